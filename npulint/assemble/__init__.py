@@ -1,0 +1,1 @@
+"""Assembly: files become modules that know each other, modules become programs with domain facts."""

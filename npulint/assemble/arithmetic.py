@@ -1,0 +1,99 @@
+"""Operators on three-valued values."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from npulint.facts.code import Scalar
+from npulint.facts.values import NO, NOTHING, YES, Known, merge, truth
+
+_TWO: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "//": operator.floordiv,
+    "%": operator.mod,
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "is": operator.eq,
+    "is not": operator.ne,
+    "in": lambda a, b: a in b,
+    "not in": lambda a, b: a not in b,
+}
+_CONVERT: dict[str, Callable[[Any], Any]] = {"str": str, "int": int, "float": float, "bool": bool, "abs": abs}
+
+
+def apply(symbol: str, parts: list[Known]) -> Known:
+    """The value of an operation on values; unknown operators and operands give `NOTHING`."""
+    if symbol == "not":
+        answer = truth(parts[0])
+        return NOTHING if answer is None else _of(not answer)
+    if symbol in ("and", "or"):
+        return _logic(symbol, parts)
+    if symbol == "if":
+        answer = truth(parts[0])
+        return merge(parts[1:]) if answer is None else parts[1 if answer else 2]
+    if symbol == "join":
+        texts = [p.single for p in parts]
+        return NOTHING if any(t is None for t in texts) else Known(("".join(str(t) for t in texts),), True)
+    if symbol in _CONVERT and len(parts) == 1:
+        return _each(_CONVERT[symbol], parts[0])
+    if symbol in ("list", "tuple", "bytes", "set", "repr") and len(parts) == 1:
+        return parts[0]
+    if len(parts) == 2:
+        return _binary(symbol, *parts)
+    return NOTHING
+
+
+def _binary(symbol: str, left: Known, right: Known) -> Known:
+    a, b = left.single, right.single
+    if a is None or b is None:
+        if symbol in ("is", "is not", "==", "!=") and left.exact and right.exact and left.values and right.values:
+            same = left.values == right.values
+            if len(left.values) == len(right.values) == 1:
+                return _of(same == (symbol in ("is", "==")))
+        return NOTHING
+    if symbol == "**":
+        return _power(a, b)
+    function = _TWO.get(symbol)
+    if function is None or (symbol == "%" and isinstance(a, str)) or (symbol == "*" and isinstance(a, str) != isinstance(b, str)):
+        return NOTHING
+    try:
+        return _of(function(a, b))
+    except (TypeError, ValueError, ArithmeticError):
+        return NOTHING
+
+
+def _power(a: Scalar, b: Scalar) -> Known:
+    if isinstance(a, int | float) and isinstance(b, int | float) and abs(a) <= 1 << 20 and abs(b) <= 64:
+        try:
+            return _of(a**b)
+        except (ArithmeticError, ValueError):
+            return NOTHING
+    return NOTHING
+
+
+def _each(function: Callable[[Any], Any], part: Known) -> Known:
+    try:
+        return Known(tuple(function(v) for v in part.values), part.exact, part.symbol)
+    except (TypeError, ValueError, ArithmeticError):
+        return Known((), False, part.symbol)
+
+
+def _logic(symbol: str, parts: list[Known]) -> Known:
+    answers = [truth(p) for p in parts]
+    stop = symbol == "or"
+    if stop in answers:
+        return parts[answers.index(stop)] if answers.index(stop) == 0 else YES if stop else NO
+    return parts[-1] if None not in answers else NOTHING
+
+
+def _of(value: Any) -> Known:
+    return Known((value,), True) if value is None or isinstance(value, str | int | float | bool) else NOTHING

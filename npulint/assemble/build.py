@@ -1,0 +1,49 @@
+"""From the files of one project to its programs."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable
+
+from npulint.assemble.context import Context
+from npulint.assemble.index import FactTable, table
+from npulint.assemble.programs import Program, Programs
+from npulint.assemble.project import Project
+from npulint.assemble.recognise import recognise
+from npulint.assemble.resources import complete
+from npulint.facts.model import Fact, FileFacts
+
+DEFAULT_ADAPTER = "1.15"  # the release line that is assumed when none is declared
+
+
+def assemble(root: str, files: Iterable[FileFacts], adapter: str = "") -> list[Program]:
+    """The programs of a project: entry scripts first, then what none of them reaches. `adapter` is the
+    declared release of the TensorFlow adapter."""
+    project = Project(root, files)
+    context = Context(project)
+    _launch_options(context, project)
+    facts = recognise(context)
+    other: list[FactTable] = []
+    for file in project.files:
+        if file.path in facts:
+            facts[file.path] += file.facts
+        elif file.facts:
+            other.append(table(file.facts))
+    complete(context, facts, project)
+    tables = {path: table(found) for path, found in facts.items()}
+    return Programs(context, tables, other).all(adapter or DEFAULT_ADAPTER)
+
+
+def _launch_options(context: Context, project: Project) -> None:
+    """What launchers pass for an option joins its default among the values it may have."""
+    scripts = {posixpath.basename(p) for p in project.modules}
+    for file in project.files:
+        for fact in file.facts:
+            if fact.kind == "launch" and posixpath.basename(fact.name) in scripts:
+                for name, value in _options(fact).items():
+                    context.options.launched.setdefault(name.lstrip("-").replace("-", "_"), []).append(value)
+
+
+def _options(fact: Fact) -> dict[str, str | None]:
+    options = fact.attrs.get("options")
+    return options if isinstance(options, dict) else {}

@@ -1,0 +1,95 @@
+"""What recognisers need: the project with its names, values, guards and reach, and how to make a fact."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from npulint.assemble.flow import Flow, argument
+from npulint.assemble.guards import Guards
+from npulint.assemble.module import Module
+from npulint.assemble.names import Names
+from npulint.assemble.options import Options
+from npulint.assemble.project import Project
+from npulint.assemble.reach import Reach
+from npulint.facts.code import Bind, Call, Op, Value
+from npulint.facts.model import Fact, Span
+from npulint.facts.values import Known
+
+_TEST_FILE = re.compile(r"(?:^|/)(?:tests?|testing|unittests?)/|(?:^|/)(?:test_[^/]+|[^/]+_test)\.py$")
+
+
+class Context:
+    """One project under recognition."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.names = Names(project)
+        self.options = Options(self.names)
+        self.flow = Flow(self.names, self.options)
+        self.guards = Guards(self.flow)
+        self.reach = Reach(self.flow)
+
+    def call_fact(self, kind: str, name: str, module: Module, index: int, **attrs: Any) -> Fact:
+        """A fact about call number `index`, with its arguments and its surroundings."""
+        call = module.code.calls[index]
+        attrs.update(self._surroundings(module, call.block))
+        span = Span(call.line, call.column, call.end_line, call.end_column)
+        return Fact(kind, name, module.path, span, attrs, CallArguments(self, module, call))
+
+    def bind_fact(self, kind: str, name: str, module: Module, bind: Bind, **attrs: Any) -> Fact:
+        """A fact about an assignment; its attribute `value` is what is assigned."""
+        attrs.update(self._surroundings(module, bind.block))
+        attrs.setdefault("value", lambda: self.flow.known(module, bind.value, bind.block, bind.line))
+        return Fact(kind, name, module.path, Span(bind.line, bind.column, bind.end_line, bind.end_column), attrs)
+
+    def _surroundings(self, module: Module, block: int) -> dict[str, Any]:
+        return {
+            "active": lambda: self.guards.active(module, block),
+            "in_input": lambda: self.reach.in_input(module, block),
+            "in_loop": lambda: "yes" if self.loops(module, block) else "no",
+            "in_test": "yes" if _TEST_FILE.search(module.path) else "no",
+            "function": lambda: module.qualname(block),
+            "under": lambda: self.under(module, block),
+        }
+
+    def loops(self, module: Module, block: int) -> int:
+        """How many loops surround `block` within its function."""
+        count = 0
+        while block > 0 and module.blocks[block].kind not in ("function", "lambda"):
+            count += module.blocks[block].kind == "loop"
+            block = module.blocks[block].parent
+        return count
+
+    def under(self, module: Module, block: int) -> str:
+        """The canonical names of the ``with`` contexts around `block`, innermost first, joined by spaces."""
+        names = []
+        for ancestor in module.ancestors(block):
+            record = module.blocks[ancestor]
+            if record.kind == "with":
+                names.append(self.names.of_value(module, record.test, record.parent, record.line))
+        return " ".join(names)
+
+    def known(self, module: Module, value: Value, call: Call | Bind) -> Known:
+        """The value of an operand of a call or assignment."""
+        return self.flow.known(module, value, call.block, call.line)
+
+
+class CallArguments:
+    """The arguments of one call, evaluated on demand."""
+
+    def __init__(self, context: Context, module: Module, call: Call) -> None:
+        self.context = context
+        self.module = module
+        self.call = call
+
+    def get(self, name: str, position: int) -> Known | None:
+        """See `npulint.facts.model.Arguments`."""
+        value = argument(self.call, name, position)
+        return None if value is None else self.context.known(self.module, value, self.call)
+
+    def starred(self) -> bool:
+        """See `npulint.facts.model.Arguments`."""
+        return any(isinstance(a, Op) and a.op == "star" for a in self.call.args) or any(
+            k == "**" for k, _ in self.call.keywords
+        )

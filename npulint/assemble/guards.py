@@ -1,0 +1,90 @@
+"""Guards: does a piece of code run unless somebody turns on an option?"""
+
+from __future__ import annotations
+
+import re
+
+from npulint.assemble.flow import Flow
+from npulint.assemble.module import Module
+from npulint.facts.code import Block, Const, Function, Items, Op, Ref, Result, Value
+from npulint.facts.values import truth
+
+_NPU = re.compile(r"npu|ascend|davinci|hccl|910", re.IGNORECASE)
+_DEPTH = 8
+
+
+class Guards:
+    """Answers ``yes``, ``no`` (behind something that is off by default) or ``unknown`` per block."""
+
+    def __init__(self, flow: Flow) -> None:
+        self.flow = flow
+        self._memo: dict[tuple[str, int], str] = {}
+
+    def active(self, module: Module, block: int, depth: int = 0) -> str:
+        """Whether code in `block` runs by default."""
+        key = (module.path, block)
+        known = self._memo.get(key)
+        if known is None:
+            self._memo[key] = "unknown"  # answers a recursive question
+            known = self._memo[key] = self._active(module, block, depth)
+        return known
+
+    def _active(self, module: Module, block: int, depth: int) -> str:
+        if block < 0:
+            return "yes"
+        record = module.blocks[block]
+        here = self._own(module, record)
+        if here == "no":
+            return "no"
+        if record.kind == "function" and depth < _DEPTH and self._only_inactive_callers(module, block, depth):
+            return "no"
+        outer = self.active(module, record.parent, depth) if record.parent >= 0 else "yes"
+        return outer if outer == "no" or here == "yes" else here
+
+    def _own(self, module: Module, record: Block) -> str:
+        if record.kind not in ("if", "else"):
+            return "yes"
+        test = record.test
+        if is_main(test):
+            return "yes"
+        answer = truth(self.flow.known(module, test, record.parent, record.line))
+        if answer is None:
+            names_npu = any(_NPU.search(word) for word in self._words(module, test))
+            return "no" if names_npu and (record.kind == "else") != _negated(test) else "unknown"
+        return "yes" if answer == (record.kind == "if") else "no"
+
+    def _only_inactive_callers(self, module: Module, block: int, depth: int) -> bool:
+        callers = self.flow.callers(module, block)
+        return bool(callers) and all(
+            self.active(home, home.code.calls[index].block, depth + 1) == "no" for home, index in callers
+        )
+
+    def _words(self, module: Module, value: Value, depth: int = 0) -> list[str]:
+        """The names and texts in a condition."""
+        if isinstance(value, Ref):
+            return [value.name]
+        if isinstance(value, Const):
+            return [value.value] if isinstance(value.value, str) else []
+        if isinstance(value, Op) and depth < _DEPTH:
+            return [w for v in value.operands for w in self._words(module, v, depth + 1)]
+        if isinstance(value, Items):
+            return [w for v in value.items for w in self._words(module, v, depth + 1)]
+        if isinstance(value, Result):
+            call = module.code.calls[value.call]
+            return [w for v in (call.callee, *call.args) if not isinstance(v, Function)
+                    for w in self._words(module, v, depth + 1)]
+        return []
+
+
+def _negated(test: Value) -> bool:
+    return isinstance(test, Op) and test.op in ("not", "!=", "not in", "is not")
+
+
+def is_main(test: Value) -> bool:
+    """Whether a condition is ``__name__ == "__main__"``."""
+    return (
+        isinstance(test, Op)
+        and test.op == "=="
+        and any(isinstance(v, Ref) and v.name == "__name__" for v in test.operands)
+        and any(isinstance(v, Const) and v.value == "__main__" for v in test.operands)
+    )

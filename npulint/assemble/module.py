@@ -1,0 +1,130 @@
+"""A module: the syntax facts of one file with the tables that name resolution asks for."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from npulint.facts.code import Bind, Block, Code, Function, Import, Return
+from npulint.facts.model import FileFacts
+
+_SCOPES = frozenset(("module", "function", "class", "lambda"))
+
+
+class Module:
+    """Wraps one `Code`. `scope[b]` is the nearest enclosing scope block of block `b`; comprehension
+    loops that bind names count as scopes of those names through their params."""
+
+    def __init__(self, file: FileFacts, name: str) -> None:
+        self.file = file
+        self.path = file.path
+        self.name = name
+        self.code: Code = file.code or Code()
+        self.blocks: list[Block] = self.code.blocks
+        self.scope: list[int] = []
+        for index, block in enumerate(self.blocks):
+            self.scope.append(index if block.kind in _SCOPES or block.parent < 0 else self.scope[block.parent])
+        self.names: dict[int, dict[str, list[Bind]]] = defaultdict(dict)
+        self.dotted: dict[str, list[Bind]] = defaultdict(list)
+        self.imports: dict[int, dict[str, Import]] = defaultdict(dict)
+        self.stars: list[Import] = []
+        self.returns: dict[int, list[Return]] = defaultdict(list)
+        self._fill()
+
+    def _fill(self) -> None:
+        for bind in self.code.binds:
+            if "." in bind.target or "[" in bind.target:
+                self.dotted[bind.target].append(bind)
+            else:
+                self.names[self.scope[bind.block]].setdefault(bind.target, []).append(bind)
+        for table in self.names.values():
+            for binds in table.values():
+                if len(binds) > 1:
+                    binds.sort(key=lambda b: b.line)
+        for record in self.code.imports:
+            if record.name == "*":
+                self.stars.append(record)
+            elif record.alias:
+                self.imports[self.scope[record.block]].setdefault(record.alias, record)
+        for returned in self.code.returns:
+            self.returns[self.function_of(returned.block)].append(returned)
+        self.attributes = self._class_attributes()
+
+    def _class_attributes(self) -> dict[int, dict[str, list[Bind]]]:
+        """Class block -> attribute -> bindings, from ``self.x = …`` in methods and from the class body."""
+        found: dict[int, dict[str, list[Bind]]] = defaultdict(dict)
+        for target, binds in self.dotted.items():
+            root, _, rest = target.partition(".")
+            if not rest or "." in rest or "[" in rest:
+                continue
+            for bind in binds:
+                owner = self.owner_of_self(root, bind.block)
+                if owner >= 0:
+                    found[owner].setdefault(rest, []).append(bind)
+        return found
+
+    def function_of(self, block: int) -> int:
+        """The nearest enclosing function or lambda block, or -1 at module level."""
+        while block > 0:
+            if self.blocks[block].kind in ("function", "lambda"):
+                return block
+            block = self.blocks[block].parent
+        return -1
+
+    def class_of(self, block: int) -> int:
+        """The nearest enclosing class block, or -1."""
+        while block > 0:
+            if self.blocks[block].kind == "class":
+                return block
+            block = self.blocks[block].parent
+        return -1
+
+    def owner_of_self(self, name: str, block: int) -> int:
+        """The class whose instance `name` is when it is the first parameter of an enclosing method, or -1."""
+        function = self.function_of(block)
+        while function > 0:
+            record = self.blocks[function]
+            parent = record.parent
+            if record.kind == "function" and self.blocks[parent].kind == "class":
+                return parent if record.params[:1] == (name,) else -1
+            function = self.function_of(parent)
+        return -1
+
+    def ancestors(self, block: int) -> list[int]:
+        """The block and all blocks around it, innermost first."""
+        chain = []
+        while block >= 0:
+            chain.append(block)
+            block = self.blocks[block].parent
+        return chain
+
+    def qualname(self, block: int) -> str:
+        """The qualified name of the function or class around `block`; empty at module level."""
+        while block > 0:
+            if self.blocks[block].name:
+                return self.blocks[block].name
+            block = self.blocks[block].parent
+        return ""
+
+    def definition(self, scope: int, name: str) -> int:
+        """The block of the function or class `name` defined in `scope`, or -1."""
+        for bind in reversed(self.names.get(scope, {}).get(name, ())):
+            if isinstance(bind.value, Function):
+                return bind.value.block
+        return -1
+
+    def reaching(self, binds: list[Bind], block: int, line: int) -> list[Bind]:
+        """Which of `binds` (one name, one scope, by line) may hold at `line` in `block`, the nearest
+        first: those before it back to the first that lies on every path to it. From another scope,
+        or when none precedes, all of them."""
+        if len(binds) == 1:
+            return binds
+        if self.scope[binds[0].block] != self.scope[block]:
+            return binds[::-1]
+        around = set(self.ancestors(block))
+        found = []
+        for bind in reversed(binds):
+            if bind.line < line:
+                found.append(bind)
+                if bind.block in around:
+                    break
+        return found or binds[::-1]

@@ -1,0 +1,290 @@
+"""Names: what a dotted name means at its place, across aliases, assignments, classes and modules.
+
+The result is one canonical name: ``tensorflow.nn.top_k`` for a framework member,
+``module:Class.method`` for the project's own definitions, ``X().m`` for the member of a call's
+result, ``?name`` for what cannot be known (a parameter, say).
+"""
+
+from __future__ import annotations
+
+from npulint.assemble.module import Module
+from npulint.assemble.project import Project
+from npulint.data.names import canonical, star_exports
+from npulint.facts.code import Bind, Const, Function, Import, Op, Ref, Result, Value
+
+_DEPTH = 24
+
+_DATASET = "tensorflow.data.Dataset()"
+_NOT_DATASET = ("make_", "reduce", "output_", "element_spec", "get_single_element", "options")
+
+
+class Names:
+    """Resolves names in all modules of a project; answers are remembered."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self._calls: dict[tuple[str, int], str] = {}
+        self._roots: dict[tuple[str, int, str, int], str] = {}
+        self._busy: set[object] = set()
+        self._depth = 0
+
+    def of_call(self, module: Module, index: int) -> str:
+        """The canonical name of what call number `index` of `module` calls."""
+        key = (module.path, index)
+        known = self._calls.get(key)
+        if known is None:
+            if key in self._busy or self._depth > _DEPTH:
+                return "?"
+            self._busy.add(key)
+            self._depth += 1
+            call = module.code.calls[index]
+            known = self.of_value(module, call.callee, call.block, call.line)
+            self._depth -= 1
+            self._busy.discard(key)
+            if self._depth == 0 or not known.startswith("?"):
+                self._calls[key] = known
+        return known
+
+    def of_value(self, module: Module, value: Value, block: int, line: int) -> str:
+        """The canonical name of a value, or ``?``."""
+        if isinstance(value, Ref):
+            return self.of_name(module, value.name, block, line)
+        if isinstance(value, Result):
+            return self._result(self.of_call(module, value.call), module, value.call)
+        if isinstance(value, Function):
+            return f"{module.name}:{module.qualname(value.block) or '<lambda>'}"
+        if isinstance(value, Op):
+            if value.op == "." and isinstance(value.operands[1], Const):
+                base = self.of_value(module, value.operands[0], block, line)
+                return self.member(base, str(value.operands[1].value))
+            if value.op in ("or", "if"):
+                for operand in value.operands[1:] if value.op == "if" else value.operands:
+                    name = self.of_value(module, operand, block, line)
+                    if not name.startswith("?"):
+                        return name
+            if value.op == "[]":
+                return self._element(module, value, block, line)
+        return "?"
+
+    def _element(self, module: Module, value: Op, block: int, line: int) -> str:
+        base = self.of_value(module, value.operands[0], block, line)
+        return "?" if base.startswith("?") else base + "[]"
+
+    def _result(self, callee: str, module: Module, index: int) -> str:
+        """The name of a call's result: own functions are followed into their return values, dataset
+        transformations stay datasets, ``functools.partial(f)`` is f."""
+        if callee.startswith("tensorflow."):
+            return _framework_result(callee)
+        if callee == "functools.partial":
+            call = module.code.calls[index]
+            if call.args:
+                return self.of_value(module, call.args[0], call.block, call.line)
+        target = self.function(callee)
+        if target is None:
+            return callee + "()"
+        home, block = target
+        if home.blocks[block].kind == "class":
+            return f"{home.name}:{home.blocks[block].name}()"
+        for returned in home.returns.get(block, ()):
+            if self._depth <= _DEPTH:
+                self._depth += 1
+                name = self.of_value(home, returned.value, returned.block, returned.line + 1)
+                self._depth -= 1
+                if not name.startswith("?"):
+                    return name
+        return callee + "()"
+
+    def of_name(self, module: Module, name: str, block: int, line: int) -> str:
+        """The canonical name of a dotted name as written at a place."""
+        root, _, rest = name.partition(".")
+        found = self._root(module, root, block, line)
+        for part in rest.split(".") if rest else ():
+            found = self.member(found, part)
+        return found
+
+    def _root(self, module: Module, root: str, block: int, line: int) -> str:
+        key = (module.path, block, root, line)
+        known = self._roots.get(key)
+        if known is None:
+            if key in self._busy or self._depth > _DEPTH:
+                return "?" + root
+            self._busy.add(key)
+            self._depth += 1
+            known = self._look_up(module, root, block, line)
+            self._depth -= 1
+            self._busy.discard(key)
+            if self._depth == 0 or not known.startswith("?"):
+                self._roots[key] = known
+        return known
+
+    def _look_up(self, module: Module, root: str, block: int, line: int) -> str:
+        here = block
+        first = True
+        while here >= 0:
+            record = module.blocks[here]
+            if record.kind in ("function", "lambda", "loop") and _has_param(record.params, root):
+                owner = module.owner_of_self(root, here)
+                return f"{module.name}:{module.blocks[owner].name}()" if owner >= 0 else "?" + root
+            if module.scope[here] == here and (record.kind != "class" or first):
+                found = self._in_scope(module, here, root, block, line)
+                if found:
+                    return found
+            first = first and record.kind not in ("function", "lambda")
+            here = record.parent
+        return self._from_stars(module, root) or root
+
+    def _in_scope(self, module: Module, scope: int, root: str, block: int, line: int) -> str:
+        binds = module.names.get(scope, {}).get(root)
+        record = module.imports.get(scope, {}).get(root)
+        if record is not None and not (binds and any(b.line > record.line for b in binds)):
+            return self.of_import(module, record)
+        if not binds:
+            return ""
+        for bind in module.reaching(binds, block, line):
+            name = self.of_bind(module, bind)
+            if not name.startswith("?"):
+                return name
+        return self.of_import(module, record) if record is not None else "?" + root
+
+    def of_bind(self, module: Module, bind: Bind) -> str:
+        """The canonical name of what one assignment binds."""
+        return self.of_value(module, bind.value, bind.block, bind.line)
+
+    def of_import(self, module: Module, record: Import) -> str:
+        """The canonical name that an import binds."""
+        if not record.name:
+            target = self.project.find(record.module, module, record.level)
+            return f"{target.name}:" if target is not None else canonical(record.module)
+        base = self.project.find(record.module, module, record.level) if record.module or record.level else None
+        if base is not None:
+            exported = self.exported(base, record.name)
+            if exported:
+                return exported
+        dotted = f"{record.module}.{record.name}" if record.module else record.name
+        inner = self.project.find(dotted, module, record.level)
+        if inner is not None:
+            return f"{inner.name}:"
+        return canonical(dotted) if record.level == 0 else "?" + record.name
+
+    def exported(self, module: Module, name: str) -> str:
+        """What `module` offers under `name`, or an empty text."""
+        key = (module.path, -1, name, 0)
+        if key in self._busy or self._depth > _DEPTH:
+            return ""
+        self._busy.add(key)
+        self._depth += 1
+        found = self._in_scope(module, 0, name, 0, 1 << 30) or self._from_stars(module, name)
+        self._depth -= 1
+        self._busy.discard(key)
+        return found
+
+    def _from_stars(self, module: Module, name: str) -> str:
+        for record in module.stars:
+            target = self.project.find(record.module, module, record.level)
+            if target is not None:
+                if not name.startswith("_"):
+                    found = self.exported(target, name)
+                    if found:
+                        return found
+            elif name in star_exports(record.module):
+                return canonical(f"{record.module}.{name}")
+        return ""
+
+    def member(self, base: str, part: str) -> str:
+        """The canonical name of ``base.part``."""
+        if ":" in base and not base.startswith("?"):
+            return self._own_member(base, part)
+        if base.startswith("tensorflow") or base.startswith("npu_bridge"):
+            return canonical(f"{base}.{part}")
+        return f"{base}.{part}"
+
+    def _own_member(self, base: str, part: str) -> str:
+        module_name, _, qualname = base.partition(":")
+        module = self.named(module_name)
+        if module is None:
+            return f"{base}.{part}"
+        if not qualname:
+            inner = self.project.find(f"{module_name}.{part}", module) if "__init__" in module.path else None
+            return self.exported(module, part) or (f"{inner.name}:" if inner else f"{base}{part}")
+        if qualname.endswith("()"):
+            return self._instance_member(module, qualname[:-2], part) or f"{base}.{part}"
+        return f"{base}.{part}"
+
+    def _instance_member(self, module: Module, qualname: str, part: str, depth: int = 0) -> str:
+        block = self.block_named(module, qualname)
+        if block < 0 or module.blocks[block].kind != "class" or depth > 6:
+            return ""
+        if module.definition(block, part) >= 0:
+            return f"{module.name}:{qualname}.{part}"
+        binds = module.attributes.get(block, {}).get(part) or module.names.get(block, {}).get(part) or ()
+        for bind in reversed(binds):
+            key = ("attribute", module.path, block, part, bind.line)
+            if key in self._busy or self._depth > _DEPTH:
+                continue
+            self._busy.add(key)
+            self._depth += 1
+            name = self.of_bind(module, bind)
+            self._depth -= 1
+            self._busy.discard(key)
+            if not name.startswith("?"):
+                return name
+        if binds:
+            return ""
+        for base in module.blocks[block].bases:
+            name = self.of_value(module, base, module.blocks[block].parent, module.blocks[block].line)
+            parent = self.named(name.partition(":")[0]) if ":" in name else None
+            if parent is not None:
+                found = self._instance_member(parent, name.partition(":")[2], part, depth + 1)
+                if found:
+                    return found
+            elif not name.startswith("?"):
+                return f"{name}().{part}"
+        return ""
+
+    def named(self, name: str) -> Module | None:
+        if not hasattr(self, "_by_name"):
+            self._by_name = {m.name: m for m in self.project.modules.values()}
+        return self._by_name.get(name)
+
+    def block_named(self, module: Module, qualname: str) -> int:
+        """The block of the function or class `qualname` in `module`, or -1."""
+        table = getattr(module, "qualified", None)
+        if table is None:
+            table = {b.name: i for i, b in enumerate(module.blocks) if b.name}
+            module.qualified = table  # type: ignore[attr-defined]
+        return int(table.get(qualname, -1))
+
+    def function(self, name: str) -> tuple[Module, int] | None:
+        """The project's own function or class with this canonical name."""
+        module_name, colon, qualname = name.partition(":")
+        if not colon or name.startswith("?"):
+            return None
+        module = self.named(module_name)
+        if module is None:
+            return None
+        block = self.block_named(module, qualname.replace("()", ""))
+        return (module, block) if block >= 0 else None
+
+
+def _has_param(params: tuple[str, ...], name: str) -> bool:
+    return name in params or f"*{name}" in params or f"**{name}" in params
+
+
+def _framework_result(callee: str) -> str:
+    """Results that keep their type through method chains."""
+    if callee.startswith(("tensorflow.data.", "tensorflow.contrib.data.")):
+        last = callee.rsplit(".", 1)[1]
+        if callee.startswith("tensorflow.data.Iterator") or last.startswith(_NOT_DATASET):
+            return "tensorflow.data.Iterator()" if last.startswith("make_") and "iterator" in last else callee + "()"
+        if last in _TRANSFORMATIONS and ("experimental" in callee or "contrib" in callee):
+            return callee + "()"
+        return _DATASET
+    return callee + "()"
+
+
+# Functions of tf.data.experimental / tf.contrib.data that give a transformation, not a dataset.
+_TRANSFORMATIONS = frozenset(
+    "map_and_batch shuffle_and_repeat prefetch_to_device parallel_interleave sloppy_interleave ignore_errors unbatch "
+    "batch_and_drop_remainder bucket_by_sequence_length group_by_window scan enumerate_dataset copy_to_device "
+    "dense_to_sparse_batch padded_batch_and_drop_remainder filter_for_shard rejection_resample unique take_while".split()
+)

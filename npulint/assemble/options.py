@@ -1,0 +1,98 @@
+"""Options: argparse, tf.flags, absl and HParams definitions of a project, with their defaults."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from npulint.assemble.module import Module
+from npulint.assemble.names import Names
+from npulint.facts.code import Call, Const, Ref, Value
+from npulint.facts.values import Known, merge
+
+if TYPE_CHECKING:
+    from npulint.assemble.flow import Flow
+
+# Names that hold parsed options by custom; anything else must come from parse_args() or FLAGS itself.
+_HOLDERS = re.compile(r"(?:^|\.)(?:FLAGS|flags|args|arg|opts?|hparams|hps|params|cfg|config|conf|options|parsed|argv|a)$")
+
+
+class Option:
+    """One option: its name, its definition's place and its default value."""
+
+    def __init__(self, name: str, module: Module, call: Call, default: Value) -> None:
+        self.name = name
+        self.module = module
+        self.call = call
+        self.value = default
+
+
+class Options:
+    """The options of a project by name; the launchers' values replace the defaults they override."""
+
+    def __init__(self, names: Names) -> None:
+        self.table: dict[str, list[Option]] = {}
+        self.launched: dict[str, list[str | None]] = {}
+        self._busy: set[str] = set()
+        for module in names.project.modules.values():
+            for index, call in enumerate(module.code.calls):
+                if isinstance(call.callee, Ref):
+                    self._define(names, module, index, call, call.callee.name)
+
+    def _define(self, names: Names, module: Module, index: int, call: Call, callee: str) -> None:
+        last = callee.rsplit(".", 1)[-1]
+        if last == "add_argument":
+            self._argparse(module, call)
+        elif last.startswith("DEFINE_") and len(call.args) >= 1 and isinstance(call.args[0], Const):
+            default = call.args[1] if len(call.args) > 1 else dict(call.keywords).get("default", Const(None))
+            self._add(str(call.args[0].value), module, call, default)
+        elif last == "HParams" and names.of_call(module, index).startswith("tensorflow."):
+            for key, value in call.keywords:
+                self._add(key, module, call, value)
+
+    def _argparse(self, module: Module, call: Call) -> None:
+        flags = [a.value for a in call.args if isinstance(a, Const) and isinstance(a.value, str)]
+        keywords = dict(call.keywords)
+        dest = keywords.get("dest")
+        if isinstance(dest, Const):
+            name = str(dest.value)
+        elif flags:
+            name = max(flags, key=lambda f: (f.startswith("--"), len(f))).lstrip("-").replace("-", "_")
+        else:
+            return
+        default: Value = keywords.get("default", Const(None))
+        action = keywords.get("action")
+        if isinstance(action, Const) and "default" not in keywords:
+            if action.value == "store_true":
+                default = Const(False)
+            elif action.value == "store_false":
+                default = Const(True)
+        self._add(name, module, call, default)
+
+    def _add(self, name: str, module: Module, call: Call, default: Value) -> None:
+        self.table.setdefault(name, []).append(Option(name, module, call, default))
+
+    def default(self, module: Module, dotted: str, flow: Flow) -> Known | None:
+        """The value of ``FLAGS.x``, ``args.x`` and the like, or None when it is no option. It counts as
+        exact: it is what runs unless somebody says otherwise."""
+        holder, _, name = dotted.rpartition(".")
+        options = self.table.get(name)
+        if not options or not holder or not _HOLDERS.search(holder) or name in self._busy:
+            return None
+        near = [o for o in options if o.module is module] or options
+        self._busy.add(name)
+        parts = [flow.known(o.module, o.value, o.call.block, o.call.line, 2) for o in near[:4]]
+        self._busy.discard(name)
+        parts += [_launched(text) for text in self.launched.get(name, ())]
+        merged = merge(parts)
+        return Known(merged.values, merged.exact, name)
+
+
+def _launched(text: str | None) -> Known:
+    """A value as a launcher passes it; the words for true and false are those values."""
+    if text is None:
+        return Known()
+    lowered = text.lower()
+    if lowered in ("true", "false"):
+        return Known((lowered == "true",), True)
+    return Known((text,), True)

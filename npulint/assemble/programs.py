@@ -1,0 +1,135 @@
+"""Programs: an entry script with every local module that it can reach, and what may be said of it as a whole."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections import defaultdict
+
+from npulint.assemble.context import Context
+from npulint.assemble.guards import is_main
+from npulint.assemble.index import FactTable, Index
+from npulint.assemble.module import Module
+from npulint.assemble.recognise.sessions import purpose
+from npulint.assemble.state import describe
+from npulint.facts.code import Const, Op, Ref, Value
+from npulint.facts.model import Fact, Span
+
+_RUNNERS = frozenset(("tensorflow.app.run", "absl.app.run", "tensorflow.compat.v2.app.run", "fire.Fire"))
+_MODULE_LEVEL = frozenset(("session", "train_step", "estimator", "run"))
+_NOT_ENTRY = re.compile(r"(?:^|/)(?:setup|conftest|__init__)\.py$|(?:^|/)docs?/conf\.py$")
+
+
+class Program:
+    """One entry script (empty for a library) and its closure. `attrs` answers ``program:`` questions."""
+
+    def __init__(self, entry: str, root: str, paths: list[str], index: Index, attrs: dict[str, str]) -> None:
+        self.entry = entry
+        self.root = root
+        self.paths = paths
+        self.index = index
+        self.attrs = attrs
+        self.fact = Fact("program", entry, entry or (paths[0] if paths else ""), Span(), dict(attrs))
+
+
+class Programs:
+    """Finds the programs of one project."""
+
+    def __init__(self, context: Context, facts: dict[str, FactTable], other: list[FactTable]) -> None:
+        self.context = context
+        self.facts = facts
+        self.other = other
+        self._next: dict[str, list[str]] = {}
+
+    def all(self, default_adapter: str) -> list[Program]:
+        """Programs with an entry first, then what no entry reaches as one library program."""
+        launched = self._launched()
+        entries = [m for p, m in sorted(self.context.project.modules.items()) if self._is_entry(m, launched)]
+        programs = [self._program(m.path, sorted(self.closure(m)), default_adapter) for m in entries]
+        reached = {p for program in programs for p in program.paths}
+        rest = sorted(set(self.context.project.modules) - reached)
+        if rest or not programs:
+            programs.append(self._program("", rest, default_adapter, with_others=not programs))
+        return programs
+
+    def _program(self, entry: str, paths: list[str], adapter: str, with_others: bool = True) -> Program:
+        index = Index([self.facts[p] for p in paths] + (self.other if with_others else []))
+        word = purpose(self.context.project.modules[entry], 0) if entry else "unknown"
+        return Program(entry, self.context.project.root, paths, index, describe(index, word, adapter))
+
+    def _launched(self) -> set[str]:
+        names = set()
+        for part in self.other:
+            for fact in part.get("launch", ()):
+                names.add(posixpath.basename(fact.name))
+        return names
+
+    def _is_entry(self, module: Module, launched: set[str]) -> bool:
+        if _NOT_ENTRY.search(module.path):
+            return False
+        if posixpath.basename(module.path) in launched or any(is_main(b.test) for b in module.blocks if b.kind == "if"):
+            return True
+        for index, call in enumerate(module.code.calls):
+            if module.function_of(call.block) < 0 and module.class_of(call.block) < 0:
+                name = self.context.names.of_call(module, index)
+                if name in _RUNNERS or name == f"{module.name}:main":
+                    return True
+        table = self.facts[module.path]
+        level = {(c.line, c.column) for c in module.code.calls if module.function_of(c.block) < 0}
+        return any((f.span.line, f.span.column) in level for k in _MODULE_LEVEL for f in table.get(k, ()))
+
+    def closure(self, module: Module) -> set[str]:
+        """The paths of all project modules that `module` can import, itself included."""
+        seen: set[str] = set()
+        queue = [module.path]
+        while queue:
+            path = queue.pop()
+            if path not in seen:
+                seen.add(path)
+                queue += self._imports(path)
+        return seen
+
+    def _imports(self, path: str) -> list[str]:
+        known = self._next.get(path)
+        if known is None:
+            module = self.context.project.modules[path]
+            found: dict[str, None] = {}
+            for record in module.code.imports:
+                for target in self.context.project.imported(module, record):
+                    found[target.path] = None
+            for target in self._computed(module):
+                found[target.path] = None
+            known = self._next[path] = list(found)
+        return known
+
+    def _computed(self, module: Module) -> list[Module]:
+        """Modules loaded by ``importlib.import_module("prefix." + name)`` and the like."""
+        found: list[Module] = []
+        for index, call in enumerate(module.code.calls):
+            if isinstance(call.callee, Ref) and call.callee.name.endswith(("import_module", "__import__")) and call.args:
+                for prefix in _prefixes(call.args[0]):
+                    if prefix.endswith("."):
+                        found += self.context.project.below(prefix.strip("."), module)
+                    elif prefix:
+                        target = self.context.project.find(prefix, module)
+                        found += [target] if target else []
+        return found
+
+
+def _prefixes(value: Value) -> list[str]:
+    """The literal beginnings that a text may have."""
+    if isinstance(value, Op) and value.op == "if":
+        return [p for branch in value.operands[1:] for p in _prefixes(branch)]
+    while isinstance(value, Op) and value.op in ("+", "join", "%", ".") and value.operands:
+        value = value.operands[0]
+    if isinstance(value, Const) and isinstance(value.value, str):
+        return [re.split(r"[%{]", value.value)[0]]
+    return []
+
+
+def group_by_project(paths: list[str], roots: dict[str, str]) -> dict[str, list[str]]:
+    """Paths by their project root."""
+    groups: dict[str, list[str]] = defaultdict(list)
+    for path in paths:
+        groups[roots[path]].append(path)
+    return dict(groups)

@@ -1,0 +1,95 @@
+"""A project: the modules below one root, and which of them an import means."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable
+
+from npulint.assemble.module import Module
+from npulint.facts.code import Import
+from npulint.facts.model import FileFacts
+
+# Names that always mean the installed package, even where a folder of that name lies about.
+_FOREIGN = frozenset(
+    "tensorflow torch numpy keras horovod npu_bridge npu_device torch_npu apex tf_slim os sys re json math time argparse "
+    "logging random collections functools itertools typing absl six scipy cv2 PIL sklearn pandas matplotlib".split()
+)
+
+
+class Project:
+    """All files of one project root. `modules` maps a path to its module; other files stay in `files`."""
+
+    def __init__(self, root: str, files: Iterable[FileFacts]) -> None:
+        self.root = root
+        self.files = list(files)
+        self.modules: dict[str, Module] = {}
+        self._suffixes: dict[str, list[Module]] = {}
+        self._memo: dict[tuple[str, str, int], Module | None] = {}
+        for file in self.files:
+            if file.code is not None:
+                self._add(file)
+
+    def _add(self, file: FileFacts) -> None:
+        relative = posixpath.relpath(file.path, self.root) if self.root not in ("", ".") else file.path
+        parts = relative.rsplit(".", 1)[0].split("/")
+        if parts[-1] == "__init__" and len(parts) > 1:
+            parts.pop()
+        module = Module(file, ".".join(parts))
+        self.modules[file.path] = module
+        for start in range(len(parts)):
+            self._suffixes.setdefault(".".join(parts[start:]), []).append(module)
+
+    def find(self, dotted: str, importer: Module, level: int = 0) -> Module | None:
+        """The module of this project that ``import dotted`` means in `importer`, if any."""
+        key = (importer.path, dotted, level)
+        if key not in self._memo:
+            self._memo[key] = self._find(dotted, importer, level)
+        return self._memo[key]
+
+    def _find(self, dotted: str, importer: Module, level: int) -> Module | None:
+        folder = posixpath.dirname(importer.path)
+        if level:
+            for _ in range(level - 1):
+                folder = posixpath.dirname(folder)
+            base = posixpath.join(folder, *dotted.split(".")) if dotted else folder
+            return self.modules.get(base + ".py") or self.modules.get(posixpath.join(base, "__init__.py"))
+        if not dotted or dotted.split(".", 1)[0] in _FOREIGN:
+            return None
+        candidates = self._suffixes.get(dotted, ())
+        best, score = None, -1
+        for module in candidates:
+            base = self._base(module, dotted)
+            near = len(posixpath.commonpath([base, folder])) * 2 + (base == folder) if base and folder else 0
+            if near > score:
+                best, score = module, near
+        return best
+
+    def _base(self, module: Module, dotted: str) -> str:
+        """The folder that would have to be on the import path for `dotted` to mean `module`."""
+        path = module.path.rsplit(".", 1)[0]
+        if path.endswith("/__init__"):
+            path = path[: -len("/__init__")]
+        return path[: -len(dotted)].rstrip("/")
+
+    def imported(self, module: Module, record: Import) -> list[Module]:
+        """The project's modules that one import statement loads."""
+        found = []
+        base = self.find(record.module, module, record.level) if record.module or record.level else None
+        if base is not None:
+            found.append(base)
+        if record.name and record.name != "*":
+            dotted = f"{record.module}.{record.name}" if record.module else record.name
+            inner = self.find(dotted, module, record.level)
+            if inner is not None:
+                found.append(inner)
+        return found
+
+    def below(self, prefix: str, importer: Module) -> list[Module]:
+        """The modules whose dotted name starts with `prefix` + "." (a computed import)."""
+        folder = posixpath.dirname(importer.path)
+        found = []
+        for module in self.modules.values():
+            dotted = "." + module.name + "."
+            if f".{prefix}." in dotted and (not folder or posixpath.commonpath([folder, module.path]) is not None):
+                found.append(module)
+        return found

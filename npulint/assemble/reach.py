@@ -1,0 +1,84 @@
+"""Reach: which functions run inside the input pipeline, on the host, instead of in the graph."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+
+from npulint.assemble.flow import Flow
+from npulint.assemble.module import Module
+
+_STAGES = frozenset(
+    "map flat_map filter interleave from_generator map_and_batch parallel_interleave apply reduce scan take_while "
+    "group_by_window bucket_by_sequence_length py_func numpy_function py_function parallel_map map_with_legacy_function".split()
+)
+_INPUT_FUNCTION = re.compile(r"(?:^|[._])(?:\w*input_fn\w*|parse\w*|_?parse|preprocess\w*|augment\w*|decode_\w+|read_\w+|\w*_example)$")
+_INPUT_FILE = re.compile(r"(?:^|[/_])(?:data|dataset|datasets|input|inputs|preprocess\w*|augment\w*|reader|loader|data_\w+|\w+_data|\w*input_pipeline|tfrecord\w*)(?:[/_.]|\.py$)")
+
+
+class Reach:
+    """Functions handed, also through other functions, to a stage of the input pipeline."""
+
+    def __init__(self, flow: Flow) -> None:
+        self.flow = flow
+        self._calls: dict[tuple[str, int], list[int]] = defaultdict(list)
+        self.inside: set[tuple[str, int]] = set()
+        for module in flow.names.project.modules.values():
+            for index, call in enumerate(module.code.calls):
+                self._calls[(module.path, module.function_of(call.block))].append(index)
+        self._fill()
+
+    def _fill(self) -> None:
+        queue: list[tuple[Module, int]] = []
+        for module in self.flow.names.project.modules.values():
+            for index, call in enumerate(module.code.calls):
+                if call.args or call.keywords:
+                    name = self.flow.names.of_call(module, index)
+                    if name.rpartition(".")[2] in _STAGES and is_stage(name):
+                        for value in (*call.args, *(v for _, v in call.keywords)):
+                            queue += self.flow.functions(module, value, call.block, call.line)
+        while queue:
+            module, block = queue.pop()
+            if (module.path, block) in self.inside:
+                continue
+            self.inside.add((module.path, block))
+            queue += [(module, b) for b, record in enumerate(module.blocks)
+                      if record.kind in ("function", "lambda") and module.function_of(record.parent) == block]
+            for index in self._calls.get((module.path, block), ()):
+                queue += self._called(module, index)
+
+    def _called(self, module: Module, index: int) -> list[tuple[Module, int]]:
+        target = self.flow.names.function(self.flow.names.of_call(module, index))
+        if target is None:
+            return []
+        home, block = target
+        if home.blocks[block].kind == "class":
+            block = home.definition(block, "__init__")
+        return [(home, block)] if block >= 0 else []
+
+    def in_input(self, module: Module, block: int) -> str:
+        """``yes`` (runs in the pipeline), ``maybe`` (its function or file is named like one) or ``no``."""
+        function = module.function_of(block)
+        while function >= 0:
+            if (module.path, function) in self.inside:
+                return "yes"
+            function = module.function_of(module.blocks[function].parent)
+        name = module.qualname(block)
+        if name and _INPUT_FUNCTION.search(name):
+            return "maybe"
+        return "maybe" if _INPUT_FILE.search(module.path.removeprefix(self.flow.names.project.root)) else "no"
+
+
+def is_stage(name: str) -> bool:
+    """Whether a canonical callee is a stage of tf.data, or a method on something that may be one."""
+    if name.startswith(("tensorflow.data.", "tensorflow.contrib.data.", "tensorflow.py_func", "tensorflow.numpy_function", "tensorflow.py_function")):
+        return True
+    return name.startswith("?") and looks_like_dataset(name.rpartition(".")[0])
+
+
+_DATASET_NAME = re.compile(r"(?:^\?|[._])(?:\w*dataset\w*|ds|\w+_ds|d?set|\w*_data|data|files|filenames_ds)(?:\(\))?$", re.IGNORECASE)
+
+
+def looks_like_dataset(name: str) -> bool:
+    """Whether an unresolved name is customary for a dataset (``?dataset``, ``?self.train_ds``)."""
+    return bool(_DATASET_NAME.search(name))

@@ -1,0 +1,102 @@
+"""Plain facts: imports, calls of frameworks and libraries, mentions, definitions, environment."""
+
+from __future__ import annotations
+
+from npulint.assemble.context import Context
+from npulint.assemble.module import Module
+from npulint.facts.code import Const, Function, Op, Ref
+from npulint.facts.model import Fact, Span
+from npulint.facts.values import Known
+
+_ENVIRON_SET = frozenset(("os.environ.setdefault", "os.putenv"))
+_ENVIRON_GET = frozenset(("os.getenv", "os.environ.get"))
+_ROOTS = ("tensorflow.", "npu_bridge.", "npu_device.", "torch.", "torch_npu.", "keras.", "horovod.", "precision_tool.", "apex.", "tfdbg_ascend")
+
+
+def of_call(context: Context, module: Module, index: int, name: str) -> list[Fact]:
+    """A ``call`` fact unless the callee is the project's own or unknown; environment facts."""
+    if name.startswith("?") or ":" in name:
+        return []
+    call = module.code.calls[index]
+    if name in _ENVIRON_SET or name in _ENVIRON_GET:
+        return _environment(context, module, index, name)
+    if name == "functools.partial" and call.args:
+        inner = context.names.of_value(module, call.args[0], call.block, call.line)
+        return [context.call_fact("call", inner, module, index, passed="yes")] if inner.startswith(_ROOTS) else []
+    return [context.call_fact("call", name, module, index)]
+
+
+def _environment(context: Context, module: Module, index: int, name: str) -> list[Fact]:
+    call = module.code.calls[index]
+    variable = context.known(module, call.args[0], call).single if call.args else None
+    if not isinstance(variable, str):
+        return []
+    if name in _ENVIRON_GET:
+        return [context.call_fact("environment_read", variable, module, index)]
+    value = context.known(module, call.args[1], call) if len(call.args) > 1 else Known()
+    return [context.call_fact("environment", variable, module, index, value=value, via="python")]
+
+
+def of_module(context: Context, module: Module) -> list[Fact]:
+    """Facts that are no calls: imports, mentions, definitions, ``os.environ[...] = …``."""
+    return [*_imports(context, module), *_mentions(context, module), *_definitions(module), *_assigned(context, module)]
+
+
+def _imports(context: Context, module: Module) -> list[Fact]:
+    found = []
+    for record in module.code.imports:
+        if context.project.imported(module, record):
+            continue
+        if record.level:
+            continue
+        name = record.module if record.name in ("", "*") else f"{record.module}.{record.name}"
+        attrs = {"star": "yes" if record.name == "*" else "no", "active": _active(context, module, record.block),
+                 "guarded": "yes" if any(module.blocks[b].kind in ("try", "except") for b in module.ancestors(record.block)) else "no"}
+        found.append(Fact("import", name, module.path, Span(record.line, record.column, record.line, record.end_column), attrs))
+    return found
+
+
+def _active(context: Context, module: Module, block: int) -> object:
+    return lambda: context.guards.active(module, block)
+
+
+def _mentions(context: Context, module: Module) -> list[Fact]:
+    found = []
+    passed = {v.name for c in module.code.calls for v in (*c.args, *(k[1] for k in c.keywords)) if isinstance(v, Ref)}
+    for record in module.code.mentions:
+        name = context.names.of_name(module, record.name, record.block, record.line)
+        if not name.startswith(_ROOTS) or "()" in name:
+            continue
+        attrs = {"active": _active(context, module, record.block), "passed": "yes" if record.name in passed else "no",
+                 "in_input": _in_input(context, module, record.block)}
+        span = Span(record.line, record.column, record.line, record.end_column)
+        found.append(Fact("mention", name, module.path, span, attrs))
+    return found
+
+
+def _in_input(context: Context, module: Module, block: int) -> object:
+    return lambda: context.reach.in_input(module, block)
+
+
+def _definitions(module: Module) -> list[Fact]:
+    found = []
+    for block in module.blocks:
+        if block.name:
+            attrs = {"what": block.kind, "params": Known((", ".join(block.params),), True)}
+            span = Span(block.line, 1, block.line, 1)
+            found.append(Fact("define", block.name.rpartition(".")[2], module.path, span, attrs))
+    return found
+
+
+def _assigned(context: Context, module: Module) -> list[Fact]:
+    found = []
+    for target, binds in module.dotted.items():
+        root, bracket, rest = target.partition("[")
+        if bracket and rest.endswith("]") and root.endswith("environ"):
+            for bind in binds:
+                if context.names.of_name(module, root, bind.block, bind.line) == "os.environ":
+                    found.append(context.bind_fact("environment", rest[:-1], module, bind, via="python"))
+    return found
+
+
+__all__ = ["Const", "Function", "Op", "of_call", "of_module"]

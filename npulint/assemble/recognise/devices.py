@@ -1,0 +1,68 @@
+"""Devices and distribution: device strings, horovod, strategies, the NPU's own interfaces."""
+
+from __future__ import annotations
+
+import re
+
+from npulint.assemble.context import Context
+from npulint.assemble.flow import argument
+from npulint.assemble.module import Module
+from npulint.facts.code import Const, Op, Value
+from npulint.facts.model import Fact
+
+_DEVICE_CALLS = frozenset(("tensorflow.device", "tensorflow.train.replica_device_setter", "tensorflow.Graph().device"))
+_GPU = re.compile(r"gpu|cuda", re.IGNORECASE)
+_STACKS = (
+    ("horovod", re.compile(r"^horovod\.")),
+    ("tf.distribute", re.compile(r"^tensorflow\.(?:contrib\.)?distribute\.|^tensorflow\.train\.(?:SyncReplicasOptimizer|Server|ClusterSpec)$")),
+    ("npu", re.compile(r"^npu_bridge\.npu_init\.(?:NPUDistributedOptimizer|npu_distributed_optimizer_wrapper|npu_tf_optimizer|npu_keras_optimizer|npu_allreduce|hccl_ops\.\w+|NPUBroadcastGlobalVariables\w+|get_(?:npu_)?(?:local_)?rank_\w+|npu_strategy\.\w+)$|^npu_bridge\.hccl\.|^npu_device\.distribute\.")),
+    ("tpu", re.compile(r"^tensorflow\.(?:contrib\.tpu|tpu|estimator\.tpu)\.|\.TPUClusterResolver$")),
+)
+_WHAT = (
+    ("optimizer", re.compile(r"Optimizer$|optimizer(?:_wrapper)?$")),
+    ("broadcast", re.compile(r"roadcast")),
+    ("init", re.compile(r"init|shutdown")),
+    ("rank", re.compile(r"rank|size$")),
+    ("allreduce", re.compile(r"all_?reduce|all_?gather|reduce_scatter")),
+    ("strategy", re.compile(r"Strategy$")),
+)
+
+
+def of_call(context: Context, module: Module, index: int, name: str) -> list[Fact]:
+    """``device`` and ``distribution`` facts."""
+    if name in _DEVICE_CALLS:
+        return _device(context, module, index, name)
+    for stack, pattern in _STACKS:
+        if pattern.search(name):
+            last = name.rpartition(".")[2]
+            what = next((w for w, p in _WHAT if p.search(last)), "other")
+            return [context.call_fact("distribution", name, module, index, stack=stack, what=what)]
+    return []
+
+
+def _device(context: Context, module: Module, index: int, name: str) -> list[Fact]:
+    call = module.code.calls[index]
+    value = argument(call, "device_name_or_function", 0) or argument(call, "worker_device", 1)
+    if name.endswith("replica_device_setter"):
+        value = argument(call, "worker_device", 2)
+    if value is None:
+        return []
+    known = context.known(module, value, call)
+    texts = [str(v) for v in known.values if isinstance(v, str)] or _texts(context, module, value, 0)
+    if not texts:
+        return []
+    text = " / ".join(texts)
+    return [context.call_fact("device", text, module, index, gpu="yes" if _GPU.search(text) else "no", via=name, computed="no" if known.exact else "yes")]
+
+
+def _texts(context: Context, module: Module, value: Value, depth: int) -> list[str]:
+    """The literal parts of a computed text (``'/gpu:%d' % i``, f-strings, ``.format``)."""
+    if isinstance(value, Const):
+        return [value.value] if isinstance(value.value, str) else []
+    if isinstance(value, Op) and depth < 6:
+        return [t for v in value.operands for t in _texts(context, module, v, depth + 1)]
+    if hasattr(value, "call"):
+        callee = module.code.calls[value.call].callee
+        if isinstance(callee, Op) and callee.op == ".":
+            return _texts(context, module, callee.operands[0], depth + 1)
+    return []

@@ -1,0 +1,88 @@
+"""The graph: V1 control flow and causes of dynamic shapes."""
+
+from __future__ import annotations
+
+import re
+
+from npulint.assemble.context import Context
+from npulint.assemble.flow import argument
+from npulint.assemble.module import Module
+from npulint.facts.code import Const, Items, Value
+from npulint.facts.model import Fact
+
+_CONTROL = frozenset(
+    """tensorflow.cond tensorflow.while_loop tensorflow.case tensorflow.map_fn tensorflow.scan tensorflow.foldl tensorflow.foldr
+    tensorflow.nn.dynamic_rnn tensorflow.nn.bidirectional_dynamic_rnn tensorflow.contrib.seq2seq.dynamic_decode
+    tensorflow.nn.raw_rnn tensorflow.contrib.framework.smart_cond tensorflow.nn.static_state_saving_rnn
+    tensorflow.contrib.rnn.stack_bidirectional_dynamic_rnn""".split()
+)
+_DYNAMIC = frozenset(
+    """tensorflow.boolean_mask tensorflow.unique tensorflow.unique_with_counts tensorflow.dynamic_partition
+    tensorflow.image.non_max_suppression tensorflow.image.non_max_suppression_with_scores
+    tensorflow.image.non_max_suppression_overlaps tensorflow.setdiff1d tensorflow.sparse.retain
+    tensorflow.nn.ctc_greedy_decoder tensorflow.nn.ctc_beam_search_decoder tensorflow.contrib.seq2seq.dynamic_decode""".split()
+)
+_PLACEHOLDERS = frozenset(("tensorflow.placeholder", "tensorflow.keras.backend.placeholder", "tensorflow.placeholder_with_default"))
+_TOP_K = frozenset(("tensorflow.nn.top_k", "tensorflow.nn.in_top_k"))
+
+
+def of_call(context: Context, module: Module, index: int, name: str) -> list[Fact]:
+    """``control_flow`` and ``dynamic_shape`` facts."""
+    found = []
+    if name in _CONTROL:
+        found.append(context.call_fact("control_flow", name, module, index))
+    if name in _PLACEHOLDERS:
+        found += _placeholder(context, module, index)
+    elif name in _DYNAMIC or (name == "tensorflow.where" and _one_argument(module, index)):
+        found.append(context.call_fact("dynamic_shape", name, module, index, inner="yes", dims="data"))
+    elif name == "tensorflow.nn.top_k":
+        kind = k_kind(context, module, index)
+        if kind == "tensor":
+            found.append(context.call_fact("dynamic_shape", name, module, index, inner="yes", dims="k"))
+        found.append(context.call_fact("top_k", name, module, index, k=kind))
+    return found
+
+
+def _one_argument(module: Module, index: int) -> bool:
+    call = module.code.calls[index]
+    return len(call.args) == 1 and not any(k in ("x", "y", "**") for k, _ in call.keywords)
+
+
+def _placeholder(context: Context, module: Module, index: int) -> list[Fact]:
+    call = module.code.calls[index]
+    value = argument(call, "shape", 1)
+    if value is None or (isinstance(value, Const) and value.value is None):
+        return [context.call_fact("dynamic_shape", "placeholder", module, index, inner="yes", dims="rank")] if value is None else []
+    shapes = [value] if isinstance(value, Items) else context.flow.displays(module, value, call.block, call.line)
+    for shape in shapes:
+        if isinstance(shape, Items):
+            unknown = [i for i, d in enumerate(shape.items) if _is_none(context, module, d, call.block, call.line)]
+            if unknown:
+                inner = "yes" if any(i > 0 for i in unknown) else "no"
+                return [context.call_fact("dynamic_shape", "placeholder", module, index, inner=inner, dims=str(len(unknown)))]
+    return []
+
+
+def _is_none(context: Context, module: Module, value: Value, block: int, line: int) -> bool:
+    known = context.flow.known(module, value, block, line)
+    return known.values == (None,) and not known.symbol and known.exact
+
+
+_TENSOR = re.compile(r"^tensorflow\.(?!compat\.|contrib\.training\.HParams|app\.|flags\.|constant\b)")
+
+
+def k_kind(context: Context, module: Module, index: int) -> str:
+    """What top_k's k is: constant, tensor (computed in the graph) or unknown."""
+    call = module.code.calls[index]
+    value = argument(call, "k", 1)
+    if value is None:
+        return "constant"
+    if context.known(module, value, call).values:
+        return "constant"
+    name = context.names.of_value(module, value, call.block, call.line)
+    if _TENSOR.match(name) and not name.startswith(("tensorflow.data.",)):
+        return "tensor"
+    return "unknown"
+
+
+__all__ = ["k_kind", "of_call"]

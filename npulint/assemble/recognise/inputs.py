@@ -1,0 +1,104 @@
+"""The input pipeline: its stages, lookup tables and variables that belong to it."""
+
+from __future__ import annotations
+
+import re
+
+from npulint.assemble.context import Context
+from npulint.assemble.flow import argument
+from npulint.assemble.module import Module
+from npulint.assemble.reach import is_stage, looks_like_dataset
+from npulint.assemble.recognise.sessions import purpose
+from npulint.facts.code import Ref, Result
+from npulint.facts.model import Fact
+
+_STAGES = frozenset(
+    "map batch padded_batch map_and_batch shard shuffle repeat prefetch interleave flat_map filter cache take skip "
+    "shuffle_and_repeat from_generator batch_and_drop_remainder parallel_interleave make_one_shot_iterator "
+    "make_initializable_iterator".split()
+)
+# Stage -> position of drop_remainder.
+_BATCHES = {"batch": 1, "padded_batch": 3, "map_and_batch": 3}
+_TABLE = re.compile(
+    r"^tensorflow\.(?:contrib\.lookup|lookup(?:\.experimental)?)\.(?:HashTable|MutableHashTable|MutableDenseHashTable|"
+    r"index_table_from_\w+|index_to_string_table_from_\w+|StaticHashTable|StaticVocabularyTable|DenseHashTable|IdTableWithHashBuckets)$"
+)
+_VARIABLES = frozenset(("tensorflow.Variable", "tensorflow.get_variable", "tensorflow.contrib.framework.model_variable", "tensorflow.contrib.slim.model_variable"))
+
+
+def of_call(context: Context, module: Module, index: int, name: str) -> list[Fact]:
+    """``input_stage``, ``lookup_table`` and ``variable`` facts."""
+    last = name.rpartition(".")[2]
+    if last in _STAGES and (is_stage(name) or (name.startswith("?") and _chained(name))):
+        return [_stage(context, module, index, name, last)]
+    if _TABLE.match(name):
+        return [context.call_fact("lookup_table", name, module, index, in_input=lambda: _table_in_input(context, module, index))]
+    if name in _VARIABLES:
+        return [context.call_fact("variable", name, module, index)]
+    return []
+
+
+def _chained(name: str) -> bool:
+    return looks_like_dataset(name.rpartition(".")[0])
+
+
+def _stage(context: Context, module: Module, index: int, name: str, last: str) -> Fact:
+    call = module.code.calls[index]
+    return context.call_fact(
+        "input_stage", last, module, index, callee=name, purpose=purpose(module, call.block),
+        certain="no" if name.startswith("?") else "yes",
+        drop_remainder=lambda: _drop_remainder(context, module, index, last),
+        repeats=lambda: "yes" if _repeats(context, module, index) else "no",
+    )
+
+
+def _drop_remainder(context: Context, module: Module, index: int, last: str) -> str:
+    if last not in _BATCHES:
+        return "yes" if last == "batch_and_drop_remainder" else "missing"
+    call = module.code.calls[index]
+    value = argument(call, "drop_remainder", _BATCHES[last])
+    if value is None:
+        return "unknown" if any(k == "**" for k, _ in call.keywords) else "missing"
+    known = context.known(module, value, call)
+    if known.symbol:
+        return "variable"
+    single = known.single
+    return "yes" if single is True else "no" if single is False else "variable"
+
+
+def _repeats(context: Context, module: Module, index: int) -> bool:
+    """Whether the dataset is repeated before this stage: then no batch is ever short."""
+    call = module.code.calls[index]
+    for _ in range(16):
+        callee = call.callee
+        if isinstance(callee, Ref):
+            receiver = callee.name.rpartition(".")[0]
+            binds = context.flow.bindings(module, receiver, call.block, call.line) if receiver else []
+            inner = binds[0][1].value if len(binds) >= 1 and binds[0][0] is module else None
+        else:
+            inner = callee.operands[0] if hasattr(callee, "operands") else None
+        if not isinstance(inner, Result):
+            return False
+        name = context.names.of_call(module, inner.call)
+        call = module.code.calls[inner.call]
+        if name.rpartition(".")[2] in ("repeat", "shuffle_and_repeat"):
+            return not call.args and not call.keywords
+    return False
+
+
+def _table_in_input(context: Context, module: Module, index: int) -> str:
+    """Whether the input pipeline looks something up in this table (or in any, when that cannot be told)."""
+    unsure = False
+    for home in context.project.modules.values():
+        for at, call in enumerate(home.code.calls):
+            name = context.names.of_call(home, at)
+            if not name.endswith(".lookup"):
+                continue
+            if context.reach.in_input(home, call.block) != "yes":
+                continue
+            receiver = Ref(call.callee.name.rpartition(".")[0]) if isinstance(call.callee, Ref) else None
+            sites = context.flow.sites(home, receiver, call.block, call.line) if receiver else []
+            if (module, index) in sites:
+                return "yes"
+            unsure = unsure or not sites
+    return "maybe" if unsure else "no"

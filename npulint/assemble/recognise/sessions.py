@@ -1,0 +1,118 @@
+"""Sessions and Estimators: does the graph reach the NPU?"""
+
+from __future__ import annotations
+
+import re
+
+from npulint.assemble.context import Context
+from npulint.assemble.flow import argument
+from npulint.assemble.module import Module
+from npulint.assemble.recognise.protos import Protos, site_key
+from npulint.facts.code import Const, Value
+from npulint.facts.model import Fact
+
+# Constructor -> (keyword of the config, position; -1: keyword only).
+SESSIONS = {
+    "tensorflow.Session": ("config", 2),
+    "tensorflow.InteractiveSession": ("config", 2),
+    "tensorflow.train.MonitoredTrainingSession": ("config", 9),
+    "tensorflow.train.SingularMonitoredSession": ("config", 3),
+    "tensorflow.train.ChiefSessionCreator": ("config", 2),
+    "tensorflow.train.Supervisor().managed_session": ("config", 1),
+    "tensorflow.train.Supervisor().prepare_or_wait_for_session": ("config", 1),
+    "tensorflow.train.SessionManager().prepare_session": ("config", -1),
+    "tensorflow.contrib.slim.learning.train": ("session_config", -1),
+    "tensorflow.contrib.training.train": ("config", -1),
+    "tensorflow.contrib.slim.evaluation.evaluate_once": ("session_config", -1),
+    "tensorflow.contrib.slim.evaluation.evaluation_loop": ("session_config", -1),
+}
+_CANNED = re.compile(r"^tensorflow\.estimator\.(?:DNN|Linear|Baseline|BoostedTrees)\w*(?:Classifier|Regressor|Estimator)$")
+_TPU = frozenset(("tensorflow.contrib.tpu.TPUEstimator", "tensorflow.estimator.tpu.TPUEstimator"))
+_PLAIN = frozenset(("tensorflow.estimator.Estimator", "tensorflow.contrib.learn.Estimator"))
+_NPU_PROTO = ("npu_config_proto", "npu_run_config_init", "session_dump_config")
+_PURPOSES = (
+    ("train", re.compile(r"(?:^|[_./])(?:re)?train(?!_?data|_?set|_?input)|fit\b|finetune")),
+    ("export", re.compile(r"freeze|export|convert|ckpt|2pb|_pb\b|to_pb|onnx|save_?model|saved_model|inspect|checkpoint")),
+    ("evaluate", re.compile(r"eval|(?:^|[_./])test|valid|predict|infer|demo|sample|generat|visuali|metric|detect(?!or|ion)|benchmark")),
+    ("data", re.compile(r"data|record|dataset|preprocess|prepare|download|(?:^|[_./])input")),
+)
+
+
+class Sessions:
+    """Recognises sessions and estimators with the help of the project's ConfigProto objects."""
+
+    def __init__(self, context: Context, protos: Protos) -> None:
+        self.context = context
+        self.protos = protos
+
+    def of_call(self, module: Module, index: int, name: str) -> list[Fact]:
+        """A ``session`` or ``estimator`` fact for the call, if it makes one."""
+        if name in SESSIONS:
+            return [self._session(module, index, name)]
+        if name in _PLAIN or name in _TPU or name.endswith(".NPUEstimator") or _CANNED.match(name):
+            return [self._estimator(module, index, name)]
+        return []
+
+    def _session(self, module: Module, index: int, name: str) -> Fact:
+        keyword, position = SESSIONS[name]
+        call = module.code.calls[index]
+        value = argument(call, keyword, position)
+        starred = any(k == "**" for k, _ in call.keywords)
+        npu, config = ("unknown", "unknown") if value is None and starred else self._npu(module, value, index)
+        return self.context.call_fact("session", name, module, index, npu=npu, config=config, purpose=purpose(module, call.block))
+
+    def _npu(self, module: Module, value: Value | None, index: int) -> tuple[str, str]:
+        """(reaches the NPU: yes/no/unknown, where the config comes from: none/local/unknown)."""
+        if value is None or (isinstance(value, Const) and value.value is None):
+            return "no", "none"
+        call = module.code.calls[index]
+        sites = self.context.flow.sites(module, value, call.block, call.line)
+        answers = {self._site_npu(home, at) for home, at in sites}
+        if not answers or "unknown" in answers:
+            return "unknown", "unknown"
+        return ("yes" if "yes" in answers else "no"), "local"
+
+    def _site_npu(self, module: Module, index: int) -> str:
+        name = self.context.names.of_call(module, index)
+        last = name.rpartition(".")[2]
+        if last in _NPU_PROTO or "npu" in last.lower():
+            return "yes"
+        proto = self.protos.by_site.get(site_key((module, index)))
+        if proto is not None and (proto.entries or proto.helpers & set(_NPU_PROTO)):
+            return "yes"
+        if name == "tensorflow.ConfigProto":
+            return "unknown" if self.protos.unplaced and not (proto and proto.entries) else "no"
+        return "unknown"
+
+    def _estimator(self, module: Module, index: int, name: str) -> Fact:
+        call = module.code.calls[index]
+        if name.endswith(".NPUEstimator"):
+            npu, what = "yes", "npu"
+        else:
+            what = "tpu" if name in _TPU else "estimator" if name in _PLAIN else "canned"
+            value = argument(call, "config", 2 if what == "estimator" else -1)
+            npu = "no" if value is None else self._run_config_npu(module, value, index)
+        return self.context.call_fact("estimator", name, module, index, npu=npu, what=what, purpose=purpose(module, call.block))
+
+    def _run_config_npu(self, module: Module, value: Value, index: int) -> str:
+        call = module.code.calls[index]
+        names = {self.context.names.of_call(m, i).rpartition(".")[2] for m, i in
+                 self.context.flow.sites(module, value, call.block, call.line)}
+        if not names:
+            return "unknown"
+        return "yes" if names & {"npu_run_config_init", "NPURunConfig"} else "no"
+
+
+def purpose(module: Module, block: int) -> str:
+    """What code is for, told by its function's, class's and file's names: train, evaluate, export, data
+    or unknown. The innermost name that says something wins."""
+    words = module.qualname(block).lower().split(".")[::-1] + [_file_words(module.path)]
+    for word in words:
+        for answer, pattern in _PURPOSES:
+            if word and pattern.search(word):
+                return answer
+    return "unknown"
+
+
+def _file_words(path: str) -> str:
+    return "/".join(path.lower().rsplit("/", 2)[-1:]).removesuffix(".py")

@@ -1,0 +1,88 @@
+"""Settings: one key for ``parameter_map["k"].b = v``, ``NPURunConfig(k=v)``, ``global_options().k = v`` and the
+ConfigProto fields."""
+
+from __future__ import annotations
+
+import re
+
+from npulint.assemble.context import Context
+from npulint.assemble.module import Module
+from npulint.assemble.recognise.protos import Protos
+from npulint.facts.code import Bind, Const, Value
+from npulint.facts.model import Fact, Span
+
+_MAP = re.compile(r"^(?P<root>.+)\.parameter_map\[(?P<key>[^\]]*)\]\.(?P<field>\w+)$")
+_NPU_OPTIONS = re.compile(r"^(?P<root>.+?)(?:\.npu_device)?\.global_options\(\)\.(?P<key>[\w.]+)$")
+_PROTO_FIELDS = ("rewrite_options", "optimizer_options", "gpu_options")
+_PROTO_DIRECT = frozenset(("allow_soft_placement", "log_device_placement"))
+_RUN_CONFIGS = ("npu_bridge.npu_init.NPURunConfig",)
+_CONFIG_CALLS = {
+    "tensorflow.GPUOptions": "gpu_options",
+    "tensorflow.OptimizerOptions": "optimizer_options",
+    "tensorflow.ConfigProto": "config_proto",
+}
+
+
+def settings(context: Context, protos: Protos, module: Module) -> list[Fact]:
+    """All ``setting`` facts of a module."""
+    found = []
+    for target, binds in module.dotted.items():
+        for bind in binds:
+            fact = _assigned(context, protos, module, target, bind)
+            if fact is not None:
+                found.append(fact)
+    for index in range(len(module.code.calls)):
+        found += _passed(context, module, index)
+    return found
+
+
+def _assigned(context: Context, protos: Protos, module: Module, target: str, bind: Bind) -> Fact | None:
+    match = _MAP.match(target)
+    if match:
+        key = match["key"]
+        if key == "*":
+            return None
+        entry = protos.entry_of(module, bind, match["root"])
+        return context.bind_fact("setting", key, module, bind, via="session_key", field=match["field"], entry=entry,
+                                 text="yes" if _is_text(bind.value) else "no")
+    match = _NPU_OPTIONS.match(target)
+    if match:
+        return context.bind_fact("setting", match["key"], module, bind, via="npu_options")
+    head, _, last = target.rpartition(".")
+    holder = head.rpartition(".")[2]
+    if holder in _PROTO_FIELDS:
+        return context.bind_fact("setting", f"{holder}.{last}", module, bind, via="proto")
+    root = head.partition(".")[0]
+    meaning = context.names.of_name(module, head, bind.block, bind.line) if last in _PROTO_DIRECT or "global_options" not in head else ""
+    if meaning.startswith("npu_device.") and "global_options()" in meaning and root:
+        inner = meaning.partition("global_options()")[2].strip(".")
+        return context.bind_fact("setting", f"{inner}.{last}".strip("."), module, bind, via="npu_options")
+    if last in _PROTO_DIRECT and "ConfigProto" in meaning:
+        return context.bind_fact("setting", f"config_proto.{last}", module, bind, via="proto")
+    return None
+
+
+def _is_text(value: Value) -> bool:
+    return isinstance(value, Const) and isinstance(value.value, str) and not value.binary
+
+
+def _passed(context: Context, module: Module, index: int) -> list[Fact]:
+    call = module.code.calls[index]
+    if not call.keywords:
+        return []
+    name = context.names.of_call(module, index)
+    if name in _CONFIG_CALLS:
+        prefix, via = _CONFIG_CALLS[name] + ".", "proto"
+    elif name.endswith("NPURunConfig") and name.startswith("npu_bridge."):
+        prefix, via = "", "run_config"
+    else:
+        return []
+    entry = f"{module.path}:{call.line}:{call.column}"
+    return [_keyword(context, module, index, prefix + key, value, via, entry) for key, value in call.keywords if key != "**"]
+
+
+def _keyword(context: Context, module: Module, index: int, key: str, value: Value, via: str, entry: str) -> Fact:
+    call = module.code.calls[index]
+    fact = context.call_fact("setting", key, module, index, via=via, entry=entry, field="",
+                             value=lambda: context.known(module, value, call))
+    return Fact("setting", key, module.path, Span(call.line, call.column, call.end_line, call.end_column), fact.attrs)

@@ -1,0 +1,107 @@
+"""What a check file says, as typed records (the YAML keys one by one)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+CATEGORIES = ("functional", "precision", "performance", "hygiene")
+STATES = ("not_started", "partial", "migrated")
+FAMILIES = {"engine": 0, "tensorflow": 1, "pytorch": 2, "launch": 3, "graph": 4, "run": 5, "compare": 6}
+TOPICS = frozenset(
+    """session_config estimator_migration setting mixed_precision mixlist loss_scale dropout drop_remainder
+    dynamic_shape topk mix_compile variable_in_input_fn control_flow_v2 unsupported_op affinity_op py_func
+    iterations_per_loop host_sync distribution debug_leftover deprecated_api device_cuda fused_optimizer
+    apex_amp dataloader_perf determinism env_vars dependency graph_op run_artifact recipe_difference parse
+    other""".split()
+)
+
+
+class Query(msgspec.Struct, frozen=True):
+    """A question about facts. Either `kind` with patterns and filters, or one of all/any/not.
+
+    `names` are canonical-name patterns (``*`` one dotted segment, ``**`` any number). `where` maps an
+    attribute to a condition; `args` an argument, written ``name``, ``position`` or ``name|position``.
+    """
+
+    kind: str = ""
+    names: tuple[str, ...] = ()
+    where: dict[str, Any] = {}
+    args: dict[str, Any] = {}
+    active: bool = True
+    at_least: int = 1
+    all: tuple[Query, ...] = ()
+    any: tuple[Query, ...] = ()
+    negated: Query | None = None
+
+
+class Text(msgspec.Struct, frozen=True):
+    """The wording of a check in one language; ``{captures}`` are filled from the found fact."""
+
+    title: str
+    message: str
+    why: str
+    fix: str
+
+
+class Example(msgspec.Struct, frozen=True):
+    """A test of the check. `files` maps file name to text; `bad` tells whether the marked lines must be
+    reported (``# expect`` at the line's end) or nothing at all. `target` sets versions."""
+
+    bad: bool
+    files: dict[str, str]
+    target: dict[str, str] = {}
+    expect: tuple[tuple[str, int], ...] = ()
+
+
+class Reference(msgspec.Struct, frozen=True):
+    """Where the fact comes from: a document title with an address, or ``owner/repo:path``."""
+
+    title: str
+    source: str = ""
+
+
+class Applies(msgspec.Struct, frozen=True):
+    """For which programs a check speaks; empty means any. `versions` maps tensorflow, torch, adapter,
+    cann to a range such as ``>=1.15,<2``; `soc` lists SoC families; `trains` asks for a training
+    program (or, when false, for any other)."""
+
+    frameworks: tuple[str, ...] = ()
+    states: tuple[str, ...] = ()
+    modes: tuple[str, ...] = ()
+    soc: tuple[str, ...] = ()
+    versions: dict[str, str] = {}
+    trains: bool | None = None
+
+
+class Check(msgspec.Struct, frozen=True):
+    """One check. `once` is ``program``, ``file`` or empty: how far one finding speaks for all places; it
+    stands at the first of them and relates the others."""
+
+    code: str
+    name: str
+    family: str
+    since: str
+    status: str
+    topic: str
+    category: str
+    severity: str
+    confidence: str
+    find: Query
+    text: dict[str, Text]
+    applies: Applies = Applies()
+    needs: Query | None = None
+    unless: Query | None = None
+    related: Query | None = None
+    once: str = ""
+    applicability: str = "manual"
+    references: tuple[Reference, ...] = ()
+    examples: tuple[Example, ...] = ()
+
+
+class Catalogue(msgspec.Struct, frozen=True):
+    """All checks in code order; `digest` identifies their content for caches."""
+
+    checks: tuple[Check, ...] = ()
+    digest: str = ""

@@ -1,0 +1,250 @@
+"""From the paths a user names to the files a run reads."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Sequence
+
+import msgspec
+
+from npulint.discover.ignore import Chain, Excludes, chain_above, enter, ignored
+from npulint.discover.kinds import JSON_LIMIT, is_mixlist, kinds_by_content, kinds_of
+from npulint.discover.projects import base_of
+from npulint.discover.regular import read_head
+from npulint.facts.model import Problem
+
+EXCLUDED = (
+    *(".git", ".hg", ".svn", ".bzr", ".venv", "venv", ".env", "node_modules", "site-packages", ".tox", ".nox"),
+    *("__pycache__", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".ipynb_checkpoints"),
+    *(".eggs", "*.egg", "*.egg-info"),
+)
+"""Names that are left out when nothing else is configured."""
+
+_ENVIRONMENT_MARKS = ("pyvenv.cfg", "conda-meta")
+_NOTEBOOK_FACTOR = 10  # notebooks carry their outputs
+
+
+class DiscoverOptions(msgspec.Struct, frozen=True):
+    """How to look. `exclude` replaces the usual exclusions, `extend_exclude` adds to them; both hold
+    patterns in .gitignore syntax relative to `base` (default: the working directory). Paths that the
+    user names are read although excluded, unless `force_exclude`. `max_bytes` bounds a Python file;
+    a notebook may have ten times as many."""
+
+    exclude: tuple[str, ...] = EXCLUDED
+    extend_exclude: tuple[str, ...] = ()
+    respect_gitignore: bool = True
+    force_exclude: bool = False
+    max_bytes: int = 2_000_000
+    base: str = ""
+
+
+class SourceFile(msgspec.Struct, frozen=True):
+    """A file to read. `path` is for people and results, `location` for opening it (they differ when the
+    name is not UTF-8, or on Windows); `base` is the highest folder that may be its project's root."""
+
+    path: str
+    kind: str
+    location: str
+    base: str
+    size: int
+
+
+class Discovery(msgspec.Struct, frozen=True):
+    """What was found. `aliases` maps a path that leads to an already listed file (a link) to the path it
+    is listed under; `named` are the paths of the command line, as results spell them; `excluded` counts
+    folders and files that were left out."""
+
+    files: list[SourceFile]
+    problems: list[Problem]
+    aliases: dict[str, str]
+    named: frozenset[str]
+    excluded: int
+
+
+def discover(paths: Sequence[str], options: DiscoverOptions | None = None) -> Discovery:
+    """Find the files to read below `paths`, in a fixed order. Never raises for what it meets."""
+    finder = _Finder(options or DiscoverOptions())
+    for path in paths:
+        finder.named_path(path)
+    return finder.result()
+
+
+def shown(location: str) -> str:
+    """A path as results spell it: POSIX slashes, bytes that are no UTF-8 as ``\\xNN``."""
+    path = location.replace(os.sep, "/")
+    try:
+        path.encode("utf-8")
+    except UnicodeEncodeError:
+        return os.fsencode(path).decode("utf-8", "backslashreplace")
+    return path
+
+
+def local(path: str) -> str:
+    """`path` relative to the working directory when it lies below it, else only normalised."""
+    here = os.getcwd()
+    absolute = os.path.abspath(path)
+    if absolute == here:
+        return "."
+    prefix = here.rstrip(os.sep) + os.sep
+    return absolute[len(prefix) :] if absolute.startswith(prefix) else os.path.normpath(path)
+
+
+class _Finder:
+    def __init__(self, options: DiscoverOptions) -> None:
+        self._options = options
+        self._excludes = Excludes((*options.exclude, *options.extend_exclude), options.base)
+        self._found: list[tuple[bool, SourceFile, tuple[int, int]]] = []
+        self._problems: dict[str, Problem] = {}
+        self._folders: set[tuple[int, int]] = set()
+        self._named: set[str] = set()
+        self._excluded = 0
+
+    def result(self) -> Discovery:
+        files: dict[tuple[str, str], SourceFile] = {}
+        first: dict[tuple[int, int], str] = {}
+        aliases: dict[str, str] = {}
+        self._found.sort(key=lambda found: (found[0], found[1].path))  # real files before links to them
+        for _, file, identity in self._found:
+            kept = first.setdefault(identity, file.path) if identity[1] else file.path
+            if kept == file.path:
+                files.setdefault((file.path, file.kind), file)
+            else:
+                aliases[file.path] = kept
+        problems = [self._problems[path] for path in sorted(self._problems)]
+        listed = sorted(files.values(), key=lambda file: (file.path, file.kind))
+        return Discovery(listed, problems, aliases, frozenset(self._named), self._excluded)
+
+    def named_path(self, path: str) -> None:
+        location = local(path)
+        self._named.add(shown(location))
+        if self._options.force_exclude and self._excludes.within(location):
+            self._excluded += 1
+            return
+        try:
+            status = os.stat(location)
+        except (OSError, ValueError) as error:
+            self._unreachable(location, error)
+            return
+        if stat.S_ISDIR(status.st_mode):
+            self._walk(location)
+        else:
+            self._named_file(location, status)
+
+    def _named_file(self, location: str, status: os.stat_result) -> None:
+        kinds = kinds_of(os.path.basename(location))
+        if not kinds and stat.S_ISREG(status.st_mode):
+            kinds = kinds_by_content(read_head(location, 200))
+            if not kinds:
+                self._problem(location, "unsupported")
+                return
+        self._take(location, base_of(location, folder=False), kinds, status, os.path.islink(location), named=True)
+
+    def _unreachable(self, location: str, error: OSError | ValueError) -> None:
+        if isinstance(error, PermissionError):
+            self._problem(location, "unreadable", "permission denied")
+        elif "\0" not in location and os.path.islink(location):
+            self._problem(location, "missing", "dangling link")
+        else:
+            self._problem(location, "missing")
+
+    def _problem(self, location: str, reason: str, detail: str = "") -> None:
+        path = shown(location)
+        self._problems.setdefault(path, Problem(path, reason, detail))
+
+    def _walk(self, top: str) -> None:
+        base = base_of(top, folder=True)
+        top_absolute = os.path.abspath(top)
+        chain = chain_above(top_absolute) if self._options.respect_gitignore else None
+        # The prefix is the folder with a trailing separator, or nothing for the working directory.
+        start = "" if top == "." else os.path.join(top, "")
+        stack: list[tuple[str, str, Chain | None]] = [(start, top_absolute, chain)]
+        while stack:
+            prefix, absolute, chain = stack.pop()
+            entries = self._entries(prefix, top=absolute == top_absolute)
+            names = {entry.name for entry in entries}
+            if self._options.respect_gitignore:
+                if ".git" in names:
+                    chain = chain_above(absolute)
+                if chain is not None and ".gitignore" in names:
+                    chain = enter(chain, absolute)
+            packaged = "setup.py" in names or "pyproject.toml" in names
+            for entry in entries:
+                name = entry.name
+                if entry.is_dir(follow_symlinks=False):
+                    location = prefix + name
+                    if (packaged and name == "build") or self._left_out(location, name, absolute, chain, folder=True):
+                        self._excluded += 1
+                    else:
+                        stack.append((location + os.sep, os.path.join(absolute, name), chain))
+                    continue
+                kinds = kinds_of(name)
+                if kinds:
+                    if self._left_out(prefix + name, name, absolute, chain, folder=False):
+                        self._excluded += 1
+                    else:
+                        self._entry(entry, prefix + name, base, kinds)
+
+    def _entries(self, prefix: str, top: bool) -> list[os.DirEntry[str]]:
+        location = prefix or "."
+        try:
+            status = os.stat(location)
+            identity = (status.st_dev, status.st_ino)
+            if identity[1] and identity in self._folders:
+                return []
+            self._folders.add(identity)
+            with os.scandir(location) as scan:
+                entries = list(scan)
+        except OSError as error:
+            self._problem(location.rstrip(os.sep), "unreadable", error.strerror or "")
+            return []
+        if not top and any(entry.name in _ENVIRONMENT_MARKS for entry in entries):
+            self._excluded += 1
+            return []
+        return entries
+
+    def _left_out(self, location: str, name: str, parent: str, chain: Chain | None, folder: bool) -> bool:
+        if self._excludes.name(name) or self._excludes.path(location, folder):
+            return True
+        return bool(chain) and ignored(chain or (), os.path.join(parent, name), folder)
+
+    def _entry(self, entry: os.DirEntry[str], location: str, base: str, kinds: tuple[str, ...]) -> None:
+        link = entry.is_symlink()
+        try:
+            status = entry.stat()
+        except OSError as error:
+            if kinds != ("mixlist",):
+                detail = "dangling link" if isinstance(error, FileNotFoundError) else error.strerror or ""
+                self._problem(location, "not-a-file" if link else "unreadable", detail)
+            return
+        if stat.S_ISDIR(status.st_mode):  # a link to a folder is never followed
+            return
+        self._take(location, base, kinds, status, link)
+
+    def _take(
+        self, location: str, base: str, kinds: tuple[str, ...], status: os.stat_result, link: bool, named: bool = False
+    ) -> None:
+        """List the file when it can be read. A JSON file counts when its text says so, or when named."""
+        json = kinds == ("mixlist",)
+        if not stat.S_ISREG(status.st_mode):
+            if not json or named:
+                self._problem(location, "not-a-file", _what(status.st_mode))
+            return
+        size = status.st_size
+        if json and not named and (size > JSON_LIMIT or not is_mixlist(read_head(location, JSON_LIMIT))):
+            return
+        limit = self._options.max_bytes * (_NOTEBOOK_FACTOR if kinds == ("notebook",) else 1)
+        if size > limit:
+            self._problem(location, "too-large", f"{size} > {limit}")
+            return
+        if status.st_mode & 0o444 != 0o444 and not os.access(location, os.R_OK):
+            self._problem(location, "unreadable", "permission denied")
+            return
+        identity = (status.st_dev, status.st_ino)
+        for kind in kinds:
+            self._found.append((link, SourceFile(shown(location), kind, location, base, size), identity))
+
+
+def _what(mode: int) -> str:
+    tests = ((stat.S_ISFIFO, "FIFO"), (stat.S_ISSOCK, "socket"), (stat.S_ISBLK, "device"), (stat.S_ISCHR, "device"))
+    return next((word for test, word in tests if test(mode)), "special file")

@@ -1,0 +1,58 @@
+"""What a file is, told from its name; content is looked at only where the name cannot tell."""
+
+from __future__ import annotations
+
+import re
+
+_EXACT = {
+    "setup.py": ("python", "dependency"),
+    "setup.cfg": ("dependency",),
+    "pyproject.toml": ("dependency",),
+    "Pipfile": ("dependency",),
+    "environment.yml": ("dependency",),
+    "environment.yaml": ("dependency",),
+    "Dockerfile": ("dockerfile",),
+}
+_SUFFIX = {
+    "py": ("python",),
+    "ipynb": ("notebook",),
+    "sh": ("shell",),
+    "bash": ("shell",),
+    "json": ("mixlist",),
+    "dockerfile": ("dockerfile",),
+    "Dockerfile": ("dockerfile",),
+}
+_REQUIREMENTS = re.compile(r"requirements?[\w.-]*\.txt", re.IGNORECASE)
+_SHEBANG = re.compile(rb"#![^\n]*?\b(?:(python)[\d.]*|(ba|da|k|z)?sh)\b")
+
+JSON_LIMIT = 256 * 1024
+"""Bytes above which a JSON file is data, never a mixed precision list."""
+
+
+def kinds_of(name: str) -> tuple[str, ...]:
+    """The kinds of a file called `name` (no folder); empty when npulint does not read such files.
+
+    ``mixlist`` only says that it is JSON: ask `is_mixlist` about its text.
+    """
+    exact = _EXACT.get(name)
+    if exact is not None:
+        return exact
+    kinds = _SUFFIX.get(name.rpartition(".")[2])
+    if kinds is not None:
+        return kinds if "." in name else ()
+    if name.endswith(".txt"):
+        return ("dependency",) if _REQUIREMENTS.fullmatch(name) else ()
+    return ("dockerfile",) if name.startswith("Dockerfile") else ()
+
+
+def is_mixlist(data: bytes) -> bool:
+    """Whether JSON text speaks of the adapter's operator lists."""
+    return b"black-list" in data or b"white-list" in data
+
+
+def kinds_by_content(head: bytes) -> tuple[str, ...]:
+    """The kinds of a script without a telling name, from its first line."""
+    match = _SHEBANG.match(head)
+    if match is None:
+        return ()
+    return ("python",) if match.group(1) else ("shell",)

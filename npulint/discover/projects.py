@@ -1,0 +1,145 @@
+"""Which files form one project: in a model zoo hundreds of them lie side by side."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from npulint.discover.files import SourceFile
+
+_DECISIVE = frozenset(("npulint.toml", ".npulint.toml", "modelzoo_level.txt"))
+_CERTAIN = frozenset((".git", "pyproject.toml", *_DECISIVE))
+_REQUIREMENTS = re.compile(r"requirements?[\w.-]*\.txt", re.IGNORECASE)
+_README = re.compile(r"setup\.py|readme(?:[._-].*)?", re.IGNORECASE)
+_START = re.compile(r"(?:\w*_)?(?:train|main|run)(?:ing|er|_\w+|-\w+)?\.py|.+\.sh", re.IGNORECASE)
+_HELPER = re.compile(r"(?:utils?|ops?|helpers?|lib|common|config|hooks?|loop|data|base)\.py$", re.IGNORECASE)
+_START_FOLDERS = frozenset("test tests scripts script src code bin shell tools train".split())
+
+
+class _Marks(NamedTuple):
+    """What speaks for a folder being a project: a declaration, a sure sign, a README; code in it, a
+    script to start there or in a usual place below, and a Python one right there."""
+
+    decisive: bool = False
+    certain: bool = False
+    readme: bool = False
+    code: bool = False
+    starts: bool = False
+    leads: bool = False
+
+
+class Roots:
+    """Finds project roots and remembers what it saw of each folder."""
+
+    def __init__(self) -> None:
+        self._marks: dict[str, _Marks] = {}
+
+    def root(self, folder: str, stop: str) -> str | None:
+        """The nearest root at or above `folder` and not above `stop`, or None.
+
+        A declared project holds everything below it. A README alone may describe a part of a project or
+        a shelf of projects: it makes a root when a script to start lies there too and no program further
+        out, or when all above it is a shelf without code. A package is a part, unless nothing else does.
+        """
+        found: str | None = None
+        described: str | None = None
+        settled = False
+        for place in _upwards(folder, stop):
+            marks = self._of(place)
+            if marks.decisive:
+                return place
+            if settled:
+                continue
+            if marks.certain:
+                found = place if marks.leads else found or (place if marks.code else described) or place
+                settled = True
+            elif marks.readme and marks.starts:
+                found = place if marks.leads else found or place
+            elif marks.readme and marks.code:
+                described = place
+        return found or described
+
+    def _of(self, folder: str) -> _Marks:
+        marks = self._marks.get(folder)
+        if marks is None:
+            marks = self._marks[folder] = _look(folder)
+        return marks
+
+
+def _look(folder: str) -> _Marks:
+    names = _names(folder)
+    package = "__init__.py" in names
+    certain = not _CERTAIN.isdisjoint(names)
+    certain = certain or (not package and any(_REQUIREMENTS.fullmatch(name) for name in names))
+    readme = any(_README.fullmatch(name) for name in names)
+    if not certain and not readme:
+        return _Marks()
+    code = any(name.endswith((".py", ".sh", "pyproject.toml")) for name in names)
+    if package:
+        return _Marks(not _DECISIVE.isdisjoint(names), certain, readme, code)
+    leads = _starts(names, ".py")
+    starts = (
+        leads
+        or _starts(names)
+        or any(_starts(_names(posixpath.join(folder, name))) for name in _START_FOLDERS.intersection(names))
+    )
+    return _Marks(not _DECISIVE.isdisjoint(names), certain, readme, code, starts, leads)
+
+
+def _starts(names: list[str], ending: str = "") -> bool:
+    return any(_START.fullmatch(name) and not _HELPER.search(name) for name in names if name.endswith(ending))
+
+
+def _names(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []
+
+
+def _upwards(folder: str, stop: str) -> Iterable[str]:
+    yield folder
+    while folder != stop:
+        parent = posixpath.dirname(folder) or ("/" if folder.startswith("/") else ".")
+        if parent == folder:
+            return
+        folder = parent
+        yield folder
+
+
+def project_root(path: str, stop: str) -> str:
+    """The folder of the project that the file `path` belongs to: the nearest one above it with a mark
+    (requirements, pyproject, configuration, ``.git``, ``modelzoo_level.txt``; README and setup.py where a
+    script to start lies beside them), but not a package and never above `stop`, which also answers
+    when nothing is marked. Paths are POSIX, `stop` is a folder above `path`."""
+    return Roots().root(posixpath.dirname(path) or ".", stop) or stop
+
+
+def base_of(location: str, folder: bool) -> str:
+    """The highest folder that may be the root of files found at a path the user named.
+
+    A part of a project that is named alone (``npulint check proj/models``) belongs to the same project
+    as in a run over everything, as long as that project lies below the working directory.
+    """
+    start = location.replace(os.sep, "/") if folder else posixpath.dirname(location.replace(os.sep, "/")) or "."
+    if start.startswith(("/", "..")) or ":" in start:
+        return start
+    return Roots().root(start, ".") or (start if folder else ".")
+
+
+def group(files: Iterable[SourceFile]) -> dict[str, list[SourceFile]]:
+    """The files by the root of their project, both in path order; ``"."`` is the working directory."""
+    roots = Roots()
+    memo: dict[tuple[str, str], str] = {}
+    groups: dict[str, list[SourceFile]] = {}
+    for file in files:
+        key = (posixpath.dirname(file.path) or ".", file.base)
+        root = memo.get(key)
+        if root is None:
+            root = memo[key] = roots.root(*key) or file.base
+        groups.setdefault(root, []).append(file)
+    return {root: sorted(groups[root], key=lambda file: (file.path, file.kind)) for root in sorted(groups)}

@@ -1,0 +1,1 @@
+"""Evaluation: the catalogue's questions over a program's facts."""

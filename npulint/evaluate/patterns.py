@@ -1,0 +1,29 @@
+"""Name patterns: ``*`` is one dotted segment, ``**`` any number of them."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+
+@lru_cache(maxsize=2048)
+def compiled(pattern: str) -> re.Pattern[str]:
+    """The regular expression of a name pattern."""
+    parts = re.split(r"(\*\*|\*)", pattern)
+    body = "".join({"**": ".*", "*": "[^.]*"}.get(part, re.escape(part)) for part in parts)
+    if pattern.endswith(".**"):
+        body = body.removesuffix(r"\..*") + r"(?:\..*)?"
+    if pattern.startswith("**."):
+        body = r"(?:.*\.)?" + body.removeprefix(r".*\.")
+    return re.compile(body + r"\Z", re.DOTALL)
+
+
+def matches(pattern: str, name: str) -> bool:
+    """Whether a canonical name fits a pattern."""
+    return pattern == name if "*" not in pattern else compiled(pattern).match(name) is not None
+
+
+def last_segment(pattern: str) -> str:
+    """The literal last segment of a pattern, or an empty text when it holds a star."""
+    last = pattern.rpartition(".")[2]
+    return "" if "*" in last else last

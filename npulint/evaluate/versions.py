@@ -1,0 +1,39 @@
+"""Version ranges such as ``>=1.15,<2`` over versions that need not be PEP 440 (``7.0.RC1.alpha003``)."""
+
+from __future__ import annotations
+
+import re
+
+_PART = re.compile(r"\d+|[a-z]+", re.IGNORECASE)
+_CLAUSE = re.compile(r"^\s*(>=|<=|==|!=|>|<)?\s*(\S+)\s*$")
+_RANKS = {"alpha": -3, "alph": -3, "a": -3, "beta": -2, "b": -2, "rc": -1}
+
+
+def key(version: str) -> tuple[int, ...]:
+    """A comparable form: numbers as they are, pre-release words below them."""
+    return tuple(int(p) if p.isdigit() else _RANKS.get(p.lower(), 0) for p in _PART.findall(version.lstrip("rv")))
+
+
+def within(version: str, wanted: str) -> bool:
+    """Whether `version` lies in the range; a shorter version stands for all that begin with it."""
+    return all(_clause(key(version), clause) for clause in wanted.split(",") if clause.strip())
+
+
+def _clause(version: tuple[int, ...], clause: str) -> bool:
+    match = _CLAUSE.match(clause)
+    if match is None:
+        raise ValueError(f"not a version range: {clause!r}")
+    bound = key(match[2])
+    if len(version) == 1 and len(bound) > 1 and version[0] == bound[0]:
+        return True
+    width = max(len(version), len(bound))
+    left = version + (0,) * (width - len(version))
+    right = bound + (0,) * (width - len(bound))
+    return {
+        ">=": left >= right,
+        "<=": left <= right,
+        ">": left > right,
+        "<": left < right,
+        "!=": left != right,
+        "==": left[: len(bound)] == bound,
+    }[match[1] or "=="]

@@ -1,0 +1,157 @@
+"""Syntax facts of one Python source: blocks, calls, bindings and imports as plain data.
+
+A reader fills these records once per file; they hold no syntax nodes, so they can be cached and sent
+between processes. Names are kept as written ("tf.nn.top_k"); `npulint.assemble` gives them meaning.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+Scalar = str | int | float | bool | None
+
+
+class Const(msgspec.Struct, frozen=True, array_like=True, tag="c", gc=False):
+    """A literal. Byte strings are decoded; `binary` remembers that they were bytes."""
+
+    value: Scalar
+    binary: bool = False
+
+
+class Ref(msgspec.Struct, frozen=True, array_like=True, tag="r", gc=False):
+    """A dotted name as written, for instance ``FLAGS.batch_size`` or ``self.sess``."""
+
+    name: str
+
+
+class Result(msgspec.Struct, frozen=True, array_like=True, tag="k", gc=False):
+    """The result of a call; `call` is its index in `Code.calls`."""
+
+    call: int
+
+
+class Items(msgspec.Struct, frozen=True, array_like=True, tag="s"):
+    """A list, tuple or set display."""
+
+    items: tuple[Value, ...]
+
+
+class Table(msgspec.Struct, frozen=True, array_like=True, tag="d"):
+    """A dict display; a ``**other`` entry has the key ``None``."""
+
+    keys: tuple[Value | None, ...]
+    values: tuple[Value, ...]
+
+
+class Op(msgspec.Struct, frozen=True, array_like=True, tag="o"):
+    """An operation on values: ``+ - * / // % **``, ``and or not``, comparisons, ``if`` (a conditional
+    expression: test, then, else), ``join`` (an f-string), ``[]`` (subscript: object, index),
+    ``.`` (attribute of a value that has no name: object, attribute name)."""
+
+    op: str
+    operands: tuple[Value, ...]
+
+
+class Function(msgspec.Struct, frozen=True, array_like=True, tag="f", gc=False):
+    """A function value; `block` is the index of its body in `Code.blocks`."""
+
+    block: int
+
+
+class Unknown(msgspec.Struct, frozen=True, array_like=True, tag="u", gc=False):
+    """An expression that the reader does not model."""
+
+
+Value = Const | Ref | Result | Items | Table | Op | Function | Unknown
+UNKNOWN = Unknown()
+
+
+class Block(msgspec.Struct, frozen=True, array_like=True):
+    """A region of code. Kinds: module, function, lambda, class, if, else, loop, with, try, except.
+
+    `name` is the qualified name of a function or class. `test` is the condition of an if/else/while
+    block, the iterated value of a for loop, or the context value of a with block. `params` are
+    parameter names in order; `defaults` belong to the last of them; `decorators` are as written;
+    `bases` are those of a class.
+    """
+
+    kind: str
+    parent: int
+    line: int
+    name: str = ""
+    test: Value = UNKNOWN
+    params: tuple[str, ...] = ()
+    defaults: tuple[Value, ...] = ()
+    decorators: tuple[Value, ...] = ()
+    bases: tuple[Value, ...] = ()
+    end_line: int = 0
+
+
+class Call(msgspec.Struct, frozen=True, array_like=True):
+    """A call. `callee` is a `Ref` for a dotted name, ``Op(".", (Result, Const))`` for a method on a
+    result. Lines count from 1, columns from 1 in characters, ends are inclusive-exclusive."""
+
+    callee: Value
+    args: tuple[Value, ...]
+    keywords: tuple[tuple[str, Value], ...]
+    block: int
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+class Bind(msgspec.Struct, frozen=True, array_like=True):
+    """An assignment. `target` is a dotted name as written; subscripts with a literal key stand as
+    ``[key]`` (``op.parameter_map[precision_mode].s``), other subscripts as ``[*]``."""
+
+    target: str
+    value: Value
+    block: int
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+class Import(msgspec.Struct, frozen=True, array_like=True):
+    """``import module as alias`` (`name` is empty) or ``from module import name as alias`` (`name` may
+    be ``*``); `level` counts the leading dots."""
+
+    module: str
+    name: str
+    alias: str
+    level: int
+    block: int
+    line: int
+    column: int
+    end_column: int
+
+
+class Mention(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A dotted name that is used but not called and not assigned."""
+
+    name: str
+    block: int
+    line: int
+    column: int
+    end_column: int
+
+
+class Return(msgspec.Struct, frozen=True, array_like=True):
+    """A ``return`` (or ``yield``) with its value."""
+
+    value: Value
+    block: int
+    line: int
+
+
+class Code(msgspec.Struct, frozen=True, array_like=True):
+    """All syntax facts of one source; block 0 is the module itself."""
+
+    blocks: list[Block] = []
+    calls: list[Call] = []
+    binds: list[Bind] = []
+    imports: list[Import] = []
+    mentions: list[Mention] = []
+    returns: list[Return] = []

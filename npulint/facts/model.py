@@ -1,0 +1,91 @@
+"""The record that checks query: one fact, whatever input it came from."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import msgspec
+
+from npulint.facts.code import Code, Scalar
+from npulint.facts.values import Known
+
+
+class Span(msgspec.Struct, frozen=True, array_like=True, gc=False, order=True):
+    """A place in a file. Lines and columns count from 1; the end column is exclusive."""
+
+    line: int = 1
+    column: int = 1
+    end_line: int = 1
+    end_column: int = 1
+
+
+class Arguments(Protocol):
+    """The arguments of a call, worked out when asked for."""
+
+    def get(self, name: str, position: int) -> Known | None:
+        """The value given by keyword or position (-1: keyword only); None when it is not given."""
+
+    def starred(self) -> bool:
+        """Whether ``*args`` or ``**kwargs`` may give more than is seen."""
+
+
+class Fact(msgspec.Struct, frozen=True, eq=False):
+    """One thing that is so, at one place.
+
+    `kind` is a word of the vocabulary (docs/writing-checks.md), `name` the canonical name, setting key,
+    variable or operator it is about. `attrs` holds what a check may ask about it; a callable stands
+    for an answer that is worked out on demand (`get`). Facts from text readers hold plain values only.
+    """
+
+    kind: str
+    name: str
+    path: str
+    span: Span
+    attrs: dict[str, Any] = {}
+    args: Any = None
+
+    def get(self, attribute: str) -> Any:
+        """An attribute's value, or None when the fact has no such attribute."""
+        value = self.attrs.get(attribute)
+        if callable(value):
+            value = self.attrs[attribute] = value()
+        return value
+
+
+class Problem(msgspec.Struct, frozen=True):
+    """Why a file, or a part of it, could not be read. `reason` is a key of the engine's texts
+    (``syntax-error``, ``python2``, ``encoding``, ``too-large``, ``not-a-file``, ``unreadable``,
+    ``too-deep``, ``json``); `detail` completes the message. `fatal` means that nothing of the file
+    was read."""
+
+    path: str
+    reason: str
+    detail: str = ""
+    span: Span = Span()
+    fatal: bool = True
+
+
+class Comment(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A suppression comment: its line, whether it stands alone on it, and its text after ``#``."""
+
+    line: int
+    alone: bool
+    text: str
+
+
+class FileFacts(msgspec.Struct, frozen=True):
+    """Everything read from one file; the unit of the cache.
+
+    `kind` is one of python, notebook, shell, mixlist, dependency, dockerfile, other. Python and
+    notebooks carry `code`, the other kinds carry `facts`; `comments` are suppressions.
+    """
+
+    path: str
+    kind: str
+    code: Code | None = None
+    facts: list[Fact] = []
+    problems: list[Problem] = []
+    comments: list[Comment] = []
+
+
+__all__ = ["Arguments", "Comment", "Fact", "FileFacts", "Problem", "Scalar", "Span"]

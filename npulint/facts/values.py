@@ -1,0 +1,52 @@
+"""Three-valued values: what is known of an expression without running it."""
+
+from __future__ import annotations
+
+import msgspec
+
+from npulint.facts.code import Scalar
+
+
+class Known(msgspec.Struct, frozen=True, gc=False):
+    """The scalars that an expression may have. `exact`: there are no others. `symbol` names the option,
+    parameter or environment variable that decides (its default is then among `values`). A framework
+    constant stands as its canonical name (``tensorflow.float16``)."""
+
+    values: tuple[Scalar, ...] = ()
+    exact: bool = False
+    symbol: str = ""
+
+    @property
+    def single(self) -> Scalar:
+        """The value if there is exactly one, else None."""
+        return self.values[0] if self.exact and len(self.values) == 1 else None
+
+    def text(self) -> str:
+        """For messages: the value, the alternatives, or ``?``."""
+        if not self.values:
+            return self.symbol or "?"
+        return " / ".join(str(v) for v in self.values)
+
+
+NOTHING = Known()
+YES = Known((True,), True)
+NO = Known((False,), True)
+
+
+def merge(parts: list[Known]) -> Known:
+    """What an expression is that may be any of `parts`."""
+    if len(parts) == 1:
+        return parts[0]
+    values: list[Scalar] = []
+    for part in parts:
+        values += [v for v in part.values if not any(v is w or (v == w and type(v) is type(w)) for w in values)]
+    symbol = next((p.symbol for p in parts if p.symbol), "")
+    return Known(tuple(values[:16]), bool(parts) and len(values) <= 16 and all(p.exact for p in parts), symbol)
+
+
+def truth(known: Known) -> bool | None:
+    """Whether the value is true in a condition; None when that depends."""
+    if not known.exact or not known.values:
+        return None
+    answers = {bool(v) for v in known.values}
+    return answers.pop() if len(answers) == 1 else None

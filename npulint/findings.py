@@ -1,0 +1,90 @@
+"""Findings: what a run says, before any reporter gives it a shape."""
+
+from __future__ import annotations
+
+import msgspec
+
+from npulint.facts.model import Problem, Span
+
+SEVERITIES = ("note", "warning", "error")
+CONFIDENCES = ("low", "medium", "high")
+
+
+class Related(msgspec.Struct, frozen=True):
+    """A second place that explains a finding."""
+
+    path: str
+    span: Span
+    message: str
+
+
+class Fix(msgspec.Struct, frozen=True):
+    """How to mend it. Applicability: safe, unsafe or manual."""
+
+    text: str
+    applicability: str = "manual"
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """One judgement at one place, its texts already in the language of the run."""
+
+    code: str
+    name: str
+    topic: str
+    category: str
+    severity: str
+    confidence: str
+    path: str
+    span: Span
+    message: str
+    why: str
+    fix: Fix
+    related: tuple[Related, ...] = ()
+    program: str = ""
+    fingerprint: str = ""
+    url: str = ""
+
+
+class ChecklistItem(msgspec.Struct, frozen=True):
+    """One line of a program's readiness list; status is ok, todo or unknown."""
+
+    item: str
+    status: str
+
+
+class ProgramSummary(msgspec.Struct, frozen=True):
+    """What the run knows about one entry script. `state` is not_started, partial or migrated;
+    `roles` are train, evaluate, export, data, library."""
+
+    entry: str
+    files: int
+    framework: str
+    state: str
+    modes: tuple[str, ...] = ()
+    roles: tuple[str, ...] = ()
+    devices: str = "unknown"
+    checklist: tuple[ChecklistItem, ...] = ()
+
+
+class Summary(msgspec.Struct, frozen=True):
+    """Counts of the run; `suppressed` were silenced by comments, `hidden` by thresholds."""
+
+    files: int = 0
+    read: int = 0
+    skipped: int = 0
+    errors: int = 0
+    warnings: int = 0
+    notes: int = 0
+    suppressed: int = 0
+    seconds: float = 0.0
+
+
+class RunResult(msgspec.Struct, frozen=True):
+    """The whole answer of one run. `target` maps framework, adapter, cann and soc to text such as
+    ``1.15 (inferred)``."""
+
+    findings: list[Finding] = []
+    programs: list[ProgramSummary] = []
+    unread: list[Problem] = []
+    target: dict[str, str] = {}
+    summary: Summary = Summary()

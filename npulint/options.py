@@ -1,0 +1,218 @@
+"""The table of options: command line, configuration keys, help and documentation all come from it."""
+
+from __future__ import annotations
+
+import msgspec
+
+from npulint.findings import CONFIDENCES, SEVERITIES
+from npulint.settings import FORMATS, TARGET_KEYS
+
+GROUPS = ("rules", "output", "files", "run")
+
+
+class Option(msgspec.Struct, frozen=True):
+    """One option. `name` is the field of `Settings`; flag and configuration key are spelled from it.
+
+    Kinds: ``flag`` (yes/no), ``choice`` (one of `choices`), ``number`` (from 0), ``text``, ``list``
+    (comma-separated or repeated), ``folders`` (repeated; in a configuration relative to it), ``map``
+    (KEY=VALUE with the keys `choices`), ``pairs`` (CHOICE=TEXT, repeated). `default_on` is a flag's
+    default. `config` tells whether a configuration file may set it. `help` is English, then Chinese.
+    """
+
+    name: str
+    kind: str
+    group: str
+    help: tuple[str, str]
+    choices: tuple[str, ...] = ()
+    metavar: str = ""
+    default_on: bool = False
+    config: bool = True
+
+    @property
+    def key(self) -> str:
+        """The spelling in configuration files."""
+        return self.name.replace("_", "-")
+
+    @property
+    def flag(self) -> str:
+        """The spelling on the command line; a flag that is on by default is shown by its negative."""
+        return f"--no-{self.key}" if self.default_on else f"--{self.key}"
+
+
+SELECT = Option(
+    "select",
+    "list",
+    "rules",
+    (
+        "only these checks: codes, code prefixes, names, topics or categories",
+        "只运行这些检查：编号、编号前缀、名称、主题或类别",
+    ),
+    metavar="CHECKS",
+)
+CHECKS = Option(
+    "checks",
+    "folders",
+    "rules",
+    ("a further folder of check files (repeatable)", "附加的检查文件目录（可重复）"),
+    metavar="DIR",
+)
+LANG = Option(
+    "lang",
+    "choice",
+    "output",
+    ("language of the texts (default: auto, from the environment)", "文本语言（默认 auto，取自环境变量）"),
+    choices=("auto", "en", "zh"),
+)
+FORMAT = Option(
+    "format", "choice", "output", ("shape of the report (default: text)", "报告格式（默认 text）"), choices=FORMATS
+)
+LIST_FORMAT = Option(
+    "format",
+    "choice",
+    "output",
+    ("shape of the answer (default: text)", "输出格式（默认 text）"),
+    choices=("text", "json"),
+    config=False,
+)
+
+OPTIONS: tuple[Option, ...] = (
+    SELECT,
+    Option(
+        "extend_select",
+        "list",
+        "rules",
+        ("these checks in addition to --select", "在 --select 之外再加上这些检查"),
+        metavar="CHECKS",
+    ),
+    Option(
+        "ignore",
+        "list",
+        "rules",
+        ("not these checks; the more specific of select and ignore wins", "排除这些检查；select 与 ignore 中更具体者优先"),
+        metavar="CHECKS",
+    ),
+    Option(
+        "min_severity",
+        "choice",
+        "rules",
+        (
+            "report findings from this severity on (default: warning for text and concise, else note)",
+            "只报告不低于此严重程度的问题（text、concise 默认 warning，其余默认 note）",
+        ),
+        choices=SEVERITIES,
+    ),
+    Option(
+        "min_confidence",
+        "choice",
+        "rules",
+        ("report findings from this confidence on (default: low)", "只报告不低于此可信度的问题（默认 low）"),
+        choices=CONFIDENCES,
+    ),
+    CHECKS,
+    Option(
+        "target",
+        "map",
+        "rules",
+        (
+            "what the project will run with, such as tensorflow=1.15, torch=2.7, cann=8.0, soc=910B (repeatable)",
+            "目标环境，例如 tensorflow=1.15、torch=2.7、cann=8.0、soc=910B（可重复）",
+        ),
+        choices=TARGET_KEYS,
+        metavar="KEY=VALUE",
+    ),
+    FORMAT,
+    Option(
+        "output",
+        "pairs",
+        "output",
+        ("write a further report to a file (repeatable)", "另将一份报告写入文件（可重复）"),
+        choices=FORMATS,
+        metavar="FORMAT=FILE",
+        config=False,
+    ),
+    LANG,
+    Option(
+        "color",
+        "choice",
+        "output",
+        ("colours (default: auto)", "是否使用颜色（默认 auto）"),
+        choices=("auto", "always", "never"),
+    ),
+    Option("statistics", "flag", "output", ("count findings per check and category", "按检查和类别统计问题数")),
+    Option(
+        "exclude",
+        "list",
+        "files",
+        (
+            "patterns of files and folders to leave out instead of the usual ones",
+            "要排除的文件和目录模式（替换默认值）",
+        ),
+        metavar="PATTERNS",
+    ),
+    Option(
+        "extend_exclude",
+        "list",
+        "files",
+        ("patterns to leave out as well", "额外排除的模式"),
+        metavar="PATTERNS",
+    ),
+    Option(
+        "respect_gitignore",
+        "flag",
+        "files",
+        ("read files that .gitignore names too", "也检查 .gitignore 列出的文件"),
+        default_on=True,
+    ),
+    Option(
+        "force_exclude",
+        "flag",
+        "files",
+        ("leave excluded files out even when they are named", "即使明确给出路径，也排除被排除的文件"),
+    ),
+    Option(
+        "stdin_filename",
+        "text",
+        "files",
+        ("the name of the source that comes from standard input (-)", "标准输入（-）中源码的文件名"),
+        metavar="FILE",
+        config=False,
+    ),
+    Option(
+        "show_files",
+        "flag",
+        "files",
+        ("list the files that would be read, and stop", "列出将要读取的文件后退出"),
+        config=False,
+    ),
+    Option(
+        "fail_on",
+        "choice",
+        "run",
+        ("exit with 1 from this severity on (default: error)", "达到此严重程度时退出码为 1（默认 error）"),
+        choices=("error", "warning", "note", "never"),
+    ),
+    Option("exit_zero", "flag", "run", ("exit with 0 even when there are findings", "即使有问题退出码也为 0")),
+    Option(
+        "jobs",
+        "number",
+        "run",
+        ("processes that read files (default: 0, as many as pay)", "读取文件的进程数（默认 0，自动决定）"),
+        metavar="N",
+    ),
+    Option("cache", "flag", "run", ("read every file anew", "不使用缓存，重新读取所有文件"), default_on=True),
+    Option(
+        "config",
+        "text",
+        "run",
+        ("use this configuration file", "使用此配置文件"),
+        metavar="FILE",
+        config=False,
+    ),
+    Option(
+        "isolated",
+        "flag",
+        "run",
+        ("use no configuration file", "不使用任何配置文件"),
+        config=False,
+    ),
+)

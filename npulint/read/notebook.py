@@ -1,0 +1,177 @@
+"""Notebooks: the code cells as one Python text, each line tied to its line in the ``.ipynb`` file."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from npulint.facts.code import Block, Code
+from npulint.facts.model import Problem, Span
+from npulint.read.json_tree import Lines, Node, parse_json
+
+_PYTHON_CELLS = frozenset(("time", "timeit", "capture", "prun", "python", "python3", "pypy", "memit", "mprun", "lprun"))
+_MAGIC = re.compile(r"^[ \t]*(?:[%!?]|[\w.\[\]]+\?{1,2}[ \t]*$)|=[ \t]*[%!]|\?[ \t]*$", re.MULTILINE)
+_LINE_MAGIC = re.compile(r"^(?P<indent>[ \t]*)(?:[%!?].*|[\w.\[\]'\"]+\?{1,2}[ \t]*)$")
+_ASSIGNED_MAGIC = re.compile(r"^(?P<head>[ \t]*[\w., \t]+=[ \t]*)[%!].*$")
+
+
+class Notebook(msgspec.Struct, frozen=True):
+    """The Python of a notebook. ``lines[i]`` is the line in the file of line ``i + 1`` of `text`."""
+
+    text: str
+    lines: list[int]
+    problems: list[Problem]
+
+
+def read_notebook(raw: str, path: str) -> Notebook:
+    """The code of a notebook of nbformat 3 or later, IPython's magics made harmless.
+
+    JSON that is broken or no notebook gives an empty text and a fatal `Problem` (reason ``json``); a
+    cell that does not parse is left out with one that is not fatal. A notebook in another language
+    than Python has no code.
+    """
+    root, faults = parse_json(raw)
+    places = Lines(raw)
+    if root is None or faults:
+        span = places.span(faults[0].start, faults[0].end) if faults else Span()
+        return Notebook("", [], [Problem(path, "json", faults[0].what if faults else "", span)])
+    cells = _cells(root)
+    if cells is None:
+        return Notebook("", [], [Problem(path, "json", "no notebook")])
+    if not _is_python(root):
+        return Notebook("", [], [])
+    text: list[str] = []
+    lines: list[int] = []
+    problems: list[Problem] = []
+    for cell in cells:
+        source, where = _source(cell, places)
+        code, problem = _python(source, where, path)
+        text += code
+        lines += where
+        problems += problem
+    return Notebook("\n".join(text) + "\n" if text else "", lines, problems)
+
+
+def _member(node: Node | None, name: str) -> Node | None:
+    if node is None or not isinstance(node.value, dict):
+        return None
+    pair = node.value.get(name)
+    return pair[1] if pair else None
+
+
+def _items(node: Node | None) -> list[Node]:
+    return node.value if node is not None and isinstance(node.value, list) else []
+
+
+def _cells(root: Node) -> list[Node] | None:
+    """The code cells, or None when the file is no notebook."""
+    holders = [root, *_items(_member(root, "worksheets"))]
+    found = [_member(holder, "cells") for holder in holders]
+    if all(cells is None for cells in found):
+        return None
+    return [cell for cells in found for cell in _items(cells) if _text(_member(cell, "cell_type")) == "code"]
+
+
+def _text(node: Node | None) -> str:
+    return node.value if node is not None and isinstance(node.value, str) else ""
+
+
+def _is_python(root: Node) -> bool:
+    metadata = _member(root, "metadata")
+    language = _text(_member(_member(metadata, "kernelspec"), "language"))
+    language = language or _text(_member(_member(metadata, "language_info"), "name"))
+    return "python" in (language or "python").lower()
+
+
+def _source(cell: Node, places: Lines) -> tuple[list[str], list[int]]:
+    """The lines of a cell and their lines in the file; a string that spans lines has one place."""
+    node = _member(cell, "source") or _member(cell, "input")
+    if node is None:
+        return [], []
+    text: list[str] = []
+    where: list[int] = []
+    fresh = True
+    for piece in [node] if isinstance(node.value, str) else _items(node):
+        line = places.at(piece.start)[0]
+        for index, part in enumerate(re.split(r"\r\n|\r|\n", _text(piece))):
+            if index or fresh:
+                text.append(part)
+                where.append(line)
+            else:
+                text[-1] += part
+            fresh = False
+    if text and not text[-1]:
+        text.pop()
+        where.pop()
+    return text, where
+
+
+def _python(source: list[str], where: list[int], path: str) -> tuple[list[str], list[Problem]]:
+    """The cell as Python with as many lines, and what is wrong with it."""
+    first = next((line for line in source if line.strip()), "").lstrip()
+    if first.startswith("%%"):
+        if first[2:].split(" ", 1)[0].strip() not in _PYTHON_CELLS:
+            return [""] * len(source), []
+        source = ["" if line.lstrip().startswith("%%") else line for line in source]
+    text = "\n".join(source)
+    error = _error(text)
+    if error is not None and _MAGIC.search(text):
+        source = [_harmless(line) for line in _joined(source)]
+        error = _error("\n".join(source))
+    if error is None:
+        return source, []
+    at = where[min(max(error.lineno or 1, 1), len(where)) - 1]
+    return [""] * len(source), [Problem(path, "syntax-error", error.msg or "", Span(at, 1, at, 1), fatal=False)]
+
+
+def _joined(source: list[str]) -> Iterator[str]:
+    """Lines that continue a shell magic by a backslash become part of it: blank ones take their place."""
+    continued = False
+    for line in source:
+        if continued:
+            continued = line.endswith("\\")
+            yield ""
+            continue
+        continued = line.endswith("\\") and line.lstrip()[:1] in ("!", "%")
+        yield line.rstrip("\\") if continued else line
+
+
+def _harmless(line: str) -> str:
+    match = _LINE_MAGIC.match(line)
+    if match:
+        return match.group("indent") + "pass"
+    match = _ASSIGNED_MAGIC.match(line)
+    return match.group("head") + "None" if match else line
+
+
+def _error(text: str) -> SyntaxError | None:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(text)
+    except SyntaxError as error:
+        return error
+    except (RecursionError, MemoryError, ValueError) as error:
+        return SyntaxError(type(error).__name__)
+    return None
+
+
+def at_file_lines(code: Code, lines: list[int]) -> Code:
+    """`code` with every line replaced by its line in the notebook file; columns stay those of the cell."""
+
+    def moved(record: Any) -> Any:
+        changes = {"line": _line(lines, record.line)}
+        if getattr(record, "end_line", 0) and not (isinstance(record, Block) and record.end_line == 0):
+            changes["end_line"] = _line(lines, record.end_line)
+        return msgspec.structs.replace(record, **changes)
+
+    return Code(*([moved(record) for record in getattr(code, field)] for field in Code.__struct_fields__))
+
+
+def _line(lines: list[int], line: int) -> int:
+    return lines[min(max(line, 1), len(lines)) - 1] if lines else line

@@ -1,0 +1,78 @@
+"""The settings of one run, complete and checked; `npulint.config` builds them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+if TYPE_CHECKING:
+    from npulint.discover.files import DiscoverOptions
+
+PEOPLE_FORMATS = ("text", "concise")
+MACHINE_FORMATS = ("json",)
+FORMATS = PEOPLE_FORMATS + MACHINE_FORMATS
+RANK = {"note": 0, "warning": 1, "error": 2, "never": 3}
+TARGET_KEYS = ("framework", "tensorflow", "torch", "adapter", "cann", "soc")
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run shall do. The fields are the options of `npulint.options`, their names the same.
+
+    `base` is the folder that `exclude` and `extend_exclude` are relative to and `config` the file they
+    were read from (both empty: none was found). `exclude` is None for the usual exclusions,
+    `min_severity` is empty for "warning for people, note for machines". `lang` is ``en`` or ``zh``.
+    `stdin` holds the bytes of the source that was piped in under the name `stdin_filename`.
+    """
+
+    paths: tuple[str, ...] = (".",)
+    select: tuple[str, ...] = ()
+    extend_select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    checks: tuple[str, ...] = ()
+    target: dict[str, str] = {}
+    min_severity: str = ""
+    min_confidence: str = "low"
+    fail_on: str = "error"
+    exit_zero: bool = False
+    format: str = "text"
+    output: tuple[tuple[str, str], ...] = ()
+    lang: str = "en"
+    color: str = "auto"
+    statistics: bool = False
+    exclude: tuple[str, ...] | None = None
+    extend_exclude: tuple[str, ...] = ()
+    respect_gitignore: bool = True
+    force_exclude: bool = False
+    show_files: bool = False
+    jobs: int = 0
+    cache: bool = True
+    stdin_filename: str = ""
+    stdin: bytes | None = None
+    base: str = ""
+    config: str = ""
+
+    def language(self) -> str:
+        """The language of all texts: ``en`` or ``zh``."""
+        return "zh" if self.lang == "zh" else "en"
+
+    def shown_from(self, format_name: str) -> str:
+        """The lowest severity that a report in this format shows. People are spared notes, unless
+        notes make the run fail."""
+        if self.min_severity:
+            return self.min_severity
+        if format_name not in PEOPLE_FORMATS:
+            return "note"
+        return "note" if self.fail_on == "note" else "warning"
+
+    def discovery(self) -> DiscoverOptions:
+        """The part of the settings that says which files are looked at."""
+        from npulint.discover.files import EXCLUDED, DiscoverOptions
+
+        return DiscoverOptions(
+            exclude=tuple(EXCLUDED) if self.exclude is None else self.exclude,
+            extend_exclude=self.extend_exclude,
+            respect_gitignore=self.respect_gitignore,
+            force_exclude=self.force_exclude,
+            base=self.base,
+        )
