@@ -29,29 +29,27 @@ class Context:
         self.flow = Flow(self.names, self.options)
         self.guards = Guards(self.flow)
         self.reach = Reach(self.flow)
+        self._places: dict[tuple[str, int], Place] = {}
 
     def call_fact(self, kind: str, name: str, module: Module, index: int, **attrs: Any) -> Fact:
         """A fact about call number `index`, with its arguments and its surroundings."""
         call = module.code.calls[index]
-        attrs.update(self._surroundings(module, call.block))
         span = Span(call.line, call.column, call.end_line, call.end_column)
-        return Fact(kind, name, module.path, span, attrs, CallArguments(self, module, call))
+        return Fact(kind, name, module.path, span, attrs, CallArguments(self, module, call), self.around(module, call.block))
 
     def bind_fact(self, kind: str, name: str, module: Module, bind: Bind, **attrs: Any) -> Fact:
         """A fact about an assignment; its attribute `value` is what is assigned."""
-        attrs.update(self._surroundings(module, bind.block))
         attrs.setdefault("value", lambda: self.flow.known(module, bind.value, bind.block, bind.line))
-        return Fact(kind, name, module.path, Span(bind.line, bind.column, bind.end_line, bind.end_column), attrs)
+        span = Span(bind.line, bind.column, bind.end_line, bind.end_column)
+        return Fact(kind, name, module.path, span, attrs, None, self.around(module, bind.block))
 
-    def _surroundings(self, module: Module, block: int) -> dict[str, Any]:
-        return {
-            "active": lambda: self.guards.active(module, block),
-            "in_input": lambda: self.reach.in_input(module, block),
-            "in_loop": lambda: "yes" if self.loops(module, block) else "no",
-            "in_test": "yes" if _TEST_FILE.search(module.path) else "no",
-            "function": lambda: module.qualname(block),
-            "under": lambda: self.under(module, block),
-        }
+    def around(self, module: Module, block: int) -> Place:
+        """The surroundings of code in `block`."""
+        key = (module.path, block)
+        place = self._places.get(key)
+        if place is None:
+            place = self._places[key] = Place(self, module, block)
+        return place
 
     def loops(self, module: Module, block: int) -> int:
         """How many loops surround `block` within its function."""
@@ -73,6 +71,36 @@ class Context:
     def known(self, module: Module, value: Value, call: Call | Bind) -> Known:
         """The value of an operand of a call or assignment."""
         return self.flow.known(module, value, call.block, call.line)
+
+
+class Place:
+    """A block of code as the surroundings of the facts in it; answers are worked out once."""
+
+    def __init__(self, context: Context, module: Module, block: int) -> None:
+        self.context = context
+        self.module = module
+        self.block = block
+        self._answers: dict[str, str | None] = {}
+
+    def get(self, attribute: str) -> str | None:
+        """See `npulint.facts.model.Surroundings`."""
+        if attribute not in self._answers:
+            self._answers[attribute] = self._work_out(attribute)
+        return self._answers[attribute]
+
+    def _work_out(self, attribute: str) -> str | None:
+        context, module, block = self.context, self.module, self.block
+        if attribute == "active":
+            return context.guards.active(module, block)
+        if attribute == "in_input":
+            return context.reach.in_input(module, block)
+        if attribute == "in_loop":
+            return "yes" if context.loops(module, block) else "no"
+        if attribute == "in_test":
+            return "yes" if _TEST_FILE.search(module.path) else "no"
+        if attribute == "function":
+            return module.qualname(block)
+        return context.under(module, block) if attribute == "under" else None
 
 
 class CallArguments:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from npulint.facts.code import Bind, Block, Code, Function, Import, Return
+from npulint.facts.code import Bind, Block, Code, Const, Function, Import, Op, Ref, Return
 from npulint.facts.model import FileFacts
 
 _SCOPES = frozenset(("module", "function", "class", "lambda"))
@@ -48,6 +48,10 @@ class Module:
         for returned in self.code.returns:
             self.returns[self.function_of(returned.block)].append(returned)
         self.attributes = self._class_attributes()
+        self.shadowed = {n for table in self.names.values() for n in table}
+        self.shadowed.update(p.lstrip("*") for b in self.blocks for p in b.params)
+        self.shadowed.update(a for scope, table in self.imports.items() if scope for a in table)
+        self.qualified = {b.name: i for i, b in enumerate(self.blocks) if b.name}
 
     def _class_attributes(self) -> dict[int, dict[str, list[Bind]]]:
         """Class block -> attribute -> bindings, from ``self.x = …`` in methods and from the class body."""
@@ -61,6 +65,15 @@ class Module:
                 if owner >= 0:
                     found[owner].setdefault(rest, []).append(bind)
         return found
+
+    def written(self, index: int) -> str:
+        """The last segment of what call number `index` calls, as written."""
+        callee = self.code.calls[index].callee
+        if isinstance(callee, Ref):
+            return callee.name.rpartition(".")[2]
+        if isinstance(callee, Op) and callee.op == "." and isinstance(callee.operands[1], Const):
+            return str(callee.operands[1].value)
+        return ""
 
     def function_of(self, block: int) -> int:
         """The nearest enclosing function or lambda block, or -1 at module level."""

@@ -25,6 +25,7 @@ class Names:
         self.project = project
         self._calls: dict[tuple[str, int], str] = {}
         self._roots: dict[tuple[str, int, str, int], str] = {}
+        self._by_name = {m.name: m for m in project.modules.values()}
         self._busy: set[object] = set()
         self._depth = 0
 
@@ -103,7 +104,8 @@ class Names:
         return found
 
     def _root(self, module: Module, root: str, block: int, line: int) -> str:
-        key = (module.path, block, root, line)
+        plain = root in module.imports.get(0, ()) and root not in module.shadowed
+        key = (module.path, 0, root, 0) if plain else (module.path, block, root, line)
         known = self._roots.get(key)
         if known is None:
             if key in self._busy or self._depth > _DEPTH:
@@ -242,17 +244,12 @@ class Names:
         return ""
 
     def named(self, name: str) -> Module | None:
-        if not hasattr(self, "_by_name"):
-            self._by_name = {m.name: m for m in self.project.modules.values()}
+        """The project's module of this dotted name."""
         return self._by_name.get(name)
 
     def block_named(self, module: Module, qualname: str) -> int:
         """The block of the function or class `qualname` in `module`, or -1."""
-        table = getattr(module, "qualified", None)
-        if table is None:
-            table = {b.name: i for i, b in enumerate(module.blocks) if b.name}
-            module.qualified = table  # type: ignore[attr-defined]
-        return int(table.get(qualname, -1))
+        return module.qualified.get(qualname, -1)
 
     def function(self, name: str) -> tuple[Module, int] | None:
         """The project's own function or class with this canonical name."""

@@ -47,12 +47,14 @@ class Text(msgspec.Struct, frozen=True):
 
 class Example(msgspec.Struct, frozen=True):
     """A test of the check. `files` maps file name to text; `bad` tells whether the marked lines must be
-    reported (``# expect`` at the line's end) or nothing at all. `target` sets versions."""
+    reported (``# expect`` at the line's end) or nothing at all. `target` sets versions; `also` lists
+    the codes of other checks that may speak in a good example."""
 
     bad: bool
     files: dict[str, str]
     target: dict[str, str] = {}
     expect: tuple[tuple[str, int], ...] = ()
+    also: tuple[str, ...] = ()
 
 
 class Reference(msgspec.Struct, frozen=True):

@@ -29,12 +29,20 @@ class Arguments(Protocol):
         """Whether ``*args`` or ``**kwargs`` may give more than is seen."""
 
 
+class Surroundings(Protocol):
+    """What may be asked about the place of a fact in its code."""
+
+    def get(self, attribute: str) -> Any:
+        """The answer, or None when the attribute is none of the place's."""
+
+
 class Fact(msgspec.Struct, frozen=True, eq=False):
     """One thing that is so, at one place.
 
     `kind` is a word of the vocabulary (docs/writing-checks.md), `name` the canonical name, setting key,
     variable or operator it is about. `attrs` holds what a check may ask about it; a callable stands
-    for an answer that is worked out on demand (`get`). Facts from text readers hold plain values only.
+    for an answer that is worked out on demand (`get`). `args` are a call's arguments, `around` answers
+    for the place (active, in_input, in_loop …). Facts from text readers hold plain values only.
     """
 
     kind: str
@@ -43,12 +51,15 @@ class Fact(msgspec.Struct, frozen=True, eq=False):
     span: Span
     attrs: dict[str, Any] = {}
     args: Any = None
+    around: Any = None
 
     def get(self, attribute: str) -> Any:
         """An attribute's value, or None when the fact has no such attribute."""
         value = self.attrs.get(attribute)
         if callable(value):
             value = self.attrs[attribute] = value()
+        elif value is None and self.around is not None:
+            value = self.around.get(attribute)
         return value
 
 
@@ -88,4 +99,4 @@ class FileFacts(msgspec.Struct, frozen=True):
     comments: list[Comment] = []
 
 
-__all__ = ["Arguments", "Comment", "Fact", "FileFacts", "Problem", "Scalar", "Span"]
+__all__ = ["Arguments", "Comment", "Fact", "FileFacts", "Problem", "Scalar", "Span", "Surroundings"]

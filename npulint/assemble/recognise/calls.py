@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from npulint.assemble.context import Context
 from npulint.assemble.module import Module
-from npulint.facts.code import Const, Function, Op, Ref
+from npulint.facts.code import Ref
 from npulint.facts.model import Fact, Span
 from npulint.facts.values import Known
 
@@ -13,10 +13,16 @@ _ENVIRON_GET = frozenset(("os.getenv", "os.environ.get"))
 _ROOTS = ("tensorflow.", "npu_bridge.", "npu_device.", "torch.", "torch_npu.", "keras.", "horovod.", "precision_tool.", "apex.", "tfdbg_ascend")
 
 
+_QUIET = ("numpy.", "os.path.", "math.", "time.", "re.", "logging.", "matplotlib.", "pandas.", "scipy.", "cv2.", "PIL.", "json.", "random.")
+
+
+def wants(name: str) -> bool:
+    """Members of known packages, but for those that no check will ever ask about."""
+    return "." in name and not name.startswith("?") and ":" not in name and not name.startswith(_QUIET)
+
+
 def of_call(context: Context, module: Module, index: int, name: str) -> list[Fact]:
     """A ``call`` fact unless the callee is the project's own or unknown; environment facts."""
-    if name.startswith("?") or ":" in name:
-        return []
     call = module.code.calls[index]
     if name in _ENVIRON_SET or name in _ENVIRON_GET:
         return _environment(context, module, index, name)
@@ -50,14 +56,11 @@ def _imports(context: Context, module: Module) -> list[Fact]:
         if record.level:
             continue
         name = record.module if record.name in ("", "*") else f"{record.module}.{record.name}"
-        attrs = {"star": "yes" if record.name == "*" else "no", "active": _active(context, module, record.block),
-                 "guarded": "yes" if any(module.blocks[b].kind in ("try", "except") for b in module.ancestors(record.block)) else "no"}
-        found.append(Fact("import", name, module.path, Span(record.line, record.column, record.line, record.end_column), attrs))
+        tried = any(module.blocks[b].kind in ("try", "except") for b in module.ancestors(record.block))
+        attrs = {"star": "yes" if record.name == "*" else "no", "guarded": "yes" if tried else "no"}
+        span = Span(record.line, record.column, record.line, record.end_column)
+        found.append(Fact("import", name, module.path, span, attrs, None, context.around(module, record.block)))
     return found
-
-
-def _active(context: Context, module: Module, block: int) -> object:
-    return lambda: context.guards.active(module, block)
 
 
 def _mentions(context: Context, module: Module) -> list[Fact]:
@@ -67,15 +70,10 @@ def _mentions(context: Context, module: Module) -> list[Fact]:
         name = context.names.of_name(module, record.name, record.block, record.line)
         if not name.startswith(_ROOTS) or "()" in name:
             continue
-        attrs = {"active": _active(context, module, record.block), "passed": "yes" if record.name in passed else "no",
-                 "in_input": _in_input(context, module, record.block)}
+        attrs = {"passed": "yes" if record.name in passed else "no"}
         span = Span(record.line, record.column, record.line, record.end_column)
-        found.append(Fact("mention", name, module.path, span, attrs))
+        found.append(Fact("mention", name, module.path, span, attrs, None, context.around(module, record.block)))
     return found
-
-
-def _in_input(context: Context, module: Module, block: int) -> object:
-    return lambda: context.reach.in_input(module, block)
 
 
 def _definitions(module: Module) -> list[Fact]:
@@ -98,5 +96,3 @@ def _assigned(context: Context, module: Module) -> list[Fact]:
                     found.append(context.bind_fact("environment", rest[:-1], module, bind, via="python"))
     return found
 
-
-__all__ = ["Const", "Function", "Op", "of_call", "of_module"]

@@ -28,6 +28,11 @@ _WHAT = (
 )
 
 
+def wants(name: str) -> bool:
+    """Device scopes and members of the distribution stacks."""
+    return name in _DEVICE_CALLS or any(pattern.search(name) for _, pattern in _STACKS)
+
+
 def of_call(context: Context, module: Module, index: int, name: str) -> list[Fact]:
     """``device`` and ``distribution`` facts."""
     if name in _DEVICE_CALLS:

@@ -23,7 +23,14 @@ _DYNAMIC = frozenset(
     tensorflow.nn.ctc_greedy_decoder tensorflow.nn.ctc_beam_search_decoder tensorflow.contrib.seq2seq.dynamic_decode""".split()
 )
 _PLACEHOLDERS = frozenset(("tensorflow.placeholder", "tensorflow.keras.backend.placeholder", "tensorflow.placeholder_with_default"))
-_TOP_K = frozenset(("tensorflow.nn.top_k", "tensorflow.nn.in_top_k"))
+
+
+_WANTED = _CONTROL | _DYNAMIC | _PLACEHOLDERS | {"tensorflow.where", "tensorflow.nn.top_k"}
+
+
+def wants(name: str) -> bool:
+    """Control flow and causes of dynamic shapes."""
+    return name in _WANTED
 
 
 def of_call(context: Context, module: Module, index: int, name: str) -> list[Fact]:
@@ -84,5 +91,3 @@ def k_kind(context: Context, module: Module, index: int) -> str:
         return "tensor"
     return "unknown"
 
-
-__all__ = ["k_kind", "of_call"]

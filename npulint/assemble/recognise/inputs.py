@@ -26,6 +26,11 @@ _TABLE = re.compile(
 _VARIABLES = frozenset(("tensorflow.Variable", "tensorflow.get_variable", "tensorflow.contrib.framework.model_variable", "tensorflow.contrib.slim.model_variable"))
 
 
+def wants(name: str) -> bool:
+    """Stages, tables and variables."""
+    return name.rpartition(".")[2] in _STAGES or name in _VARIABLES or bool(_TABLE.match(name))
+
+
 def of_call(context: Context, module: Module, index: int, name: str) -> list[Fact]:
     """``input_stage``, ``lookup_table`` and ``variable`` facts."""
     last = name.rpartition(".")[2]

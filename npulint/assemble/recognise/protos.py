@@ -46,9 +46,11 @@ class Protos:
             self._rewrite(module)
 
     def _of_call(self, module: Module, index: int) -> None:
+        last = module.written(index)
+        if last != "add" and last not in _HELPERS and last != "NPURunConfig":
+            return
         call = module.code.calls[index]
         written = call.callee.name if isinstance(call.callee, Ref) else ""
-        last = written.rpartition(".")[2]
         name = self.context.names.of_call(module, index)
         if last == "add" and (written.endswith("custom_optimizers.add") or name.endswith(_ADD)):
             holders = self.holders(module, written.removesuffix(".add"), call.block, call.line)

@@ -38,6 +38,11 @@ _PURPOSES = (
 )
 
 
+def wants(name: str) -> bool:
+    """Constructors of sessions and estimators."""
+    return name in SESSIONS or name in _PLAIN or name in _TPU or name.endswith(".NPUEstimator") or bool(_CANNED.match(name))
+
+
 class Sessions:
     """Recognises sessions and estimators with the help of the project's ConfigProto objects."""
 
@@ -46,12 +51,10 @@ class Sessions:
         self.protos = protos
 
     def of_call(self, module: Module, index: int, name: str) -> list[Fact]:
-        """A ``session`` or ``estimator`` fact for the call, if it makes one."""
+        """A ``session`` or ``estimator`` fact for a wanted call."""
         if name in SESSIONS:
             return [self._session(module, index, name)]
-        if name in _PLAIN or name in _TPU or name.endswith(".NPUEstimator") or _CANNED.match(name):
-            return [self._estimator(module, index, name)]
-        return []
+        return [self._estimator(module, index, name)]
 
     def _session(self, module: Module, index: int, name: str) -> Fact:
         keyword, position = SESSIONS[name]
@@ -59,7 +62,8 @@ class Sessions:
         value = argument(call, keyword, position)
         starred = any(k == "**" for k, _ in call.keywords)
         npu, config = ("unknown", "unknown") if value is None and starred else self._npu(module, value, index)
-        return self.context.call_fact("session", name, module, index, npu=npu, config=config, purpose=purpose(module, call.block))
+        role = purpose(module, call.block)
+        return self.context.call_fact("session", name, module, index, npu=npu, config=config, purpose=role)
 
     def _npu(self, module: Module, value: Value | None, index: int) -> tuple[str, str]:
         """(reaches the NPU: yes/no/unknown, where the config comes from: none/local/unknown)."""

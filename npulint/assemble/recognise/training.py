@@ -7,7 +7,7 @@ import re
 from npulint.assemble.context import Context
 from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
-from npulint.facts.code import Call, Const, Items, Op, Ref, Result, Table, Value
+from npulint.facts.code import Call, Items, Op, Ref, Result, Table, Value
 from npulint.facts.model import Fact
 
 _OPTIMIZER = re.compile(
@@ -22,6 +22,14 @@ _ESTIMATOR_STEPS = frozenset(("train", "train_and_evaluate"))
 _KERAS_STEPS = frozenset(("fit", "fit_generator", "train_on_batch"))
 _KERAS_MODEL = re.compile(r"^(?:tensorflow\.)?keras\.(?:models?\.)?(?:Model|Sequential)\(\)|^tensorflow\.keras\.applications\.\w+\(\)")
 _WRAPS = 4
+
+
+_WORDS = frozenset((*_LOSS_SCALE_OPTIMIZERS, *_MANAGERS, *_STEPS, *_ESTIMATOR_STEPS, *_KERAS_STEPS, "run"))
+
+
+def wants(name: str) -> bool:
+    """Optimizers, loss scale, train steps and session runs."""
+    return name.rpartition(".")[2] in _WORDS or name in _LOOPS or bool(_OPTIMIZER.match(name))
 
 
 def of_call(context: Context, module: Module, index: int, name: str) -> list[Fact]:
@@ -168,5 +176,3 @@ def _receiver(call: Call) -> Value | None:
         return call.callee.operands[0]
     return None
 
-
-__all__ = ["Const", "fetched_names", "of_call", "wrapped_by"]

@@ -1,0 +1,35 @@
+"""What can be wrong with a check file, each with its place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+
+class CatalogueProblem(msgspec.Struct, frozen=True, order=True):
+    """One mistake in a check file. Line and column count from 1."""
+
+    path: str
+    line: int
+    column: int
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}:{self.column}: {self.message}"
+
+
+class CatalogueError(Exception):
+    """The catalogue cannot be used; `problems` holds every mistake that was found, in file order."""
+
+    def __init__(self, problems: Iterable[CatalogueProblem]) -> None:
+        self.problems = tuple(sorted(problems))
+        super().__init__("\n".join(str(p) for p in self.problems))
+
+
+def suggestion(word: str, known: Iterable[str]) -> str:
+    """`` (did you mean 'x'?)`` or nothing, for a word that is not in a closed set."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(word, sorted(known), n=1, cutoff=0.6)
+    return f" (did you mean '{near[0]}'?)" if near else ""

@@ -1,0 +1,187 @@
+"""YAML as a tree that remembers its places, without YAML's traps.
+
+The tree is built from parse events with an explicit stack: nothing is constructed, so no tag can name a
+class, and nothing recurses, so deep nesting cannot crash the C parser's composer. Only null, true, false
+and decimal integers have a type; ``yes``, ``on``, ``1.10``, ``012``, ``12:30`` and dates stay text.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import msgspec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import yaml
+
+MAX_BYTES = 64 * 1024
+MAX_DEPTH = 64
+
+_INT = re.compile(r"(?:0|-?[1-9][0-9]{0,17})\Z")
+_WORDS: dict[str, bool | None] = {"": None, "~": None, "null": None, "true": True, "false": False}
+
+
+class Scalar(msgspec.Struct, frozen=True):
+    """A single value. `plain` tells that it was written without quotes and not as a block."""
+
+    text: str
+    plain: bool
+    line: int
+    column: int
+
+    @property
+    def value(self) -> str | int | bool | None:
+        """The typed value; anything but null, true, false and integers is text."""
+        if not self.plain:
+            return self.text
+        if self.text in _WORDS:
+            return _WORDS[self.text]
+        return int(self.text) if _INT.match(self.text) else self.text
+
+
+class Sequence(msgspec.Struct, frozen=True):
+    """A list."""
+
+    items: tuple[Node, ...]
+    line: int
+    column: int
+
+
+class Mapping(msgspec.Struct, frozen=True):
+    """A mapping in its written order; keys are text whatever they look like (``1``, ``no``)."""
+
+    entries: dict[str, tuple[Scalar, Node]]
+    line: int
+    column: int
+
+
+Node = Scalar | Sequence | Mapping
+Place = tuple[int, int, str]
+
+
+class TreeError(Exception):
+    """Not a tree that npulint accepts; `places` holds (line, column, message) of each reason."""
+
+    def __init__(self, places: list[Place]) -> None:
+        self.places = places
+        super().__init__("; ".join(f"{line}:{column}: {message}" for line, column, message in places))
+
+
+def load_tree(data: bytes) -> Node:
+    """The tree of one UTF-8 document; raises `TreeError`."""
+    if len(data) > MAX_BYTES:
+        raise TreeError([(1, 1, f"larger than {MAX_BYTES // 1024} KB")])
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise TreeError([(data.count(b"\n", 0, error.start) + 1, 1, "not UTF-8")]) from None
+    return parse_tree(text)
+
+
+def parse_tree(text: str) -> Node:
+    """The tree of one document; raises `TreeError`. The caller limits the size."""
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    builder = _Builder()
+    try:
+        builder.feed(yaml.parse(text, Loader=loader))
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        place = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+        raise TreeError([*builder.refused, (*place, f"not YAML: {error.problem or error.context}")]) from None
+    except yaml.YAMLError as error:
+        raise TreeError([*builder.refused, (*_unreadable(text, error), "not YAML: a control character")]) from None
+    if builder.refused:
+        raise TreeError(builder.refused)
+    if len(builder.roots) != 1:
+        raise TreeError([(1, 1, "the file is empty" if not builder.roots else "more than one document")])
+    return builder.roots[0]
+
+
+def _unreadable(text: str, error: yaml.YAMLError) -> tuple[int, int]:
+    """The place of a character that YAML does not allow."""
+    position = getattr(error, "position", 0)
+    before = text[:position] if isinstance(position, int) else ""
+    return before.count("\n") + 1, len(before) - before.rfind("\n")
+
+
+class _Open:
+    """A list or mapping whose end has not come yet."""
+
+    def __init__(self, is_map: bool, line: int, column: int) -> None:
+        self.is_map = is_map
+        self.line = line
+        self.column = column
+        self.items: list[Node] = []
+        self.entries: dict[str, tuple[Scalar, Node]] = {}
+        self.key: Scalar | None = None
+
+    def close(self) -> Node:
+        if self.is_map:
+            return Mapping(self.entries, self.line, self.column)
+        return Sequence(tuple(self.items), self.line, self.column)
+
+
+class _Builder:
+    """Builds the tree from events and notes what is refused on the way."""
+
+    def __init__(self) -> None:
+        self.roots: list[Node] = []
+        self.refused: list[Place] = []
+        self._open: list[_Open] = []
+
+    def feed(self, events: Iterable[yaml.Event]) -> None:
+        """Take all events; raises `TreeError` at once when the nesting is too deep."""
+        import yaml
+
+        for event in events:
+            line, column = event.start_mark.line + 1, event.start_mark.column + 1
+            if isinstance(event, yaml.NodeEvent):
+                self._refuse(event, line, column)
+            if isinstance(event, yaml.ScalarEvent):
+                self._add(Scalar(event.value, bool(event.implicit[0]), line, column))
+            elif isinstance(event, yaml.AliasEvent):
+                self._add(Scalar("", True, line, column))
+            elif isinstance(event, yaml.CollectionStartEvent):
+                if len(self._open) >= MAX_DEPTH:
+                    raise TreeError([*self.refused, (line, column, f"nested deeper than {MAX_DEPTH} levels")])
+                self._open.append(_Open(isinstance(event, yaml.MappingStartEvent), line, column))
+            elif isinstance(event, yaml.CollectionEndEvent):
+                self._add(self._open.pop().close())
+
+    def _refuse(self, event: yaml.NodeEvent, line: int, column: int) -> None:
+        if event.anchor is not None:
+            self.refused.append((line, column, f"anchors and aliases are not allowed ('{event.anchor}')"))
+        tag = getattr(event, "tag", None)
+        if tag is not None:
+            self.refused.append((line, column, f"tags are not allowed ('{tag}')"))
+
+    def _add(self, node: Node) -> None:
+        if not self._open:
+            self.roots.append(node)
+            return
+        parent = self._open[-1]
+        if not parent.is_map:
+            parent.items.append(node)
+        elif parent.key is None:
+            parent.key = self._key(node)
+        else:
+            self._entry(parent, parent.key, node)
+            parent.key = None
+
+    def _key(self, node: Node) -> Scalar:
+        if isinstance(node, Scalar):
+            return node
+        self.refused.append((node.line, node.column, "a key must be a single word"))
+        return Scalar("", True, node.line, node.column)
+
+    def _entry(self, parent: _Open, key: Scalar, node: Node) -> None:
+        earlier = parent.entries.get(key.text)
+        if earlier is not None:
+            self.refused.append((key.line, key.column, f"'{key.text}' is given twice (first in line {earlier[0].line})"))
+            return
+        parent.entries[key.text] = (key, node)

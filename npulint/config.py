@@ -1,0 +1,209 @@
+"""From defaults, the closest configuration file and the command line to `Settings`.
+
+Configuration is data: it holds no code, names none, and cannot make a run write files.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from npulint.errors import ConfigError
+from npulint.nearby import nearest
+from npulint.options import OPTIONS, Option
+from npulint.settings import MACHINE_FORMATS, Settings
+from npulint.texts import say
+from npulint.values import Refused, from_table, from_words
+
+CONFIG_NAME = "npulint.toml"
+_LIMIT = 1_000_000  # bytes; a configuration is a page, not a book
+
+
+def language(environ: Mapping[str, str], wanted: str = "auto") -> str:
+    """``en`` or ``zh``: what is wanted, else what the environment speaks (``NPULINT_LANG`` first)."""
+    if wanted in ("en", "zh"):
+        return wanted
+    for name in ("NPULINT_LANG", "LC_ALL", "LC_MESSAGES", "LANG"):
+        if environ.get(name):
+            return "zh" if environ[name].lower().startswith("zh") else "en"
+    return "en"
+
+
+def load(
+    paths: Sequence[str],
+    words: Mapping[str, Sequence[str] | bool],
+    environ: Mapping[str, str],
+    stdin: bytes | None = None,
+) -> Settings:
+    """The settings of a run over `paths`. `words` are the options of the command line by their names:
+    a flag as a bool, everything else as the texts given. Raises `ConfigError` with every problem."""
+    spoken = language(environ, _last(words.get("lang"), "auto"))
+    problems: list[str] = []
+    given = _command_line(words, spoken, problems)
+    file, isolated = given.pop("config", ""), given.pop("isolated", False)
+    if file and isolated:
+        problems.append(say(spoken, "bad.combination", one="--config", other="--isolated"))
+    start = given.get("stdin_filename") or (paths[0] if paths else ".")
+    values: dict[str, Any] = {}
+    if not isolated:
+        path, table = _chosen(file, spoken) if file else _closest(start, environ, spoken)
+        values = _configured(path, table, spoken, problems) if path else {}
+    if problems:
+        raise ConfigError(problems)
+    _relative_to(values.get("base", ""), given)
+    values.update(given)
+    _settle_language(values, environ)
+    return Settings(paths=tuple(paths) or (".",), stdin=stdin, **values)
+
+
+def _last(value: Sequence[str] | bool | None, default: str) -> str:
+    return value[-1] if value and not isinstance(value, bool) else default
+
+
+def _settle_language(values: dict[str, Any], environ: Mapping[str, str]) -> None:
+    """Machines get English unless a language is asked for: their reader is rarely the one who ran it."""
+    wanted = values.get("lang", "auto")
+    machine = values.get("format", "text") in MACHINE_FORMATS
+    values["lang"] = "en" if wanted == "auto" and machine else language(environ, wanted)
+
+
+def _command_line(words: Mapping[str, Sequence[str] | bool], lang: str, problems: list[str]) -> dict[str, Any]:
+    given: dict[str, Any] = {}
+    for option in OPTIONS:
+        value = words.get(option.name)
+        if value is None:
+            continue
+        try:
+            given[option.name] = value if isinstance(value, bool) else from_words(option, value, lang)
+        except Refused as refused:
+            problems += [f"--{option.key}: {text}" for text in refused.texts]
+    return given
+
+
+def _configured(path: str, table: Mapping[str, Any], lang: str, problems: list[str]) -> dict[str, Any]:
+    keys: dict[str, Option] = {option.key: option for option in OPTIONS if option.config}
+    folder = os.path.dirname(path)
+    values: dict[str, Any] = {"config": path, "base": folder}
+    for key, value in table.items():
+        option = keys.get(key)
+        if option is None:
+            meant = nearest(key, keys)
+            hint = say(lang, "meant", word=meant) if meant else ""
+            problems.append(f"{path}: {say(lang, 'unknown.key', word=key)}{hint}")
+            continue
+        try:
+            values[option.name] = from_table(option, value, lang)
+        except Refused as refused:
+            problems += [f"{path}: {key}: {text}" for text in refused.texts]
+    if "checks" in values:
+        values["checks"] = tuple(os.path.join(folder, name) for name in values["checks"])
+    return values
+
+
+def _relative_to(base: str, given: dict[str, Any]) -> None:
+    """Patterns on the command line mean the working directory; rewrite those that name folders."""
+    if os.path.abspath(base or ".") == os.getcwd():
+        return
+    for name in ("exclude", "extend_exclude"):
+        if name in given:
+            given[name] = tuple(_rebased(pattern, base) for pattern in given[name])
+
+
+def _rebased(pattern: str, base: str) -> str:
+    negated = pattern.startswith("!")
+    body = pattern[negated:]
+    if "/" not in body.rstrip("/"):
+        return pattern
+    moved = os.path.relpath(body.lstrip("/"), base).replace(os.sep, "/")
+    return ("!" if negated else "") + "/" + moved + ("/" if body.endswith("/") else "")
+
+
+def _chosen(path: str, lang: str) -> tuple[str, Mapping[str, Any]]:
+    table = _section(path, _parsed(path, _bytes(path, lang), lang))
+    return path, table if table is not None else {}
+
+
+def _closest(start: str, environ: Mapping[str, str], lang: str) -> tuple[str, Mapping[str, Any]]:
+    """The configuration nearest above `start`; the search ends at a repository or the home folder."""
+    folder = os.path.abspath(start)
+    if not os.path.isdir(folder):
+        folder = os.path.dirname(folder)
+    home = environ.get("HOME") or environ.get("USERPROFILE") or ""
+    while True:
+        for name in (CONFIG_NAME, "pyproject.toml"):
+            path = os.path.join(folder, name)
+            if os.path.isfile(path):
+                shown = _shown(path)
+                data = _bytes(path, lang)
+                if name == CONFIG_NAME or b"npulint" in data:  # a TOML parser costs more than the look
+                    table = _section(path, _parsed(shown, data, lang))
+                    if table is not None:
+                        return shown, table
+        parent = os.path.dirname(folder)
+        if parent == folder or folder == home or os.path.exists(os.path.join(folder, ".git")):
+            return "", {}
+        folder = parent
+
+
+def _shown(path: str) -> str:
+    here = os.path.join(os.getcwd(), "")
+    return path[len(here) :] if path.startswith(here) else path
+
+
+def _section(path: str, document: dict[str, Any]) -> Mapping[str, Any] | None:
+    """The part about npulint: all of its own file, or its table in pyproject.toml."""
+    if os.path.basename(path) != "pyproject.toml":
+        return document
+    tool = document.get("tool")
+    section = tool.get("npulint") if isinstance(tool, dict) else None
+    return section if isinstance(section, dict) else None
+
+
+def _bytes(path: str, lang: str) -> bytes:
+    from npulint.discover.regular import TooLargeError, read_regular
+
+    try:
+        return read_regular(path, _LIMIT)
+    except TooLargeError:
+        detail = say(lang, "short.too-large")
+    except OSError as error:
+        detail = error.strerror or say(lang, "short.not-a-file")
+    raise ConfigError([say(lang, "config.unreadable", path=_shown(path), detail=detail)])
+
+
+def _parsed(path: str, data: bytes, lang: str) -> dict[str, Any]:
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    try:
+        return tomllib.loads(data.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ConfigError([say(lang, "config.broken", path=path, place=line, detail="UTF-8")]) from error
+    except tomllib.TOMLDecodeError as error:
+        place, detail = _place(str(error), data)
+        raise ConfigError([say(lang, "config.broken", path=path, place=place, detail=detail)]) from error
+    except RecursionError as error:
+        detail = say(lang, "short.too-deep")
+        raise ConfigError([say(lang, "config.broken", path=path, place=1, detail=detail)]) from error
+
+
+def _place(message: str, data: bytes) -> tuple[str, str]:
+    """Take ``(at line 3, column 5)`` out of the parser's message; without it, the end is meant."""
+    import re
+
+    found = re.search(r" \(at line (\d+), column (\d+)\)$", message)
+    if found:
+        return f"{found[1]}:{found[2]}", message[: found.start()]
+    return str(data.count(b"\n") + 1), message.removesuffix(" (at end of document)")
+
+
+def defaults() -> dict[str, Any]:
+    """The default of every configurable option, by configuration key; for documentation."""
+    blank = msgspec.structs.asdict(Settings())
+    return {option.key: blank[option.name] for option in OPTIONS if option.config}

@@ -1,0 +1,236 @@
+"""Every sentence that npulint itself says, in English and Chinese. Checks carry their own texts."""
+
+from __future__ import annotations
+
+TEXTS: dict[str, tuple[str, str]] = {
+    # words
+    "severity.error": ("error", "错误"),
+    "severity.warning": ("warning", "警告"),
+    "severity.note": ("note", "提示"),
+    "applicability.safe": ("safe to apply", "可安全应用"),
+    "applicability.unsafe": ("may change results", "可能影响结果"),
+    "list.and": (", ", "，"),
+    # the text report
+    "why": ("why", "原因"),
+    "fix": ("fix", "建议"),
+    "see": ("see", "参见"),
+    "related.more": ("... and {n} more place|... and {n} more places", "…… 另有 {n} 处"),
+    "programs": ("Programs", "程序"),
+    "programs.more": ("... and {n} more program|... and {n} more programs", "…… 另有 {n} 个程序"),
+    "target": ("Target", "目标环境"),
+    "target.given": ("given", "指定"),
+    "target.inferred": ("inferred", "推断"),
+    "first": ("What to do first", "优先处理"),
+    "first.places": ("{n} place|{n} places", "{n} 处"),
+    "statistics": ("Counts", "统计"),
+    "seconds": ("{seconds:.2f} s", "用时 {seconds:.2f} 秒"),
+    "framework.torch": ("PyTorch", "PyTorch"),
+    "framework.pytorch": ("PyTorch", "PyTorch"),
+    "framework.tensorflow": ("TensorFlow", "TensorFlow"),
+    "framework.tensorflow 1.x": ("TensorFlow 1.x", "TensorFlow 1.x"),
+    "framework.tensorflow 2.x": ("TensorFlow 2.x", "TensorFlow 2.x"),
+    "framework.none": ("no framework", "未使用框架"),
+    "mode.session": ("session", "Session"),
+    "mode.estimator": ("Estimator", "Estimator"),
+    "mode.keras": ("Keras", "Keras"),
+    "mode.function": ("tf.function", "tf.function"),
+    "state.not_started": ("not started", "未迁移"),
+    "state.automatic": ("automatic", "自动迁移"),
+    "state.partial": ("partly migrated", "部分迁移"),
+    "state.migrated": ("migrated", "已迁移"),
+    "role.train": ("trains", "训练"),
+    "role.evaluate": ("evaluates", "评估"),
+    "role.export": ("exports", "导出"),
+    "role.data": ("prepares data", "数据处理"),
+    "role.library": ("library", "库"),
+    "devices.multi": ("several devices", "多卡"),
+    "devices.single": ("one device", "单卡"),
+    "checklist": ("{done} of {n} ready", "{n} 项就绪 {done} 项"),
+    "checklist.open": ("open: {items}", "待办：{items}"),
+    "item.device": ("device", "设备"),
+    "item.mixed_precision": ("mixed precision", "混合精度"),
+    "item.loss_scale": ("loss scale", "Loss Scale"),
+    "item.static_batch": ("static batch", "静态 batch"),
+    # the last lines
+    "found": ("Found {n} finding|Found {n} findings", "共 {n} 个问题"),
+    "count.error": ("{n} error|{n} errors", "{n} 个错误"),
+    "count.warning": ("{n} warning|{n} warnings", "{n} 个警告"),
+    "count.note": ("{n} note|{n} notes", "{n} 个提示"),
+    "in.files": ("in {bad} of {n} file|in {bad} of {n} files", "，涉及 {n} 个文件中的 {bad} 个"),
+    "clean": (
+        "All good: {n} file checked, nothing to do|All good: {n} files checked, nothing to do",
+        "很好：已检查 {n} 个文件，没有需要处理的问题",
+    ),
+    "clean.read": (
+        "Nothing found in the {n} file that was read|Nothing found in the {n} files that were read",
+        "已读取的 {n} 个文件中没有发现问题",
+    ),
+    "clean.no-framework": (
+        "{n} file checked: no program uses TensorFlow or PyTorch, so there is nothing to migrate"
+        "|{n} files checked: no program uses TensorFlow or PyTorch, so there is nothing to migrate",
+        "已检查 {n} 个文件：没有使用 TensorFlow 或 PyTorch 的程序，无需迁移",
+    ),
+    "nothing": ("Nothing was checked: no file was read", "没有检查任何内容：未读取任何文件"),
+    "nothing.below": (
+        "warning: nothing was checked: there is no file to read below {paths}",
+        "警告：没有检查任何内容：{paths} 下没有可读取的文件",
+    ),
+    "below-threshold": (
+        "{n} finding below {severity} not shown (--min-severity note)"
+        "|{n} findings below {severity} not shown (--min-severity note)",
+        "{n} 个低于“{severity}”的问题未显示（--min-severity note）",
+    ),
+    "low-confidence": ("{n} of low confidence left out", "{n} 个可信度不足的问题已略去"),
+    "suppressed": ("{n} suppressed by a comment|{n} suppressed by comments", "{n} 个已被注释忽略"),
+    "unread": ("{n} file was not read|{n} files were not read", "{n} 个文件未能读取"),
+    "partly-read": ("{n} file was read in part|{n} files were read in part", "{n} 个文件仅部分读取"),
+    "explain.hint": ("More about one: npulint explain {name}", "查看说明：npulint explain {name}"),
+    # why a file was not read: `short.` for lists, `problem.` as a finding
+    "short.syntax-error": ("syntax error", "语法错误"),
+    "short.python2": ("Python 2", "Python 2 语法"),
+    "short.encoding": ("unknown encoding", "编码无法识别"),
+    "short.too-large": ("too large", "文件过大"),
+    "short.too-deep": ("nested too deeply", "嵌套过深"),
+    "short.json": ("broken JSON", "JSON 格式错误"),
+    "short.missing": ("does not exist", "不存在"),
+    "short.not-a-file": ("not a regular file", "不是普通文件"),
+    "short.unreadable": ("cannot be opened", "无法打开"),
+    "short.unsupported": ("no known kind of file", "不支持的文件类型"),
+    "short.other": ("not readable", "无法读取"),
+    "problem.syntax-error": ("Python cannot parse this file", "Python 无法解析此文件"),
+    "problem.python2": ("this is Python 2, which cannot be parsed", "这是 Python 2 代码，无法解析"),
+    "problem.encoding": ("the text is in no known encoding", "文本编码无法识别"),
+    "problem.too-large": ("the file is too large to be read", "文件过大，未读取"),
+    "problem.too-deep": ("the code is nested too deeply to be read", "代码嵌套过深，无法读取"),
+    "problem.json": ("this is no valid JSON", "不是有效的 JSON"),
+    "problem.missing": ("the path does not exist", "路径不存在"),
+    "problem.not-a-file": ("this is no regular file", "不是普通文件"),
+    "problem.unreadable": ("the file cannot be opened", "文件无法打开"),
+    "problem.unsupported": ("npulint does not know this kind of file", "npulint 不支持此类文件"),
+    "problem.other": ("the file could not be read", "文件无法读取"),
+    "problem.detail": ("{text}: {detail}", "{text}：{detail}"),
+    "problem.why": (
+        "Nothing in it was checked, and what depends on it may be judged wrongly.",
+        "其中的内容没有被检查，依赖它的判断也可能不准确。",
+    ),
+    "problem.why.part": (
+        "A part of the file was not checked.",
+        "文件的一部分没有被检查。",
+    ),
+    "fix.syntax-error": ("Repair the syntax, then run npulint again.", "修正语法后重新运行 npulint。"),
+    "fix.python2": (
+        "Port it to Python 3 first (2to3 does most of it); the adapters need Python 3 as well.",
+        "请先移植到 Python 3（2to3 可完成大部分工作）；NPU 适配器同样要求 Python 3。",
+    ),
+    "fix.encoding": ("Save it as UTF-8, or declare its encoding in the first line.", "保存为 UTF-8，或在首行声明编码。"),
+    "fix.too-large": ("Leave data out of the source, or exclude the file.", "将数据移出源码，或排除此文件。"),
+    "fix.too-deep": ("Split the expression, or exclude the file.", "拆分表达式，或排除此文件。"),
+    "fix.json": ("Repair the JSON.", "修正 JSON 格式。"),
+    "fix.missing": ("Check the spelling of the path.", "请检查路径拼写。"),
+    "fix.not-a-file": ("Name a file or a folder, or exclude it.", "请指定文件或目录，或将其排除。"),
+    "fix.unreadable": ("Check its permissions, or exclude it.", "请检查权限，或将其排除。"),
+    "fix.unsupported": ("Name a file that npulint reads, or exclude it.", "请指定 npulint 支持的文件，或将其排除。"),
+    "fix.other": ("Repair the file, or exclude it.", "修复此文件，或将其排除。"),
+    # the engine's own checks
+    "title.syntax-error": ("The source does not parse", "源码无法解析"),
+    "title.file-not-read": ("A file was not read", "文件未能读取"),
+    "title.unused-suppression": ("A suppression comment silences nothing", "忽略注释没有作用"),
+    "title.invalid-suppression": ("A suppression comment cannot work", "忽略注释无效"),
+    "unused.message": ("nothing is reported here for `{name}`", "此处没有 `{name}` 的问题"),
+    "unused.why": (
+        "A comment that silences nothing today may hide a real problem tomorrow.",
+        "目前无作用的忽略注释，日后可能掩盖真正的问题。",
+    ),
+    "unused.fix": ("Remove it from the comment.", "从注释中删除它。"),
+    "invalid.unknown": ("there is no check `{name}`", "没有名为 `{name}` 的检查"),
+    "invalid.blanket": (
+        "the comment names no check, so it silences nothing",
+        "注释没有指明检查，因此不起作用",
+    ),
+    "invalid.why": (
+        "The comment is not obeyed; what it was meant to silence is still reported.",
+        "此注释不会生效，相应的问题仍会报告。",
+    ),
+    "invalid.fix.unknown": ("Correct the name; `npulint rules` lists them all.", "请更正名称；`npulint rules` 可列出全部检查。"),
+    "invalid.fix.blanket": (
+        "Name what it is about: `# npulint: ignore[name-or-code] reason`.",
+        "写明检查名称：`# npulint: ignore[名称或编号] 理由`。",
+    ),
+    # options and configuration
+    "meant": ("; did you mean `{word}`?", "；是否想写 `{word}`？"),
+    "unknown.key": ("unknown key `{word}`", "未知的配置项 `{word}`"),
+    "unknown.option": ("unknown option `{word}`", "未知选项 `{word}`"),
+    "unknown.command": ("unknown command `{word}`", "未知命令 `{word}`"),
+    "unknown.value": ("`{word}` is none of {choices}", "`{word}` 不是 {choices} 之一"),
+    "unknown.check": ("there is no check, topic or category `{word}`", "没有名为 `{word}` 的检查、主题或类别"),
+    "unknown.ignored": (
+        "warning: `ignore` names `{word}`, which is no check, topic or category",
+        "警告：`ignore` 中的 `{word}` 不是任何检查、主题或类别",
+    ),
+    "command.path": ("; to check it: npulint check {path}", "；若要检查它：npulint check {path}"),
+    "bad.type": ("{wanted} is needed here, not {given}", "此处需要 {wanted}，而不是 {given}"),
+    "bad.pair": ("`{word}` is not of the form {form}", "`{word}` 不符合 {form} 的形式"),
+    "bad.number": ("`{word}` is no whole number from 0 on", "`{word}` 不是非负整数"),
+    "bad.version": ("`{word}` does not look like a version", "`{word}` 不像是版本号"),
+    "bad.quoted": ('versions are written in quotes: {key} = "{value}"', '版本号需加引号：{key} = "{value}"'),
+    "bad.soc": ("`{word}` does not look like a SoC name such as 910B", "`{word}` 不像是 910B 这样的 SoC 名称"),
+    "bad.empty": ("is empty", "为空"),
+    "bad.stdin": (
+        "standard input (-) is checked alone, without other paths",
+        "标准输入（-）只能单独检查，不能与其他路径同时给出",
+    ),
+    "bad.combination": ("{one} and {other} exclude each other", "{one} 与 {other} 不能同时使用"),
+    "config.unreadable": ("{path}: cannot be read: {detail}", "{path}：无法读取：{detail}"),
+    "config.broken": ("{path}:{place}: broken TOML: {detail}", "{path}:{place}：TOML 格式错误：{detail}"),
+    "type.flag": ("true or false", "true 或 false"),
+    "type.text": ("a text", "字符串"),
+    "type.number": ("a whole number", "整数"),
+    "type.list": ("a list of texts", "字符串列表"),
+    "type.map": ("a table", "表"),
+    # commands
+    "usage": ("usage: npulint COMMAND [OPTIONS] ...", "用法：npulint 命令 [选项] ..."),
+    "about": (
+        "Tells before any NPU hour is spent whether a training project is ready for Ascend NPUs.",
+        "在占用 NPU 之前，检查训练工程是否已为昇腾 NPU 做好准备。",
+    ),
+    "commands": ("commands", "命令"),
+    "command.help": ("`npulint COMMAND --help` shows the options of a command.", "`npulint 命令 --help` 显示该命令的选项。"),
+    "group.arguments": ("arguments", "参数"),
+    "group.rules": ("what is checked", "检查内容"),
+    "group.output": ("output", "输出"),
+    "group.files": ("files", "文件"),
+    "group.run": ("run", "运行"),
+    "help.help": ("show this help", "显示帮助"),
+    "exit.codes": (
+        "exit codes: 0 nothing at or above --fail-on, 1 findings, 2 the run could not do its work, 130 interrupted",
+        "退出码：0 没有达到 --fail-on 的问题；1 有问题；2 运行失败；130 被中断",
+    ),
+    "missing.argument": ("{word} is missing", "缺少 {word}"),
+    "interrupted": ("interrupted", "已中断"),
+    "internal": (
+        "internal error: this is a bug in npulint, please report it with the lines above",
+        "内部错误：这是 npulint 的缺陷，请连同以上内容一起反馈",
+    ),
+    "output.failed": ("{path}: cannot be written: {detail}", "{path}：无法写入：{detail}"),
+    "exists": ("{path} exists already", "{path} 已存在"),
+    "written": ("{path} is written: fill in its texts, then run npulint test {path}", "已生成 {path}：补全内容后运行 npulint test {path}"),
+    "facts.none": ("no facts in {path}", "{path} 中没有事实"),
+    "new.form": ("the check is given as FAMILY/NAME, such as tensorflow/variable-in-dataset-map", "请以 FAMILY/NAME 形式给出检查，例如 tensorflow/variable-in-dataset-map"),
+}
+
+
+def say(lang: str, key: str, **values: object) -> str:
+    """The sentence `key` in `lang` (``en`` or ``zh``) with its values filled in."""
+    text = TEXTS[key][lang == "zh"]
+    return text.format(**values) if values else text
+
+
+def count(lang: str, key: str, n: int, **values: object) -> str:
+    """The same for a sentence about `n` things; English tells one from many by ``one|many``."""
+    one, _, many = TEXTS[key][lang == "zh"].partition("|")
+    return (many if many and n != 1 else one).format(n=n, **values)
+
+
+def known(key: str) -> bool:
+    """Whether there is such a sentence."""
+    return key in TEXTS
