@@ -17,7 +17,7 @@ from npulint.nearby import nearest
 from npulint.options import OPTIONS, Option
 from npulint.settings import MACHINE_FORMATS, Settings
 from npulint.texts import say
-from npulint.values import Refused, from_table, from_words
+from npulint.option_values import Refused, from_table, from_words
 
 CONFIG_NAME = "npulint.toml"
 _LIMIT = 1_000_000  # bytes; a configuration is a page, not a book

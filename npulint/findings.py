@@ -67,7 +67,8 @@ class ProgramSummary(msgspec.Struct, frozen=True):
 
 
 class Summary(msgspec.Struct, frozen=True):
-    """Counts of the run; `suppressed` were silenced by comments, `hidden` by thresholds."""
+    """Counts of the run: `files` that were found, of which `read` were read and `skipped` were not;
+    findings by severity; `suppressed` were silenced by comments, `hidden` by thresholds."""
 
     files: int = 0
     read: int = 0
@@ -76,15 +77,17 @@ class Summary(msgspec.Struct, frozen=True):
     warnings: int = 0
     notes: int = 0
     suppressed: int = 0
+    hidden: int = 0
     seconds: float = 0.0
 
 
 class RunResult(msgspec.Struct, frozen=True):
     """The whole answer of one run. `target` maps framework, adapter, cann and soc to text such as
-    ``1.15 (inferred)``."""
+    ``1.15 (inferred)``. `notices` are warnings about the run itself, ready to be printed."""
 
     findings: list[Finding] = []
     programs: list[ProgramSummary] = []
     unread: list[Problem] = []
     target: dict[str, str] = {}
     summary: Summary = Summary()
+    notices: list[str] = []

@@ -36,7 +36,7 @@ class _Scan:
 
     def problem(self, pattern: str) -> str:
         for token in _TOKEN.finditer(pattern):
-            found = self._token(str(token.lastgroup if token["repeat"] is None else "repeat"), token)
+            found = self._token(token.lastgroup or "", token)
             if found:
                 return found
         return f"more than {_UNBOUNDED} open repetitions" if self.unbounded > _UNBOUNDED else ""
@@ -44,7 +44,7 @@ class _Scan:
     def _token(self, kind: str, token: re.Match[str]) -> str:
         text = token[0]
         if kind == "repeat":
-            return self._repeat(text.removesuffix(token["suffix"]) or text, token["suffix"])
+            return self._repeat(text.removesuffix(token["suffix"]), token["suffix"])
         if kind == "open":
             return self._group(text)
         if kind == "close":

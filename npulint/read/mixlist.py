@@ -95,4 +95,4 @@ class _Reader:
 def _contradict(one: dict[str, Any], other: dict[str, Any]) -> bool:
     if one["list"] == other["list"]:
         return bool(one["action"] != other["action"])
-    return one["action"] == other["action"] == "to-add"
+    return bool(one["action"] == other["action"] == "to-add")

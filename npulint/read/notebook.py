@@ -35,7 +35,8 @@ def read_notebook(raw: str, path: str) -> Notebook:
     cell that does not parse is left out with one that is not fatal. A notebook in another language
     than Python has no code.
     """
-    root, faults = parse_json(raw)
+    root, found = parse_json(raw)
+    faults = [fault for fault in found if fault.what != "duplicate-key"]
     places = Lines(raw)
     if root is None or faults:
         span = places.span(faults[0].start, faults[0].end) if faults else Span()

@@ -65,14 +65,27 @@ def _imports(context: Context, module: Module) -> list[Fact]:
 
 def _mentions(context: Context, module: Module) -> list[Fact]:
     found = []
-    passed = {v.name for c in module.code.calls for v in (*c.args, *(k[1] for k in c.keywords)) if isinstance(v, Ref)}
+    passed = _passed(module)
     for record in module.code.mentions:
         name = context.names.of_name(module, record.name, record.block, record.line)
         if not name.startswith(_ROOTS) or "()" in name:
             continue
         attrs = {"passed": "yes" if record.name in passed else "no"}
         span = Span(record.line, record.column, record.line, record.end_column)
-        found.append(Fact("mention", name, module.path, span, attrs, None, context.around(module, record.block)))
+        around = context.around(module, record.block)
+        found.append(Fact("mention", name, module.path, span, attrs, None, around))
+        if record.name in passed:
+            found.append(Fact("call", name, module.path, span, dict(attrs), None, around))
+    return found
+
+
+def _passed(module: Module) -> set[str]:
+    """Names handed to calls: a function among them is called by somebody else."""
+    found: set[str] = set()
+    for index, call in enumerate(module.code.calls):
+        if module.written(index) != "partial":
+            found.update(v.name for v in call.args if isinstance(v, Ref))
+            found.update(v.name for _, v in call.keywords if isinstance(v, Ref))
     return found
 
 

@@ -8,6 +8,7 @@ import warnings
 
 from npulint.facts.code import Code
 from npulint.facts.model import Problem, Span
+from npulint.read.python.light import is_relevant, read_lightly
 from npulint.read.python.walk import Walker
 
 _PYTHON2 = re.compile(
@@ -27,7 +28,7 @@ def read_python(text: str, path: str) -> tuple[Code, list[Problem]]:
         return Code(), [_syntax_problem(error, text, path)]
     except (RecursionError, MemoryError, ValueError) as error:
         return Code(), [Problem(path, "too-deep", type(error).__name__)]
-    return Walker(text).walk(tree), []
+    return (Walker(text).walk(tree) if is_relevant(text) else read_lightly(text, tree)), []
 
 
 def _syntax_problem(error: SyntaxError, text: str, path: str) -> Problem:

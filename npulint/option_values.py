@@ -91,7 +91,13 @@ def _checked_map(option: Option, table: dict[str, Any], lang: str) -> dict[str, 
             texts += refused.texts
     if texts:
         raise Refused(*texts)
-    return dict(table)
+    return {key: soc_family(value) if key == "soc" else value for key, value in table.items()}
+
+
+def soc_family(soc: str) -> str:
+    """The family that checks speak of: ``Ascend910B1`` is a ``910B``."""
+    name = re.sub(r"^ASCEND[-_]?", "", soc.upper())
+    return re.sub(r"(?<=[A-Z])[0-9]+$", "", name)
 
 
 def _version(key: str, value: Any, lang: str) -> None:

@@ -1,0 +1,117 @@
+"""Reads the examples of a check: texts with ``# expect`` markers that become its tests."""
+
+from __future__ import annotations
+
+import re
+
+from npulint.catalogue.check import Example
+from npulint.catalogue.fields import Fields, Keys
+from npulint.catalogue.problems import suggestion
+from npulint.catalogue.yaml_tree import Mapping, Node, Scalar
+
+TARGETS = ("tensorflow", "torch", "adapter", "cann", "soc")
+
+_DEFAULT_FILE = "train.py"
+_MARKER = re.compile(r"[ \t]*#[ \t]*expect[ \t]*$", re.MULTILINE)
+_SHELL = re.compile(r"#!\S*/(?:env +)?(?:ba|da|z)?sh\b|export +\w+=")
+_EXPECT = re.compile(r"(.+):([1-9][0-9]{0,6})\Z")
+_CODE = re.compile(r"NPU[0-9]{4}\Z")
+_UNSAFE = re.compile(r"[\x00-\x1f\x7f\\:*?\"<>|]")
+Mark = tuple[str, int]
+
+
+def read_examples(fields: Fields, node: Node) -> tuple[Example, ...]:
+    """The examples in their written order."""
+    found = [_example(fields, item, f"examples[{place}]") for place, item in enumerate(fields.items(node, "examples"))]
+    return tuple(example for example in found if example is not None)
+
+
+def _example(fields: Fields, node: Node, what: str) -> Example | None:
+    keys = fields.mapping(node, what, (), ("bad", "good", "file", "target", "also"))
+    sides = [side for side in ("bad", "good") if side in keys]
+    if len(sides) != 1:
+        if isinstance(node, Mapping):
+            fields.problem(node, f"{what} must have either 'bad' or 'good'")
+        return None
+    bad = sides[0] == "bad"
+    files, expect = _files(fields, keys, sides[0], what)
+    if bad and files and not expect:
+        fields.problem(keys["bad"], f"{what}: nothing is marked with '# expect'")
+    if not bad and expect:
+        fields.problem(keys["good"], f"{what}: a good example expects nothing")
+    also = fields.words(keys["also"], f"{what}.also") if "also" in keys else ()
+    for code in also:
+        if not _CODE.match(code):
+            fields.problem(keys["also"], f"{what}.also: '{code}' is not a code")
+    return Example(bad, files, _target(fields, keys, what), expect, also)
+
+
+def _files(fields: Fields, keys: Keys, side: str, what: str) -> tuple[dict[str, str], tuple[Mark, ...]]:
+    body = keys[side]
+    if isinstance(body, Mapping):
+        if "file" in keys:
+            fields.problem(keys["file"], f"{what}: 'file' names a single text; here 'files' has the names")
+        return _several(fields, body, f"{what}.{side}")
+    name = _name(fields, keys["file"], f"{what}.file") if "file" in keys else _DEFAULT_FILE
+    text, marks = _text(fields, body, name, f"{what}.{side}")
+    if "file" not in keys and _SHELL.match(text):
+        fields.problem(body, f"{what}: this looks like shell; add 'file: train.sh'")
+    return ({name: text}, marks) if name else ({}, ())
+
+
+def _several(fields: Fields, node: Node, what: str) -> tuple[dict[str, str], tuple[Mark, ...]]:
+    keys = fields.mapping(node, what, ("files",), ("expect",))
+    files: dict[str, str] = {}
+    expect: list[Mark] = []
+    entries = fields.open_mapping(keys["files"], f"{what}.files") if "files" in keys else {}
+    for key, value in entries.values():
+        name = _name(fields, key, f"{what}.files")
+        if name:
+            files[name], marks = _text(fields, value, name, f"{what}.files.{name}", empty=True)
+            expect += marks
+    for item in fields.items(keys["expect"], f"{what}.expect") if "expect" in keys else ():
+        expect += _expected(fields, item, files, f"{what}.expect")
+    return files, tuple(sorted(set(expect)))
+
+
+def _text(fields: Fields, node: Node, name: str, what: str, empty: bool = False) -> tuple[str, tuple[Mark, ...]]:
+    """The text without its markers, and the lines that bore one."""
+    if not isinstance(node, Scalar) or not (isinstance(node.value, str) or (empty and not node.text)):
+        fields.problem(node, f"{what} must be the text of a file")
+        return "", ()
+    if not empty and not node.text.strip():
+        fields.problem(node, f"{what} is empty")
+    lines = [node.text.count("\n", 0, marker.start()) + 1 for marker in _MARKER.finditer(node.text)]
+    return _MARKER.sub("", node.text), tuple((name, line) for line in lines)
+
+
+def _expected(fields: Fields, node: Node, files: dict[str, str], what: str) -> list[Mark]:
+    text = fields.text(node, what)
+    match = _EXPECT.match(text)
+    if match is None:
+        if text:
+            fields.problem(node, f"{what}: '{text}' is not file:line")
+        return []
+    name, line = match[1], int(match[2])
+    if name not in files:
+        fields.problem(node, f"{what}: no file '{name}' in this example{suggestion(name, files)}")
+    elif line > len(files[name].rstrip("\n").split("\n")):
+        fields.problem(node, f"{what}: '{name}' has no line {line}")
+    return [(name, line)]
+
+
+def _name(fields: Fields, node: Node, what: str) -> str:
+    """A file name that stays below the folder that it is written to."""
+    name = node.text if isinstance(node, Scalar) else ""
+    parts = name.split("/")
+    if not name or _UNSAFE.search(name) or any(part in ("", ".", "..") for part in parts):
+        fields.problem(node, f"{what}: '{name}' is not a plain relative file name")
+        return ""
+    return name
+
+
+def _target(fields: Fields, keys: Keys, what: str) -> dict[str, str]:
+    if "target" not in keys:
+        return {}
+    found = fields.mapping(keys["target"], f"{what}.target", (), TARGETS)
+    return {name: fields.text(value, f"{what}.target.{name}") for name, value in found.items()}

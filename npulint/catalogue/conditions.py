@@ -1,0 +1,78 @@
+"""Reads conditions on values: a literal, a word such as ``present``, or a mapping of operators."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from npulint.catalogue.fields import Fields
+from npulint.catalogue.problems import suggestion
+from npulint.catalogue.regexes import regex_problem
+from npulint.catalogue.yaml_tree import Mapping, Node, Scalar
+
+OPERATORS = ("one_of", "not", "maybe", "lt", "le", "gt", "ge", "contains", "matches")
+STATES = ("present", "absent", "known", "unknown")
+
+_DECIMAL = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?\Z")
+_COMPARISONS = ("lt", "le", "gt", "ge")
+
+
+def read_condition(fields: Fields, node: Node, what: str, allowed: frozenset[str] = frozenset()) -> Any:
+    """A condition as plain data. `allowed` is the closed set of words that the value can hold, if any."""
+    if isinstance(node, Scalar):
+        return _literal(fields, node, what, allowed)
+    if not isinstance(node, Mapping):
+        fields.problem(node, f"{what}: a list is not a condition; write {{one_of: […]}}")
+        return None
+    found: dict[str, Any] = {}
+    for name, (key, value) in fields.open_mapping(node, what).items():
+        if name not in OPERATORS:
+            fields.problem(key, f"{what}: unknown operator '{name}'{suggestion(name, OPERATORS)}")
+        else:
+            found[name] = _operand(fields, name, value, f"{what}: {name}", allowed)
+    return found
+
+
+def _operand(fields: Fields, name: str, node: Node, what: str, allowed: frozenset[str]) -> Any:
+    if name in ("not", "maybe"):
+        return read_condition(fields, node, what, allowed)
+    if name == "one_of":
+        return [read_condition(fields, item, what, allowed) for item in fields.items(node, what)]
+    if name in _COMPARISONS:
+        return _number(fields, node, what)
+    text = fields.text(node, what)
+    if name == "matches" and text:
+        reason = regex_problem(text)
+        if reason:
+            fields.problem(node, f"{what}: {reason}")
+    return text
+
+
+def _literal(fields: Fields, node: Scalar, what: str, allowed: frozenset[str]) -> Any:
+    value = decimal(node)
+    if allowed and value not in STATES and value not in allowed:
+        wrote = "true or false; write yes or no" if isinstance(value, bool) else f"'{node.text}'"
+        words = ", ".join(sorted(allowed))
+        fields.problem(node, f"{what} is never {wrote}: it is one of {words}{suggestion(node.text, allowed)}")
+    return value
+
+
+def _number(fields: Fields, node: Node, what: str) -> int | float:
+    value = decimal(node) if isinstance(node, Scalar) else None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        fields.problem(node, f"{what} needs a number")
+        return 0
+    return value
+
+
+def decimal(node: Scalar) -> Any:
+    """The value of a scalar in a condition: there, unlike in versions, an unquoted 0.5 is a number."""
+    value = node.value
+    if node.plain and isinstance(value, str) and _DECIMAL.match(value) and not _leading_zero(value):
+        return float(value)
+    return value
+
+
+def _leading_zero(text: str) -> bool:
+    digits = text.lstrip("-")
+    return len(digits) > 1 and digits[0] == "0" and digits[1].isdigit()

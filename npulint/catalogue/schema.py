@@ -1,0 +1,167 @@
+"""From the tree of one check file to a `Check`, with every mistake at its line."""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from npulint.catalogue.cases import read_examples
+from npulint.catalogue.check import CATEGORIES, FAMILIES, STATES, TOPICS, Applies, Check, Query, Reference
+from npulint.catalogue.fields import Fields, Keys
+from npulint.catalogue.problems import CatalogueProblem
+from npulint.catalogue.questions import Questions
+from npulint.catalogue.texts import read_texts
+from npulint.catalogue.vocabulary import kinds_for
+from npulint.catalogue.yaml_tree import Node, Scalar, TreeError, load_tree
+from npulint.findings import CONFIDENCES, SEVERITIES
+
+STATUSES = ("stable", "preview", "deprecated")
+APPLICABILITIES = ("safe", "unsafe", "manual")
+FRAMEWORKS = ("tensorflow", "torch")
+MODES = ("session", "estimator", "keras", "function")
+VERSIONED = ("tensorflow", "torch", "adapter", "cann")
+
+_NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*\Z")
+_CODE = re.compile(r"NPU[0-9]{4}\Z")
+_SINCE = re.compile(r"[0-9]+\.[0-9]+(?:\.[0-9]+)?\Z")
+_RANGE = re.compile(r"(?:>=|<=|==|!=|>|<)? *[vr]?[0-9][0-9A-Za-z.]*\Z")
+_SOURCE = re.compile(r"https?://[^\s/]\S*\Z|[\w.-]+/[\w.-]+:\S[^\n]*\Z")
+
+_REQUIRED = (
+    "code", "since", "status", "topic", "category", "severity", "confidence", "find", "text", "references", "examples",
+)  # fmt: skip
+_OPTIONAL = ("applies", "needs", "unless", "related", "once", "fix")
+
+
+class Parsed(msgspec.Struct, frozen=True):
+    """What came of one file: the check, or why there is none. `code_at` is the place of its code."""
+
+    path: str
+    check: Check | None
+    problems: tuple[CatalogueProblem, ...] = ()
+    code_at: tuple[int, int] = (1, 1)
+
+
+def parse_check(data: bytes, path: str, family: str, name: str) -> Parsed:
+    """Read one check file. `path` is only used to name places; family and name come from it."""
+    try:
+        tree = load_tree(data)
+    except TreeError as error:
+        return Parsed(path, None, tuple(CatalogueProblem(path, *place) for place in error.places))
+    fields = Fields(path)
+    if family not in FAMILIES:
+        folders = ", ".join(FAMILIES)
+        fields.problem(tree, f"a check lies in the folder of its family ({folders}), not in '{family}'")
+    if not valid_name(name):
+        fields.problem(tree, f"the file name '{name}' must be in kebab case")
+    keys = fields.mapping(tree, "check", _REQUIRED, _OPTIONAL)
+    check = _check(fields, keys, family, name)
+    place = (keys["code"].line, keys["code"].column) if "code" in keys else (1, 1)
+    return Parsed(path, None if fields.problems else check, tuple(fields.problems), place)
+
+
+def valid_name(name: str) -> bool:
+    """Whether a text can be the name of a check: kebab case, at most 60 characters."""
+    return len(name) <= 60 and _NAME.match(name) is not None
+
+
+def _check(fields: Fields, keys: Keys, family: str, name: str) -> Check:
+    kinds = kinds_for(family)
+    questions = Questions(fields, kinds)
+    find = questions.find(keys["find"], "find") if "find" in keys else Query()
+    check = Check(
+        code=_code(fields, keys, family),
+        name=name,
+        family=family,
+        since=_matching(fields, keys, "since", _SINCE, "a version such as 0.1"),
+        status=_word(fields, keys, "status", STATUSES),
+        topic=_word(fields, keys, "topic", TOPICS),
+        category=_word(fields, keys, "category", CATEGORIES),
+        severity=_word(fields, keys, "severity", SEVERITIES),
+        confidence=_word(fields, keys, "confidence", CONFIDENCES),
+        find=find,
+        text=read_texts(fields, keys["text"], find, kinds) if "text" in keys else {},
+        applies=_applies(fields, keys["applies"]) if "applies" in keys else Applies(),
+        needs=questions.condition(keys["needs"], "needs") if "needs" in keys else None,
+        unless=questions.condition(keys["unless"], "unless") if "unless" in keys else None,
+        related=questions.find(keys["related"], "related") if "related" in keys else None,
+        once=fields.flag(keys["once"], "once") if "once" in keys else False,
+        applicability=_fix(fields, keys["fix"]) if "fix" in keys else "manual",
+        references=_references(fields, keys["references"]) if "references" in keys else (),
+        examples=read_examples(fields, keys["examples"]) if "examples" in keys else (),
+    )
+    if "examples" in keys and family != "engine":
+        for side, bad in (("bad", True), ("good", False)):
+            if all(example.bad != bad for example in check.examples):
+                fields.problem(keys["examples"], f"there is no {side} example")
+    return check
+
+
+def _word(fields: Fields, keys: Keys, name: str, known: tuple[str, ...] | frozenset[str]) -> str:
+    return fields.word(keys[name], name, known) if name in keys else ""
+
+
+def _matching(fields: Fields, keys: Keys, name: str, pattern: re.Pattern[str], what: str) -> str:
+    if name not in keys:
+        return ""
+    text = fields.text(keys[name], name)
+    if text and not pattern.match(text):
+        fields.problem(keys[name], f"{name}: '{text}' is not {what}")
+    return text
+
+
+def _code(fields: Fields, keys: Keys, family: str) -> str:
+    code = _matching(fields, keys, "code", _CODE, "NPU and four digits")
+    if not _CODE.match(code):
+        return code
+    digit = FAMILIES.get(family)
+    if digit is not None and int(code[3]) != digit:
+        fields.problem(keys["code"], f"code: the first digit of {family} checks is {digit}, not {code[3]}")
+    node = keys.get("category")
+    category = node.text if isinstance(node, Scalar) else ""
+    if category in CATEGORIES and int(code[4]) != CATEGORIES.index(category) + 1:
+        wanted = CATEGORIES.index(category) + 1
+        fields.problem(keys["code"], f"code: the second digit of {category} checks is {wanted}, not {code[4]}")
+    return code
+
+
+def _applies(fields: Fields, node: Node) -> Applies:
+    keys = fields.mapping(node, "applies", (), ("framework", "state", "mode", "soc", "trains", *VERSIONED))
+
+    def words(name: str, known: tuple[str, ...] = ()) -> tuple[str, ...]:
+        return fields.words(keys[name], f"applies.{name}", known) if name in keys else ()
+
+    return Applies(
+        frameworks=words("framework", FRAMEWORKS),
+        states=words("state", STATES),
+        modes=words("mode", MODES),
+        soc=words("soc"),
+        versions={name: _range(fields, keys[name], f"applies.{name}") for name in VERSIONED if name in keys},
+        trains=fields.flag(keys["trains"], "applies.trains") if "trains" in keys else None,
+    )
+
+
+def _range(fields: Fields, node: Node, what: str) -> str:
+    text = fields.text(node, what)
+    if text and not all(_RANGE.match(clause.strip()) for clause in text.split(",")):
+        fields.problem(node, f"{what}: '{text}' is not a version range such as >=1.15,<2")
+    return text
+
+
+def _fix(fields: Fields, node: Node) -> str:
+    keys = fields.mapping(node, "fix", ("applicability",))
+    return _word(fields, keys, "applicability", APPLICABILITIES)
+
+
+def _references(fields: Fields, node: Node) -> tuple[Reference, ...]:
+    found = []
+    for place, item in enumerate(fields.items(node, "references")):
+        what = f"references[{place}]"
+        keys = fields.mapping(item, what, ("title",), ("source",))
+        title = fields.text(keys["title"], f"{what}.title") if "title" in keys else ""
+        source = fields.text(keys["source"], f"{what}.source") if "source" in keys else ""
+        if source and not _SOURCE.match(source):
+            fields.problem(keys["source"], f"{what}.source: '{source}' is neither an address nor owner/repo:path")
+        found.append(Reference(title, source))
+    return tuple(found)

@@ -1,0 +1,124 @@
+"""The kinds of facts that a question may name, with their attributes (docs/writing-checks.md explains them)."""
+
+from __future__ import annotations
+
+import msgspec
+
+Values = frozenset[str]
+
+_ANY: Values = frozenset()
+_FLAG: Values = frozenset(("yes", "no", "unknown"))
+_PURPOSE = frozenset(("train", "evaluate", "export", "data", "unknown"))
+
+
+class Kind(msgspec.Struct, frozen=True):
+    """One kind of fact. `attributes` maps each attribute to the words that it may hold (none: any value);
+    `arguments` tells whether facts of this kind are calls, so that `args` may be asked."""
+
+    attributes: dict[str, Values]
+    arguments: bool = False
+
+
+def _words(text: str) -> Values:
+    return frozenset(text.split())
+
+
+_PLACE: dict[str, Values] = {"in_input": _FLAG, "in_loop": _FLAG, "in_test": _FLAG, "function": _ANY, "under": _ANY}
+
+
+def _plain(**attributes: Values) -> Kind:
+    return Kind({"value": _ANY, **attributes})
+
+
+def _code(**attributes: Values) -> Kind:
+    """A kind whose facts are assignments or mentions in Python code."""
+    return Kind({"value": _ANY, **_PLACE, **attributes})
+
+
+def _call(**attributes: Values) -> Kind:
+    """A kind whose facts are calls in Python code."""
+    return Kind({"value": _ANY, **_PLACE, **attributes}, arguments=True)
+
+
+KINDS: dict[str, Kind] = {
+    "import": _plain(star=_FLAG, guarded=_FLAG),
+    "call": _call(in_train_loop=_FLAG, on=_ANY, trains_file=_FLAG, passed=_FLAG),
+    "mention": _code(passed=_FLAG),
+    "define": _plain(what=_words("function class lambda"), params=_ANY),
+    "option": _call(),
+    "environment": _call(via=_words("python shell dockerfile")),
+    "environment_read": _call(),
+    "command": _plain(line=_ANY),
+    "launch": _plain(options=_ANY),
+    "dependency": _plain(version=_ANY),
+    "setting": _call(
+        via=_words("session_key run_config npu_options proto"),
+        field=_words("s b i f"),
+        entry=_ANY,
+        text=_FLAG,
+        file=_FLAG,
+    ),
+    "npu_optimizer": _call(
+        remapping=_words("off on unset unknown"),
+        memory_optimization=_words("off on unset unknown"),
+        helper=_FLAG,
+        run_config=_FLAG,
+        named=_FLAG,
+    ),
+    "session": _call(npu=_FLAG, config=_words("none local unknown"), purpose=_PURPOSE),
+    "estimator": _call(npu=_FLAG, what=_words("estimator canned tpu npu"), purpose=_PURPOSE),
+    "optimizer": _call(scaled=_FLAG, distributed=_FLAG, what=_words("tf keras npu")),
+    "train_step": _call(
+        loop=_ANY, scaled=_FLAG, gradients=_words("compute_gradients tf.gradients unknown"), on=_ANY
+    ),
+    "loss_scale": _call(
+        what=_words("optimizer manager"), native=_FLAG, distributed=_FLAG, wraps_distributed=_FLAG, flag=_ANY
+    ),
+    "input_stage": _call(
+        drop_remainder=_words("yes no unknown missing"),
+        purpose=_PURPOSE,
+        repeats=_FLAG,
+        callee=_ANY,
+        certain=_FLAG,
+    ),
+    "lookup_table": _call(),
+    "variable": _call(),
+    "control_flow": _call(),
+    "dynamic_shape": _call(dims=_ANY, inner=_FLAG),
+    "top_k": _call(k=_ANY),
+    "device": _call(gpu=_FLAG, via=_ANY, computed=_FLAG),
+    "distribution": _call(
+        stack=_words("horovod tf.distribute npu tpu"),
+        what=_words("init rank optimizer broadcast strategy allreduce shard"),
+    ),
+    "run": _call(fetches=_ANY, fed=_FLAG, loops=_ANY),
+    "mixlist_file": _plain(),
+    "mixlist_entry": _plain(
+        list=_ANY, action=_words("to-add to-remove"), known=_FLAG, nearest=_ANY
+    ),
+    "program": Kind(
+        {
+            "trains": _FLAG,
+            "evaluates": _FLAG,
+            "exports": _FLAG,
+            "purpose": _PURPOSE,
+            "state": _words("not_started partial migrated"),
+            "framework": _words("tensorflow torch none unknown"),
+            "mode": _ANY,
+            "multi_device": _FLAG,
+            "npu": _FLAG,
+            "patched": _FLAG,
+            "precision": _words("none mixed fp16 fp32 unknown default"),
+            "tensorflow": _ANY,
+        }
+    ),
+}
+
+ENGINE_KINDS: dict[str, Kind] = {
+    "problem": Kind({"detail": _ANY, "fatal": _FLAG}),
+}
+
+
+def kinds_for(family: str) -> dict[str, Kind]:
+    """The kinds that checks of a family may name; the engine's own checks speak about problems."""
+    return {**KINDS, **ENGINE_KINDS} if family == "engine" else KINDS

@@ -1,0 +1,91 @@
+"""One file at a time: bytes to facts by the reader of its kind, or to the reason why not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from npulint.discover.files import SourceFile
+from npulint.facts.code import Code
+from npulint.facts.model import Comment, Fact, FileFacts, Problem
+from npulint.read.source import Source, comments, decode, read_bytes
+
+LIMIT = 20_000_000  # bytes; discovery has sorted out what is too large for its kind
+
+
+class Loaded(msgspec.Struct, frozen=True):
+    """A source file with its bytes, or the problem that kept them away."""
+
+    file: SourceFile
+    data: bytes = b""
+    problem: Problem | None = None
+
+
+def load(file: SourceFile) -> Loaded:
+    """The bytes of a file."""
+    data = read_bytes(file.location, file.path, LIMIT)
+    return Loaded(file, problem=data) if isinstance(data, Problem) else Loaded(file, data)
+
+
+def read(loaded: Loaded) -> FileFacts:
+    """The facts of a loaded file; never raises for what is in it."""
+    file = loaded.file
+    if loaded.problem is not None:
+        return FileFacts(file.path, file.kind, problems=[loaded.problem])
+    python = file.kind == "python"
+    source = decode(loaded.data, file.path, python)
+    if isinstance(source, Problem):
+        return FileFacts(file.path, file.kind, problems=[source])
+    reader = _READERS.get(file.kind)
+    facts = reader(source, file.path) if reader else FileFacts(file.path, file.kind)
+    noted = comments(source.text, python) if file.kind in ("python", "shell", "dockerfile", "dependency") else []
+    return msgspec.structs.replace(facts, comments=noted, problems=[*source.problems, *facts.problems])
+
+
+def _python(source: Source, path: str) -> FileFacts:
+    from npulint.read.python import read_python
+
+    code, problems = read_python(source.text, path)
+    if any(p.fatal for p in problems):
+        return FileFacts(path, "python", problems=problems)
+    return FileFacts(path, "python", code, problems=problems)
+
+
+def _notebook(source: Source, path: str) -> FileFacts:
+    from npulint.read.notebook import at_file_lines, read_notebook
+    from npulint.read.python import read_python
+
+    notebook = read_notebook(source.text, path)
+    code, problems = read_python(notebook.text, path)
+    return FileFacts(path, "notebook", at_file_lines(code, notebook.lines), problems=[*notebook.problems, *problems])
+
+
+def _shell(source: Source, path: str) -> FileFacts:
+    from npulint.read.shell import read_shell
+
+    return FileFacts(path, "shell", facts=read_shell(source.text, path))
+
+
+def _mixlist(source: Source, path: str) -> FileFacts:
+    from npulint.read.mixlist import read_mixlist
+
+    return FileFacts(path, "mixlist", facts=read_mixlist(source.text, path))
+
+
+def _dependency(source: Source, path: str) -> FileFacts:
+    from npulint.read.dependency import read_dependency
+
+    return FileFacts(path, "dependency", facts=read_dependency(source.text, path))
+
+
+_READERS: dict[str, Callable[[Source, str], FileFacts]] = {
+    "python": _python,
+    "notebook": _notebook,
+    "shell": _shell,
+    "mixlist": _mixlist,
+    "dependency": _dependency,
+    "dockerfile": _dependency,
+}
+
+__all__ = ["Code", "Comment", "Fact", "Loaded", "load", "read"]

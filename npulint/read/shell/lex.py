@@ -1,0 +1,302 @@
+"""Shell text to words and operators. Nothing is expanded or run, and nothing recurses."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+_SPACE = re.compile(r"(?:[ \t]+|\\\n)+")
+_OPERATOR = re.compile(r"&&|\|\||;;&|;;|;&|\|&|&>>|&>|<<<|<<-|<<|>>|>&|<&|<>|>\||[;&|<>()\n]")
+_PLAIN = re.compile(r"[^\s;&|<>()'\"\\$`]+")
+_QUOTED = re.compile(r'[^"\\$`]+')
+_NAME = re.compile(r"[A-Za-z_]\w*|[0-9@*#?$!-]")
+_BRACED = re.compile(r"(?P<name>[A-Za-z_]\w*|[0-9]+|[@*])(?P<all>\[[@*]\])?(?:(?P<operator>:?[-=])(?P<default>.*))?", re.S)
+_SPECIAL = re.compile(r"[\\'\"`(){}$#]")
+_ARRAY = re.compile(r"[A-Za-z_]\w*\+?=$")
+REDIRECTIONS = frozenset(("<", ">", ">>", "<<", "<<-", "<<<", ">&", "<&", "<>", ">|", "&>", "&>>"))
+
+
+class Part(NamedTuple):
+    """A piece of a word. Kinds: ``text``; ``var`` (text = name, default = what stands in for it or None);
+    ``code`` (a command substitution; text = its script, start = where that begins); ``array`` (text =
+    the words); ``unknown``."""
+
+    kind: str
+    text: str
+    quoted: bool = False
+    start: int = 0
+    default: str | None = None
+
+
+class Word(NamedTuple):
+    """A word: its pieces and its place in the text."""
+
+    parts: tuple[Part, ...]
+    start: int
+    end: int
+
+    @property
+    def literal(self) -> str | None:
+        """Its text when nothing in it is quoted or computed, as keywords must be."""
+        if len(self.parts) == 1 and self.parts[0].kind == "text" and not self.parts[0].quoted:
+            return self.parts[0].text
+        return None
+
+
+class Operator(NamedTuple):
+    """A separator, a redirection, a parenthesis or a line end."""
+
+    text: str
+    start: int
+
+
+Token = Word | Operator
+
+
+def closing(text: str, at: int, mark: str) -> int:
+    """The offset of the `mark` (``)``, ``}`` or ``"``) that ends what was opened before `at`; the end of
+    the text when there is none."""
+    stack = [mark]
+    while True:
+        match = _SPECIAL.search(text, at)
+        if match is None:
+            return len(text)
+        char, found = match.group(), match.start()
+        at = found + 1
+        mode = stack[-1]
+        if char == "\\":
+            at += 1
+        elif char == mode:
+            stack.pop()
+            if not stack:
+                return found
+        elif char == "$" and text[at : at + 1] in ("(", "{"):
+            stack.append(")" if text[at] == "(" else "}")
+            at += 1
+        elif char == "`":
+            at = _backquote(text, at) + 1
+        elif char == '"':
+            stack.append('"')
+        elif mode == '"':
+            continue
+        elif char == "'" and '"' not in stack:
+            end = text.find("'", at)
+            at = len(text) if end < 0 else end + 1
+        elif char == "(" and mode == ")":
+            stack.append(")")
+        elif char == "#" and mode == ")" and (found == 0 or text[found - 1] in " \t\n;("):
+            end = text.find("\n", at)
+            at = len(text) if end < 0 else end
+
+
+def _backquote(text: str, at: int) -> int:
+    while True:
+        end = text.find("`", at)
+        if end < 0:
+            return len(text)
+        if text[end - 1] != "\\":
+            return end
+        at = end + 1
+
+
+class Lexer:
+    """Splits one script. `broken` is the offset of a quote or bracket that never ends, or None."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._at = 0
+        self._heredocs: list[tuple[str, bool]] = []
+        self._awaited = ""
+        self.broken: int | None = None
+
+    def tokens(self) -> Iterator[Token]:
+        """The tokens in order; comments and here-documents are left out."""
+        text = self._text
+        while self._at < len(text):
+            space = _SPACE.match(text, self._at)
+            if space:
+                self._at = space.end()
+                continue
+            operator = _OPERATOR.match(text, self._at)
+            if text[self._at] == "#":
+                end = text.find("\n", self._at)
+                self._at = len(text) if end < 0 else end
+            elif text.startswith("((", self._at):
+                yield self._arithmetic()
+            elif operator and not (operator.group() in "<>" and text.startswith("(", operator.end())):
+                self._at = operator.end()
+                yield Operator(operator.group(), operator.start())
+                self._after_operator(operator.group())
+            elif text[self._at].isspace():  # form feeds and the like
+                self._at += 1
+            else:
+                yield self._word()
+
+    def _after_operator(self, operator: str) -> None:
+        if operator in ("<<", "<<-"):
+            self._awaited = operator
+        elif operator == "\n":
+            self._awaited = ""
+            for delimiter, tabs in self._heredocs:
+                self._skip_heredoc(delimiter, tabs)
+            self._heredocs.clear()
+
+    def _skip_heredoc(self, delimiter: str, tabs: bool) -> None:
+        while self._at < len(self._text):
+            end = self._text.find("\n", self._at)
+            end = len(self._text) if end < 0 else end
+            line = self._text[self._at : end]
+            self._at = min(end + 1, len(self._text))
+            if (line.lstrip("\t") if tabs else line) == delimiter:
+                return
+
+    def _arithmetic(self) -> Word:
+        start = self._at
+        end = closing(self._text, start + 1, ")")
+        self._end(end, start)
+        return Word((Part("unknown", self._text[start : self._at]),), start, self._at)
+
+    def _end(self, end: int, start: int) -> None:
+        """Go on behind the closing mark at `end`; remember `start` when there is none."""
+        if end >= len(self._text) and self.broken is None:
+            self.broken = start
+        self._at = min(end + 1, len(self._text))
+
+    def _word(self) -> Word:
+        start = self._at
+        parts: list[Part] = []
+        while self._at < len(self._text):
+            plain = _PLAIN.match(self._text, self._at)
+            if plain:
+                parts.append(Part("text", plain.group()))
+                self._at = plain.end()
+                continue
+            char = self._text[self._at]
+            if char == "(" and len(parts) == 1 and parts[0].kind == "text" and _ARRAY.match(parts[0].text):
+                parts.append(self._array())
+            elif char in "<>" and not parts and self._text.startswith("(", self._at + 1):
+                self._at += 1
+                parts.append(self._substitution(quoted=False))
+            elif char.isspace() or char in ";&|<>()":
+                break
+            else:
+                self._special(char, parts)
+        word = Word(_merged(parts), start, self._at)
+        if self._awaited and parts:
+            delimiter = "".join(part.text for part in parts)
+            self._heredocs.append((delimiter, self._awaited == "<<-"))
+            self._awaited = ""
+        return word
+
+    def _special(self, char: str, parts: list[Part]) -> None:
+        """A quote, an escape or an expansion inside a word."""
+        if char == "'":
+            parts.append(self._single())
+        elif char == '"':
+            self._double(parts)
+        elif char == "$":
+            parts.append(self._dollar(quoted=False))
+        elif char == "`":
+            parts.append(self._backquoted(quoted=False))
+        elif self._text.startswith("\\\n", self._at):
+            self._at += 2
+        else:
+            parts.append(Part("text", self._text[self._at + 1 : self._at + 2], True))
+            self._at += 2
+
+    def _single(self) -> Part:
+        start = self._at
+        end = self._text.find("'", start + 1)
+        end = len(self._text) if end < 0 else end
+        self._end(end, start)
+        return Part("text", self._text[start + 1 : end], True)
+
+    def _double(self, parts: list[Part]) -> None:
+        start = self._at
+        self._at += 1
+        parts.append(Part("text", "", True))
+        while self._at < len(self._text):
+            run = _QUOTED.match(self._text, self._at)
+            if run:
+                parts.append(Part("text", run.group(), True))
+                self._at = run.end()
+                continue
+            char = self._text[self._at]
+            if char == '"':
+                self._at += 1
+                return
+            if char == "$":
+                parts.append(self._dollar(quoted=True))
+            elif char == "`":
+                parts.append(self._backquoted(quoted=True))
+            else:
+                escaped = self._text[self._at + 1 : self._at + 2]
+                if escaped != "\n":
+                    parts.append(Part("text", escaped if escaped in '$`"\\' else "\\" + escaped, True))
+                self._at += 2
+        self._end(len(self._text), start)
+
+    def _dollar(self, quoted: bool) -> Part:
+        following = self._text[self._at + 1 : self._at + 2]
+        if following == "(":
+            self._at += 1
+            return self._substitution(quoted)
+        if following == "{":
+            start = self._at
+            end = closing(self._text, start + 2, "}")
+            self._end(end, start)
+            return _braced(self._text[start + 2 : end], quoted)
+        if following in ("'", '"') and following and not quoted:
+            self._at += 1
+            if following == "'":
+                return self._single()
+            return Part("text", "", True)  # $"…": the string itself comes next
+        name = _NAME.match(self._text, self._at + 1)
+        if name is None:
+            self._at += 1
+            return Part("text", "$", quoted)
+        self._at = name.end()
+        return Part("var", name.group(), quoted)
+
+    def _substitution(self, quoted: bool) -> Part:
+        """``(…)`` of a command substitution, or ``((…))`` of an arithmetic one."""
+        start = self._at
+        end = closing(self._text, start + 1, ")")
+        self._end(end, start)
+        inner = self._text[start + 1 : end]
+        if inner.startswith("(") and inner.endswith(")"):
+            return Part("unknown", inner, quoted)
+        return Part("code", inner, quoted, start + 1)
+
+    def _backquoted(self, quoted: bool) -> Part:
+        start = self._at
+        end = _backquote(self._text, start + 1)
+        self._end(end, start)
+        return Part("code", self._text[start + 1 : end], quoted, start + 1)
+
+    def _array(self) -> Part:
+        start = self._at
+        end = closing(self._text, start + 1, ")")
+        self._end(end, start)
+        return Part("array", self._text[start + 1 : end], False, start + 1)
+
+
+def _braced(inner: str, quoted: bool) -> Part:
+    match = _BRACED.fullmatch(inner)
+    if match is None:
+        name = _NAME.match(inner.lstrip("!#"))
+        return Part("unknown", name.group() if name else "", quoted)
+    return Part("var", match.group("name"), quoted, 0, match.group("default"))
+
+
+def _merged(parts: list[Part]) -> tuple[Part, ...]:
+    """Neighbouring unquoted text as one piece (a line continuation may have split it)."""
+    merged: list[Part] = []
+    for part in parts:
+        last = merged[-1] if merged else None
+        if last and last.kind == part.kind == "text" and last.quoted == part.quoted:
+            merged[-1] = Part("text", last.text + part.text, part.quoted)
+        else:
+            merged.append(part)
+    return tuple(merged)

@@ -1,0 +1,172 @@
+"""What shell words come to, as far as the script itself tells.
+
+A value is text in which `HOLE` stands for every part that only a run could tell. Nothing is evaluated:
+a variable has a value when the assignment that reaches its use is plain text.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from npulint.read.shell.commands import Command
+from npulint.read.shell.lex import Lexer, Part, Word
+
+HOLE = "\0"
+"""Stands for unknown text inside a value; no readable script contains it."""
+
+_LONGEST = 4000  # characters of a value; doubling assignments would grow without end
+_ASSIGNMENT = re.compile(r"(?P<name>[A-Za-z_]\w*)(?P<index>\[[^\]]*\])?(?P<plus>\+)?=")
+_MENTIONED = re.compile(r"\$\{?[#!]?(\w+|[@*])")
+
+
+class Field(NamedTuple):
+    """A command's argument after expansion; `default`: the caller of the script may choose another."""
+
+    text: str
+    default: bool
+    word: Word
+
+    @property
+    def known(self) -> str | None:
+        """Its text, or None when a part of it is unknown."""
+        return None if HOLE in self.text else self.text
+
+
+class _Assigned(NamedTuple):
+    value: str
+    default: bool
+    by_caller: bool
+    start: int
+    command: Command
+
+
+class Assignment(NamedTuple):
+    """``name=value`` at the head of a command or in ``export``."""
+
+    name: str
+    value: Field
+
+
+class Variables:
+    """The assignments of a script in text order, and what a use of a variable comes to."""
+
+    def __init__(self) -> None:
+        self._assigned: dict[str, list[_Assigned]] = {}
+        self._caller_names = {"OPTARG"}  # loop variables over the script's own arguments
+
+    def assign(self, word: Word, command: Command) -> Assignment | None:
+        """Record the assignment that `word` spells; None when it is none."""
+        if not word.parts or word.parts[0].kind != "text" or word.parts[0].quoted:
+            return None
+        match = _ASSIGNMENT.match(word.parts[0].text)
+        if match is None:
+            return None
+        rest = word.parts[0]._replace(text=word.parts[0].text[match.end() :])
+        value = self._joined((rest, *word.parts[1:]), word, command)
+        name = match.group("name")
+        if match.group("index"):
+            value = value._replace(text=HOLE)
+        elif match.group("plus"):
+            before, default = self.value(name, command, word.start)
+            glue = " " if any(part.kind == "array" for part in word.parts) else ""
+            value = value._replace(text=_capped(before + glue + value.text), default=value.default or default)
+        self._record(name, value.text, value.default, word, command)
+        return Assignment(name, value)
+
+    def computed(self, name: str, word: Word, command: Command, by_caller: bool = False) -> None:
+        """Record that a loop, ``read`` or the like sets `name`."""
+        if by_caller:
+            self._caller_names.add(name)
+        self._record(name, HOLE, False, word, command)
+
+    def from_caller(self, word: Word) -> bool:
+        """Whether the word depends on the arguments that the script was started with."""
+        for part in word.parts:
+            names = [part.text] if part.kind in ("var", "unknown") else []
+            names += _MENTIONED.findall(part.text) if part.kind in ("code", "unknown", "array") else []
+            if any(name in self._caller_names or name in "@*" or name.isdigit() for name in names if name):
+                return True
+        return False
+
+    def _record(self, name: str, value: str, default: bool, word: Word, command: Command) -> None:
+        entry = _Assigned(value, default, self.from_caller(word), word.start, command)
+        self._assigned.setdefault(name, []).append(entry)
+
+    def known(self, name: str) -> bool:
+        """Whether the script assigns `name` anywhere so far."""
+        return name in self._assigned
+
+    def value(self, name: str, command: Command, start: int) -> tuple[str, bool]:
+        """The value of a variable used in `command` at offset `start`, and whether it is a default only."""
+        base: _Assigned | None = None
+        others: list[_Assigned] = []
+        for entry in self._assigned.get(name, ()):
+            elsewhere = entry.command.function not in ("", command.function)
+            if entry.start >= start and not elsewhere and not (entry.command.loop and entry.command.loop == command.loop):
+                continue
+            if entry.start < start and not elsewhere and not entry.command.guarded:
+                base, others = entry, []
+            elif entry.command == command and entry.start < start:
+                base, others = entry, []
+            else:
+                others.append(entry)
+        if base is None:
+            return HOLE, False
+        default = base.default
+        for other in others:
+            if other.value != base.value:
+                if not (other.by_caller and HOLE in other.value and base.value):
+                    return HOLE, False
+                default = True
+        return base.value, default
+
+    def fields(self, words: tuple[Word, ...], command: Command) -> list[Field]:
+        """The arguments that `words` become: unquoted values are split at blanks, as the shell does."""
+        fields: list[Field] = []
+        for word in words:
+            fields += self._split(word, command)
+        return fields
+
+    def _split(self, word: Word, command: Command) -> list[Field]:
+        pieces = [""]
+        default, solid = False, False
+        for part in word.parts:
+            text, is_default = self._part(part, word, command)
+            default = default or is_default
+            solid = solid or part.quoted or (part.kind == "text" and bool(text))
+            if part.kind == "var" and not part.quoted and re.search(r"\s", text):
+                head, *rest = re.split(r"\s+", text)
+                pieces[-1] += head
+                pieces += rest
+            else:
+                pieces[-1] = _capped(pieces[-1] + text)
+        found = [Field(piece, default, word) for piece in pieces if piece]
+        return found or ([Field("", default, word)] if solid else [])
+
+    def _joined(self, parts: tuple[Part, ...], word: Word, command: Command) -> Field:
+        texts, default = [], False
+        for part in parts:
+            text, is_default = self._part(part, word, command)
+            texts.append(text)
+            default = default or is_default
+        return Field(_capped("".join(texts)), default, word)
+
+    def _part(self, part: Part, word: Word, command: Command) -> tuple[str, bool]:
+        if part.kind == "text":
+            return part.text, False
+        if part.kind == "array":
+            tokens = [token for token in Lexer(part.text).tokens() if isinstance(token, Word)]
+            return _capped(" ".join(field.text for field in self.fields(tuple(tokens), command))), False
+        if part.kind != "var":
+            return HOLE, False
+        value, default = HOLE, False
+        if part.text in self._assigned:
+            value, default = self.value(part.text, command, word.start)
+        elif part.default is not None and not re.search(r"[$`\"'\\]", part.default):
+            value, default = part.default, True
+        return value, default
+
+
+def _capped(text: str) -> str:
+    return text if len(text) <= _LONGEST else HOLE

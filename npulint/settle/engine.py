@@ -1,0 +1,65 @@
+"""The checks that the engine itself makes: about files it could not read and comments it could not obey."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from npulint.facts.model import Problem, Span
+from npulint.findings import Finding, Fix
+from npulint.texts import known, say
+
+
+class EngineRule(msgspec.Struct, frozen=True):
+    """A check of the engine; the same identity as a check of the catalogue has."""
+
+    code: str
+    name: str
+    topic: str
+    category: str
+    severity: str
+    confidence: str = "high"
+
+
+SYNTAX_ERROR = EngineRule("NPU0101", "syntax-error", "parse", "functional", "warning")
+FILE_NOT_READ = EngineRule("NPU0102", "file-not-read", "parse", "functional", "warning")
+UNUSED_SUPPRESSION = EngineRule("NPU0401", "unused-suppression", "other", "hygiene", "note")
+INVALID_SUPPRESSION = EngineRule("NPU0402", "invalid-suppression", "other", "hygiene", "warning")
+
+ENGINE_RULES = (SYNTAX_ERROR, FILE_NOT_READ, UNUSED_SUPPRESSION, INVALID_SUPPRESSION)
+
+_SYNTAX = ("syntax-error", "python2")
+
+
+def finding(rule: EngineRule, path: str, span: Span, message: str, why: str, fix: str) -> Finding:
+    """A finding of the engine with its texts."""
+    return Finding(
+        code=rule.code,
+        name=rule.name,
+        topic=rule.topic,
+        category=rule.category,
+        severity=rule.severity,
+        confidence=rule.confidence,
+        path=path,
+        span=span,
+        message=message,
+        why=why,
+        fix=Fix(fix),
+    )
+
+
+def of_problems(problems: Sequence[Problem], lang: str) -> list[Finding]:
+    """A finding for every file, or part of one, that was not read."""
+    return [_of_problem(problem, lang) for problem in problems]
+
+
+def _of_problem(problem: Problem, lang: str) -> Finding:
+    rule = SYNTAX_ERROR if problem.reason in _SYNTAX else FILE_NOT_READ
+    reason = problem.reason if known(f"problem.{problem.reason}") else "other"
+    message = say(lang, f"problem.{reason}")
+    detail = problem.detail if reason == problem.reason else problem.detail or problem.reason
+    if detail:
+        message = say(lang, "problem.detail", text=message, detail=detail)
+    why = say(lang, "problem.why" if problem.fatal else "problem.why.part")
+    return finding(rule, problem.path, problem.span, message, why, say(lang, f"fix.{reason}"))

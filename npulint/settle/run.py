@@ -1,0 +1,146 @@
+"""From the findings of all programs to the answer of the run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from npulint.catalogue.check import Catalogue
+from npulint.errors import ConfigError
+from npulint.facts.model import FileFacts, Problem
+from npulint.findings import CONFIDENCES, Finding, ProgramSummary, RunResult, Summary
+from npulint.lines import FileLines, Lines
+from npulint.settings import RANK, Settings
+from npulint.settle.comments import suppress
+from npulint.settle.engine import ENGINE_RULES, of_problems
+from npulint.settle.fingerprint import with_fingerprints
+from npulint.settle.select import Identity, unknown, wanted
+from npulint.texts import say
+
+
+def settle(
+    findings: Iterable[Finding],
+    programs: Sequence[ProgramSummary],
+    files: Sequence[FileFacts],
+    problems: Sequence[Problem],
+    settings: Settings,
+    catalogue: Catalogue,
+    seconds: float = 0.0,
+    lines: Lines | None = None,
+) -> RunResult:
+    """Order, unite, suppress and filter. `problems` are those of discovery; the files carry their own.
+
+    Raises `ConfigError` when the settings select a check that does not exist.
+    """
+    lang = settings.language()
+    lines = lines or file_lines(settings)
+    rules: list[Identity] = [*catalogue.checks, *ENGINE_RULES]
+    notices = _unknown_words(settings, rules, lang)
+    choice = _Choice(settings)
+    unread = _united_problems(problems, files)
+    chosen = [one for one in (*findings, *of_problems(unread, lang)) if choice.speaks(one)]
+    left = suppress(unite(chosen), files, rules, choice.speaks, lines, lang)
+    candidates = [*left.kept, *(one for one in left.complaints if choice.speaks(one))]
+    shown = sorted((one for one in candidates if reported(one, settings)), key=_place)
+    return RunResult(
+        findings=with_fingerprints(shown, lines),
+        programs=list(programs),
+        unread=unread,
+        target=_target(settings, programs, lang),
+        summary=_summary(shown, files, unread, left.count, len(candidates) - len(shown), seconds),
+        notices=notices,
+    )
+
+
+def file_lines(settings: Settings) -> FileLines:
+    """The lines of the files of a run, those of standard input included."""
+    return FileLines({} if settings.stdin is None else {settings.stdin_filename: settings.stdin})
+
+
+def unite(findings: Iterable[Finding]) -> list[Finding]:
+    """One finding for what several programs say of one place; the first program keeps it."""
+    unique: dict[tuple[object, ...], Finding] = {}
+    for one in findings:
+        unique.setdefault((one.code, one.path, one.span, one.message), one)
+    return sorted(unique.values(), key=_place)
+
+
+def reported(one: Finding, settings: Settings) -> bool:
+    """Whether the finding reaches the thresholds. Without `min_severity` every severity does: reports
+    for people then leave notes out by themselves."""
+    if CONFIDENCES.index(one.confidence) < CONFIDENCES.index(settings.min_confidence):
+        return False
+    return RANK[one.severity] >= RANK[settings.min_severity or "note"]
+
+
+def _place(one: Finding) -> tuple[object, ...]:
+    return one.path, one.span.line, one.span.column, one.code, one.span, one.message
+
+
+class _Choice:
+    """The checks that the settings want, decided once for each code."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._known: dict[str, bool] = {}
+
+    def speaks(self, rule: Identity) -> bool:
+        answer = self._known.get(rule.code)
+        if answer is None:
+            settings = self._settings
+            answer = wanted(rule, settings.select, settings.extend_select, settings.ignore)
+            self._known[rule.code] = answer
+        return answer
+
+
+def _unknown_words(settings: Settings, rules: Sequence[Identity], lang: str) -> list[str]:
+    """Complain about selected words that name nothing. An ignored one is only noted, so that a shared
+    configuration survives a version that lacks the check."""
+    problems = [
+        f"{option}: {say(lang, 'unknown.check', word=word)}{say(lang, 'meant', word=meant) if meant else ''}"
+        for option, words in (("select", settings.select), ("extend-select", settings.extend_select))
+        for word, meant in unknown(words, rules)
+    ]
+    if problems:
+        raise ConfigError(problems)
+    return [
+        say(lang, "unknown.ignored", word=word) + (say(lang, "meant", word=meant) if meant else "")
+        for word, meant in unknown(settings.ignore, rules)
+    ]
+
+
+def _united_problems(problems: Sequence[Problem], files: Sequence[FileFacts]) -> list[Problem]:
+    unique = {(p.path, p.reason, p.span): p for p in (*problems, *(p for file in files for p in file.problems))}
+    return sorted(unique.values(), key=lambda p: (p.path, p.span, p.reason))
+
+
+def _target(settings: Settings, programs: Sequence[ProgramSummary], lang: str) -> dict[str, str]:
+    given = say(lang, "target.given")
+    target = {key: f"{settings.target[key]} ({given})" for key in sorted(settings.target)}
+    frameworks = sorted({p.framework for p in programs} - {"", "none", "unknown"})
+    if frameworks and not {"framework", "tensorflow", "torch"} & set(target):
+        target["framework"] = f"{', '.join(frameworks)} ({say(lang, 'target.inferred')})"
+    return dict(sorted(target.items()))
+
+
+def _summary(
+    findings: Sequence[Finding],
+    files: Sequence[FileFacts],
+    unread: Sequence[Problem],
+    suppressed: int,
+    hidden: int,
+    seconds: float,
+) -> Summary:
+    skipped = {problem.path for problem in unread if problem.fatal}
+    everything = {file.path for file in files} | skipped
+    severities = [one.severity for one in findings]
+    return Summary(
+        files=len(everything),
+        read=len(everything) - len(skipped),
+        skipped=len(skipped),
+        errors=severities.count("error"),
+        warnings=severities.count("warning"),
+        notes=severities.count("note"),
+        suppressed=suppressed,
+        hidden=hidden,
+        seconds=seconds,
+    )
