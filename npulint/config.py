@@ -14,10 +14,10 @@ import msgspec
 
 from npulint.errors import ConfigError
 from npulint.nearby import nearest
+from npulint.option_values import Refused, from_table, from_words
 from npulint.options import OPTIONS, Option
 from npulint.settings import MACHINE_FORMATS, Settings
 from npulint.texts import say
-from npulint.option_values import Refused, from_table, from_words
 
 CONFIG_NAME = "npulint.toml"
 _LIMIT = 1_000_000  # bytes; a configuration is a page, not a book

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 
 from npulint.discover.regular import read_regular
+from npulint.read.source import Source, decode
 
 Lines = Callable[[str], Sequence[str]]
 
 _LIMIT = 20_000_000  # bytes
 _KEPT = 32  # files
-_NEWLINE = re.compile(r"\r\n|\r|\n")  # what Python counts; str.splitlines() knows more
-_COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 
 
 class FileLines:
@@ -28,7 +26,7 @@ class FileLines:
         """The lines of the file at `path` without their ends; none when it cannot be read."""
         lines = self._kept.get(path)
         if lines is None:
-            lines = self._kept[path] = split(decode(self._bytes(path)))
+            lines = self._kept[path] = split(self._bytes(path))
             if len(self._kept) > _KEPT:
                 self._kept.popitem(last=False)
         return lines
@@ -42,23 +40,23 @@ class FileLines:
             return b""
 
 
-def split(text: str) -> list[str]:
-    """Lines as Python counts them."""
-    return _NEWLINE.split(text) if text else []
+def split(data: bytes) -> list[str]:
+    """The lines of a source as Python counts them; bytes that are no text stand as escapes."""
+    source = decode(data, "")
+    if isinstance(source, Source):
+        text = source.text
+    else:
+        text = data.decode("utf-8", "backslashreplace").replace("\r\n", "\n").replace("\r", "\n")
+    return text.split("\n") if text else []
 
 
-def decode(data: bytes) -> str:
-    """The text of source bytes: by BOM or coding cookie, else UTF-8, else GB18030, else with escapes."""
-    if data.startswith(b"\xef\xbb\xbf"):
-        return data[3:].decode("utf-8", "replace")
-    for encoding in (*_cookie(data), "utf-8", "gb18030"):
-        try:
-            return data.decode(encoding)
-        except (UnicodeError, LookupError):
-            continue
-    return data.decode("utf-8", "backslashreplace")
+def cell_line(line: str) -> str:
+    """The code in a line of a notebook file: the text of its JSON string, where columns count from."""
+    import json
 
-
-def _cookie(data: bytes) -> list[str]:
-    found = [_COOKIE.match(line) for line in data[:400].split(b"\n", 2)[:2]]
-    return [match[1].decode("ascii", "replace") for match in found if match]
+    stripped = line.strip().removesuffix(",")
+    try:
+        value = json.loads(stripped) if stripped.startswith('"') else None
+    except (ValueError, RecursionError):
+        value = None
+    return value.rstrip("\r\n") if isinstance(value, str) else line

@@ -88,7 +88,10 @@ OPTIONS: tuple[Option, ...] = (
         "ignore",
         "list",
         "rules",
-        ("not these checks; the more specific of select and ignore wins", "排除这些检查；select 与 ignore 中更具体者优先"),
+        (
+            "not these checks; the more specific of select and ignore wins",
+            "排除这些检查；select 与 ignore 中更具体者优先",
+        ),
         metavar="CHECKS",
     ),
     Option(

@@ -2,37 +2,116 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 import time
 from collections.abc import Sequence
 
-from npulint.assemble.build import DEFAULT_ADAPTER, assemble
-from npulint.assemble.programs import Program
+import msgspec
+
+from npulint.assemble.build import assemble
+from npulint.cache import Cache, open_cache
 from npulint.catalogue.check import Catalogue
 from npulint.catalogue.load import load_catalogue
-from npulint.discover.files import Discovery, discover
+from npulint.discover.files import SourceFile, discover
 from npulint.discover.projects import group
-from npulint.evaluate.checks import evaluate
 from npulint.evaluate.checklist import summarise
+from npulint.evaluate.checks import evaluate
 from npulint.facts.model import Fact, FileFacts
-from npulint.findings import Finding, ProgramSummary, RunResult, Summary
-from npulint.read.files import read_all
+from npulint.findings import Finding, ProgramSummary, RunResult
+from npulint.memory import fingerprint, remembered_facts
+from npulint.read.files import load, read
 from npulint.settings import Settings
 from npulint.settle.run import settle
 
 
+class Outcome(msgspec.Struct, frozen=True):
+    """What one project gives: findings in no order, its programs, and per file what was not read and
+    which comments may silence findings."""
+
+    findings: list[Finding]
+    programs: list[ProgramSummary]
+    files: list[FileFacts]
+
+
 def run(settings: Settings) -> RunResult:
-    """Check the paths of `settings`; raises `CatalogueError` for a broken check file."""
+    """Check the paths of `settings`. Raises `CatalogueError` for a broken check file."""
     begun = time.perf_counter()
     catalogue = load_catalogue(settings.checks)
     found = discover(settings.paths, settings.discovery())
+    cache = open_cache(settings.cache)
+    outcomes = [judge_project(root, some, catalogue, settings, cache) for root, some in group(found.files).items()]
+    return settle(
+        [one for outcome in outcomes for one in outcome.findings],
+        [one for outcome in outcomes for one in outcome.programs],
+        [one for outcome in outcomes for one in outcome.files],
+        found.problems,
+        settings,
+        catalogue,
+        time.perf_counter() - begun,
+    )
+
+
+def judge_project(
+    root: str, sources: Sequence[SourceFile], catalogue: Catalogue, settings: Settings, cache: Cache
+) -> Outcome:
+    """Read, assemble and evaluate one project, unless the cache remembers the answer."""
+    loaded = [load(source) for source in sources]
+    key = fingerprint(loaded, root, catalogue.digest, settings)
+    known = cache.get_many([key]).get(key)
+    if known is not None:
+        outcome = _decoded(known)
+        if outcome is not None:
+            return outcome
+    outcome = _judge(root, remembered_facts(loaded, cache), catalogue, settings)
+    cache.put_many({key: msgspec.msgpack.encode(outcome)})
+    return outcome
+
+
+def judge(files: dict[str, str], target: dict[str, str], catalogue: Catalogue) -> list[Finding]:
+    """What the catalogue says of some texts by file name: how the examples of checks are tested."""
+    with tempfile.TemporaryDirectory(prefix="npulint-") as folder:
+        for name, text in files.items():
+            place = os.path.join(folder, *name.split("/"))
+            os.makedirs(os.path.dirname(place), exist_ok=True)
+            with open(place, "w", encoding="utf-8", newline="") as out:
+                out.write(text)
+        settings = Settings(paths=(folder,), target=target, cache=False)
+        found = discover(settings.paths, settings.discovery())
+        sources = [msgspec.structs.replace(one, path=os.path.relpath(one.location, folder)) for one in found.files]
+        outcome = judge_project(".", sources, catalogue, settings, open_cache(False))
+    return settle(outcome.findings, outcome.programs, outcome.files, (), settings, catalogue).findings
+
+
+def facts_of(path: str) -> list[Fact]:
+    """Every fact of one file (the rest of its project is read too, for names reach across files).
+    Raises `FileNotFoundError` when it is not among the files that are read."""
+    found = discover([path], Settings().discovery())
+    if not found.files:
+        raise FileNotFoundError(path)
+    wanted = found.files[0].path
+    project = next(s for s in group(found.files).values())
+    files = [read(load(source)) for source in project]
+    unique: dict[int, Fact] = {}
+    for program in assemble(".", files):
+        for kind in program.index.kinds():
+            unique.update({id(fact): fact for fact in program.index.of_kind(kind) if fact.path == wanted})
+    return sorted(unique.values(), key=lambda f: (f.span, f.kind, f.name))
+
+
+def _judge(root: str, files: Sequence[FileFacts], catalogue: Catalogue, settings: Settings) -> Outcome:
     findings: list[Finding] = []
     programs: list[ProgramSummary] = []
-    files: list[FileFacts] = []
-    for root, sources in group(found).items():
-        read = read_all(sources, settings)
-        files += read
-        for program in assemble(root, read, settings.target.get("adapter", "")):
-            findings += evaluate(catalogue.checks, program, settings.target, settings.language())
-            if program.entry:
-                programs.append(summarise(program))
-    return settle(findings, programs, files, found.problems, settings, catalogue, time.perf_counter() - begun)
+    for program in assemble(root, files, settings.target.get("adapter", "")):
+        findings += evaluate(catalogue.checks, program, settings.target, settings.language())
+        if program.entry and program.attrs["framework"] != "none":
+            programs.append(summarise(program))
+    slim = [FileFacts(f.path, f.kind, problems=f.problems, comments=f.comments) for f in files]
+    return Outcome(findings, programs, slim)
+
+
+def _decoded(data: bytes) -> Outcome | None:
+    try:
+        return msgspec.msgpack.decode(data, type=Outcome)
+    except msgspec.MsgspecError:
+        return None

@@ -9,11 +9,20 @@ TEXTS: dict[str, tuple[str, str]] = {
     "severity.note": ("note", "提示"),
     "applicability.safe": ("safe to apply", "可安全应用"),
     "applicability.unsafe": ("may change results", "可能影响结果"),
-    "list.and": (", ", "，"),
+    "list.and": (", ", "、"),
+    "list.clause": ("; ", "；"),
+    "aside": (" ({text})", "（{text}）"),
     # the text report
     "why": ("why", "原因"),
     "fix": ("fix", "建议"),
-    "see": ("see", "参见"),
+    "confidence": ("confidence {level}", "可信度{level}"),
+    "confidence.low": ("low", "低"),
+    "confidence.medium": ("medium", "中"),
+    "confidence.high": ("high", "高"),
+    "category.functional": ("functional", "功能"),
+    "category.precision": ("precision", "精度"),
+    "category.performance": ("performance", "性能"),
+    "category.hygiene": ("hygiene", "规范"),
     "related.more": ("... and {n} more place|... and {n} more places", "…… 另有 {n} 处"),
     "programs": ("Programs", "程序"),
     "programs.more": ("... and {n} more program|... and {n} more programs", "…… 另有 {n} 个程序"),
@@ -21,7 +30,10 @@ TEXTS: dict[str, tuple[str, str]] = {
     "target.given": ("given", "指定"),
     "target.inferred": ("inferred", "推断"),
     "first": ("What to do first", "优先处理"),
-    "first.places": ("{n} place|{n} places", "{n} 处"),
+    "first.places": (
+        "{name}: {n} place, at {place}|{name}: {n} places, the first at {place}",
+        "{name}：{n} 处，首处 {place}",
+    ),
     "statistics": ("Counts", "统计"),
     "seconds": ("{seconds:.2f} s", "用时 {seconds:.2f} 秒"),
     "framework.torch": ("PyTorch", "PyTorch"),
@@ -56,7 +68,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "count.error": ("{n} error|{n} errors", "{n} 个错误"),
     "count.warning": ("{n} warning|{n} warnings", "{n} 个警告"),
     "count.note": ("{n} note|{n} notes", "{n} 个提示"),
-    "in.files": ("in {bad} of {n} file|in {bad} of {n} files", "，涉及 {n} 个文件中的 {bad} 个"),
+    "in.files": (" in {bad} of {n} file| in {bad} of {n} files", "，涉及 {n} 个文件中的 {bad} 个"),
     "clean": (
         "All good: {n} file checked, nothing to do|All good: {n} files checked, nothing to do",
         "很好：已检查 {n} 个文件，没有需要处理的问题",
@@ -72,18 +84,22 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "nothing": ("Nothing was checked: no file was read", "没有检查任何内容：未读取任何文件"),
     "nothing.below": (
-        "warning: nothing was checked: there is no file to read below {paths}",
-        "警告：没有检查任何内容：{paths} 下没有可读取的文件",
+        "warning: there is no file to check in {paths}",
+        "警告：{paths} 中没有可检查的文件",
     ),
     "below-threshold": (
         "{n} finding below {severity} not shown (--min-severity note)"
         "|{n} findings below {severity} not shown (--min-severity note)",
         "{n} 个低于“{severity}”的问题未显示（--min-severity note）",
     ),
-    "low-confidence": ("{n} of low confidence left out", "{n} 个可信度不足的问题已略去"),
+    "hidden": ("{n} left out by thresholds|{n} left out by thresholds", "{n} 个因阈值被略去"),
     "suppressed": ("{n} suppressed by a comment|{n} suppressed by comments", "{n} 个已被注释忽略"),
-    "unread": ("{n} file was not read|{n} files were not read", "{n} 个文件未能读取"),
-    "partly-read": ("{n} file was read in part|{n} files were read in part", "{n} 个文件仅部分读取"),
+    "unread": ("{n} file was not read: {list}|{n} files were not read: {list}", "{n} 个文件未能读取：{list}"),
+    "partly-read": (
+        "{n} file was read in part: {list}|{n} files were read in part: {list}",
+        "{n} 个文件仅部分读取：{list}",
+    ),
+    "unread.more": ("{n} more|{n} more", "另有 {n} 个"),
     "explain.hint": ("More about one: npulint explain {name}", "查看说明：npulint explain {name}"),
     # why a file was not read: `short.` for lists, `problem.` as a finding
     "short.syntax-error": ("syntax error", "语法错误"),
@@ -122,7 +138,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Port it to Python 3 first (2to3 does most of it); the adapters need Python 3 as well.",
         "请先移植到 Python 3（2to3 可完成大部分工作）；NPU 适配器同样要求 Python 3。",
     ),
-    "fix.encoding": ("Save it as UTF-8, or declare its encoding in the first line.", "保存为 UTF-8，或在首行声明编码。"),
+    "fix.encoding": (
+        "Save it as UTF-8, or declare its encoding in the first line.",
+        "保存为 UTF-8，或在首行声明编码。",
+    ),
     "fix.too-large": ("Leave data out of the source, or exclude the file.", "将数据移出源码，或排除此文件。"),
     "fix.too-deep": ("Split the expression, or exclude the file.", "拆分表达式，或排除此文件。"),
     "fix.json": ("Repair the JSON.", "修正 JSON 格式。"),
@@ -136,6 +155,26 @@ TEXTS: dict[str, tuple[str, str]] = {
     "title.file-not-read": ("A file was not read", "文件未能读取"),
     "title.unused-suppression": ("A suppression comment silences nothing", "忽略注释没有作用"),
     "title.invalid-suppression": ("A suppression comment cannot work", "忽略注释无效"),
+    "about.syntax-error": (
+        "Nothing in a file that Python cannot parse is checked, and what depends on it may be judged wrongly. "
+        "Repair the syntax. Python 2 sources must be ported first: the adapters need Python 3 as well.",
+        "无法解析的文件不会被检查，依赖它的判断也可能不准确。请修正语法；Python 2 源码请先移植到 Python 3。",
+    ),
+    "about.file-not-read": (
+        "A file, or a part of it, could not be read: it is missing, too large, nested too deeply, in an unknown "
+        "encoding, or not a regular file. Repair it, or exclude it.",
+        "文件或其一部分无法读取：不存在、过大、嵌套过深、编码无法识别或不是普通文件。请修复或将其排除。",
+    ),
+    "about.unused-suppression": (
+        "A comment such as `# npulint: ignore[name]` names a check that reports nothing there. Remove the name: a "
+        "comment that silences nothing today may hide a real problem tomorrow.",
+        "`# npulint: ignore[名称]` 所指的检查在此处没有问题。请删除该名称：无作用的忽略注释日后可能掩盖真正的问题。",
+    ),
+    "about.invalid-suppression": (
+        "A suppression comment names a check that does not exist, or none at all, so it silences nothing. "
+        "Write `# npulint: ignore[name-or-code] reason`.",
+        "忽略注释所指的检查不存在，或没有指明检查，因此不起作用。请写成 `# npulint: ignore[名称或编号] 理由`。",
+    ),
     "unused.message": ("nothing is reported here for `{name}`", "此处没有 `{name}` 的问题"),
     "unused.why": (
         "A comment that silences nothing today may hide a real problem tomorrow.",
@@ -151,7 +190,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         "The comment is not obeyed; what it was meant to silence is still reported.",
         "此注释不会生效，相应的问题仍会报告。",
     ),
-    "invalid.fix.unknown": ("Correct the name; `npulint rules` lists them all.", "请更正名称；`npulint rules` 可列出全部检查。"),
+    "invalid.fix.unknown": (
+        "Correct the name; `npulint rules` lists them all.",
+        "请更正名称；`npulint rules` 可列出全部检查。",
+    ),
     "invalid.fix.blanket": (
         "Name what it is about: `# npulint: ignore[name-or-code] reason`.",
         "写明检查名称：`# npulint: ignore[名称或编号] 理由`。",
@@ -194,17 +236,23 @@ TEXTS: dict[str, tuple[str, str]] = {
         "在占用 NPU 之前，检查训练工程是否已为昇腾 NPU 做好准备。",
     ),
     "commands": ("commands", "命令"),
-    "command.help": ("`npulint COMMAND --help` shows the options of a command.", "`npulint 命令 --help` 显示该命令的选项。"),
+    "command.help": (
+        "`npulint COMMAND --help` shows the options of a command.",
+        "`npulint 命令 --help` 显示该命令的选项。",
+    ),
     "group.arguments": ("arguments", "参数"),
     "group.rules": ("what is checked", "检查内容"),
     "group.output": ("output", "输出"),
     "group.files": ("files", "文件"),
     "group.run": ("run", "运行"),
+    "group.help": ("help", "帮助"),
     "help.help": ("show this help", "显示帮助"),
     "exit.codes": (
         "exit codes: 0 nothing at or above --fail-on, 1 findings, 2 the run could not do its work, 130 interrupted",
         "退出码：0 没有达到 --fail-on 的问题；1 有问题；2 运行失败；130 被中断",
     ),
+    "unexpected.argument": ("unexpected argument `{word}`", "多余的参数 `{word}`"),
+    "version.help": ("`npulint --version` tells the version.", "`npulint --version` 显示版本。"),
     "missing.argument": ("{word} is missing", "缺少 {word}"),
     "interrupted": ("interrupted", "已中断"),
     "internal": (
@@ -213,19 +261,30 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "output.failed": ("{path}: cannot be written: {detail}", "{path}：无法写入：{detail}"),
     "exists": ("{path} exists already", "{path} 已存在"),
-    "written": ("{path} is written: fill in its texts, then run npulint test {path}", "已生成 {path}：补全内容后运行 npulint test {path}"),
+    "written": (
+        "{path} is written: fill in its texts, then run npulint test {path}",
+        "已生成 {path}：补全内容后运行 npulint test {path}",
+    ),
+    "test.held": ("{n} example, it holds|{n} examples, all hold", "{n} 个示例全部通过"),
+    "test.failed": (
+        "{failed} of {n} example does not hold|{failed} of {n} examples do not hold",
+        "{n} 个示例中有 {failed} 个未通过",
+    ),
     "facts.none": ("no facts in {path}", "{path} 中没有事实"),
-    "new.form": ("the check is given as FAMILY/NAME, such as tensorflow/variable-in-dataset-map", "请以 FAMILY/NAME 形式给出检查，例如 tensorflow/variable-in-dataset-map"),
+    "new.form": (
+        "the check is given as FAMILY/NAME, such as tensorflow/variable-in-dataset-map",
+        "请以 FAMILY/NAME 形式给出检查，例如 tensorflow/variable-in-dataset-map",
+    ),
 }
 
 
-def say(lang: str, key: str, **values: object) -> str:
+def say(lang: str, key: str, /, **values: object) -> str:
     """The sentence `key` in `lang` (``en`` or ``zh``) with its values filled in."""
     text = TEXTS[key][lang == "zh"]
     return text.format(**values) if values else text
 
 
-def count(lang: str, key: str, n: int, **values: object) -> str:
+def count(lang: str, key: str, n: int, /, **values: object) -> str:
     """The same for a sentence about `n` things; English tells one from many by ``one|many``."""
     one, _, many = TEXTS[key][lang == "zh"].partition("|")
     return (many if many and n != 1 else one).format(n=n, **values)

@@ -123,7 +123,7 @@ def exports(tree: Tree, package: Path, prefix: str = "") -> dict[str, Home]:
             if isinstance(node, ast.ImportFrom) and node.module and "._api" not in node.module:
                 for alias in node.names:
                     name = alias.asname or alias.name
-                    if not name.startswith("_") and name != "*":
+                    if not name.startswith("_") and name != "*" and "__" not in parent:
                         dotted = ".".join(filter(None, (prefix, parent, name)))
                         found[dotted] = tree.home(plain(node.module), alias.name)
     return {n: h for n, h in found.items() if ".api." not in h[0] + "."}
@@ -237,6 +237,13 @@ def contrib_names(tree: Tree, table: Path) -> dict[Home, str]:
     return found
 
 
+def keras_shortcuts(first: dict[str, Home], second: dict[str, Home]) -> dict[str, str]:
+    """What 2.x offers as tf.losses.X, tf.metrics.X and tf.initializers.X where 1.15 has no such name."""
+    packages = ("keras.losses.", "keras.metrics.", "keras.initializers.")
+    found = (n for n in second if n.startswith(packages))
+    return {n.removeprefix("keras."): n for n in found if n.removeprefix("keras.") not in first}
+
+
 def write(path: Path, header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> None:
     with path.open("w", newline="", encoding="utf-8") as stream:
         writer = csv.writer(stream, lineterminator="\n")
@@ -259,7 +266,7 @@ def main() -> None:
     first = {n: h for n, h in first.items() if not n.startswith("compat.")}
     keras = core / "python/keras/api"
     first |= exports(old, keras / "_v1") | exports(old, estimator / "_api/v1")
-    second |= exports(old, keras / "_v2")
+    second = {n: h for n, h in second.items() if not n.startswith("compat.")} | exports(old, keras / "_v2")
     later = {n: h for n, h in exports(new, options.tf2 / "tensorflow/_api/v2").items() if not n.startswith("compat.")}
 
     public = canonical_of(first, second | {n: h for n, h in later.items() if n not in second})
@@ -277,7 +284,8 @@ def write_all(
 ) -> None:
     apart = list(separate(old, first, second))
     write(out / "tf_v2_separate.csv", ("name",), ((n,) for n in apart))
-    write(out / "tf_spellings.csv", ("spelling", "canonical"), ((a, b) for a, b in public.items() if a != b))
+    spellings = {a: b for a, b in public.items() if a != b} | keras_shortcuts(first, second)
+    write(out / "tf_spellings.csv", ("spelling", "canonical"), spellings.items())
 
     def spell(names: dict[str, Home], prefix: str = "tensorflow.") -> dict[Home, str]:
         return {h: prefix + public.get(n, n) for n, h in sorted(names.items(), reverse=True)}

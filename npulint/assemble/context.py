@@ -59,6 +59,20 @@ class Context:
             block = module.blocks[block].parent
         return count
 
+    def loop_of(self, module: Module, block: int) -> int:
+        """The nearest loop around `block` within its function, or -1."""
+        for ancestor in module.ancestors(block):
+            kind = module.blocks[ancestor].kind
+            if kind in ("loop", "function", "lambda"):
+                return ancestor if kind == "loop" else -1
+        return -1
+
+    def gated(self, module: Module, block: int) -> bool:
+        """Whether code in `block` runs only in some rounds of its loop: below a condition, in a branch."""
+        loop = self.loop_of(module, block)
+        inner = module.ancestors(block)
+        return any(module.blocks[b].kind in ("if", "else", "except") for b in inner[: inner.index(loop)] if loop >= 0)
+
     def under(self, module: Module, block: int) -> str:
         """The canonical names of the ``with`` contexts around `block`, innermost first, joined by spaces."""
         names = []

@@ -15,6 +15,7 @@ Site = tuple[Module, int]
 """A call: its module and its index there."""
 
 _DEPTH = 12
+_STEPS = 600  # expressions that one question may look at; many branches would make it explode
 _SAME = frozenset(("str", "int", "float", "bool", "bytes", "list", "tuple", "repr", "abs", "set"))
 _SAME_LAST = frozenset(("as_bytes", "as_str", "as_text", "as_str_any", "constant", "encode", "decode", "strip", "lower", "to_bytes"))
 _ENVIRONMENT = frozenset(("os.getenv", "os.environ.get"))
@@ -28,6 +29,7 @@ class Flow:
         self.options = options
         self._busy: set[object] = set()
         self._callers: dict[tuple[str, int], list[Site]] | None = None
+        self._steps = 0
 
     # -- values ---------------------------------------------------------------------------------
 
@@ -35,7 +37,7 @@ class Flow:
         """The scalars that `value` may have at `line` in `block`."""
         if isinstance(value, Const):
             return Known((value.value,), True)
-        if depth > _DEPTH:
+        if not self._may_go_on(depth):
             return NOTHING
         if isinstance(value, Ref):
             return self._known_name(module, value.name, block, line, depth + 1)
@@ -44,6 +46,10 @@ class Flow:
         if isinstance(value, Op):
             return self._known_operation(module, value, block, line, depth + 1)
         return NOTHING
+
+    def _may_go_on(self, depth: int) -> bool:
+        self._steps = self._steps + 1 if depth else 0
+        return depth <= _DEPTH and self._steps <= _STEPS
 
     def _known_operation(self, module: Module, value: Op, block: int, line: int, depth: int) -> Known:
         if value.op == "[]":
@@ -226,7 +232,7 @@ class Flow:
     def sites(self, module: Module, value: Value, block: int, line: int, depth: int = 0) -> list[Site]:
         """The calls that may have made the object; own functions are followed into their results and
         parameters out to their callers. Empty when nothing is known."""
-        if depth > _DEPTH:
+        if not self._may_go_on(depth):
             return []
         if isinstance(value, Result):
             return self._result_sites(module, value.call, depth)

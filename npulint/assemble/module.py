@@ -22,13 +22,21 @@ class Module:
         self.blocks: list[Block] = self.code.blocks
         self.scope: list[int] = []
         for index, block in enumerate(self.blocks):
-            self.scope.append(index if block.kind in _SCOPES or block.parent < 0 else self.scope[block.parent])
+            self.scope.append(self._scope_of(index, block))
         self.names: dict[int, dict[str, list[Bind]]] = defaultdict(dict)
         self.dotted: dict[str, list[Bind]] = defaultdict(list)
         self.imports: dict[int, dict[str, Import]] = defaultdict(dict)
         self.stars: list[Import] = []
         self.returns: dict[int, list[Return]] = defaultdict(list)
         self._fill()
+
+    def _scope_of(self, index: int, block: Block) -> int:
+        if block.kind in _SCOPES or block.parent < 0:
+            return index
+        inner = self.scope[block.parent]
+        if block.kind == "global":
+            return 0
+        return self.scope[max(0, self.blocks[inner].parent)] if block.kind == "nonlocal" else inner
 
     def _fill(self) -> None:
         for bind in self.code.binds:

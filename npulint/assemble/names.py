@@ -13,6 +13,7 @@ from npulint.data.names import canonical, star_exports
 from npulint.facts.code import Bind, Const, Function, Import, Op, Ref, Result, Value
 
 _DEPTH = 24
+_STEPS = 600  # look-ups that one question may cost; many branches would make it explode
 
 _DATASET = "tensorflow.data.Dataset()"
 _NOT_DATASET = ("make_", "reduce", "output_", "element_spec", "get_single_element", "options")
@@ -28,13 +29,14 @@ class Names:
         self._by_name = {m.name: m for m in project.modules.values()}
         self._busy: set[object] = set()
         self._depth = 0
+        self._steps = 0
 
     def of_call(self, module: Module, index: int) -> str:
         """The canonical name of what call number `index` of `module` calls."""
         key = (module.path, index)
         known = self._calls.get(key)
         if known is None:
-            if key in self._busy or self._depth > _DEPTH:
+            if key in self._busy or not self._may_go_on():
                 return "?"
             self._busy.add(key)
             self._depth += 1
@@ -45,6 +47,10 @@ class Names:
             if self._depth == 0 or not known.startswith("?"):
                 self._calls[key] = known
         return known
+
+    def _may_go_on(self) -> bool:
+        self._steps = self._steps + 1 if self._depth else 0
+        return self._depth <= _DEPTH and self._steps <= _STEPS
 
     def of_value(self, module: Module, value: Value, block: int, line: int) -> str:
         """The canonical name of a value, or ``?``."""
@@ -108,7 +114,7 @@ class Names:
         key = (module.path, 0, root, 0) if plain else (module.path, block, root, line)
         known = self._roots.get(key)
         if known is None:
-            if key in self._busy or self._depth > _DEPTH:
+            if key in self._busy or not self._may_go_on():
                 return "?" + root
             self._busy.add(key)
             self._depth += 1

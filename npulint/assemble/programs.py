@@ -50,7 +50,16 @@ class Programs:
         rest = sorted(set(self.context.project.modules) - reached)
         if rest or not programs:
             programs.append(self._program("", rest, default_adapter, with_others=not programs))
+        self._mark_training(programs)
         return programs
+
+    def _mark_training(self, programs: list[Program]) -> None:
+        """Tell sessions and estimators whether some training program can reach them (`trains_file`)."""
+        trained = {p for program in programs if program.attrs["trains"] == "yes" for p in program.paths}
+        for path, table in self.facts.items():
+            for kind in ("session", "estimator"):
+                for fact in table.get(kind, ()):
+                    fact.attrs["trains_file"] = "yes" if path in trained else "no"
 
     def _program(self, entry: str, paths: list[str], adapter: str, with_others: bool = True) -> Program:
         index = Index([self.facts[p] for p in paths] + (self.other if with_others else []))

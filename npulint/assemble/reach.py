@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Iterator
 
 from npulint.assemble.flow import Flow
 from npulint.assemble.module import Module
+from npulint.facts.code import Items, Op, Ref, Value
 
 _STAGES = frozenset(
     "map flat_map filter interleave from_generator map_and_batch parallel_interleave apply reduce scan take_while "
@@ -23,6 +25,7 @@ class Reach:
         self.flow = flow
         self._calls: dict[tuple[str, int], list[int]] = defaultdict(list)
         self.inside: set[tuple[str, int]] = set()
+        self._readers: dict[str, dict[str, list[int]]] = {}
         for module in flow.names.project.modules.values():
             for index, call in enumerate(module.code.calls):
                 self._calls[(module.path, module.function_of(call.block))].append(index)
@@ -56,6 +59,16 @@ class Reach:
             block = home.definition(block, "__init__")
         return [(home, block)] if block >= 0 else []
 
+    def readers(self, module: Module) -> dict[str, list[int]]:
+        """The names that functions of the pipeline read from around themselves, with those functions."""
+        known = self._readers.get(module.path)
+        if known is None:
+            known = self._readers[module.path] = defaultdict(list)
+            for function in sorted(block for path, block in self.inside if path == module.path):
+                for name in names_read(module, function):
+                    known[name].append(function)
+        return known
+
     def in_input(self, module: Module, block: int) -> str:
         """``yes`` (runs in the pipeline), ``maybe`` (its function or file is named like one) or ``no``."""
         function = module.function_of(block)
@@ -67,6 +80,35 @@ class Reach:
         if name and _INPUT_FUNCTION.search(name):
             return "maybe"
         return "maybe" if _INPUT_FILE.search(module.path.removeprefix(self.flow.names.project.root)) else "no"
+
+
+def names_read(module: Module, function: int) -> set[str]:
+    """The dotted names that a function reads and neither binds nor has as parameters."""
+    code = module.code
+    values: list[Value] = []
+    for call in code.calls:
+        if module.function_of(call.block) == function:
+            values += (call.callee, *call.args, *(v for _, v in call.keywords))
+    values += [b.value for b in code.binds if module.function_of(b.block) == function]
+    values += [r.value for r in code.returns if module.function_of(r.block) == function]
+    own = {*module.blocks[function].params, *module.names.get(function, ())}
+    return {name for value in values for name in _names(value) if name not in own}
+
+
+def _names(value: Value) -> Iterator[str]:
+    """The names in an expression as written, attributes of names shortened step by step."""
+    queue = [value]
+    while queue:
+        part = queue.pop()
+        if isinstance(part, Ref):
+            name = part.name
+            while name:
+                yield name
+                name = name.rpartition(".")[0]
+        elif isinstance(part, Op):
+            queue += part.operands
+        elif isinstance(part, Items):
+            queue += part.items
 
 
 def is_stage(name: str) -> bool:

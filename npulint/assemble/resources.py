@@ -4,30 +4,69 @@ from __future__ import annotations
 
 import posixpath
 
+from npulint.assemble.adapter import describe_options
 from npulint.assemble.context import Context
 from npulint.assemble.project import Project
+from npulint.assemble.sinking import describe_sinking
 from npulint.data.ops import known_op, near_op
 from npulint.facts.model import Fact
 from npulint.facts.values import Known
 
+_PRECISION = ("precision_mode", "precision_mode_v2")
+_MIXED = frozenset(
+    "allow_mix_precision allow_mix_precision_fp16 allow_mix_precision_bf16 mixed_float16 mixed_bfloat16 mixed_hif8".split()
+)
 _FILE_OPTIONS = frozenset(("modify_mixlist", "customize_dtypes", "fusion_switch_file", "op_debug_config"))
 
 
 def complete(context: Context, facts: dict[str, list[Fact]], project: Project) -> None:
     """Add to settings that name a file whether it exists (`file`: yes/no/unknown), to mixed-precision
-    entries whether the operator is known and, if not, the `nearest` known one."""
+    entries whether the operator is known and, if not, the `nearest` known one, and to what stands on one
+    custom optimizer what else is set there (`options`, `mixed`)."""
+    describe_options(facts)
+    describe_sinking(facts)
     paths = {f.path for f in project.files}
     names = {posixpath.basename(p) for p in paths}
     for found in facts.values():
         for fact in found:
             if fact.kind == "setting" and fact.name in _FILE_OPTIONS:
                 fact.attrs["file"] = _exists(fact.get("value"), fact.path, paths, names, project.root)
+    _entries([f for found in facts.values() for f in found if f.kind in ("setting", "npu_optimizer")])
     for file in project.files:
         for fact in file.facts:
             if fact.kind == "mixlist_entry":
                 known = known_op(fact.name)
                 fact.attrs["known"] = "yes" if known else "no"
                 fact.attrs["nearest"] = "" if known else near_op(fact.name) or ""
+
+
+def _entries(found: list[Fact]) -> None:
+    """Custom optimizers get the keys that are set on them; settings of a list, whether a mixed mode is
+    chosen on the same one (`mixed`: yes/no/unset/unknown). TensorFlow 2 has one set of options."""
+    groups: dict[str, list[Fact]] = {}
+    for fact in found:
+        if fact.kind == "setting" and fact.get("via") in ("session_key", "run_config", "npu_options"):
+            groups.setdefault("" if fact.get("via") == "npu_options" else fact.get("entry") or "?", []).append(fact)
+    loose = any(f.name in _PRECISION for f in groups.get("?", ()))
+    for fact in found:
+        if fact.kind == "npu_optimizer":
+            keys = {f.name for f in groups.get(fact.get("entry"), ())} | ({f.name for f in groups.get("?", ())})
+            fact.attrs["options"] = " ".join(sorted(keys))
+    for entry, facts in groups.items():
+        modes = [f for f in facts if f.name in _PRECISION]
+        answer = "unknown" if entry == "?" or (loose and not modes) else _mixed(modes)
+        for fact in facts:
+            if fact.name == "modify_mixlist":
+                fact.attrs["mixed"] = answer
+
+
+def _mixed(modes: list[Fact]) -> str:
+    values = [fact.get("value") for fact in modes]
+    if not values:
+        return "unset"
+    if any(not isinstance(v, Known) or not v.exact or not v.values for v in values):
+        return "unknown"
+    return "yes" if any(str(x) in _MIXED for v in values for x in v.values) else "no"
 
 
 def _exists(value: object, path: str, paths: set[str], names: set[str], root: str) -> str:

@@ -9,10 +9,9 @@ from npulint.catalogue.fields import Fields, Keys
 from npulint.catalogue.problems import suggestion
 from npulint.catalogue.yaml_tree import Mapping, Node, Scalar
 
-TARGETS = ("tensorflow", "torch", "adapter", "cann", "soc")
+TARGETS = ("framework", "tensorflow", "torch", "adapter", "cann", "soc")
 
 _DEFAULT_FILE = "train.py"
-_MARKER = re.compile(r"[ \t]*#[ \t]*expect[ \t]*$", re.MULTILINE)
 _SHELL = re.compile(r"#!\S*/(?:env +)?(?:ba|da|z)?sh\b|export +\w+=")
 _EXPECT = re.compile(r"(.+):([1-9][0-9]{0,6})\Z")
 _CODE = re.compile(r"NPU[0-9]{4}\Z")
@@ -81,8 +80,18 @@ def _text(fields: Fields, node: Node, name: str, what: str, empty: bool = False)
         return "", ()
     if not empty and not node.text.strip():
         fields.problem(node, f"{what} is empty")
-    lines = [node.text.count("\n", 0, marker.start()) + 1 for marker in _MARKER.finditer(node.text)]
-    return _MARKER.sub("", node.text), tuple((name, line) for line in lines)
+    lines = [_unmarked(line) for line in node.text.split("\n")]
+    marks = tuple((name, number) for number, (_, marked) in enumerate(lines, 1) if marked)
+    return "\n".join(line for line, _ in lines), marks
+
+
+def _unmarked(line: str) -> tuple[str, bool]:
+    """A line without a ``# expect`` at its end, and whether it had one."""
+    before, word, after = line.rpartition("expect")
+    before = before.rstrip(" \t")
+    if word and not after.strip(" \t") and before.endswith("#"):
+        return before[:-1].rstrip(" \t"), True
+    return line, False
 
 
 def _expected(fields: Fields, node: Node, files: dict[str, str], what: str) -> list[Mark]:

@@ -6,6 +6,9 @@ from collections.abc import Iterable
 
 import msgspec
 
+from npulint.errors import NpulintError
+from npulint.nearby import nearest
+
 
 class CatalogueProblem(msgspec.Struct, frozen=True, order=True):
     """One mistake in a check file. Line and column count from 1."""
@@ -19,7 +22,7 @@ class CatalogueProblem(msgspec.Struct, frozen=True, order=True):
         return f"{self.path}:{self.line}:{self.column}: {self.message}"
 
 
-class CatalogueError(Exception):
+class CatalogueError(NpulintError):
     """The catalogue cannot be used; `problems` holds every mistake that was found, in file order."""
 
     def __init__(self, problems: Iterable[CatalogueProblem]) -> None:
@@ -29,7 +32,5 @@ class CatalogueError(Exception):
 
 def suggestion(word: str, known: Iterable[str]) -> str:
     """`` (did you mean 'x'?)`` or nothing, for a word that is not in a closed set."""
-    from difflib import get_close_matches
-
-    near = get_close_matches(word, sorted(known), n=1, cutoff=0.6)
-    return f" (did you mean '{near[0]}'?)" if near else ""
+    near = nearest(word, known)
+    return f" (did you mean '{near}'?)" if near else ""

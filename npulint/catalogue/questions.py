@@ -9,7 +9,7 @@ from npulint.catalogue.check import Query
 from npulint.catalogue.conditions import read_condition
 from npulint.catalogue.fields import Fields, Keys
 from npulint.catalogue.problems import suggestion
-from npulint.catalogue.vocabulary import Kind
+from npulint.catalogue.vocabulary import KINDS, Kind
 from npulint.catalogue.yaml_tree import Node, Scalar
 
 _FILTERS = ("where", "args", "active", "at_least")
@@ -22,9 +22,8 @@ class Questions:
     """The questions of one file. A question that is asked as a condition (`needs`, `unless`, the later
     parts of ``all`` in `find`) also sees code behind options that are off by default."""
 
-    def __init__(self, fields: Fields, kinds: dict[str, Kind]) -> None:
+    def __init__(self, fields: Fields) -> None:
         self.fields = fields
-        self.kinds = kinds
 
     def find(self, node: Node, what: str) -> Query:
         """A question whose facts are reported."""
@@ -69,9 +68,9 @@ class Questions:
         return [self._read(item, f"{what}.all", condition or place > 0) for place, item in enumerate(items)]
 
     def _kind(self, name: str, key: Scalar, keys: Keys, what: str, condition: bool) -> Query:
-        kind = self.kinds.get(name)
+        kind = KINDS.get(name)
         if kind is None:
-            known = {*self.kinds, *_FILTERS, *_GROUPS}
+            known = {*KINDS, *_FILTERS, *_GROUPS}
             self.fields.problem(key, f"{what}: unknown kind of fact '{name}'{suggestion(name, known)}")
             return Query()
         where = f"{what}.{name}"

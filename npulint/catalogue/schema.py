@@ -12,7 +12,6 @@ from npulint.catalogue.fields import Fields, Keys
 from npulint.catalogue.problems import CatalogueProblem
 from npulint.catalogue.questions import Questions
 from npulint.catalogue.texts import read_texts
-from npulint.catalogue.vocabulary import kinds_for
 from npulint.catalogue.yaml_tree import Node, Scalar, TreeError, load_tree
 from npulint.findings import CONFIDENCES, SEVERITIES
 
@@ -20,6 +19,8 @@ STATUSES = ("stable", "preview", "deprecated")
 APPLICABILITIES = ("safe", "unsafe", "manual")
 FRAMEWORKS = ("tensorflow", "torch")
 MODES = ("session", "estimator", "keras", "function")
+WRITABLE = tuple(family for family in FAMILIES if family != "engine")  # the engine's own checks are code
+SPANS = ("program", "file")
 VERSIONED = ("tensorflow", "torch", "adapter", "cann")
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*\Z")
@@ -50,8 +51,8 @@ def parse_check(data: bytes, path: str, family: str, name: str) -> Parsed:
     except TreeError as error:
         return Parsed(path, None, tuple(CatalogueProblem(path, *place) for place in error.places))
     fields = Fields(path)
-    if family not in FAMILIES:
-        folders = ", ".join(FAMILIES)
+    if family not in WRITABLE:
+        folders = ", ".join(WRITABLE)
         fields.problem(tree, f"a check lies in the folder of its family ({folders}), not in '{family}'")
     if not valid_name(name):
         fields.problem(tree, f"the file name '{name}' must be in kebab case")
@@ -67,8 +68,7 @@ def valid_name(name: str) -> bool:
 
 
 def _check(fields: Fields, keys: Keys, family: str, name: str) -> Check:
-    kinds = kinds_for(family)
-    questions = Questions(fields, kinds)
+    questions = Questions(fields)
     find = questions.find(keys["find"], "find") if "find" in keys else Query()
     check = Check(
         code=_code(fields, keys, family),
@@ -81,17 +81,17 @@ def _check(fields: Fields, keys: Keys, family: str, name: str) -> Check:
         severity=_word(fields, keys, "severity", SEVERITIES),
         confidence=_word(fields, keys, "confidence", CONFIDENCES),
         find=find,
-        text=read_texts(fields, keys["text"], find, kinds) if "text" in keys else {},
+        text=read_texts(fields, keys["text"], find) if "text" in keys else {},
         applies=_applies(fields, keys["applies"]) if "applies" in keys else Applies(),
         needs=questions.condition(keys["needs"], "needs") if "needs" in keys else None,
         unless=questions.condition(keys["unless"], "unless") if "unless" in keys else None,
         related=questions.find(keys["related"], "related") if "related" in keys else None,
-        once=fields.flag(keys["once"], "once") if "once" in keys else False,
+        once=_word(fields, keys, "once", SPANS),
         applicability=_fix(fields, keys["fix"]) if "fix" in keys else "manual",
         references=_references(fields, keys["references"]) if "references" in keys else (),
         examples=read_examples(fields, keys["examples"]) if "examples" in keys else (),
     )
-    if "examples" in keys and family != "engine":
+    if "examples" in keys:
         for side, bad in (("bad", True), ("good", False)):
             if all(example.bad != bad for example in check.examples):
                 fields.problem(keys["examples"], f"there is no {side} example")

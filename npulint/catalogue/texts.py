@@ -7,7 +7,7 @@ import re
 from npulint.catalogue.check import Query, Text
 from npulint.catalogue.fields import Fields
 from npulint.catalogue.questions import kinds_found
-from npulint.catalogue.vocabulary import Kind
+from npulint.catalogue.vocabulary import KINDS
 from npulint.catalogue.yaml_tree import Mapping, Node
 
 LANGUAGES = ("en", "zh")
@@ -19,14 +19,14 @@ _CHINESE = re.compile(r"[\u3400-\u9fff]")
 _ALWAYS = frozenset(("name", "short", "path"))
 
 
-def read_texts(fields: Fields, node: Node, find: Query, kinds: dict[str, Kind]) -> dict[str, Text]:
+def read_texts(fields: Fields, node: Node, find: Query) -> dict[str, Text]:
     """The texts by language; `find` decides which placeholders can be filled."""
     found: dict[str, Text] = {}
     for lang, block in fields.mapping(node, "text", LANGUAGES).items():
         found[lang] = _language(fields, block, lang)
     if len(found) == len(LANGUAGES):
         _agree(fields, node, found)
-        _fillable(fields, node, found, find, kinds)
+        _fillable(fields, node, found, find)
     return found
 
 
@@ -56,16 +56,18 @@ def _agree(fields: Fields, node: Node, texts: dict[str, Text]) -> None:
         names = {lang: placeholders(getattr(text, part)) for lang, text in texts.items()}
         if names["en"] != names["zh"]:
             where = _place(node, "zh", part)
-            fields.problem(where, f"text.zh.{part} has {_list(names['zh'])} but text.en.{part} has {_list(names['en'])}")
+            fields.problem(
+                where, f"text.zh.{part} has {_list(names['zh'])} but text.en.{part} has {_list(names['en'])}"
+            )
 
 
-def _fillable(fields: Fields, node: Node, texts: dict[str, Text], find: Query, kinds: dict[str, Kind]) -> None:
+def _fillable(fields: Fields, node: Node, texts: dict[str, Text], find: Query) -> None:
     """Every placeholder must be an attribute of each kind of fact that may be reported; calls have
     arguments of any name."""
-    reported = [kinds[kind] for kind in kinds_found(find) if kind in kinds]
+    reported = [KINDS[kind] for kind in kinds_found(find)]
     for part in ("message", "why", "fix"):
         for name in sorted(placeholders(getattr(texts["en"], part)) - _ALWAYS):
-            if not all(name in kind.attributes or kind.arguments for kind in reported):
+            if not name.islower() or not all(name in kind.attributes or kind.arguments for kind in reported):
                 fields.problem(_place(node, "en", part), f"text.en.{part}: nothing fills {{{name}}}")
 
 

@@ -23,7 +23,14 @@ def _words(text: str) -> Values:
     return frozenset(text.split())
 
 
-_PLACE: dict[str, Values] = {"in_input": _FLAG, "in_loop": _FLAG, "in_test": _FLAG, "function": _ANY, "under": _ANY}
+_PLACE: dict[str, Values] = {
+    "active": _FLAG,
+    "in_input": _FLAG,
+    "in_loop": _FLAG,
+    "in_test": _FLAG,
+    "function": _ANY,
+    "under": _ANY,
+}
 
 
 def _plain(**attributes: Values) -> Kind:
@@ -42,7 +49,7 @@ def _call(**attributes: Values) -> Kind:
 
 KINDS: dict[str, Kind] = {
     "import": _plain(star=_FLAG, guarded=_FLAG),
-    "call": _call(in_train_loop=_FLAG, on=_ANY, trains_file=_FLAG, passed=_FLAG),
+    "call": _call(in_train_loop=_FLAG, on=_ANY, trains_file=_FLAG, passed=_FLAG, of=_words("one_plus other")),
     "mention": _code(passed=_FLAG),
     "define": _plain(what=_words("function class lambda"), params=_ANY),
     "option": _call(),
@@ -57,6 +64,21 @@ KINDS: dict[str, Kind] = {
         entry=_ANY,
         text=_FLAG,
         file=_FLAG,
+        mixed=_words("yes no unset unknown"),
+        legal=_FLAG,
+        nearest=_ANY,
+        options=_ANY,
+        expected_field=_ANY,
+        field_ok=_FLAG,
+        value_ok=_FLAG,
+        allowed=_ANY,
+        status=_words("active experimental deprecated removed dead unknown"),
+        instead=_ANY,
+        since=_ANY,
+        until=_ANY,
+        feeds_run_config=_FLAG,
+        in_run_config=_FLAG,
+        agrees=_words("yes no missing unknown"),
     ),
     "npu_optimizer": _call(
         remapping=_words("off on unset unknown"),
@@ -64,38 +86,50 @@ KINDS: dict[str, Kind] = {
         helper=_FLAG,
         run_config=_FLAG,
         named=_FLAG,
+        spelling=_words("right wrong missing other unknown"),
+        options=_ANY,
     ),
-    "session": _call(npu=_FLAG, config=_words("none local unknown"), purpose=_PURPOSE),
-    "estimator": _call(npu=_FLAG, what=_words("estimator canned tpu npu"), purpose=_PURPOSE),
+    "session": _call(npu=_FLAG, config=_words("none local unknown"), purpose=_PURPOSE, trains_file=_FLAG),
+    "estimator": _call(
+        npu=_FLAG,
+        what=_words("estimator canned tpu npu"),
+        config=_words("none npu wrapped other unknown"),
+        purpose=_PURPOSE,
+        trains_file=_FLAG,
+    ),
+    "init_group": _call(),
     "optimizer": _call(scaled=_FLAG, distributed=_FLAG, what=_words("tf keras npu")),
-    "train_step": _call(
-        loop=_ANY, scaled=_FLAG, gradients=_words("compute_gradients tf.gradients unknown"), on=_ANY
-    ),
+    "train_step": _call(loop=_ANY, scaled=_FLAG, gradients=_words("compute_gradients tf.gradients unknown"), on=_ANY),
     "loss_scale": _call(
         what=_words("optimizer manager"), native=_FLAG, distributed=_FLAG, wraps_distributed=_FLAG, flag=_ANY
     ),
     "input_stage": _call(
-        drop_remainder=_words("yes no unknown missing"),
+        drop_remainder=_words("yes no variable unknown missing"),
         purpose=_PURPOSE,
         repeats=_FLAG,
         callee=_ANY,
         certain=_FLAG,
+        shard_by=_ANY,
     ),
     "lookup_table": _call(),
     "variable": _call(),
     "control_flow": _call(),
     "dynamic_shape": _call(dims=_ANY, inner=_FLAG),
-    "top_k": _call(k=_ANY),
+    "top_k": _call(k=_ANY, words=_ANY),
     "device": _call(gpu=_FLAG, via=_ANY, computed=_FLAG),
     "distribution": _call(
         stack=_words("horovod tf.distribute npu tpu"),
-        what=_words("init rank optimizer broadcast strategy allreduce shard"),
+        what=_words("init rank optimizer broadcast strategy allreduce shard other"),
+        wraps_scaled=_FLAG,
     ),
-    "run": _call(fetches=_ANY, fed=_FLAG, loops=_ANY),
-    "mixlist_file": _plain(),
-    "mixlist_entry": _plain(
-        list=_ANY, action=_words("to-add to-remove"), known=_FLAG, nearest=_ANY
-    ),
+    "run": _call(fetches=_ANY, fed=_FLAG, loops=_ANY, gated=_FLAG, runs=_ANY),
+    "graph_growth": _call(),
+    "py_func": _call(shaped=_FLAG),
+    "half_reduction": _call(),
+    "zero_root": _call(),
+    "mixlist_file": _plain(valid=_ANY),
+    "mixlist_problem": _plain(detail=_ANY),
+    "mixlist_entry": _plain(list=_ANY, action=_words("to-add to-remove"), known=_FLAG, nearest=_ANY),
     "program": Kind(
         {
             "trains": _FLAG,
@@ -113,12 +147,3 @@ KINDS: dict[str, Kind] = {
         }
     ),
 }
-
-ENGINE_KINDS: dict[str, Kind] = {
-    "problem": Kind({"detail": _ANY, "fatal": _FLAG}),
-}
-
-
-def kinds_for(family: str) -> dict[str, Kind]:
-    """The kinds that checks of a family may name; the engine's own checks speak about problems."""
-    return {**KINDS, **ENGINE_KINDS} if family == "engine" else KINDS

@@ -90,9 +90,7 @@ def parse_tree(text: str) -> Node:
     try:
         builder.feed(yaml.parse(text, Loader=loader))
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        place = (mark.line + 1, mark.column + 1) if mark else (1, 1)
-        raise TreeError([*builder.refused, (*place, f"not YAML: {error.problem or error.context}")]) from None
+        raise TreeError([*builder.refused, _syntax_error(error)]) from None
     except yaml.YAMLError as error:
         raise TreeError([*builder.refused, (*_unreadable(text, error), "not YAML: a control character")]) from None
     if builder.refused:
@@ -100,6 +98,12 @@ def parse_tree(text: str) -> Node:
     if len(builder.roots) != 1:
         raise TreeError([(1, 1, "the file is empty" if not builder.roots else "more than one document")])
     return builder.roots[0]
+
+
+def _syntax_error(error: yaml.MarkedYAMLError) -> Place:
+    mark = error.problem_mark
+    message = f"not YAML: {error.problem or error.context}"
+    return (mark.line + 1, mark.column + 1, message) if mark else (1, 1, message)
 
 
 def _unreadable(text: str, error: yaml.YAMLError) -> tuple[int, int]:
@@ -139,7 +143,8 @@ class _Builder:
         import yaml
 
         for event in events:
-            line, column = event.start_mark.line + 1, event.start_mark.column + 1
+            mark = event.start_mark
+            line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
             if isinstance(event, yaml.NodeEvent):
                 self._refuse(event, line, column)
             if isinstance(event, yaml.ScalarEvent):
@@ -182,6 +187,8 @@ class _Builder:
     def _entry(self, parent: _Open, key: Scalar, node: Node) -> None:
         earlier = parent.entries.get(key.text)
         if earlier is not None:
-            self.refused.append((key.line, key.column, f"'{key.text}' is given twice (first in line {earlier[0].line})"))
+            self.refused.append(
+                (key.line, key.column, f"'{key.text}' is given twice (first in line {earlier[0].line})")
+            )
             return
         parent.entries[key.text] = (key, node)

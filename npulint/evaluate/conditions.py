@@ -71,7 +71,11 @@ def _ordered(name: str, value: Scalar, bound: Any) -> bool:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     limit = float(bound)
-    return {"lt": value < limit, "le": value <= limit, "gt": value > limit, "ge": value >= limit}[name]
+    if name == "lt":
+        return value < limit
+    if name == "le":
+        return value <= limit
+    return value > limit if name == "gt" else value >= limit
 
 
 def _and(answers: list[Answer]) -> Answer:

@@ -67,7 +67,8 @@ UNKNOWN = Unknown()
 
 
 class Block(msgspec.Struct, frozen=True, array_like=True):
-    """A region of code. Kinds: module, function, lambda, class, if, else, loop, with, try, except.
+    """A region of code. Kinds: module, function, lambda, class, if, else, loop, with, try, except;
+    global and nonlocal hold the assignments of names declared so (their scope is another one).
 
     `name` is the qualified name of a function or class. `test` is the condition of an if/else/while
     block, the iterated value of a for loop, or the context value of a with block. `params` are

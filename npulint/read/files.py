@@ -62,9 +62,10 @@ def _notebook(source: Source, path: str) -> FileFacts:
 
 
 def _shell(source: Source, path: str) -> FileFacts:
-    from npulint.read.shell import read_shell
+    from npulint.read.shell.facts import read_script
 
-    return FileFacts(path, "shell", facts=read_shell(source.text, path))
+    facts, problems = read_script(source.text, path)
+    return FileFacts(path, "shell", facts=facts, problems=problems)
 
 
 def _mixlist(source: Source, path: str) -> FileFacts:

@@ -18,6 +18,7 @@ from npulint.lines import Lines
 from npulint.nearby import nearest
 from npulint.settle.engine import INVALID_SUPPRESSION, UNUSED_SUPPRESSION, finding
 from npulint.settle.select import Identity
+from npulint.settle.statements import long_statements
 from npulint.texts import say
 
 _IGNORE = re.compile(r"(?:^|#)\s*npulint\s*:\s*(ignore-file|ignore)(?![\w-])\s*(?:\[([^\]]*)\])?", re.IGNORECASE)
@@ -68,7 +69,8 @@ def suppress(
         if file.comments:
             commented.setdefault(file.path, []).append(file)
     directives = {path: _directives(parts, lines(path)) for path, parts in commented.items()}
-    statements = {path: _long_statements(parts) for path, parts in commented.items()}
+    disputed = {one.path for one in findings}.intersection(p for p, parts in commented.items() if _is_python(parts))
+    statements = {path: long_statements(lines(path)) for path in sorted(disputed)}
     used: set[tuple[str, int, str]] = set()
     kept = []
     for one in findings:
@@ -117,14 +119,8 @@ def _following(line: int, alone: set[int], text: Sequence[str]) -> int:
     return line
 
 
-def _long_statements(parts: Sequence[FileFacts]) -> list[tuple[int, int]]:
-    """First and last lines of calls, assignments and imports that take several."""
-    found = set()
-    for code in (part.code for part in parts if part.code is not None):
-        for record in (*code.calls, *code.binds):
-            if record.end_line > record.line:
-                found.add((record.line, record.end_line))
-    return sorted(found)
+def _is_python(parts: Sequence[FileFacts]) -> bool:
+    return any(part.kind == "python" for part in parts)
 
 
 def _silencers(
@@ -142,9 +138,7 @@ def _silencers(
 class _Judge:
     """Says what is wrong with comments."""
 
-    def __init__(
-        self, rules: Sequence[Identity], active: Callable[[Identity], bool], lines: Lines, lang: str
-    ) -> None:
+    def __init__(self, rules: Sequence[Identity], active: Callable[[Identity], bool], lines: Lines, lang: str) -> None:
         self._known = {word.casefold(): rule for rule in rules for word in (rule.code, rule.name)}
         self._spelled = {word for rule in rules for word in (rule.code, rule.name)}
         self._active = active

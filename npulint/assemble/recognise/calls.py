@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from npulint.assemble.context import Context
+from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
-from npulint.facts.code import Ref
+from npulint.facts.code import Call, Op, Ref
 from npulint.facts.model import Fact, Span
 from npulint.facts.values import Known
 
@@ -29,7 +30,19 @@ def of_call(context: Context, module: Module, index: int, name: str) -> list[Fac
     if name == "functools.partial" and call.args:
         inner = context.names.of_value(module, call.args[0], call.block, call.line)
         return [context.call_fact("call", inner, module, index, passed="yes")] if inner.startswith(_ROOTS) else []
+    if name == "tensorflow.log":
+        of = "one_plus" if _one_plus(context, module, call) else "other"
+        return [context.call_fact("call", name, module, index, of=of)]
     return [context.call_fact("call", name, module, index)]
+
+
+def _one_plus(context: Context, module: Module, call: Call) -> bool:
+    """Whether the first argument is ``1 + x`` in either order."""
+    value = argument(call, "x", 0)
+    if not isinstance(value, Op) or value.op != "+":
+        return False
+    return any(context.known(module, v, call).single == 1 for v in value.operands)
+
 
 
 def _environment(context: Context, module: Module, index: int, name: str) -> list[Fact]:
@@ -45,7 +58,13 @@ def _environment(context: Context, module: Module, index: int, name: str) -> lis
 
 def of_module(context: Context, module: Module) -> list[Fact]:
     """Facts that are no calls: imports, mentions, definitions, ``os.environ[...] = …``."""
-    return [*_imports(context, module), *_mentions(context, module), *_definitions(module), *_assigned(context, module)]
+    return [
+        *_imports(context, module),
+        *_mentions(context, module),
+        *_definitions(module),
+        *_assigned(context, module),
+        *_options(context, module),
+    ]
 
 
 def _imports(context: Context, module: Module) -> list[Fact]:
@@ -76,6 +95,20 @@ def _mentions(context: Context, module: Module) -> list[Fact]:
         found.append(Fact("mention", name, module.path, span, attrs, None, around))
         if record.name in passed:
             found.append(Fact("call", name, module.path, span, dict(attrs), None, around))
+    return found
+
+
+def _options(context: Context, module: Module) -> list[Fact]:
+    """The options that a module defines, with what they are unless somebody says otherwise."""
+    found = []
+    for name, options in context.options.table.items():
+        for option in options:
+            if option.module is module:
+                call = option.call
+                value = context.known(module, option.value, call)
+                span = Span(call.line, call.column, call.end_line, call.end_column)
+                around = context.around(module, call.block)
+                found.append(Fact("option", name, module.path, span, {"value": value}, None, around))
     return found
 
 

@@ -7,6 +7,7 @@ import re
 from npulint.assemble.context import Context
 from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
+from npulint.assemble.recognise.training import LOSS_SCALE_OPTIMIZERS, wrapped_by
 from npulint.facts.code import Const, Op, Value
 from npulint.facts.model import Fact
 
@@ -41,8 +42,16 @@ def of_call(context: Context, module: Module, index: int, name: str) -> list[Fac
         if pattern.search(name):
             last = name.rpartition(".")[2]
             what = next((w for w, p in _WHAT if p.search(last)), "other")
-            return [context.call_fact("distribution", name, module, index, stack=stack, what=what)]
+            return [context.call_fact("distribution", name, module, index, stack=stack, what=what,
+                                      wraps_scaled=lambda: _wraps_scaled(context, module, index))]
     return []
+
+
+def _wraps_scaled(context: Context, module: Module, index: int) -> str:
+    """Whether the first argument is an optimizer that scales the loss already."""
+    call = module.code.calls[index]
+    inner = argument(call, "opt", 0) or argument(call, "optimizer", 0)
+    return "yes" if inner is not None and wrapped_by(context, module, inner, call, LOSS_SCALE_OPTIMIZERS) else "no"
 
 
 def _device(context: Context, module: Module, index: int, name: str) -> list[Fact]:

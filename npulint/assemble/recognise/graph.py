@@ -7,7 +7,7 @@ import re
 from npulint.assemble.context import Context
 from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
-from npulint.facts.code import Const, Items, Value
+from npulint.facts.code import Const, Items, Op, Ref, Result, Value
 from npulint.facts.model import Fact
 
 _CONTROL = frozenset(
@@ -46,7 +46,7 @@ def of_call(context: Context, module: Module, index: int, name: str) -> list[Fac
         kind = k_kind(context, module, index)
         if kind == "tensor":
             found.append(context.call_fact("dynamic_shape", name, module, index, inner="yes", dims="k"))
-        found.append(context.call_fact("top_k", name, module, index, k=kind))
+        found.append(context.call_fact("top_k", name, module, index, k=kind, words=lambda: _k_words(module, index)))
     return found
 
 
@@ -91,3 +91,20 @@ def k_kind(context: Context, module: Module, index: int) -> str:
         return "tensor"
     return "unknown"
 
+
+def _k_words(module: Module, index: int) -> str:
+    """The names in top_k's k, lower case, joined by spaces."""
+    value = argument(module.code.calls[index], "k", 1)
+    queue = [] if value is None else [value]
+    words = []
+    for _ in range(32):
+        if not queue:
+            break
+        part = queue.pop(0)
+        if isinstance(part, Ref):
+            words.append(part.name.lower())
+        elif isinstance(part, Op):
+            queue += part.operands
+        elif isinstance(part, Result):
+            queue += module.code.calls[part.call].args
+    return " ".join(words)

@@ -9,7 +9,7 @@ from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
 from npulint.assemble.reach import is_stage, looks_like_dataset
 from npulint.assemble.recognise.sessions import purpose
-from npulint.facts.code import Ref, Result
+from npulint.facts.code import Bind, Ref, Result
 from npulint.facts.model import Fact
 
 _STAGES = frozenset(
@@ -39,7 +39,7 @@ def of_call(context: Context, module: Module, index: int, name: str) -> list[Fac
     if _TABLE.match(name):
         return [context.call_fact("lookup_table", name, module, index, in_input=lambda: _table_in_input(context, module, index))]
     if name in _VARIABLES:
-        return [context.call_fact("variable", name, module, index)]
+        return [context.call_fact("variable", name, module, index, in_input=lambda: _variable_in_input(context, module, index))]
     return []
 
 
@@ -54,7 +54,15 @@ def _stage(context: Context, module: Module, index: int, name: str, last: str) -
         certain="no" if name.startswith("?") else "yes",
         drop_remainder=lambda: _drop_remainder(context, module, index, last),
         repeats=lambda: "yes" if _repeats(context, module, index) else "no",
+        shard_by=lambda: _shard_by(context, module, index, last),
     )
+
+
+def _shard_by(context: Context, module: Module, index: int, last: str) -> str:
+    """The canonical name of what gives ``Dataset.shard`` its index; empty for other stages."""
+    call = module.code.calls[index]
+    value = argument(call, "index", 1) if last == "shard" else None
+    return "" if value is None else context.names.of_value(module, value, call.block, call.line)
 
 
 def _drop_remainder(context: Context, module: Module, index: int, last: str) -> str:
@@ -91,8 +99,30 @@ def _repeats(context: Context, module: Module, index: int) -> bool:
     return False
 
 
+def _variable_in_input(context: Context, module: Module, index: int) -> str:
+    """Whether a function of the input pipeline makes this variable, or reads it from around itself."""
+    here = context.reach.in_input(module, module.code.calls[index].block)
+    readers = context.reach.readers(module)
+    if here == "yes" or not readers:
+        return here
+    for bind in module.code.binds:
+        if isinstance(bind.value, Result) and bind.value.call == index:
+            if any(_sees(module, bind, function) for function in readers.get(bind.target, ())):
+                return "yes"
+    return here
+
+
+def _sees(module: Module, bind: Bind, function: int) -> bool:
+    """Whether what an assignment binds is what a function reads under that name."""
+    if "." in bind.target:
+        return module.class_of(bind.block) == module.class_of(function) >= 0
+    return module.scope[bind.block] in module.ancestors(function)
+
+
 def _table_in_input(context: Context, module: Module, index: int) -> str:
     """Whether the input pipeline looks something up in this table (or in any, when that cannot be told)."""
+    if context.reach.in_input(module, module.code.calls[index].block) == "yes":
+        return "yes"
     unsure = False
     for home in context.project.modules.values():
         for at, call in enumerate(home.code.calls):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 
 from npulint.assemble.context import Context
@@ -14,6 +15,7 @@ from npulint.facts.values import Known
 _ADD = "graph_options.rewrite_options.custom_optimizers.add"
 _HELPERS = frozenset(("npu_config_proto", "npu_run_config_init", "set_keras_session_npu_config", "init_resource", "session_dump_config"))
 _REWRITE = ("remapping", "memory_optimization")
+_OTHERS = frozenset(("GradFusionOptimizer", "OMPartitionSubgraphsPass"))
 
 
 def site_key(site: Site) -> str:
@@ -117,6 +119,7 @@ class Protos:
             attrs = {
                 "entry": key,
                 "named": "yes" if bind is not None else "no",
+                "spelling": _spelling(name),
                 "placed": "yes" if holders else "no",
                 "remapping": _switch(protos, "remapping"),
                 "memory_optimization": _switch(protos, "memory_optimization"),
@@ -134,6 +137,15 @@ class Protos:
                         known = self.context.known(module, bind.value, bind).single
                         return (known if isinstance(known, str) else "?"), bind
         return "", None
+
+
+def _spelling(name: str) -> str:
+    """right, wrong (meant to be the NPU's), missing, other or unknown."""
+    if name in ("", "?"):
+        return "unknown" if name else "missing"
+    if name == "NpuOptimizer":
+        return "right"
+    return "wrong" if re.search(r"npu|optimi[sz]er$", name, re.IGNORECASE) and name not in _OTHERS else "other"
 
 
 def _switch(protos: list[Proto], option: str) -> str:

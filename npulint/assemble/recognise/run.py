@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from npulint.assemble.context import Context
 from npulint.assemble.module import Module
-from npulint.assemble.recognise import calls, devices, graph, inputs, sessions, training
+from npulint.assemble.recognise import calls, cost, devices, graph, initialisers, inputs, sessions, training
 from npulint.assemble.recognise.protos import Protos
 from npulint.assemble.recognise.settings import settings
 from npulint.facts.model import Fact
@@ -37,7 +37,7 @@ def recognise(context: Context) -> dict[str, list[Fact]]:
 
 def _recognisers(context: Context, protos: Protos) -> list[tuple[Callable[[str], bool], _Recogniser]]:
     able: list[tuple[Callable[[str], bool], _Recogniser]] = [(sessions.wants, sessions.Sessions(context, protos).of_call)]
-    for part in (calls, training, inputs, graph, devices):
+    for part in (calls, training, initialisers, inputs, graph, cost, devices):
         able.append((part.wants, _bound(part.of_call, context)))
     return able
 

@@ -90,21 +90,26 @@ class Sessions:
 
     def _estimator(self, module: Module, index: int, name: str) -> Fact:
         call = module.code.calls[index]
-        if name.endswith(".NPUEstimator"):
-            npu, what = "yes", "npu"
-        else:
-            what = "tpu" if name in _TPU else "estimator" if name in _PLAIN else "canned"
-            value = argument(call, "config", 2 if what == "estimator" else -1)
-            npu = "no" if value is None else self._run_config_npu(module, value, index)
-        return self.context.call_fact("estimator", name, module, index, npu=npu, what=what, purpose=purpose(module, call.block))
+        own = name.endswith(".NPUEstimator")
+        what = "npu" if own else "tpu" if name in _TPU else "estimator" if name in _PLAIN else "canned"
+        value = argument(call, "config", -1 if what == "canned" else 2)
+        config = self._run_config(module, value, index)
+        npu = "yes" if own or config in ("npu", "wrapped") else "unknown" if config == "unknown" else "no"
+        role = purpose(module, call.block)
+        return self.context.call_fact("estimator", name, module, index, npu=npu, what=what, config=config, purpose=role)
 
-    def _run_config_npu(self, module: Module, value: Value, index: int) -> str:
+    def _run_config(self, module: Module, value: Value | None, index: int) -> str:
+        """What kind of run configuration an estimator gets: none, npu (an NPURunConfig), wrapped (by
+        npu_run_config_init), other or unknown."""
         call = module.code.calls[index]
-        names = {self.context.names.of_call(m, i).rpartition(".")[2] for m, i in
-                 self.context.flow.sites(module, value, call.block, call.line)}
-        if not names:
-            return "unknown"
-        return "yes" if names & {"npu_run_config_init", "NPURunConfig"} else "no"
+        if value is None or (isinstance(value, Const) and value.value is None):
+            return "unknown" if value is None and any(k == "**" for k, _ in call.keywords) else "none"
+        names = [self.context.names.of_call(m, i) for m, i in self.context.flow.sites(module, value, call.block, call.line)]
+        if any("NPURunConfig" in n for n in names):
+            return "npu"
+        if any("npu_run_config_init" in n for n in names):
+            return "wrapped"
+        return "other" if names and all("RunConfig" in n for n in names) else "unknown"
 
 
 def purpose(module: Module, block: int) -> str:

@@ -85,4 +85,4 @@ def _keyword(context: Context, module: Module, index: int, key: str, value: Valu
     call = module.code.calls[index]
     fact = context.call_fact("setting", key, module, index, via=via, entry=entry, field="",
                              value=lambda: context.known(module, value, call))
-    return Fact("setting", key, module.path, Span(call.line, call.column, call.end_line, call.end_column), fact.attrs)
+    return Fact("setting", key, module.path, Span(call.line, call.column, call.end_line, call.end_column), fact.attrs, None, fact.around)

@@ -13,7 +13,7 @@ from npulint.facts.model import Fact
 _OPTIMIZER = re.compile(
     r"^tensorflow\.(?:train|contrib\.opt|keras\.optimizers|contrib\.optimizer_v2)\.(?:\w*Optimizer\w*|Adam|SGD|RMSprop|Adagrad|Adadelta|Adamax|Nadam|Ftrl)$"
 )
-_LOSS_SCALE_OPTIMIZERS = ("NPULossScaleOptimizer", "NpuLossScaleOptimizer", "NPUOptimizer", "LossScaleOptimizer", "MixedPrecisionLossScaleOptimizer")
+LOSS_SCALE_OPTIMIZERS = ("NPULossScaleOptimizer", "NpuLossScaleOptimizer", "NPUOptimizer", "LossScaleOptimizer", "MixedPrecisionLossScaleOptimizer")
 _MANAGERS = ("FixedLossScaleManager", "ExponentialUpdateLossScaleManager", "FixedLossScale", "DynamicLossScale")
 _DISTRIBUTED = ("NPUDistributedOptimizer", "npu_distributed_optimizer_wrapper", "npu_tf_optimizer", "npu_keras_optimizer",
                 "DistributedOptimizer", "CrossShardOptimizer", "SyncReplicasOptimizer")
@@ -24,7 +24,7 @@ _KERAS_MODEL = re.compile(r"^(?:tensorflow\.)?keras\.(?:models?\.)?(?:Model|Sequ
 _WRAPS = 4
 
 
-_WORDS = frozenset((*_LOSS_SCALE_OPTIMIZERS, *_MANAGERS, *_STEPS, *_ESTIMATOR_STEPS, *_KERAS_STEPS, "run"))
+_WORDS = frozenset((*LOSS_SCALE_OPTIMIZERS, *_MANAGERS, *_STEPS, *_ESTIMATOR_STEPS, *_KERAS_STEPS, "run"))
 
 
 def wants(name: str) -> bool:
@@ -36,13 +36,13 @@ def of_call(context: Context, module: Module, index: int, name: str) -> list[Fac
     """Facts about training for one call."""
     last = name.rpartition(".")[2]
     if name.startswith(("tensorflow.", "npu_bridge.", "npu_device.", "horovod.")):
-        if last in _LOSS_SCALE_OPTIMIZERS or last in _MANAGERS:
+        if last in LOSS_SCALE_OPTIMIZERS or last in _MANAGERS:
             return [_loss_scale(context, module, index, name, last)]
         if _OPTIMIZER.match(name) and last not in _DISTRIBUTED:
             return [context.call_fact("optimizer", name, module, index, what="keras" if ".keras." in name else "tf")]
     if last in _STEPS or last in _ESTIMATOR_STEPS or last in _KERAS_STEPS or name in _LOOPS:
         return _step(context, module, index, name, last)
-    if last == "run" and _is_session(name):
+    if last == "run" and is_session_run(name):
         return [_run(context, module, index, name)]
     return []
 
@@ -87,7 +87,7 @@ def _step(context: Context, module: Module, index: int, name: str, last: str) ->
         if not (_on_optimizer(name) or _looks_like_optimizer(name)):
             return []
         receiver = _receiver(call)
-        scaled = receiver is not None and wrapped_by(context, module, receiver, call, _LOSS_SCALE_OPTIMIZERS)
+        scaled = receiver is not None and wrapped_by(context, module, receiver, call, LOSS_SCALE_OPTIMIZERS)
         return [context.call_fact("train_step", last, module, index, scaled="yes" if scaled else "no",
                                   on=name.rpartition(".")[0], gradients=lambda: _gradients(context, module, call))]
     if name in _LOOPS or (last in _ESTIMATOR_STEPS and "Estimator()" in name):
@@ -144,7 +144,8 @@ def _sources(context: Context, module: Module, value: Value, block: int, line: i
     return found
 
 
-def _is_session(name: str) -> bool:
+def is_session_run(name: str) -> bool:
+    """Whether ``….run`` belongs to a session."""
     base = name.rpartition(".")[0]
     return base.endswith(("Session()", "session()")) or bool(re.search(r"(?:^|[.?])_?(?:tf)?sess(?:ion)?$", base))
 
@@ -155,7 +156,23 @@ def _run(context: Context, module: Module, index: int, name: str) -> Fact:
     fed = argument(call, "feed_dict", 1)
     return context.call_fact("run", "tensorflow.Session().run", module, index,
                              fetches=" ".join(fetched_names(fetched)), fed="yes" if fed is not None else "no",
-                             loops=str(context.loops(module, call.block)))
+                             loops=str(context.loops(module, call.block)),
+                             gated="yes" if context.gated(module, call.block) else "no",
+                             runs=lambda: len(runs_beside(context, module, call.block)))
+
+
+def runs_beside(context: Context, module: Module, block: int) -> list[int]:
+    """The session runs that happen in every round of the loop around `block`; none outside a loop."""
+    loop = context.loop_of(module, block)
+    if loop < 0:
+        return []
+    return [
+        index
+        for index, call in enumerate(module.code.calls)
+        if context.loop_of(module, call.block) == loop
+        and is_session_run(context.names.of_call(module, index))
+        and not context.gated(module, call.block)
+    ]
 
 
 def fetched_names(value: Value | None) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from bisect import bisect_left
 from collections.abc import Callable
 
 from npulint.facts.code import (
@@ -56,6 +57,7 @@ class Expressions:
         self.deferred: list[tuple[ast.expr, int]] = []
         self._depth = 0
         self._wide_lines = {} if text.isascii() else _wide_lines(text)
+        self._continued: dict[int, list[int]] = {}
         self._readers: dict[type, Callable[..., Value]] = {
             ast.Constant: self._constant,
             ast.Name: self._name,
@@ -111,7 +113,12 @@ class Expressions:
 
     def _characters(self, line: int, offset: int) -> int:
         wide = self._wide_lines.get(line)
-        return offset if wide is None else len(wide[:offset].decode("utf-8", "replace"))
+        if wide is None:
+            return offset
+        continued = self._continued.get(line)
+        if continued is None:
+            continued = self._continued[line] = [i for i, byte in enumerate(wide) if byte & 0xC0 == 0x80]
+        return offset - bisect_left(continued, offset)
 
     def target_name(self, node: ast.expr, block: int) -> str:
         """An assignment target as text; calls and computed subscripts in it are recorded."""
@@ -148,7 +155,7 @@ class Expressions:
     def _constant(self, node: ast.Constant, block: int) -> Value:
         value = node.value
         if isinstance(value, str):
-            return Const(value if len(value) <= _LONG else value[:_LONG])
+            return Const(_encodable(value[:_LONG]))
         if value is None or isinstance(value, bool | float):
             return Const(value)
         if isinstance(value, int):
@@ -163,8 +170,8 @@ class Expressions:
         return Ref(node.id)
 
     def _place(self, node: ast.expr) -> tuple[int, int, int]:
-        line, column, _, end = self.span(node)
-        return line, column, end
+        line, column, last, end = self.span(node)
+        return line, column, end if last == line else column + 1
 
     def _attribute(self, node: ast.Attribute, block: int) -> Value:
         value = self._dotted(node, block)
@@ -178,6 +185,9 @@ class Expressions:
         while type(inner) is ast.Attribute:
             parts.append(inner.attr)
             inner = inner.value
+        if len(parts) > _DEEP:
+            self.value(inner, block)
+            return UNKNOWN
         if type(inner) is ast.Name:
             parts.append(inner.id)
             parts.reverse()
@@ -223,6 +233,8 @@ class Expressions:
         value = self.value(node.operand, block)
         if isinstance(node.op, ast.Not):
             return Op("not", (value,))
+        if isinstance(node.op, ast.UAdd):
+            return value
         if isinstance(node.op, ast.USub):
             if isinstance(value, Const) and isinstance(value.value, int | float):
                 return Const(-value.value)
@@ -304,6 +316,11 @@ class Expressions:
 
 
 _GETATTR = Ref("getattr")
+
+
+def _encodable(text: str) -> str:
+    """Lone surrogates (``"\\ud800"`` is a legal literal) can be neither cached nor printed."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _wide_lines(text: str) -> dict[int, bytes]:

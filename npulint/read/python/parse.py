@@ -11,10 +11,15 @@ from npulint.facts.model import Problem, Span
 from npulint.read.python.light import is_relevant, read_lightly
 from npulint.read.python.walk import Walker
 
+# What no Python 3 file holds, wherever it stands ...
 _PYTHON2 = re.compile(
-    r"^[ \t]*(?:print[ \t]+(?![=(,.\[]).|exec[ \t]+[\"'\w]|except[ \t]+[\w.]+[ \t]*,[ \t]*\w+[ \t]*:|raise[ \t]+\w+[ \t]*,)"
-    r"|<>|\b0[0-7]+\b|\bur[\"']",
+    r"^[ \t]*(?:print[ \t]+[\"']|exec[ \t]+[\"']|except[ \t]+[\w.]+[ \t]*,[ \t]*\w+[ \t]*:|raise[ \t]+\w+[ \t]*,)",
     re.MULTILINE,
+)
+# ... and what tells it only where the parser gave up (elsewhere it may be prose or a date).
+_PYTHON2_HERE = re.compile(
+    r"^[ \t]*(?:print[ \t]+(?![=(,.\[]).|exec[ \t]+\w)|;[ \t]*print[ \t]|:[ \t]*print[ \t]"
+    r"|<>|\b0[0-7]+\b|\b\d+[lL]\b|\bur[\"']|`[^`]+`"
 )
 
 
@@ -26,15 +31,18 @@ def read_python(text: str, path: str) -> tuple[Code, list[Problem]]:
             tree = ast.parse(text)
     except SyntaxError as error:
         return Code(), [_syntax_problem(error, text, path)]
-    except (RecursionError, MemoryError, ValueError) as error:
+    except (RecursionError, MemoryError) as error:
         return Code(), [Problem(path, "too-deep", type(error).__name__)]
+    except ValueError as error:  # NUL characters, lone surrogates, endless numbers
+        return Code(), [Problem(path, "syntax-error", str(error))]
     return (Walker(text).walk(tree) if is_relevant(text) else read_lightly(text, tree)), []
 
 
 def _syntax_problem(error: SyntaxError, text: str, path: str) -> Problem:
     line = max(1, error.lineno or 1)
     column = max(1, error.offset or 1)
-    reason = "python2" if _PYTHON2.search(text) else "syntax-error"
+    here = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")[line - 1 : line]
+    reason = "python2" if _PYTHON2.search(text) or any(map(_PYTHON2_HERE.search, here)) else "syntax-error"
     if "too many nested" in (error.msg or "") or "too many levels" in (error.msg or ""):
         reason = "too-deep"
     return Problem(path, reason, error.msg or "", Span(line, column, line, column + 1))

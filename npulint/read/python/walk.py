@@ -17,7 +17,7 @@ class Walker(Expressions):
     def __init__(self, text: str) -> None:
         super().__init__(text)
         self._stack: list[tuple[_Statements, int]] = []
-        self._globals: dict[int, set[str]] = {}
+        self._elsewhere: dict[int, dict[str, int]] = {}
         self._handlers: dict[type, Callable[..., None]] = {
             ast.Expr: self._expression,
             ast.Assign: self._assign,
@@ -37,6 +37,7 @@ class Walker(Expressions):
             ast.AsyncWith: self._with,
             ast.Try: self._try,
             ast.Global: self._global,
+            ast.Nonlocal: self._global,
             ast.Assert: self._assert,
             ast.Raise: self._raise,
             ast.Delete: self._skip,
@@ -118,16 +119,17 @@ class Walker(Expressions):
         self.binds.append(Bind(name, value, where, *self.span(target)))
 
     def _home(self, name: str, block: int) -> int:
-        if self._globals:
-            here = block
-            while here > 0:
-                if name in self._globals.get(here, ()):
-                    return 0
-                here = self.blocks[here].parent
+        return self._elsewhere.get(self._scope(block), {}).get(name, block) if self._elsewhere else block
+
+    def _scope(self, block: int) -> int:
+        while block > 0 and self.blocks[block].kind not in ("function", "class", "lambda"):
+            block = self.blocks[block].parent
         return block
 
-    def _global(self, node: ast.Global, block: int) -> None:
-        self._globals.setdefault(block, set()).update(node.names)
+    def _global(self, node: ast.Global | ast.Nonlocal, block: int) -> None:
+        kind = "global" if isinstance(node, ast.Global) else "nonlocal"
+        home = self.new_block(kind, block, node.lineno)
+        self._elsewhere.setdefault(self._scope(block), {}).update(dict.fromkeys(node.names, home))
 
     def _define(self, node: ast.FunctionDef | ast.AsyncFunctionDef, block: int) -> None:
         params, defaults = self.parameters(node.args, block)
@@ -181,7 +183,8 @@ class Walker(Expressions):
             self._record_import(node, block, node.module or "", alias.name, alias.asname or alias.name, node.level)
 
     def _record_import(self, node: ast.stmt, block: int, module: str, name: str, alias: str, level: int) -> None:
-        line, column, _, end = self.span(node)
+        line, column, last, end = self.span(node)
+        end = end if last == line else column + 1
         self.imports.append(Import(module, name, alias, level, block, line, column, end))
         if alias:
             self.imported.add(alias)
@@ -224,4 +227,18 @@ class Walker(Expressions):
     def _match(self, node: ast.Match, block: int) -> None:
         self.value(node.subject, block)
         for case in node.cases:
-            self._enter(case.body, self.new_block("if", block, node.lineno))
+            inner = self.new_block("if", block, case.pattern.lineno)
+            for part in ast.walk(case.pattern):
+                self._capture(part, inner)
+            if case.guard is not None:
+                self.value(case.guard, inner)
+            self._enter(case.body, inner)
+
+    def _capture(self, pattern: ast.AST, block: int) -> None:
+        """Record the name that a pattern binds, or the value that it compares with."""
+        if isinstance(pattern, ast.MatchValue | ast.MatchClass):
+            self.value(pattern.value if isinstance(pattern, ast.MatchValue) else pattern.cls, block)
+            return
+        name = getattr(pattern, "rest" if isinstance(pattern, ast.MatchMapping) else "name", None)
+        if isinstance(pattern, ast.pattern) and name:
+            self.binds.append(Bind(name, UNKNOWN, self._home(name, block), *self.span(pattern)))

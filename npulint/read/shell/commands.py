@@ -14,21 +14,23 @@ _PASSED = frozenset(("!", "time", "then", "else", "elif", "do"))
 
 
 class Command(NamedTuple):
-    """One simple command. `guarded`: it stands in a branch, a loop, or behind a test; `loop` numbers
-    the outermost loop around it (0: none); `function` names the function whose body holds it. A for
-    loop's header is a command whose first word is ``for``."""
+    """One simple command. `path` numbers the branches and loops around it, outermost first (what stands
+    in one of them always runs before what follows there); `guarded`: there is one in its function;
+    `loop` is the number of the outermost loop (0: none); `function` names the function whose body holds
+    it. A for loop's header is a command whose first word is ``for``."""
 
     words: tuple[Word, ...]
+    path: tuple[int, ...]
     guarded: bool
     loop: int
     function: str
 
 
 class _Open:
-    """A construct that has begun; a condition guards nothing until its ``then`` or ``do``."""
+    """A construct that has begun; `branch` numbers its present branch, a condition has none (0)."""
 
-    def __init__(self, kind: str, active: bool, loop: int = 0, name: str = "") -> None:
-        self.kind, self.active, self.loop, self.name = kind, active, loop, name
+    def __init__(self, kind: str, branch: int = 0, name: str = "") -> None:
+        self.kind, self.branch, self.name = kind, branch, name
 
 
 class Parser:
@@ -36,6 +38,7 @@ class Parser:
 
     def __init__(self) -> None:
         self.commands: list[Command] = []
+        self.functions: set[str] = set()
         self._open: list[_Open] = []
         self._words: list[Word] = []
         self._mode = ""  # "", for, case, pattern, test, function
@@ -43,7 +46,8 @@ class Parser:
         self._guard = False
         self._test = False
         self._joined = False
-        self._loops = 0
+        self._known: tuple[tuple[int, ...], bool, int, str] | None = None
+        self._branches = 0
         self._function = ""
 
     def parse(self, tokens: Iterable[Token]) -> list[Command]:
@@ -80,22 +84,22 @@ class Parser:
     def _keyword(self, literal: str, word: Word) -> bool:
         """Whether the first word of a command is one of the grammar's."""
         if literal in ("if", "while", "until"):
-            self._begin("if" if literal == "if" else "loop", active=False)
+            self._begin("if" if literal == "if" else "loop")
         elif literal in ("for", "select"):
-            self._begin("loop", active=False)
+            self._begin("loop")
             self._mode = "for"
             self._words.append(word)
         elif literal == "case":
-            self._begin("case", active=True)
+            self._begin("case", self._number())
             self._mode = "case"
         elif literal == "function":
             self._mode = "function"
         elif literal == "{":
-            self._begin("group", active=False)
+            self._begin("group")
         elif literal in _CLOSERS:
             self._close(_CLOSERS[literal])
         elif literal in _PASSED:
-            if literal in ("then", "do"):
+            if literal in ("then", "do", "else", "elif"):
                 self._activate()
         else:
             if literal == "[[":
@@ -125,8 +129,7 @@ class Parser:
                 self._close("subshell")
         elif text.startswith(";;") or text == ";&":
             self._flush()
-            if any(open_.kind == "case" for open_ in self._open):
-                self._mode = "pattern"
+            self._next_clause()
         else:
             self._separator(text)
 
@@ -147,31 +150,44 @@ class Parser:
             self._function = self._words.pop().literal or "?"  # name ( ) …
             self._mode = ""
         elif not self._words and not self._function:
-            self._begin("subshell", active=False)
+            self._begin("subshell")
         elif self._function and not self._words:
             return  # function name ( )
         else:
             self._flush()
-            self._begin("subshell", active=False)
+            self._begin("subshell")
 
     def _function_header(self) -> bool:
         """Whether a closing parenthesis ends ``name ()``."""
         return bool(self._function) and not self._words
 
-    def _begin(self, kind: str, active: bool) -> None:
+    def _number(self) -> int:
+        self._branches += 1
+        return self._branches
+
+    def _begin(self, kind: str, branch: int = 0) -> None:
         if len(self._open) >= _DEPTH:
             return
-        loop = 0
-        if kind == "loop":
-            self._loops += 1
-            loop = self._loops
-        name, self._function = (self._function, "") if kind in ("group", "subshell") else ("", self._function)
-        self._open.append(_Open(kind, active, loop, name))
+        name = ""
+        if kind in ("group", "subshell"):
+            name, self._function = self._function, ""
+            self.functions.add(name)
+        self._known = None
+        self._open.append(_Open(kind, branch, name))
 
     def _activate(self) -> None:
         for open_ in reversed(self._open):
             if open_.kind in ("if", "loop"):
-                open_.active = True
+                open_.branch = self._number()
+                self._known = None
+                return
+
+    def _next_clause(self) -> None:
+        for open_ in reversed(self._open):
+            if open_.kind == "case":
+                open_.branch = self._number()
+                self._known = None
+                self._mode = "pattern"
                 return
 
     def _close(self, kind: str) -> None:
@@ -179,16 +195,26 @@ class Parser:
         for index in range(len(self._open) - 1, -1, -1):
             if self._open[index].kind == kind:
                 del self._open[index:]
+                self._known = None
                 return
 
     def _flush(self) -> None:
         if self._words:
-            inside = self._open
-            names = [open_.name for open_ in inside if open_.name]
-            start = max((index for index, open_ in enumerate(inside) if open_.name), default=-1) + 1
-            guarded = self._guard or any(open_.active for open_ in inside[start:])
-            loop = next((open_.loop for open_ in inside if open_.loop), 0)
-            self.commands.append(Command(tuple(self._words), guarded, loop, names[-1] if names else ""))
+            path, guarded, loop, function = self._context()
+            if self._guard:
+                path, guarded = (*path, self._number()), True
+            self.commands.append(Command(tuple(self._words), path, guarded, loop, function))
         self._words = []
         if self._mode in ("for", "test"):
             self._mode = ""
+
+    def _context(self) -> tuple[tuple[int, ...], bool, int, str]:
+        """Path, guarded, loop and function of what stands here; computed once for each construct."""
+        if self._known is None:
+            path = tuple(open_.branch for open_ in self._open if open_.branch)
+            names = [index for index, open_ in enumerate(self._open) if open_.name]
+            own = self._open[names[-1] + 1 :] if names else self._open
+            loop = next((open_.branch for open_ in self._open if open_.kind == "loop"), 0)
+            function = self._open[names[-1]].name if names else ""
+            self._known = (path, any(open_.branch for open_ in own), loop, function)
+        return self._known

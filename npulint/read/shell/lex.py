@@ -11,7 +11,9 @@ _OPERATOR = re.compile(r"&&|\|\||;;&|;;|;&|\|&|&>>|&>|<<<|<<-|<<|>>|>&|<&|<>|>\|
 _PLAIN = re.compile(r"[^\s;&|<>()'\"\\$`]+")
 _QUOTED = re.compile(r'[^"\\$`]+')
 _NAME = re.compile(r"[A-Za-z_]\w*|[0-9@*#?$!-]")
-_BRACED = re.compile(r"(?P<name>[A-Za-z_]\w*|[0-9]+|[@*])(?P<all>\[[@*]\])?(?:(?P<operator>:?[-=])(?P<default>.*))?", re.S)
+_BRACED = re.compile(
+    r"(?P<name>[A-Za-z_]\w*|[0-9]+|[@*])(?P<all>\[[@*]\])?(?:(?P<operator>:?[-=])(?P<default>.*))?", re.DOTALL
+)
 _SPECIAL = re.compile(r"[\\'\"`(){}$#]")
 _ARRAY = re.compile(r"[A-Za-z_]\w*\+?=$")
 REDIRECTIONS = frozenset(("<", ">", ">>", "<<", "<<-", "<<<", ">&", "<&", "<>", ">|", "&>", "&>>"))
@@ -287,7 +289,8 @@ def _braced(inner: str, quoted: bool) -> Part:
     if match is None:
         name = _NAME.match(inner.lstrip("!#"))
         return Part("unknown", name.group() if name else "", quoted)
-    return Part("var", match.group("name"), quoted, 0, match.group("default"))
+    one_word = quoted and match.group("all") != "[@]"  # "${list[@]}" stays several words
+    return Part("var", match.group("name"), one_word, 0, match.group("default"))
 
 
 def _merged(parts: list[Part]) -> tuple[Part, ...]:

@@ -16,6 +16,7 @@ HOLE = "\0"
 """Stands for unknown text inside a value; no readable script contains it."""
 
 _LONGEST = 4000  # characters of a value; doubling assignments would grow without end
+_MOST = 200  # assignments of one variable
 _ASSIGNMENT = re.compile(r"(?P<name>[A-Za-z_]\w*)(?P<index>\[[^\]]*\])?(?P<plus>\+)?=")
 _MENTIONED = re.compile(r"\$\{?[#!]?(\w+|[@*])")
 
@@ -55,8 +56,14 @@ class Variables:
         self._assigned: dict[str, list[_Assigned]] = {}
         self._caller_names = {"OPTARG"}  # loop variables over the script's own arguments
 
-    def assign(self, word: Word, command: Command) -> Assignment | None:
-        """Record the assignment that `word` spells; None when it is none."""
+    def assign(self, word: Word, command: Command) -> None:
+        """Record the assignment that `word` spells, if it is one."""
+        assignment = self.assignment(word, command)
+        if assignment is not None:
+            self._record(assignment.name, assignment.value.text, assignment.value.default, word, command)
+
+    def assignment(self, word: Word, command: Command) -> Assignment | None:
+        """The assignment that `word` spells, or None when it is none."""
         if not word.parts or word.parts[0].kind != "text" or word.parts[0].quoted:
             return None
         match = _ASSIGNMENT.match(word.parts[0].text)
@@ -71,7 +78,6 @@ class Variables:
             before, default = self.value(name, command, word.start)
             glue = " " if any(part.kind == "array" for part in word.parts) else ""
             value = value._replace(text=_capped(before + glue + value.text), default=value.default or default)
-        self._record(name, value.text, value.default, word, command)
         return Assignment(name, value)
 
     def computed(self, name: str, word: Word, command: Command, by_caller: bool = False) -> None:
@@ -101,13 +107,13 @@ class Variables:
         """The value of a variable used in `command` at offset `start`, and whether it is a default only."""
         base: _Assigned | None = None
         others: list[_Assigned] = []
-        for entry in self._assigned.get(name, ()):
-            elsewhere = entry.command.function not in ("", command.function)
-            if entry.start >= start and not elsewhere and not (entry.command.loop and entry.command.loop == command.loop):
+        entries = self._assigned.get(name, [])
+        for entry in entries if len(entries) <= _MOST else ():
+            here = entry.command
+            elsewhere = here.function not in ("", command.function)
+            if entry.start >= start and not elsewhere and not (here.loop and here.loop == command.loop):
                 continue
-            if entry.start < start and not elsewhere and not entry.command.guarded:
-                base, others = entry, []
-            elif entry.command == command and entry.start < start:
+            if entry.start < start and not elsewhere and here.path == command.path[: len(here.path)]:
                 base, others = entry, []
             else:
                 others.append(entry)
@@ -156,8 +162,7 @@ class Variables:
         if part.kind == "text":
             return part.text, False
         if part.kind == "array":
-            tokens = [token for token in Lexer(part.text).tokens() if isinstance(token, Word)]
-            return _capped(" ".join(field.text for field in self.fields(tuple(tokens), command))), False
+            return self._array(part.text, word, command), False
         if part.kind != "var":
             return HOLE, False
         value, default = HOLE, False
@@ -166,6 +171,17 @@ class Variables:
         elif part.default is not None and not re.search(r"[$`\"'\\]", part.default):
             value, default = part.default, True
         return value, default
+
+    def _array(self, text: str, word: Word, command: Command) -> str:
+        """The elements of ``(…)`` with blanks between; one element cannot hold another list."""
+        if len(text) > _LONGEST:
+            return HOLE
+        found = []
+        for token in Lexer(text).tokens():
+            if isinstance(token, Word):
+                parts = tuple(part for part in token.parts if part.kind != "array")
+                found += self._split(Word(parts, word.start, word.end), command)
+        return _capped(" ".join(field.text for field in found))
 
 
 def _capped(text: str) -> str:

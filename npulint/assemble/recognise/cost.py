@@ -1,0 +1,119 @@
+"""What makes a graph grow, wait for the host, or lose precision: operations by how they are used."""
+
+from __future__ import annotations
+
+from npulint.assemble.context import Context
+from npulint.assemble.flow import argument
+from npulint.assemble.module import Module
+from npulint.assemble.recognise.training import runs_beside
+from npulint.facts.code import Op, Value
+from npulint.facts.model import Fact
+
+_BUILDERS = frozenset(
+    f"tensorflow.{name}"
+    for name in """assign assign_add assign_sub constant cast convert_to_tensor reduce_mean reduce_sum reduce_max add
+    multiply matmul concat stack reshape transpose equal argmax one_hot gradients placeholder Variable get_variable
+    random_uniform random_normal zeros ones expand_dims squeeze slice group clip_by_value square subtract
+    global_variables_initializer local_variables_initializer variables_initializer train.Saver nn.softmax nn.sigmoid
+    nn.l2_loss summary.scalar summary.image summary.histogram summary.merge summary.merge_all image.resize_images
+    image.resize_bilinear image.decode_jpeg image.decode_png image.decode_image read_file""".split()
+)
+_FRESH = frozenset(
+    ("tensorflow.Session", "tensorflow.InteractiveSession", "tensorflow.Graph", "tensorflow.reset_default_graph")
+)
+_PY_FUNCS = frozenset(
+    f"tensorflow.{name}" for name in ("py_func", "numpy_function", "py_function", "contrib.framework.py_func")
+)
+_SHAPERS = frozenset(("set_shape", "ensure_shape", "_set_shape"))
+_HALF = frozenset(("tensorflow.float16", "tensorflow.half", "float16", "half"))
+_SUMS = frozenset(("tensorflow.reduce_sum", "tensorflow.reduce_mean"))
+_RECURRENT = frozenset(("dynamic_rnn", "bidirectional_dynamic_rnn"))
+
+
+def wants(name: str) -> bool:
+    """Operations that are often built in loops, Python functions in graphs, sums, square roots, copied RNNs."""
+    return name in _BUILDERS or name in _PY_FUNCS or name in _SUMS or name == "tensorflow.sqrt" or _copied(name)
+
+
+def of_call(context: Context, module: Module, index: int, name: str) -> list[Fact]:
+    """``graph_growth``, ``py_func``, ``half_reduction``, ``zero_root`` and, for a recurrent network's
+    loop that the project keeps a copy of, ``control_flow``."""
+    found = []
+    if name in _BUILDERS and _in_step_loop(context, module, index):
+        found.append(context.call_fact("graph_growth", name, module, index))
+    if name in _PY_FUNCS:
+        found.append(context.call_fact("py_func", name, module, index, shaped=lambda: _shaped(module)))
+    elif name in _SUMS and _is_half(context, module, index):
+        found.append(context.call_fact("half_reduction", name, module, index))
+    elif name == "tensorflow.sqrt" and _of_sum(context, module, index):
+        found.append(context.call_fact("zero_root", name, module, index))
+    elif _copied(name):
+        found.append(context.call_fact("control_flow", name.replace(":", ".").rpartition(".")[2], module, index))
+    return found
+
+
+def _copied(name: str) -> bool:
+    return ":" in name and not name.startswith("?") and name.replace(":", ".").rpartition(".")[2] in _RECURRENT
+
+
+def _in_step_loop(context: Context, module: Module, index: int) -> bool:
+    """Whether the call's own loop also runs a session, on a graph that the loop does not make anew."""
+    block = module.code.calls[index].block
+    if context.loop_of(module, block) < 0 or context.gated(module, block):
+        return False
+    if not runs_beside(context, module, block):
+        return False
+    outer = [b for b in module.ancestors(block) if module.blocks[b].kind == "loop"]
+    return not any(
+        context.names.of_call(module, at) in _FRESH and set(outer).intersection(module.ancestors(call.block))
+        for at, call in enumerate(module.code.calls)
+    )
+
+
+def _shaped(module: Module) -> str:
+    """Whether the module gives any tensor back its static shape."""
+    return "yes" if any(module.written(at) in _SHAPERS for at in range(len(module.code.calls))) else "no"
+
+
+def _is_half(context: Context, module: Module, index: int) -> bool:
+    """Whether what is reduced was certainly cast to float16 before."""
+    call = module.code.calls[index]
+    value = argument(call, "input_tensor", 0)
+    sites = [] if value is None else context.flow.sites(module, value, call.block, call.line)
+    return bool(sites) and all(_casts_to_half(context, home, at) for home, at in sites)
+
+
+def _casts_to_half(context: Context, module: Module, index: int) -> bool:
+    if context.names.of_call(module, index) != "tensorflow.cast":
+        return False
+    call = module.code.calls[index]
+    dtype = argument(call, "dtype", 1)
+    return dtype is not None and context.known(module, dtype, call).single in _HALF
+
+
+def _of_sum(context: Context, module: Module, index: int) -> bool:
+    """Whether the root is taken of a sum of squares and of nothing else."""
+    call = module.code.calls[index]
+    value = argument(call, "x", 0)
+    return value is not None and any(
+        context.names.of_call(home, at) == "tensorflow.reduce_sum" and _squares(context, home, at)
+        for home, at in context.flow.sites(module, value, call.block, call.line)
+    )
+
+
+def _squares(context: Context, module: Module, index: int) -> bool:
+    call = module.code.calls[index]
+    inner = argument(call, "input_tensor", 0)
+    if inner is None:
+        return False
+    power = _power(inner)
+    if power is not None:
+        return context.known(module, power, call).single == 2
+    made = context.flow.sites(module, inner, call.block, call.line)
+    names = {context.names.of_call(home, at) for home, at in made}
+    return bool(names) and names <= {"tensorflow.square", "tensorflow.squared_difference"}
+
+
+def _power(value: Value) -> Value | None:
+    """The exponent of ``x ** n``."""
+    return value.operands[1] if isinstance(value, Op) and value.op == "**" else None

@@ -1,0 +1,32 @@
+"""Iteration sinking is set up in two places: a session option and a call; do they agree?"""
+
+from __future__ import annotations
+
+from npulint.facts.model import Fact
+from npulint.facts.values import Known
+
+_CALLS = frozenset(("set_iteration_per_loop", "load_iteration_per_loop_var"))
+_ANNOUNCED = "create_iteration_per_loop_var"
+
+
+def describe_sinking(facts: dict[str, list[Fact]]) -> None:
+    """Add to settings of ``iterations_per_loop`` on a session whether the call that sinks the loop is
+    there and gives the same number (`agrees`: yes, no, missing or unknown)."""
+    everything = [f for found in facts.values() for f in found]
+    settings = [f for f in everything if f.kind == "setting" and f.name == "iterations_per_loop"]
+    settings = [f for f in settings if f.get("via") == "session_key"]
+    if not settings:
+        return
+    called = [f for f in everything if f.kind == "call" and f.name.rpartition(".")[2] in {*_CALLS, _ANNOUNCED}]
+    for fact in settings:
+        fact.attrs["agrees"] = _agrees(fact.get("value"), called)
+
+
+def _agrees(wanted: object, called: list[Fact]) -> str:
+    if not called:
+        return "missing"
+    given = [f.args.get("iterations_per_loop", 2) for f in called if f.name.rpartition(".")[2] in _CALLS and f.args]
+    given = [g.single for g in given if isinstance(g, Known)]
+    if not given or None in given or not isinstance(wanted, Known) or wanted.single is None:
+        return "unknown"
+    return "yes" if wanted.single in given else "no"

@@ -1,0 +1,81 @@
+"""From check files to one catalogue: parses every file and compares the checks with each other."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+
+import msgspec
+
+from npulint.catalogue.check import Catalogue, Check
+from npulint.catalogue.problems import CatalogueError, CatalogueProblem
+from npulint.catalogue.schema import Parsed, parse_check
+from npulint.catalogue.sources import RETIRED, SourceFile, read_file
+
+_RETIRED_LINE = re.compile(r"(NPU[0-9]{4})(?:\s|\Z)")
+
+
+def collect(files: Sequence[SourceFile]) -> Catalogue:
+    """The catalogue of these files; raises `CatalogueError` with every problem of every file."""
+    problems: list[CatalogueProblem] = []
+    retired: dict[str, str] = {}
+    parsed: list[Parsed] = []
+    for source in files:
+        if source.path.endswith(RETIRED):
+            retired.update(_retired(source, problems))
+        elif source.path.endswith(".yml"):
+            problems.append(CatalogueProblem(source.path, 1, 1, "the file name must end in .yaml"))
+        else:
+            parsed.append(parse_check(read_file(source), source.path, source.family, source.name))
+    for result in parsed:
+        problems += result.problems
+    problems += _clashes([result for result in parsed if result.check is not None], retired)
+    if problems:
+        raise CatalogueError(problems)
+    checks = sorted((result.check for result in parsed if result.check is not None), key=lambda check: check.code)
+    return Catalogue(tuple(checks), content_digest(checks))
+
+
+def content_digest(checks: Sequence[Check]) -> str:
+    """A text that changes whenever anything in the checks changes."""
+    return hashlib.blake2b(msgspec.msgpack.encode(checks), digest_size=16).hexdigest()
+
+
+def _retired(source: SourceFile, problems: list[CatalogueProblem]) -> dict[str, str]:
+    """The codes of a list of retired codes, each with the place that retires it."""
+    found: dict[str, str] = {}
+    text = read_file(source).decode("utf-8", "replace")
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        match = _RETIRED_LINE.match(line)
+        if match is None:
+            problems.append(CatalogueProblem(source.path, number, 1, "a line must begin with a code"))
+        else:
+            found[match[1]] = f"{source.path}:{number}"
+    return found
+
+
+def _clashes(results: Sequence[Parsed], retired: dict[str, str]) -> list[CatalogueProblem]:
+    """Codes and names that are used twice, and retired codes."""
+    found: list[CatalogueProblem] = []
+    codes: dict[str, str] = {}
+    names: dict[str, str] = {}
+    for result in results:
+        check = result.check
+        if check is None:
+            continue
+        line, column = result.code_at
+        if check.code in retired:
+            message = f"code: {check.code} is retired ({retired[check.code]}); a code is never used again"
+            found.append(CatalogueProblem(result.path, line, column, message))
+        if check.code in codes:
+            message = f"code: {check.code} belongs to {codes[check.code]}"
+            found.append(CatalogueProblem(result.path, line, column, message))
+        if check.name in names:
+            message = f"the name '{check.name}' belongs to {names[check.name]}"
+            found.append(CatalogueProblem(result.path, 1, 1, message))
+        codes.setdefault(check.code, result.path)
+        names.setdefault(check.name, result.path)
+    return found

@@ -1,0 +1,145 @@
+"""The compiled catalogue: one file that start-up reads instead of the YAML files.
+
+``python -m npulint.catalogue.compiled DEST`` writes the compiled form of the built-in checks, to be shipped
+beside them as ``catalogue.msgpack``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import hashlib
+import os
+import sys
+import zlib
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from npulint import __version__
+from npulint.catalogue.check import Catalogue
+from npulint.catalogue.sources import SourceFile
+
+_MAGIC = b"npulint-catalogue-1"
+
+
+def shipped_key(files: Iterable[SourceFile]) -> str:
+    """What a shipped compiled file depends on: names and sizes (installing changes the times)."""
+    return _digest(f"{file.relative}\0{file.size}" for file in files)
+
+
+def cache_key(files: Iterable[SourceFile]) -> str:
+    """What a cached compiled file depends on: names, sizes and times of all check files, and of the code
+    that reads them."""
+    readers = sorted(os.scandir(os.path.dirname(__file__)), key=lambda entry: entry.name)
+    own = (f"{e.name}\0{e.stat().st_size}\0{e.stat().st_mtime_ns}" for e in readers if e.name.endswith(".py"))
+    return _digest([*(f"{file.path}\0{file.size}\0{file.mtime_ns}" for file in files), *own])
+
+
+def encode(catalogue: Catalogue, key: str) -> bytes:
+    """The bytes of a compiled file: a header line, then the catalogue."""
+    body = msgspec.msgpack.encode(catalogue)
+    return b"%s %s %08x\n%s" % (_MAGIC, key.encode("ascii"), zlib.crc32(body), body)
+
+
+def decode(data: bytes, key: str) -> Catalogue | None:
+    """The catalogue of a compiled file, or None if it is damaged or was made from something else."""
+    header, _, body = data.partition(b"\n")
+    if header != b"%s %s %08x" % (_MAGIC, key.encode("ascii"), zlib.crc32(body)):
+        return None
+    collecting = gc.isenabled()
+    gc.disable()  # thousands of new records and no garbage: a third of the time would go into looking for it
+    try:
+        return msgspec.msgpack.decode(body, type=Catalogue)
+    except (msgspec.DecodeError, RecursionError):
+        return None
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def read(path: str, key: str) -> Catalogue | None:
+    """The catalogue of the compiled file at `path`; None if there is none that fits."""
+    try:
+        with open(path, "rb") as stream:
+            if not _owned(stream.fileno()):
+                return None
+            return decode(stream.read(), key)
+    except OSError:
+        return None
+
+
+def write(path: str, data: bytes) -> None:
+    """Write a compiled file so that a reader sees all of it or nothing; raises `OSError`."""
+    temporary = f"{path}.{os.getpid()}.tmp"
+    try:
+        with open(temporary, "wb") as stream:
+            stream.write(data)
+        os.replace(temporary, path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+def cache_path(directories: Sequence[str]) -> str | None:
+    """The cached compiled file for this set of check directories; None where there is no cache."""
+    home = _cache_directory()
+    if home is None:
+        return None
+    return os.path.join(home, f"catalogue-{_digest(map(os.path.abspath, directories))[:16]}.msgpack")
+
+
+def write_cache(path: str, data: bytes) -> None:
+    """Keep a compiled file for the next start; a cache that cannot be written is done without."""
+    with contextlib.suppress(OSError):
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        write(path, data)
+
+
+def _digest(parts: Iterable[str]) -> str:
+    text = "\0\0".join((__version__, *parts))
+    return hashlib.blake2b(text.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
+
+
+def _cache_directory() -> str | None:
+    """``NPULINT_CACHE_DIR``, or npulint's folder in the user's cache."""
+    named = os.environ.get("NPULINT_CACHE_DIR")
+    if named:
+        return named
+    if sys.platform == "win32":
+        home = os.environ.get("LOCALAPPDATA", "")
+    elif sys.platform == "darwin":
+        home = os.path.expanduser("~/Library/Caches")
+    else:
+        home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return os.path.join(home, "npulint") if os.path.isabs(home) else None
+
+
+def _owned(descriptor: int) -> bool:
+    """Whether a cache file is ours or the system's, so that no other user can put words into reports."""
+    if not hasattr(os, "getuid"):
+        return True
+    return os.fstat(descriptor).st_uid in (os.getuid(), 0)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Write the compiled built-in catalogue to the path in `arguments`; returns the exit status."""
+    from npulint.catalogue.collect import collect
+    from npulint.catalogue.problems import CatalogueError
+    from npulint.catalogue.sources import builtin_directory, list_files
+
+    if len(arguments) != 1:
+        sys.stderr.write("usage: python -m npulint.catalogue.compiled DEST\n")
+        return 2
+    try:
+        files = list_files([builtin_directory()])
+        write(arguments[0], encode(collect(files), shipped_key(files)))
+    except (CatalogueError, OSError) as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

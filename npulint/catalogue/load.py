@@ -1,0 +1,43 @@
+"""The catalogue of a run: the built-in checks and those of the user's directories."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from npulint.catalogue import compiled
+from npulint.catalogue.check import Catalogue, Check
+from npulint.catalogue.sources import PRECOMPILED, SourceFile, builtin_directory, list_files
+
+
+def load_catalogue(extra_dirs: Sequence[str] = (), use_cache: bool = True) -> Catalogue:
+    """All checks in code order. `extra_dirs` are folders of further check files (or single files).
+    Raises `CatalogueError` with every problem of every file. Without `use_cache` the YAML files are read."""
+    builtin = builtin_directory()
+    directories = [builtin, *extra_dirs]
+    files = list_files(directories)
+    if not use_cache:
+        return _collect(files)
+    if not extra_dirs:
+        shipped = compiled.read(os.path.join(builtin, PRECOMPILED), compiled.shipped_key(files))
+        if shipped is not None:
+            return shipped
+    path, key = compiled.cache_path(directories), compiled.cache_key(files)
+    cached = compiled.read(path, key) if path else None
+    if cached is not None:
+        return cached
+    catalogue = _collect(files)
+    if path:
+        compiled.write_cache(path, compiled.encode(catalogue, key))
+    return catalogue
+
+
+def load_checks(paths: Sequence[str]) -> tuple[Check, ...]:
+    """The checks of some files or folders alone; raises `CatalogueError`."""
+    return _collect(list_files(paths)).checks
+
+
+def _collect(files: list[SourceFile]) -> Catalogue:
+    from npulint.catalogue.collect import collect
+
+    return collect(files)

@@ -1,0 +1,96 @@
+"""Where check files lie, and what can be said of them without opening one."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from npulint.catalogue.problems import CatalogueError, CatalogueProblem
+from npulint.catalogue.yaml_tree import MAX_BYTES
+
+RETIRED = "retired.txt"
+PRECOMPILED = "catalogue.msgpack"
+
+
+class SourceFile(msgspec.Struct, frozen=True):
+    """One check file as the directory shows it. `relative` is its POSIX path below the directory."""
+
+    path: str
+    relative: str
+    size: int
+    mtime_ns: int
+
+    @property
+    def family(self) -> str:
+        """The name of the folder that holds it."""
+        return os.path.basename(os.path.dirname(os.path.abspath(self.path)))
+
+    @property
+    def name(self) -> str:
+        """The file name without its ending."""
+        return os.path.splitext(os.path.basename(self.path))[0]
+
+
+def builtin_directory() -> str:
+    """The folder of the built-in checks: inside the package when installed, beside it in a checkout."""
+    package = Path(__file__).resolve().parent.parent
+    for place in (package / "checks", package.parent / "checks"):
+        if place.is_dir():
+            return str(place)
+    raise CatalogueError([CatalogueProblem(str(package / "checks"), 1, 1, "the built-in checks are missing")])
+
+
+def list_files(directories: Sequence[str]) -> list[SourceFile]:
+    """All check files (and lists of retired codes) below the directories, in a stable order. A path that
+    is itself a file is taken as it is. Directory links are not followed. Raises `CatalogueError` for a
+    path that does not exist."""
+    found: dict[str, SourceFile] = {}
+    for directory in directories:
+        real = os.path.realpath(directory)
+        if os.path.isdir(real):
+            for entry in _walk(directory, ""):
+                found.setdefault(f"{real.replace(os.sep, '/')}/{entry.relative}", entry)
+        else:
+            found.setdefault(real.replace(os.sep, "/"), _single(directory))
+    return list(found.values())
+
+
+def read_file(source: SourceFile) -> bytes:
+    """The bytes of a check file, at most a little more than the loader accepts; raises `CatalogueError`."""
+    try:
+        with open(source.path, "rb") as stream:
+            return stream.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise _error(source.path, f"cannot be read: {error.strerror}") from None
+
+
+def _single(path: str) -> SourceFile:
+    try:
+        status = os.stat(path)
+    except OSError as error:
+        raise _error(path, f"cannot be read: {error.strerror}") from None
+    if not stat.S_ISREG(status.st_mode):
+        raise _error(path, "neither a file nor a directory")
+    return SourceFile(path, os.path.basename(path), status.st_size, status.st_mtime_ns)
+
+
+def _walk(directory: str, prefix: str) -> Iterator[SourceFile]:
+    with os.scandir(directory) as listing:
+        entries = sorted(listing, key=lambda entry: entry.name)
+    for entry in entries:
+        if entry.name.startswith("."):
+            continue
+        if entry.is_dir(follow_symlinks=False):
+            yield from _walk(entry.path, f"{prefix}{entry.name}/")
+        elif entry.name.endswith((".yaml", ".yml")) or entry.name == RETIRED:
+            status = entry.stat()
+            if stat.S_ISREG(status.st_mode):
+                yield SourceFile(entry.path, prefix + entry.name, status.st_size, status.st_mtime_ns)
+
+
+def _error(path: str, message: str) -> CatalogueError:
+    return CatalogueError([CatalogueProblem(path, 1, 1, message)])

@@ -1,0 +1,1 @@
+"""The command line: words in, a report and an exit code out."""

@@ -1,0 +1,80 @@
+"""``npulint facts``: what a check sees of a file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from npulint.cli.catalogue import known_options
+from npulint.cli.host import Host
+from npulint.cli.rules import list_format
+from npulint.config import load
+from npulint.errors import NpulintError
+from npulint.facts.model import Fact
+from npulint.facts.values import Known
+from npulint.report.json import encodable
+from npulint.report.terminal import harmless
+from npulint.texts import say
+
+
+def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang: str) -> int:
+    """Print the facts of one file in the order of their places."""
+    shape = list_format(options, lang)
+    path = words[0]
+    lang = load([], known_options(options), host.environ).language()
+    if not os.path.isfile(path):
+        detail = say(lang, "short.not-a-file" if os.path.lexists(path) else "short.missing")
+        raise NpulintError(f"{path}: {detail}")
+    facts = sorted(host.facts_of(path), key=lambda fact: (fact.span, fact.kind, fact.name))
+    if shape == "json":
+        rows = encodable([_row(fact) for fact in facts])
+        host.write(msgspec.json.format(msgspec.json.encode(rows), indent=2).decode() + "\n")
+    else:
+        host.write(_table(facts) if facts else say(lang, "facts.none", path=harmless(path)) + "\n")
+    return 0
+
+
+def _table(facts: Sequence[Fact]) -> str:
+    places = [f"{fact.span.line}:{fact.span.column}" for fact in facts]
+    kinds = max(len(fact.kind) for fact in facts)
+    width = max(map(len, places))
+    rows = []
+    for fact, place in zip(facts, places, strict=True):
+        told = "  ".join(f"{name}={_word(fact.get(name))}" for name in sorted(fact.attrs))
+        rows.append(harmless(f"{place:>{width}}  {fact.kind:<{kinds}}  {fact.name}  {told}".rstrip()) + "\n")
+    return "".join(rows)
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, Known):
+        return value.text() if value.exact else f"{value.text()}?"
+    return str(value)
+
+
+def _row(fact: Fact) -> dict[str, Any]:
+    span = fact.span
+    return {
+        "kind": fact.kind,
+        "name": fact.name,
+        "line": span.line,
+        "column": span.column,
+        "end_line": span.end_line,
+        "end_column": span.end_column,
+        "attributes": {name: _plain(fact.get(name)) for name in sorted(fact.attrs)},
+    }
+
+
+def _plain(value: Any) -> Any:
+    """A value for JSON; one that is not fully known tells what it may be."""
+    if isinstance(value, Known):
+        return {"values": [_plain(part) for part in value.values], "exact": value.exact, "symbol": value.symbol}
+    if isinstance(value, tuple | list):
+        return [_plain(part) for part in value]
+    if value is None or isinstance(value, str | bool | float):
+        return value
+    if isinstance(value, int):
+        return value if abs(value) < 2**53 else str(value)
+    return str(value)

@@ -1,0 +1,91 @@
+"""What the commands need of the world outside: streams, environment, and the pipeline."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import TextIO
+
+import msgspec
+
+from npulint.catalogue.check import Catalogue
+from npulint.facts.model import Fact
+from npulint.findings import Finding, RunResult
+from npulint.report.terminal import harmless
+from npulint.settings import Settings
+
+
+class Host(msgspec.Struct, frozen=True):
+    """The streams and functions of one run; tests bring their own."""
+
+    environ: Mapping[str, str]
+    stdin: TextIO
+    stdout: TextIO
+    stderr: TextIO
+    run: Callable[[Settings], RunResult]
+    facts_of: Callable[[str], Sequence[Fact]]
+    judge: Callable[[dict[str, str], dict[str, str], Catalogue], list[Finding]]
+
+    def read(self) -> bytes:
+        """All of standard input."""
+        buffer = getattr(self.stdin, "buffer", None)
+        return buffer.read() if buffer is not None else self.stdin.read().encode("utf-8", "surrogateescape")
+
+    def write(self, text: str) -> None:
+        """Print to standard output; a reader that went away (``| head``) ends the output, not the run."""
+        try:
+            _put(self.stdout, text)
+            self.stdout.flush()
+        except BrokenPipeError:
+            _silence(self.stdout)
+
+    def warn(self, text: str) -> None:
+        """Print lines to standard error, made harmless."""
+        try:
+            _put(self.stderr, "".join(f"{harmless(line)}\n" for line in text.split("\n")))
+            self.stderr.flush()
+        except BrokenPipeError:
+            _silence(self.stderr)
+
+
+def _put(stream: TextIO, text: str) -> None:
+    """Write what the stream's encoding cannot hold as escapes instead of failing."""
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    try:
+        stream.write(text)
+    except UnicodeEncodeError:
+        stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+
+
+def _silence(stream: TextIO) -> None:
+    """Send what may still be buffered nowhere, or the interpreter would complain at its end."""
+    try:
+        descriptor = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(descriptor, stream.fileno())
+        os.close(descriptor)
+    except (OSError, ValueError):
+        pass
+
+
+def system() -> Host:
+    """The real world."""
+    return Host(os.environ, sys.stdin, sys.stdout, sys.stderr, _run, _facts_of, _judge)
+
+
+def _run(settings: Settings) -> RunResult:
+    from npulint.pipeline import run
+
+    return run(settings)
+
+
+def _facts_of(path: str) -> Sequence[Fact]:
+    from npulint.pipeline import facts_of
+
+    return facts_of(path)
+
+
+def _judge(files: dict[str, str], target: dict[str, str], catalogue: Catalogue) -> list[Finding]:
+    from npulint.pipeline import judge
+
+    return judge(files, target, catalogue)

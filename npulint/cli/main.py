@@ -1,0 +1,86 @@
+"""The entry: finds the command, runs it, and turns what went wrong into words and an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Protocol, cast
+
+from npulint import __version__
+from npulint.catalogue.problems import CatalogueError
+from npulint.cli.commands import COMMANDS
+from npulint.cli.host import Host, system
+from npulint.config import language
+from npulint.errors import ConfigError, NpulintError
+from npulint.nearby import nearest
+from npulint.texts import say
+
+CANNOT = 2  # usage, configuration, catalogue or internal error
+INTERRUPTED = 130
+
+
+class _Module(Protocol):
+    def run(self, words: list[str], options: dict[str, list[str] | bool], host: Host, lang: str) -> int: ...
+
+
+def main(argv: Sequence[str] | None = None, host: Host | None = None) -> int:
+    """Run one command and return its exit code: 0 fine, 1 findings, 2 could not do it, 130 interrupted."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    host = host or system()
+    lang = language(host.environ, _asked_language(words))
+    try:
+        return _dispatch(words, host, lang)
+    except (NpulintError, CatalogueError) as error:
+        prefix = say(lang, "severity.error")
+        host.warn("\n".join(f"{prefix}: {line}" for line in str(error).split("\n")))
+        return CANNOT
+    except KeyboardInterrupt:
+        host.warn(say(lang, "interrupted"))
+        return INTERRUPTED
+    except Exception:  # the last guard: a bug must not look like findings
+        import traceback
+
+        host.warn(traceback.format_exc().rstrip())
+        host.warn(say(lang, "internal"))
+        return CANNOT
+
+
+def _dispatch(words: list[str], host: Host, lang: str) -> int:
+    from npulint.cli.parse import Helped, overview, parse
+
+    first = words[0] if words else "--help"
+    if first in ("-h", "--help", "help"):
+        host.write(overview(lang))
+        return 0
+    if first in ("-V", "--version", "version"):
+        host.write(f"npulint {__version__}\n")
+        return 0
+    command = next((command for command in COMMANDS if command.name == first), None)
+    if command is None:
+        raise ConfigError([_unknown_command(first, lang)])
+    try:
+        plain, options = parse(command, words[1:], lang)
+    except Helped as helped:
+        host.write(str(helped))
+        return 0
+    module = cast(_Module, import_module(f"npulint.cli.{command.module}"))
+    return module.run(plain, options, host, lang)
+
+
+def _unknown_command(word: str, lang: str) -> str:
+    if os.path.lexists(word):
+        return say(lang, "unknown.command", word=word) + say(lang, "command.path", path=word)
+    meant = nearest(word, [command.name for command in COMMANDS])
+    return say(lang, "unknown.command", word=word) + (say(lang, "meant", word=meant) if meant else "")
+
+
+def _asked_language(words: Sequence[str]) -> str:
+    """The value of ``--lang``, needed before anything else is understood."""
+    for index, word in enumerate(words):
+        if word.startswith("--lang="):
+            return word.removeprefix("--lang=")
+        if word == "--lang" and index + 1 < len(words):
+            return words[index + 1]
+    return "auto"

@@ -1,0 +1,97 @@
+"""Words of the command line to options, by the table. argparse lays out help; the values are judged in
+`npulint.config`, so that the command line and configuration files say the same about them."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from npulint.cli.commands import COMMANDS, Command
+from npulint.errors import ConfigError
+from npulint.nearby import nearest
+from npulint.options import GROUPS, Option
+from npulint.texts import say
+
+Given = dict[str, list[str] | bool]
+
+
+class Helped(Exception):
+    """Help was asked for; the text is the answer."""
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise ConfigError([message])
+
+
+def parse(command: Command, words: Sequence[str], lang: str) -> tuple[list[str], Given]:
+    """The plain words and the options given; raises `ConfigError`, or `Helped` with the help."""
+    parser = _parser(command, lang)
+    known, rest = parser.parse_known_intermixed_args(list(words))
+    values: dict[str, Any] = vars(known)
+    if values.pop("help"):
+        raise Helped(parser.format_help())
+    plain: list[str] = values.pop("words", None) or []
+    unknown = [word for word in rest if word.startswith("-") and word != "-"]
+    if unknown:
+        raise ConfigError([_unknown_option(word, command, lang) for word in unknown])
+    plain += rest
+    if len(plain) < command.least:
+        raise ConfigError([say(lang, "missing.argument", word=command.words)])
+    if len(plain) > command.most > 0 or (plain and not command.words):
+        raise ConfigError([say(lang, "unexpected.argument", word=plain[command.most])])
+    return plain, {name: value for name, value in values.items() if value is not None}
+
+
+def overview(lang: str) -> str:
+    """The help of ``npulint`` alone."""
+    width = max(len(command.name) for command in COMMANDS)
+    rows = [f"  {command.name:<{width}}  {command.help[lang == 'zh']}" for command in COMMANDS]
+    head = [say(lang, "usage"), "", say(lang, "about"), "", f"{say(lang, 'commands')}:"]
+    return "\n".join([*head, *rows, "", say(lang, "command.help"), say(lang, "version.help"), ""])
+
+
+def _parser(command: Command, lang: str) -> _Parser:
+    parser = _Parser(
+        prog=f"npulint {command.name}",
+        usage=" ".join(filter(None, ["npulint", command.name, "[OPTIONS]", _usage(command)])),
+        description=command.help[lang == "zh"],
+        epilog=say(lang, "exit.codes") if command.name == "check" else None,
+        add_help=False,
+        allow_abbrev=False,
+    )
+    if command.words:
+        arguments = parser.add_argument_group(say(lang, "group.arguments"))
+        arguments.add_argument("words", nargs="*", metavar=command.words, help=command.words_help[lang == "zh"])
+    for name in GROUPS:
+        options = [option for option in command.options if option.group == name]
+        if options:
+            group = parser.add_argument_group(say(lang, f"group.{name}"))
+            for option in options:
+                _add(group, option, lang)
+    last = parser.add_argument_group(say(lang, "group.help"))
+    last.add_argument("-h", "--help", action="store_true", help=say(lang, "help.help"))
+    return parser
+
+
+def _usage(command: Command) -> str:
+    words = f"[{command.words}]" if command.words and not command.least else command.words
+    return f"{words} ..." if words and command.most != 1 else words
+
+
+def _add(group: Any, option: Option, lang: str) -> None:
+    text = option.help[lang == "zh"].replace("%", "%%")
+    if option.kind != "flag":
+        metavar = option.metavar or f"{{{','.join(option.choices)}}}"
+        group.add_argument(f"--{option.key}", dest=option.name, action="append", metavar=metavar, help=text)
+        return
+    for flag, value in ((f"--{option.key}", True), (f"--no-{option.key}", False)):
+        shown = text if flag == option.flag else argparse.SUPPRESS
+        group.add_argument(flag, dest=option.name, action="store_const", const=value, help=shown)
+
+
+def _unknown_option(word: str, command: Command, lang: str) -> str:
+    flags = [option.flag for option in command.options] + ["--help"]
+    meant = nearest(word.partition("=")[0], flags)
+    return say(lang, "unknown.option", word=word) + (say(lang, "meant", word=meant) if meant else "")

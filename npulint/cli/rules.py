@@ -1,0 +1,71 @@
+"""``npulint rules``: every check in one list."""
+
+from __future__ import annotations
+
+import msgspec
+
+from npulint.catalogue.check import Check
+from npulint.cli.catalogue import known_options, load_all
+from npulint.cli.host import Host
+from npulint.config import load
+from npulint.errors import ConfigError
+from npulint.option_values import Refused, choice
+from npulint.options import LIST_FORMAT
+from npulint.settle.engine import ENGINE_RULES, EngineRule
+from npulint.settle.select import unknown, wanted
+from npulint.texts import say
+
+
+def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang: str) -> int:
+    """List the checks that the settings select, in code order."""
+    shape = list_format(options, lang)
+    settings = load([], known_options(options), host.environ)
+    lang = settings.language()
+    rules: list[Check | EngineRule] = sorted((*load_all(settings).checks, *ENGINE_RULES), key=lambda rule: rule.code)
+    problems = [
+        f"--select: {say(lang, 'unknown.check', word=word)}{say(lang, 'meant', word=meant) if meant else ''}"
+        for word, meant in unknown(settings.select, rules)
+    ]
+    if problems:
+        raise ConfigError(problems)
+    chosen = [r for r in rules if wanted(r, settings.select, settings.extend_select, settings.ignore)]
+    host.write(_json(chosen, lang) if shape == "json" else _table(chosen, lang))
+    return 0
+
+
+def list_format(options: dict[str, list[str] | bool], lang: str) -> str:
+    """``text`` or ``json`` as asked; raises `ConfigError` for another word."""
+    given = options.get("format")
+    try:
+        return choice(given[-1], LIST_FORMAT.choices, lang) if isinstance(given, list) else "text"
+    except Refused as refused:
+        raise ConfigError([f"--format: {text}" for text in refused.texts]) from refused
+
+
+def _title(rule: Check | EngineRule, lang: str) -> str:
+    return rule.text[lang].title if isinstance(rule, Check) else say(lang, f"title.{rule.name}")
+
+
+def _table(rules: list[Check | EngineRule], lang: str) -> str:
+    width = max((len(rule.name) for rule in rules), default=0)
+    return "".join(
+        f"{r.code}  {r.severity:<7}  {r.category:<11}  {r.name:<{width}}  {_title(r, lang)}\n" for r in rules
+    )
+
+
+def _json(rules: list[Check | EngineRule], lang: str) -> str:
+    rows = [
+        {
+            "code": rule.code,
+            "name": rule.name,
+            "family": getattr(rule, "family", "engine"),
+            "topic": rule.topic,
+            "category": rule.category,
+            "severity": rule.severity,
+            "confidence": rule.confidence,
+            "status": getattr(rule, "status", "stable"),
+            "title": _title(rule, lang),
+        }
+        for rule in rules
+    ]
+    return msgspec.json.format(msgspec.json.encode(rows), indent=2).decode() + "\n"

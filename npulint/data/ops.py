@@ -1,0 +1,92 @@
+"""Operator types of the device compiler, as mixed-precision lists and graphs name them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cache
+
+import msgspec
+
+from npulint.data import table
+
+_TYPE = re.compile(r"_?[A-Z][A-Za-z0-9_]*")
+_SUFFIX = re.compile(r"(D|Ex|V\d)$")
+_LOOKALIKE = str.maketrans({"1": "l", "0": "o", "_": None, ".": None, "/": None, "-": None})
+_SHORT = 6  # below this length two real types may differ in one letter
+
+
+class _Operators(msgspec.Struct, frozen=True):
+    types: frozenset[str]
+    engine: frozenset[str]
+    tensorflow: dict[str, str]
+
+
+def known_op(name: str) -> bool:
+    """Whether a name may be an operator type. No list is complete, so only what cannot be one, or is
+    plainly a misspelling or the TensorFlow name of a recorded type, is unknown."""
+    operators = _operators()
+    if name in operators.types or name in operators.engine:
+        return True
+    if not _TYPE.fullmatch(name):
+        return False
+    base = _SUFFIX.sub("", name)
+    return base in operators.types or _misspelt(name) is None
+
+
+def near_op(name: str) -> str | None:
+    """The operator type that a name which is not one probably means."""
+    if known_op(name):
+        return None
+    found = _misspelt(name)
+    if found is None:
+        from difflib import get_close_matches  # only mistakes pay for it
+
+        plain = {_plain(t): t for t in sorted(_operators().types, reverse=True)}
+        close = get_close_matches(_plain(name[:80]).removeprefix("tf"), plain, n=1, cutoff=0.7)
+        found = plain[close[0]] if close else None
+    return found
+
+
+def internal_op(name: str) -> bool:
+    """Whether a type is one that the engine inserts itself, so that listing it has no effect."""
+    return name in _operators().engine
+
+
+@cache
+def _misspelt(name: str) -> str | None:
+    """The type that a name surely means: TensorFlow's name for it, another case, a slip of one letter."""
+    operators = _operators()
+    if name in operators.tensorflow:
+        return operators.tensorflow[name]
+    plain = _plain(name[:80])
+    same = [t for t in operators.types if _plain(t) == plain]
+    if same:
+        return min(same)
+    return _one_slip(name, operators.types) if len(name) >= _SHORT else None
+
+
+def _one_slip(name: str, types: Iterable[str]) -> str | None:
+    close = (t for t in types if abs(len(t) - len(name)) < 2 and t[0] == name[0] and _slipped(name, t))
+    return min(close, default=None)
+
+
+def _slipped(name: str, other: str) -> bool:
+    """Whether two names differ by one letter inside; another ending or digit makes another type."""
+    start = 0
+    while start < min(len(name), len(other)) and name[start] == other[start]:
+        start += 1
+    rest, wanted = name[start:], other[start:]
+    if not rest or not wanted or (rest[0] + wanted[0]).isdigit():
+        return False
+    swapped = rest[:2] == wanted[1::-1] and rest[2:] == wanted[2:]
+    return bool(rest[1:]) and (swapped or rest[1:] in (wanted, wanted[1:]) or rest == wanted[1:])
+
+
+def _plain(name: str) -> str:
+    return name.translate(_LOOKALIKE).casefold()
+
+
+@cache
+def _operators() -> _Operators:
+    return msgspec.json.decode(table("mixlist_ops.json"), type=_Operators)

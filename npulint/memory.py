@@ -1,0 +1,50 @@
+"""What a run remembers: facts by content, whole projects by the content of all their files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from npulint import __version__
+from npulint.cache import Cache, key
+from npulint.facts.model import FileFacts
+from npulint.read.files import Loaded, read
+from npulint.settings import Settings
+
+READER_VERSION = f"{__version__}-1"  # to be raised when a reader gives other facts for the same bytes
+
+
+def fingerprint(loaded: Sequence[Loaded], root: str, catalogue: str, settings: Settings) -> bytes:
+    """The key of a project's outcome: every file's path and content, the catalogue, and what of the
+    settings reaches the judgement."""
+    parts: list[bytes | str] = [READER_VERSION, root, catalogue, settings.language(), repr(sorted(settings.target.items()))]
+    for item in loaded:
+        parts += [item.file.path, item.file.kind, item.data if item.problem is None else item.problem.reason]
+    return key(*parts)
+
+
+def remembered_facts(loaded: Sequence[Loaded], cache: Cache) -> list[FileFacts]:
+    """The facts of files, from the cache where it has them; what is read anew is put there."""
+    keys = [key(READER_VERSION, item.file.path, item.file.kind, item.data) for item in loaded]
+    known = cache.get_many(keys)
+    files: list[FileFacts] = []
+    fresh: dict[bytes, bytes] = {}
+    for item, name in zip(loaded, keys, strict=True):
+        facts = _decoded(known.get(name))
+        if facts is None:
+            facts = read(item)
+            if item.problem is None:
+                fresh[name] = msgspec.msgpack.encode(facts)
+        files.append(facts)
+    cache.put_many(fresh)
+    return files
+
+
+def _decoded(data: bytes | None) -> FileFacts | None:
+    if data is None:
+        return None
+    try:
+        return msgspec.msgpack.decode(data, type=FileFacts)
+    except (msgspec.MsgspecError, RecursionError):
+        return None

@@ -1,0 +1,277 @@
+"""One launcher script to its facts: environment, launches, commands, packages."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from npulint.facts.model import Fact, Problem
+from npulint.read.json_tree import Lines
+from npulint.read.requirement import requirement
+from npulint.read.shell.commands import Command, Parser
+from npulint.read.shell.lex import Lexer, Part, Word
+from npulint.read.shell.programs import BUILTINS, Launch, basename, options, started
+from npulint.read.shell.values import HOLE, Field, Variables
+
+_DECLARES = frozenset(("export", "declare", "typeset", "local", "readonly"))
+_READS = frozenset(("read", "mapfile", "readarray", "let", "unset", "getopts"))
+_NESTING = 8  # levels of command substitution that are looked into
+_PACKAGES = 200  # of one pip command
+_LINE = 400  # characters of a command kept for checks
+_NAME = re.compile(r"[A-Za-z_]\w*")
+
+
+def read_shell(text: str, path: str, via: str = "shell") -> list[Fact]:
+    """The facts of a shell script, in text order.
+
+    ``environment`` (attrs: value or None when computed, via, guarded, default), ``launch`` (name: the
+    script as written; attrs: script, interpreter, options, defaults, module, launcher,
+    launcher_options, guarded), ``command`` (name: the program; attrs: line, guarded) and ``dependency``
+    for what pip installs. `default` and `defaults` say that the caller of the script may choose another
+    value. `via` marks the facts of other kinds of files that hold shell commands.
+    """
+    return read_script(text, path, via)[0]
+
+
+def read_script(text: str, path: str, via: str = "shell") -> tuple[list[Fact], list[Problem]]:
+    """`read_shell` and a `Problem` (not fatal) for a quote or bracket that never ends."""
+    plain = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    return _Reader(plain, path, via).read()
+
+
+class _Reader:
+    def __init__(self, text: str, path: str, via: str, level: int = 0) -> None:
+        self._text = text
+        self._path = path
+        self._via = via
+        self._lines = Lines(text)
+        self._variables = Variables()
+        self._exported: set[str] = set()
+        self._functions: set[str] = set()
+        self._facts: list[Fact] = []
+        self._level = level
+
+    def read(self) -> tuple[list[Fact], list[Problem]]:
+        lexer = Lexer(self._text)
+        parser = Parser()
+        commands = parser.parse(lexer.tokens())
+        self._functions = parser.functions
+        for command in commands:
+            self._assignments(command)
+        for command in commands:
+            self._command(command)
+            self._nested(command)
+        problems = []
+        if lexer.broken is not None:
+            span = self._lines.span(lexer.broken, lexer.broken + 1)
+            problems.append(Problem(self._path, "syntax-error", "unterminated quote or bracket", span, fatal=False))
+        self._facts.sort(key=lambda fact: (fact.span.line, fact.span.column))
+        return self._facts, problems
+
+    def _fact(self, kind: str, name: str, start: int, end: int, **attrs: Any) -> None:
+        self._facts.append(Fact(kind, name, self._path, self._lines.span(start, end), attrs))
+
+    # -- variables
+
+    def _assignments(self, command: Command) -> None:
+        """Record every variable that `command` sets."""
+        words = list(command.words)
+        head = words[0].literal or ""
+        if head in ("for", "select") and len(words) > 1:
+            source = words[3:] if len(words) > 2 else []
+            by_caller = len(words) == 2 or any(self._variables.from_caller(word) for word in source)
+            self._variables.computed(words[1].literal or "", words[1], command, by_caller)
+            self._counters(words[1], command)
+        elif head in _READS or words[0].parts[0].text.startswith("(("):
+            for word in words:
+                self._counters(word, command)
+        else:
+            self._declared(words, command)
+
+    def _declared(self, words: list[Word], command: Command) -> None:
+        leading = 0
+        while leading < len(words) and self._spells_assignment(words[leading]):
+            leading += 1
+        if leading == len(words):  # only assignments; in front of a program they are its alone
+            for word in words:
+                self._variables.assign(word, command)
+        elif words[leading].literal in _DECLARES:
+            for word in words[leading + 1 :]:
+                if self._spells_assignment(word):
+                    self._variables.assign(word, command)
+
+    def _spells_assignment(self, word: Word) -> bool:
+        first = word.parts[0] if word.parts else Part("unknown", "")
+        return (
+            first.kind == "text"
+            and not first.quoted
+            and re.match(r"[A-Za-z_]\w*(\[[^\]]*\])?\+?=", first.text) is not None
+        )
+
+    def _counters(self, word: Word, command: Command) -> None:
+        for name in set(_NAME.findall("".join(part.text for part in word.parts)[:500])):
+            self._variables.computed(name, word, command)
+
+    # -- commands
+
+    def _command(self, command: Command) -> None:
+        words = list(command.words)
+        leading: list[Word] = []
+        while words and self._spells_assignment(words[0]):
+            leading.append(words.pop(0))
+        if not words:
+            for word in leading:
+                self._plain(word, command)
+            return
+        for word in leading:
+            self._environment(word, command)
+        head = words[0].literal or ""
+        if head in _DECLARES:
+            self._declare(head, words[1:], command)
+        elif head not in ("for", "select", "[[") and head not in _READS:
+            self._program(words, command)
+
+    def _plain(self, word: Word, command: Command) -> None:
+        name = word.parts[0].text.split("=", 1)[0]
+        if name in self._exported:
+            self._environment(word, command)
+
+    def _environment(self, word: Word, command: Command) -> None:
+        assignment = self._variables.assignment(word, command)
+        if assignment is not None:
+            self._set(assignment.name, assignment.value.known, assignment.value.default, word, command)
+
+    def _set(self, name: str, value: str | None, default: bool, word: Word, command: Command) -> None:
+        guarded = command.guarded
+        self._fact(
+            "environment", name, word.start, word.end, value=value, via=self._via, guarded=guarded, default=default
+        )
+
+    def _declare(self, head: str, words: list[Word], command: Command) -> None:
+        flags = "".join(word.literal or "" for word in words if (word.literal or "").startswith("-"))
+        if (head != "export" and "x" not in flags) or "n" in flags or "f" in flags or "p" in flags:
+            return
+        for word in words:
+            if self._spells_assignment(word):
+                self._exported.add(word.parts[0].text.split("=", 1)[0].rstrip("+"))
+                self._environment(word, command)
+            elif word.literal and _NAME.fullmatch(word.literal):
+                self._exported.add(word.literal)
+                value, default = self._variables.value(word.literal, command, word.start)
+                self._set(word.literal, None if HOLE in value else value, default, word, command)
+
+    def _program(self, words: list[Word], command: Command) -> None:
+        fields = self._variables.fields(tuple(words), command)
+        if not fields:
+            return
+        found = started(fields) if basename(fields[0]) not in self._functions else started([])
+        line = re.sub(r"[\s\\]+", " ", self._text[words[0].start : words[-1].end])[:_LINE]
+        for position in found.programs:
+            name = basename(fields[position])
+            if (
+                name not in BUILTINS
+                and name not in self._functions
+                and not (found.launch and found.launch.script == position)
+            ):
+                word = fields[position].word
+                self._fact("command", name, word.start, word.end, line=line, guarded=command.guarded)
+        if found.launch is not None:
+            self._launch(found.launch, fields, command)
+        if found.inline is not None:
+            position, text = found.inline
+            self._inline(text, fields[position].word)
+        if found.packages is not None:
+            self._packages(fields[found.packages :], command)
+        self._passed_on(fields, found.programs, command)
+
+    def _launch(self, launch: Launch, fields: list[Field], command: Command) -> None:
+        script = fields[launch.script]
+        given, defaults = options(fields[launch.script + 1 :])
+        alone = sum(field.word is script.word for field in fields) == 1
+        raw = re.sub(r"[\"']|\\\n", "", self._text[script.word.start : script.word.end])
+        self._fact(
+            "launch",
+            raw if alone else script.text.replace(HOLE, "*"),
+            fields[launch.first].word.start,
+            script.word.end,
+            script=_tail(script.text, launch.module),
+            interpreter=launch.interpreter,
+            options=given,
+            defaults=defaults,
+            module=launch.module,
+            launcher=launch.launcher,
+            launcher_options=launch.launcher_options,
+            guarded=command.guarded,
+        )
+
+    def _inline(self, text: str, word: Word) -> None:
+        """``bash -c "…"``: the facts of the text, all at the place of the word."""
+        if HOLE in text or self._level >= _NESTING:
+            return
+        span = self._lines.span(word.start, word.end)
+        inner, _ = _Reader(text, self._path, self._via, self._level + 1).read()
+        self._facts += [Fact(fact.kind, fact.name, self._path, span, fact.attrs) for fact in inner]
+
+    def _packages(self, fields: list[Field], command: Command) -> None:
+        if len(fields) < 2 or fields[1].text != "install":
+            return
+        skip = False
+        for field in fields[2 : 2 + _PACKAGES]:
+            option = field.text.startswith("-")
+            if not skip and not option and field.known and "/" not in field.text and not field.text.endswith(".whl"):
+                named = requirement(field.text)
+                if named and named[0] != "":
+                    where = field.word
+                    attrs = {"version": named[1], "via": self._via, "guarded": command.guarded}
+                    self._fact("dependency", named[0], where.start, where.end, **attrs)
+            skip = field.text in ("-r", "-c", "-i", "-f", "-t", "--index-url", "--extra-index-url", "--trusted-host")
+            skip = skip or field.text in ("--requirement", "--find-links", "--target", "--timeout")
+
+    def _passed_on(self, fields: list[Field], programs: list[int], command: Command) -> None:
+        """``mpirun -x NAME=value`` and ``env NAME=value`` set variables too."""
+        names = {basename(fields[position]): position for position in programs}
+        end = programs[-1] if programs else 0
+        for position in range(end):
+            text = fields[position].text
+            wanted = "env" in names and position > names["env"]
+            wanted = wanted or (position > 0 and fields[position - 1].text == "-x" and "mpirun" in names)
+            match = re.match(r"([A-Za-z_]\w*)=", text)
+            if wanted and match:
+                value = text[match.end() :]
+                known = None if HOLE in value else value
+                self._set(match.group(1), known, fields[position].default, fields[position].word, command)
+
+    # -- command substitutions
+
+    def _nested(self, command: Command) -> None:
+        """The commands inside ``$(…)`` and backquotes, in quotes or not."""
+        waiting = [(part, 1) for word in command.words for part in word.parts if part.kind == "code"]
+        while waiting:
+            part, depth = waiting.pop()
+            for inner in Parser().parse(Lexer(part.text).tokens()):
+                words = tuple(_moved(word, part.start) for word in inner.words)
+                self._command(command._replace(words=words, guarded=command.guarded or inner.guarded))
+                if depth < _NESTING:
+                    waiting += [(p, depth + 1) for word in words for p in word.parts if p.kind == "code"]
+
+
+def _moved(word: Word, offset: int) -> Word:
+    parts = tuple(part._replace(start=part.start + offset) for part in word.parts)
+    return Word(parts, word.start + offset, word.end + offset)
+
+
+def _tail(text: str, module: bool) -> str | None:
+    """What is known of a script's path from its end: ``train.py`` of ``$cur/../train.py``; None when even
+    the file's name is unknown."""
+    if module:
+        return None if HOLE in text else text.replace(".", "/") + ".py"
+    _, hole, tail = text.rpartition(HOLE)
+    if hole:
+        if "/" not in tail:
+            return None
+        tail = tail[tail.index("/") + 1 :]
+    parts = [part for part in tail.split("/") if part not in ("", ".")]
+    while ".." in parts:
+        at = parts.index("..")
+        del parts[max(at - 1, 0) : at + 1]
+    return "/".join(parts) or None

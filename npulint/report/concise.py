@@ -1,0 +1,22 @@
+"""One line per finding, for editors, problem matchers and grep."""
+
+from __future__ import annotations
+
+from npulint.findings import RunResult
+from npulint.report.summary import closing
+from npulint.report.terminal import Paint, harmless
+from npulint.report.view import View, visible
+
+COLOR = {"error": "red", "warning": "yellow", "note": "cyan"}
+
+
+def render(result: RunResult, view: View) -> str:
+    """``path:line:column: severity: message [name] (CODE)`` for each finding, then the summary. The
+    severity is never translated, for programs match it."""
+    paint = Paint(view.color)
+    rows = []
+    for finding in visible(result, view):
+        place = f"{paint('bold', harmless(finding.path))}:{finding.span.line}:{finding.span.column}:"
+        severity = paint(COLOR[finding.severity], f"{finding.severity}:")
+        rows.append(f"{place} {severity} {harmless(finding.message)} [{finding.name}] ({finding.code})")
+    return "".join(f"{row}\n" for row in [*rows, *closing(result, view)])

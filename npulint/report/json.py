@@ -1,0 +1,84 @@
+"""The JSON report, version 1: scripts depend on its keys, so none of them ever changes its meaning."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import msgspec
+
+from npulint import __version__
+from npulint.findings import Finding, ProgramSummary, RunResult
+from npulint.report.view import View, visible
+
+VERSION = 1
+
+
+def render(result: RunResult, view: View) -> str:
+    """The whole result. Two runs over the same files give the same bytes, so no time is told."""
+    findings = visible(result, view)
+    document = {
+        "version": VERSION,
+        "tool": {"name": "npulint", "version": __version__},
+        "target": result.target,
+        "summary": _summary(result, findings, view),
+        "programs": [_program(program) for program in result.programs],
+        "findings": [_finding(finding) for finding in findings],
+        "unread": [{"path": p.path, "reason": p.reason} for p in result.unread if p.fatal],
+    }
+    return msgspec.json.format(msgspec.json.encode(encodable(document)), indent=2).decode() + "\n"
+
+
+def encodable(value: Any) -> Any:
+    """`value` with texts that UTF-8 can hold: a lone surrogate stands as an escape."""
+    if isinstance(value, str):
+        return value if value.isascii() else value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, dict):
+        return {encodable(key): encodable(part) for key, part in value.items()}
+    return [encodable(part) for part in value] if isinstance(value, list) else value
+
+
+def _summary(result: RunResult, findings: list[Finding], view: View) -> dict[str, Any]:
+    summary = msgspec.structs.asdict(result.summary)
+    del summary["seconds"]
+    severities = Counter(finding.severity for finding in findings)
+    summary.update(findings=len(findings), programs=len(result.programs))
+    summary.update(errors=severities["error"], warnings=severities["warning"], notes=severities["note"])
+    if view.statistics:
+        summary["checks"] = dict(sorted(Counter(finding.name for finding in findings).items()))
+        summary["categories"] = dict(sorted(Counter(finding.category for finding in findings).items()))
+    return summary
+
+
+def _program(program: ProgramSummary) -> dict[str, Any]:
+    return {
+        "entry": program.entry,
+        "files": program.files,
+        "framework": program.framework,
+        "state": program.state,
+        "checklist": [{"item": item.item, "status": item.status} for item in program.checklist],
+    }
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    span = finding.span
+    return {
+        "code": finding.code,
+        "name": finding.name,
+        "topic": finding.topic,
+        "category": finding.category,
+        "severity": finding.severity,
+        "confidence": finding.confidence,
+        "path": finding.path,
+        "line": span.line,
+        "column": span.column,
+        "end_line": span.end_line,
+        "end_column": span.end_column,
+        "message": finding.message,
+        "why": finding.why,
+        "fix": {"text": finding.fix.text, "applicability": finding.fix.applicability},
+        "related": [{"path": r.path, "line": r.span.line, "message": r.message} for r in finding.related],
+        "program": finding.program,
+        "fingerprint": finding.fingerprint,
+        "url": finding.url,
+    }

@@ -1,0 +1,121 @@
+"""The last lines of the reports for people: how much was found, what was not read, where to begin."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+
+import msgspec
+
+from npulint.facts.model import Problem
+from npulint.findings import CONFIDENCES, Finding, RunResult
+from npulint.report.terminal import Paint, harmless
+from npulint.report.view import View, visible
+from npulint.settings import RANK
+from npulint.texts import count, known, say
+
+_CATEGORIES = ("functional", "precision", "performance", "hygiene")
+_LISTED = 5  # unread files that are named
+
+
+class Step(msgspec.Struct, frozen=True):
+    """A thing to do: one check's findings, the first of them, and how many there are."""
+
+    first: Finding
+    places: int
+
+
+def first_steps(findings: Sequence[Finding], limit: int = 3) -> list[Step]:
+    """The most valuable to-dos, one per check: by severity, then what keeps a program from running before
+    what spoils its results before what slows it down, then confidence, then the number of places. Files
+    that do not parse come last of their severity."""
+    groups: dict[str, list[Finding]] = defaultdict(list)
+    for finding in findings:
+        groups[finding.code].append(finding)
+
+    def order(group: list[Finding]) -> tuple[object, ...]:
+        one = group[0]
+        rank, sure = -RANK[one.severity], -CONFIDENCES.index(one.confidence)
+        return rank, one.topic == "parse", _CATEGORIES.index(one.category), sure, -len(group), one.code
+
+    return [Step(group[0], len(group)) for group in sorted(groups.values(), key=order)[:limit]]
+
+
+def closing(result: RunResult, view: View) -> list[str]:
+    """The summary, one line per thing to say."""
+    findings = visible(result, view)
+    paint = Paint(view.color)
+    asides = _asides(result, len(result.findings) - len(findings), view)
+    text = say(view.lang, "list.clause").join([_headline(result, findings, view), *asides])
+    good = not findings and not result.unread and bool(result.summary.read)
+    lines = [paint("green" if good else "bold", text)]
+    lines += [paint("yellow", line) for line in _unread(result.unread, view.lang)]
+    if view.statistics:
+        lines += statistics(result, findings, view.lang)
+    return lines
+
+
+def _headline(result: RunResult, findings: Sequence[Finding], view: View) -> str:
+    summary = result.summary
+    if findings:
+        text = count(view.lang, "found", len(findings))
+        severities = Counter(finding.severity for finding in findings)
+        parts = [
+            count(view.lang, f"count.{word}", severities[word]) for word in reversed(tuple(RANK)) if severities[word]
+        ]
+        text += say(view.lang, "aside", text=say(view.lang, "list.and").join(parts))
+        bad = len({finding.path for finding in findings})
+        return text + count(view.lang, "in.files", max(summary.files, bad), bad=bad)
+    if not summary.read:
+        return say(view.lang, "nothing")
+    if result.unread:
+        return count(view.lang, "clean.read", summary.read)
+    frameworks = {program.framework for program in result.programs} - {"", "none", "unknown"}
+    return count(view.lang, "clean" if frameworks or result.findings else "clean.no-framework", summary.read)
+
+
+def _asides(result: RunResult, below: int, view: View) -> list[str]:
+    lang, summary = view.lang, result.summary
+    asides = []
+    if below:
+        severity = say(lang, f"severity.{view.shown_from}")
+        asides.append(count(lang, "below-threshold", below, severity=severity))
+    if summary.hidden:
+        asides.append(count(lang, "hidden", summary.hidden))
+    if summary.suppressed:
+        asides.append(count(lang, "suppressed", summary.suppressed))
+    return asides
+
+
+def _unread(problems: Sequence[Problem], lang: str) -> list[str]:
+    """Files that were not read, and those of which only a part was; each is named once."""
+    fatal = {problem.path: problem for problem in reversed(problems) if problem.fatal}
+    partly = {problem.path: problem for problem in reversed(problems) if problem.path not in fatal}
+    return [
+        count(lang, key, len(found), list=_named([found[path] for path in sorted(found)], lang))
+        for key, found in (("unread", fatal), ("partly-read", partly))
+        if found
+    ]
+
+
+def _named(problems: Sequence[Problem], lang: str) -> str:
+    names = [harmless(p.path) + say(lang, "aside", text=reason(p, lang)) for p in problems[:_LISTED]]
+    if len(problems) > _LISTED:
+        names.append(count(lang, "unread.more", len(problems) - _LISTED))
+    return say(lang, "list.and").join(names)
+
+
+def reason(problem: Problem, lang: str) -> str:
+    """Why a file was not read, in two or three words."""
+    return say(lang, f"short.{problem.reason}" if known(f"short.{problem.reason}") else "short.other")
+
+
+def statistics(result: RunResult, findings: Sequence[Finding], lang: str) -> list[str]:
+    """Counts per check, most frequent first, and per category."""
+    names = Counter((finding.name, finding.code) for finding in findings)
+    categories = Counter(finding.category for finding in findings)
+    rows = [(n, f"{name} ({code})") for (name, code), n in sorted(names.items(), key=lambda item: (-item[1], item[0]))]
+    rows += [(categories[word], say(lang, f"category.{word}")) for word in _CATEGORIES if categories[word]]
+    width = len(str(max((n for n, _ in rows), default=0)))
+    seconds = say(lang, "seconds", seconds=result.summary.seconds)
+    return ["", say(lang, "statistics"), *(f"  {n:>{width}}  {text}" for n, text in rows), f"  {seconds}"]

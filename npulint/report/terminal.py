@@ -1,0 +1,113 @@
+"""The terminal: harmless text, cell widths and colours. An own palette of six colours; a library for it
+would cost more time than the whole report."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TextIO
+from unicodedata import combining, east_asian_width
+
+# C0, DEL and C1; line separators; marks without a glyph; bidi controls, which reorder what is read; surrogates.
+_HOSTILE = re.compile(
+    "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff"
+    "\U000e0000-\U000e007f]"
+)
+_NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_COLORS = {"bold": "1", "dim": "2", "red": "1;31", "yellow": "1;33", "green": "32", "blue": "34", "cyan": "36"}
+
+
+def harmless(text: str) -> str:
+    """`text` on one line without anything that a terminal obeys: such characters stand as escapes."""
+    return _HOSTILE.sub(_escape, text)
+
+
+def _escape(match: re.Match[str]) -> str:
+    char = match.group()
+    code = ord(char)
+    if 0xDC80 <= code <= 0xDCFF:  # a byte of a file name that is no UTF-8
+        return f"\\x{code - 0xDC00:02x}"
+    return _NAMED.get(char) or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
+
+
+def cells(text: str) -> int:
+    """How many columns harmless `text` takes on a terminal."""
+    return len(text) if text.isascii() else sum(map(_cells, text))
+
+
+def _cells(char: str) -> int:
+    if combining(char):
+        return 0
+    return 2 if east_asian_width(char) in "WF" else 1
+
+
+def cut(text: str, width: int) -> str:
+    """The longest beginning of harmless `text` that takes at most `width` cells."""
+    if text.isascii():
+        return text[:width]
+    used = 0
+    for index, char in enumerate(text):
+        used += _cells(char)
+        if used > width:
+            return text[:index]
+    return text
+
+
+def wrap(text: str, width: int) -> list[str]:
+    """Lines of at most `width` cells (0: one line), broken at blanks or between Chinese characters."""
+    if not width or cells(text) <= width:
+        return [text]
+    lines: list[str] = []
+    line = ""
+    for piece in re.findall(r"[^\s\u2e80-\uffef]+\s*|[\u2e80-\uffef][，。；：、）！？]*\s*|\s+", text):
+        if line and cells(line + piece.rstrip()) > width:
+            lines.append(line.rstrip())
+            line = piece.lstrip()
+        else:
+            line += piece
+    return [*lines, line.rstrip()] if line.strip() else lines
+
+
+class Paint:
+    """Colours text, or leaves it alone when `on` is false."""
+
+    def __init__(self, on: bool) -> None:
+        self._on = on
+
+    def __call__(self, color: str, text: str) -> str:
+        """`text` in one of bold, dim, red, yellow, green, blue, cyan."""
+        return f"\x1b[{_COLORS[color]}m{text}\x1b[0m" if self._on and text else text
+
+
+def wants_color(choice: str, stream: TextIO, environ: Mapping[str, str]) -> bool:
+    """Whether to colour what goes to `stream`: as asked, else as the environment asks (``NO_COLOR``,
+    ``FORCE_COLOR``, ``CLICOLOR_FORCE``), else on terminals that are not dumb."""
+    if choice != "auto":
+        return choice == "always"
+    if environ.get("NO_COLOR"):
+        return False
+    if any(environ.get(name, "0") not in ("", "0") for name in ("FORCE_COLOR", "CLICOLOR_FORCE")):
+        return True
+    return is_terminal(stream) and environ.get("TERM") != "dumb"
+
+
+def is_terminal(stream: TextIO) -> bool:
+    """Whether a person reads `stream` as it is written."""
+    try:
+        return stream.isatty()
+    except (AttributeError, ValueError):
+        return False
+
+
+def width_of(stream: TextIO, environ: Mapping[str, str]) -> int:
+    """The cells of a line: of the terminal behind `stream`, at most 120; 0 when there is none."""
+    if not is_terminal(stream):
+        return 0
+    import os
+
+    columns = environ.get("COLUMNS", "")
+    try:
+        width = int(columns) if columns.isdigit() else os.get_terminal_size(stream.fileno()).columns
+    except (OSError, ValueError):
+        width = 80
+    return min(max(width, 40), 120)

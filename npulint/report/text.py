@@ -1,0 +1,146 @@
+"""The report that an engineer reads: every finding with its source, then the programs and where to begin."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from npulint.facts.model import Span
+from npulint.findings import Finding, ProgramSummary, RunResult
+from npulint.report.concise import COLOR
+from npulint.report.frames import Frames
+from npulint.report.summary import closing, first_steps
+from npulint.report.terminal import Paint, cells, harmless, wrap
+from npulint.report.view import View, visible
+from npulint.texts import count, known, say
+
+_RELATED = 3  # related places that are shown with each finding
+_PROGRAMS = 8
+_FEW = 3  # findings that need no advice where to begin
+
+
+def render(result: RunResult, view: View) -> str:
+    """The whole report. What is said about a check is said at its first finding."""
+    findings = visible(result, view)
+    writer = _Writer(view)
+    blocks = [writer.finding(finding) for finding in findings]
+    blocks += [writer.programs(result), writer.first(findings), [*closing(result, view), *writer.hint(findings)]]
+    return "\n".join("".join(f"{line}\n" for line in block) for block in blocks if block)
+
+
+def _arrow(frames: Frames, arrow: str, path: str, span: Span) -> str:
+    place = f"{harmless(path)}:{span.line}:{span.column}"
+    return f"{' ' * frames.gutter}{frames.paint('blue', arrow)} {place}"
+
+
+class _Writer:
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self._lang = view.lang
+        self._paint = Paint(view.color)
+        self._said: set[tuple[str, str]] = set()
+
+    def finding(self, finding: Finding) -> list[str]:
+        """Header, place, source, related places, and what has not been said about its check yet."""
+        paint, color = self._paint, COLOR[finding.severity]
+        related = finding.related[:_RELATED]
+        last = max(finding.span.line, finding.span.end_line, *(place.span.line for place in related), 9)
+        frames = Frames(self._view.lines, paint, self._view.width, len(str(last + 1)))
+        severity = say(self._lang, f"severity.{finding.severity}")
+        header = paint(color, f"{severity}[{finding.name}]") + ": " + paint("bold", harmless(finding.message))
+        lines = [f"{header} {paint('dim', self._identity(finding))}"]
+        lines.append(_arrow(frames, "-->", finding.path, finding.span))
+        lines += frames.around(finding.path, finding.span, color)
+        for place in related:
+            told = f"{_arrow(frames, ':::', place.path, place.span)}  {harmless(place.message)}".rstrip()
+            lines += [told, *frames.line(place.path, place.span.line)]
+        rest = len(finding.related) - _RELATED
+        if rest > 0:
+            lines.append(f"{' ' * frames.gutter}     {count(self._lang, 'related.more', rest)}")
+        return lines + self._advice(finding, frames.gutter)
+
+    def _identity(self, finding: Finding) -> str:
+        """The code, with the confidence when it is not high."""
+        if finding.confidence == "high":
+            return f"({finding.code})"
+        level = say(self._lang, f"confidence.{finding.confidence}")
+        return f"({finding.code}{say(self._lang, 'list.and')}{say(self._lang, 'confidence', level=level)})"
+
+    def _advice(self, finding: Finding, gutter: int) -> list[str]:
+        lines = []
+        for key, text in (("why", finding.why), ("fix", finding.fix.text)):
+            if text and (finding.code, text) not in self._said:
+                self._said.add((finding.code, text))
+                if key == "fix" and finding.fix.applicability != "manual":
+                    applicability = say(self._lang, f"applicability.{finding.fix.applicability}")
+                    text += say(self._lang, "aside", text=applicability)
+                lines += self._note(key, text, gutter)
+        return lines
+
+    def _note(self, key: str, text: str, gutter: int) -> list[str]:
+        label = say(self._lang, key)
+        head = f"{' ' * gutter} {self._paint('blue', '=')} {self._paint('bold', f'{label}:')} "
+        indent = gutter + cells(f" = {label}: ")
+        room = self._view.width - indent if self._view.width else 0
+        lines = wrap(harmless(" ".join(text.split())), room)
+        return [head + lines[0], *(" " * indent + line for line in lines[1:])]
+
+    def programs(self, result: RunResult) -> list[str]:
+        """What was recognised, programs that train first."""
+        ordered = sorted(result.programs, key=lambda program: "train" not in program.roles)
+        shown = ordered[:_PROGRAMS]
+        lines = [self._paint("bold", say(self._lang, "programs"))] if shown else []
+        width = max((cells(harmless(program.entry)) for program in shown), default=0)
+        for program in shown:
+            entry = harmless(program.entry)
+            lines.append(f"  {entry}{' ' * (width - cells(entry))}  {self._described(program)}")
+        if len(ordered) > _PROGRAMS:
+            lines.append(f"  {count(self._lang, 'programs.more', len(ordered) - _PROGRAMS)}")
+        if result.target:
+            target = say(self._lang, "list.and").join(f"{key} {harmless(text)}" for key, text in result.target.items())
+            lines.append(f"{self._paint('bold', say(self._lang, 'target'))}  {target}")
+        return lines
+
+    def _described(self, program: ProgramSummary) -> str:
+        words = [self._word("framework", program.framework)]
+        words += [self._word("mode", mode) for mode in program.modes]
+        words.append(self._word("state", program.state))
+        words += [self._word("role", role) for role in program.roles]
+        words.append(self._word("devices", program.devices))
+        words += self._checklist(program)
+        return say(self._lang, "list.and").join(word for word in words if word)
+
+    def _word(self, family: str, value: str) -> str:
+        if value in ("", "unknown"):
+            return ""
+        return say(self._lang, f"{family}.{value}") if known(f"{family}.{value}") else harmless(value)
+
+    def _checklist(self, program: ProgramSummary) -> list[str]:
+        items = program.checklist
+        if not items:
+            return []
+        done = [item for item in items if item.status == "ok"]
+        text = count(self._lang, "checklist", len(items), done=len(done))
+        still = [self._word("item", item.item) for item in items if item.status == "todo"]
+        if still:
+            listed = say(self._lang, "checklist.open", items=say(self._lang, "list.and").join(still))
+            text += say(self._lang, "aside", text=listed)
+        return [text]
+
+    def first(self, findings: Sequence[Finding]) -> list[str]:
+        """Where to begin, when there is enough to lose one's way."""
+        if len(findings) <= _FEW:
+            return []
+        lines = [self._paint("bold", say(self._lang, "first"))]
+        for number, step in enumerate(first_steps(findings), 1):
+            one = step.first
+            place = f"{harmless(one.path)}:{one.span.line}"
+            what = wrap(harmless(" ".join((one.fix.text or one.message).split())), max(0, self._view.width - 5))
+            places = count(self._lang, "first.places", step.places, name=one.name, place=place)
+            lines += [f"  {number}. {what[0]}", *(f"     {line}" for line in what[1:])]
+            lines.append(f"     {self._paint('dim', places)}")
+        return lines
+
+    def hint(self, findings: Sequence[Finding]) -> list[str]:
+        """The next command to type."""
+        steps = first_steps(findings, 1)
+        return [self._paint("dim", say(self._lang, "explain.hint", name=steps[0].first.name))] if steps else []

@@ -1,0 +1,47 @@
+"""How a report shall look: everything a format needs besides the result."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Protocol, cast
+
+import msgspec
+
+from npulint.findings import Finding, RunResult
+from npulint.lines import Lines
+from npulint.settings import RANK
+
+
+def no_lines(path: str) -> Sequence[str]:
+    """For reports that show no source."""
+    return ()
+
+
+class View(msgspec.Struct, frozen=True):
+    """`lang` is ``en`` or ``zh``. `shown_from` is the lowest severity to show. `width` is that of the
+    terminal in cells, 0 when nobody counts them: then no text is wrapped. `lines` gives the source for
+    frames."""
+
+    lang: str = "en"
+    shown_from: str = "note"
+    color: bool = False
+    width: int = 0
+    statistics: bool = False
+    lines: Lines = no_lines
+
+
+class _Format(Protocol):
+    def render(self, result: RunResult, view: View) -> str: ...
+
+
+def render(format_name: str, result: RunResult, view: View) -> str:
+    """The report in one of the formats of `npulint.settings.FORMATS`, ending in a newline if not empty."""
+    module = cast(_Format, import_module(f"npulint.report.{format_name}"))
+    return module.render(result, view)
+
+
+def visible(result: RunResult, view: View) -> list[Finding]:
+    """The findings that the view shows."""
+    lowest = RANK[view.shown_from]
+    return [finding for finding in result.findings if RANK[finding.severity] >= lowest]

@@ -1,0 +1,139 @@
+"""Builds the tables in npulint/data from the CSV files in data-src.
+
+    python scripts/build_data.py [--check]
+
+With --check nothing is written; the exit status is 1 when a table is out of date.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCES, TABLES = ROOT / "data-src", ROOT / "npulint" / "data"
+INIT = "npu_bridge.npu_init"
+
+
+def rows(name: str) -> list[dict[str, str]]:
+    with (SOURCES / name).open(newline="", encoding="utf-8") as stream:
+        return list(csv.DictReader(stream))
+
+
+def options() -> list[dict[str, Any]]:
+    """One record per option key; `uses` says how each mechanism spells and types it."""
+    records: dict[str, dict[str, Any]] = {}
+    for row in rows("adapter_options.csv"):
+        record = records.setdefault(row["key"], {"key": row["key"], "status": row["status"], "uses": {}})
+        record.update({k: row[k] for k in ("field", "replacement", "note") if row[k]})
+        use: dict[str, Any] = {k: row[k] for k in ("name", "type", "default", "since", "until") if row[k]}
+        if row["values"]:
+            numeric = row["type"] == "int"
+            use["values"] = [int(v) if numeric else v for v in row["values"].split("|")]
+        use.update({k: int(row[k]) for k in ("low", "high") if row[k]})
+        record["uses"][row["mechanism"]] = use
+    return list(records.values())
+
+
+def names() -> dict[str, Any]:
+    """What every lookup of a TensorFlow or adapter name may need."""
+    return {
+        "aliases": {r["prefix"]: r["canonical"] for r in rows("module_aliases.csv")},
+        "spellings": {f"tensorflow.{r['spelling']}": f"tensorflow.{r['canonical']}" for r in rows("tf_spellings.csv")},
+        "separate": [r["name"] for r in rows("tf_v2_separate.csv")],
+        "adapter": adapter_names(),
+        "keras": nested({k: v for k, v in private_rows().items() if k.startswith("tensorflow.python.keras.")}),
+    }
+
+
+def adapter_names() -> dict[str, str]:
+    """Long spellings of what npu_init exports, and the star import of names that live in hccl."""
+    found: dict[str, str] = {}
+    for row in rows("npu_names.csv"):
+        short, home = f"{INIT}.{row['name']}", row["home"]
+        if home.startswith("hccl."):
+            found[short] = home
+        elif home and row["in_npu_init"] == "yes":
+            found[home] = short
+    return found
+
+
+def private() -> dict[str, dict[str, str]]:
+    return nested({k: v for k, v in private_rows().items() if not k.startswith("tensorflow.python.keras.")})
+
+
+def private_rows() -> dict[str, str]:
+    """Private names whose public spelling is not what a module alias gives anyway."""
+    aliases = [(r["prefix"] + ".", r["canonical"] + ".") for r in rows("module_aliases.csv")]
+    found = {}
+    for row in rows("tf_private.csv"):
+        given = {row["private"].replace(a, b, 1) for a, b in aliases if row["private"].startswith(a)}
+        if row["canonical"] not in given:
+            found[row["private"]] = row["canonical"]
+    return found
+
+
+def nested(flat: dict[str, str]) -> dict[str, dict[str, str]]:
+    tree: dict[str, dict[str, str]] = {}
+    for name, public in flat.items():
+        module, _, symbol = name.rpartition(".")
+        tree.setdefault(module, {})[symbol] = public
+    return tree
+
+
+def stars() -> dict[str, list[str]]:
+    """Names that ``from module import *`` brings, for the modules people do that with."""
+    found: dict[str, set[str]] = {INIT: {r["name"] for r in rows("npu_names.csv") if r["in_npu_init"] == "yes"}}
+    for row in rows("npu_names.csv"):
+        module, _, symbol = row["home"].rpartition(".")
+        if module:
+            found.setdefault(module, set()).add(symbol)
+    public = [r["api"].replace("tf", "tensorflow", 1) for r in rows("tf115_api.csv")]
+    public += [f"tensorflow.{r[k]}" for r in rows("tf_spellings.csv") for k in ("spelling", "canonical")]
+    for name in public:
+        parts = name.split(".")
+        for depth in range(1, len(parts)):
+            found.setdefault(".".join(parts[:depth]), set()).add(parts[depth])
+    slim = found["tensorflow.contrib.layers"] | found["tensorflow.contrib.framework"]
+    found["tensorflow.contrib.slim"] = slim | {"learning", "evaluation", "losses", "metrics", "queues", "summaries"}
+    return {module: sorted(members) for module, members in sorted(found.items())}
+
+
+def operators() -> dict[str, Any]:
+    return {
+        "types": [r["name"] for r in rows("ir_ops.csv")],
+        "engine": [r["name"] for r in rows("engine_ops.csv")],
+        "tensorflow": {r["tf_op"]: r["ir_type"] for r in rows("tf_op_types.csv")},
+    }
+
+
+BUILDERS: dict[str, Callable[[], Any]] = {
+    "adapter_options.json": options,
+    "names.json": names,
+    "private_names.json": private,
+    "star_exports.json": stars,
+    "mixlist_ops.json": operators,
+}
+
+
+def main(arguments: list[str]) -> int:
+    stale = []
+    for name, builder in BUILDERS.items():
+        text = json.dumps(builder(), ensure_ascii=False, separators=(",", ":"), sort_keys=True) + "\n"
+        path = TABLES / name
+        if path.is_file() and path.read_text(encoding="utf-8") == text:
+            continue
+        stale.append(name)
+        if "--check" not in arguments:
+            path.write_text(text, encoding="utf-8")
+    if stale:
+        print(("out of date: " if "--check" in arguments else "written: ") + ", ".join(stale))
+    return int(bool(stale) and "--check" in arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

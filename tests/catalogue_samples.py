@@ -1,0 +1,69 @@
+"""Sample check files for the tests of the catalogue."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from npulint.catalogue.check import Check
+from npulint.catalogue.problems import CatalogueProblem
+from npulint.catalogue.schema import parse_check
+
+_TEXT = """
+  en:
+    title: A variable in a map function
+    message: "`{name}` runs in a map function"
+    why: It runs on the host.
+    fix: Create it outside.
+  zh:
+    title: 映射函数中的变量
+    message: "映射函数中调用了 `{name}`"
+    why: 它在主机侧执行。
+    fix: 在函数之外创建。"""
+_EXAMPLES = """
+  - bad: |
+      import tensorflow as tf
+      w = tf.Variable(1.0)  # expect
+  - good: |
+      import tensorflow as tf"""
+
+SAMPLE: dict[str, str] = {
+    "code": " NPU1101",
+    "since": ' "0.1"',
+    "status": " stable",
+    "topic": " variable_in_input_fn",
+    "category": " functional",
+    "severity": " error",
+    "confidence": " high",
+    "find": " {call: tensorflow.Variable, where: {in_input: yes}}",
+    "text": _TEXT,
+    "references": '\n  - {title: "Training cases", source: "https://example.org/cases"}',
+    "examples": _EXAMPLES,
+}
+
+
+def sample(**changes: str | None) -> str:
+    """A valid check file with some keys replaced, added or (None) left out."""
+    keys: dict[str, str | None] = {**SAMPLE, **{k: v if v is None else f" {v}" for k, v in changes.items()}}
+    return "".join(f"{key}:{value}\n" for key, value in keys.items() if value is not None)
+
+
+def parsed(text: str, family: str = "tensorflow", name: str = "a-check") -> Check:
+    """The check of a text that must be valid."""
+    result = parse_check(text.encode(), f"checks/{family}/{name}.yaml", family, name)
+    assert result.check is not None, result.problems
+    return result.check
+
+
+def problems(text: str, family: str = "tensorflow", name: str = "a-check") -> tuple[CatalogueProblem, ...]:
+    """What is wrong with a text."""
+    result = parse_check(text.encode(), f"checks/{family}/{name}.yaml", family, name)
+    assert (result.check is None) == bool(result.problems)
+    return result.problems
+
+
+def write(root: Path, relative: str, text: str) -> Path:
+    """Write a file and the folders above it."""
+    path = root / relative
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
