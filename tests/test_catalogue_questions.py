@@ -52,7 +52,9 @@ def call(name: str, **more: Any) -> Query:
             call("a", args={"rate": {"ge": 0, "lt": 0.001}}),
             id="bounds on both sides",
         ),
-        pytest.param("{call: a, args: {rate: 1.0}}", call("a", args={"rate": 1.0}), id="an unquoted decimal is a number"),
+        pytest.param(
+            "{call: a, args: {rate: 1.0}}", call("a", args={"rate": 1.0}), id="an unquoted decimal is a number"
+        ),
         pytest.param('{call: a, args: {rate: "1.0"}}', call("a", args={"rate": "1.0"}), id="a quoted one is text"),
         pytest.param("{call: a, args: {v: 01.5}}", call("a", args={"v": "01.5"}), id="a leading zero is text"),
         pytest.param("{call: a, args: {v: null}}", call("a", args={"v": None}), id="null is None"),
@@ -74,9 +76,7 @@ def test_find(text: str, query: Query) -> None:
 
 def test_conditions_include_code_that_is_off_by_default() -> None:
     check = parsed(sample(needs="{all: [{call: a, at_least: 3}, {not: {call: b}}]}", unless="{not: {call: c}}"))
-    assert check.needs == Query(
-        all=(call("a", active=False, at_least=3), Query(negated=call("b", active=False)))
-    )
+    assert check.needs == Query(all=(call("a", active=False, at_least=3), Query(negated=call("b", active=False))))
     assert check.unless == Query(negated=call("c", active=False))
 
 
@@ -97,7 +97,12 @@ MISTAKES = [
     ("an attribute of another kind", "{session: a, where: {fetches: x}}", "fetches", "'session' has no attribute"),
     ("true where yes is meant", "{call: a, where: {in_input: true}}", "true", "never true or false; write yes or no"),
     ("a word that cannot be", "{session: a, where: {npu: maybe}}", "maybe", "it is one of no, unknown, yes"),
-    ("a word that cannot be, inside", "{session: a, where: {config: {one_of: [globl]}}}", "globl", "one of local, none"),
+    (
+        "a word that cannot be, inside",
+        "{session: a, where: {config: {one_of: [globl]}}}",
+        "globl",
+        "one of local, none",
+    ),
     ("where without content", "{call: a, where: {}}", "{}}", "must be a mapping that is not empty"),
     ("arguments of what has none", "{import: a, args: {k: 1}}", "{k", "'import' has no arguments"),
     ("an argument of two names", '{call: a, args: {"k|j": 1}}', '"k|j', "is not a name, a position or name|position"),

@@ -90,7 +90,9 @@ def test_places_count_from_one() -> None:
     assert (inner.entries["b"][0].line, inner.entries["b"][0].column) == (3, 6)
 
 
-BOMB = "a: &a [x, x]\n" + "".join(f"{chr(98 + i)}: &{chr(98 + i)} [*{chr(97 + i)}, *{chr(97 + i)}]\n" for i in range(20))
+BOMB = "a: &a [x, x]\n" + "".join(
+    f"{chr(98 + i)}: &{chr(98 + i)} [*{chr(97 + i)}, *{chr(97 + i)}]\n" for i in range(20)
+)
 
 
 @pytest.mark.parametrize(
@@ -102,7 +104,9 @@ BOMB = "a: &a [x, x]\n" + "".join(f"{chr(98 + i)}: &{chr(98 + i)} [*{chr(97 + i)
         pytest.param("a: &x 1\n", 1, 4, "anchors and aliases are not allowed ('x')", id="an anchor"),
         pytest.param("a: &x [*x]\n", 1, 4, "anchors and aliases", id="a list that contains itself"),
         pytest.param(BOMB, 1, 4, "anchors and aliases", id="an alias bomb"),
-        pytest.param("a: 1\nb: !!python/name:os.system x\n", 2, 4, "tags are not allowed", id="a tag that names Python"),
+        pytest.param(
+            "a: 1\nb: !!python/name:os.system x\n", 2, 4, "tags are not allowed", id="a tag that names Python"
+        ),
         pytest.param("a: !!str 1\n", 1, 4, "tags are not allowed", id="a harmless tag"),
         pytest.param("a: !mine {}\n", 1, 4, "tags are not allowed", id="a tag of one's own"),
         pytest.param("[a, b]: c\n", 1, 1, "a key must be a single word", id="a list as a key"),

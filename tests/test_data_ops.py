@@ -16,7 +16,7 @@ REAL_LISTS = """
     SoftmaxCrossEntropyWithLogits SoftmaxV2 Sqrt SqrtGrad Square SquareSumV1 SquaredDifference StridedSliceD
     StridedSliceGrad Sub TanhGrad TileD TransData Transpose TransposeD UnsortedSegmentSum
     Conv2D Conv2DBackpropInput Conv2DBackpropInputD Conv2DBackpropFilterD BatchMatMulV2 ReduceSum
-""".split()  # noqa: SIM905
+""".split()
 UNKNOWN = [
     ("matmulv2", "MatMulV2"),  # the first five stand in published lists
     ("MatMu1V2", "MatMulV2"),

@@ -71,7 +71,8 @@ class Context:
         """Whether code in `block` runs only in some rounds of its loop: below a condition, in a branch."""
         loop = self.loop_of(module, block)
         inner = module.ancestors(block)
-        return any(module.blocks[b].kind in ("if", "else", "except") for b in inner[: inner.index(loop)] if loop >= 0)
+        before = inner[: inner.index(loop)] if loop >= 0 else []
+        return any(module.blocks[b].kind in ("if", "else", "except") for b in before)
 
     def under(self, module: Module, block: int) -> str:
         """The canonical names of the ``with`` contexts around `block`, innermost first, joined by spaces."""

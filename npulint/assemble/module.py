@@ -20,6 +20,7 @@ class Module:
         self.name = name
         self.code: Code = file.code or Code()
         self.blocks: list[Block] = self.code.blocks
+        self.callees: list[str | None] = [None] * len(self.code.calls)  # filled by `Names`
         self.scope: list[int] = []
         for index, block in enumerate(self.blocks):
             self.scope.append(self._scope_of(index, block))

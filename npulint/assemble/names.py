@@ -24,7 +24,6 @@ class Names:
 
     def __init__(self, project: Project) -> None:
         self.project = project
-        self._calls: dict[tuple[str, int], str] = {}
         self._roots: dict[tuple[str, int, str, int], str] = {}
         self._by_name = {m.name: m for m in project.modules.values()}
         self._busy: set[object] = set()
@@ -33,9 +32,9 @@ class Names:
 
     def of_call(self, module: Module, index: int) -> str:
         """The canonical name of what call number `index` of `module` calls."""
-        key = (module.path, index)
-        known = self._calls.get(key)
+        known = module.callees[index]
         if known is None:
+            key = (module.path, index)
             if key in self._busy or not self._may_go_on():
                 return "?"
             self._busy.add(key)
@@ -45,7 +44,7 @@ class Names:
             self._depth -= 1
             self._busy.discard(key)
             if self._depth == 0 or not known.startswith("?"):
-                self._calls[key] = known
+                module.callees[index] = known
         return known
 
     def _may_go_on(self) -> bool:
@@ -110,7 +109,7 @@ class Names:
         return found
 
     def _root(self, module: Module, root: str, block: int, line: int) -> str:
-        plain = root in module.imports.get(0, ()) and root not in module.shadowed
+        plain = root not in module.shadowed  # bound by a module-level import or not at all
         key = (module.path, 0, root, 0) if plain else (module.path, block, root, line)
         known = self._roots.get(key)
         if known is None:

@@ -50,11 +50,15 @@ class Programs:
         rest = sorted(set(self.context.project.modules) - reached)
         if rest or not programs:
             programs.append(self._program("", rest, default_adapter, with_others=not programs))
-        self._mark_training(programs)
+        self._relate(programs)
         return programs
 
-    def _mark_training(self, programs: list[Program]) -> None:
-        """Tell sessions and estimators whether some training program can reach them (`trains_file`)."""
+    def _relate(self, programs: list[Program]) -> None:
+        """Tell programs whether any of the project uses an NPU adapter (`project_npu`), and sessions and
+        estimators whether some training program can reach them (`trains_file`)."""
+        ported = "yes" if any(program.attrs["npu"] == "yes" for program in programs) else "no"
+        for program in programs:
+            program.attrs["project_npu"] = program.fact.attrs["project_npu"] = ported
         trained = {p for program in programs if program.attrs["trains"] == "yes" for p in program.paths}
         for path, table in self.facts.items():
             for kind in ("session", "estimator"):

@@ -35,7 +35,7 @@ class Reach:
         queue: list[tuple[Module, int]] = []
         for module in self.flow.names.project.modules.values():
             for index, call in enumerate(module.code.calls):
-                if call.args or call.keywords:
+                if (call.args or call.keywords) and module.written(index) in _STAGES:
                     name = self.flow.names.of_call(module, index)
                     if name.rpartition(".")[2] in _STAGES and is_stage(name):
                         for value in (*call.args, *(v for _, v in call.keywords)):
@@ -60,13 +60,18 @@ class Reach:
         return [(home, block)] if block >= 0 else []
 
     def readers(self, module: Module) -> dict[str, list[int]]:
-        """The names that functions of the pipeline read from around themselves, with those functions."""
+        """The names that the pipeline's functions read from around themselves, or its stages are given, with
+        the blocks of those functions and stages."""
         known = self._readers.get(module.path)
         if known is None:
             known = self._readers[module.path] = defaultdict(list)
             for function in sorted(block for path, block in self.inside if path == module.path):
                 for name in names_read(module, function):
                     known[name].append(function)
+            for index, call in enumerate(module.code.calls):
+                if self.flow.names.of_call(module, index).startswith("tensorflow.data."):
+                    for name in {n for value in call.args for n in _names(value)}:
+                        known[name].append(call.block)
         return known
 
     def in_input(self, module: Module, block: int) -> str:

@@ -6,7 +6,7 @@ from npulint.facts.model import Fact
 from npulint.facts.values import Known
 
 _CALLS = frozenset(("set_iteration_per_loop", "load_iteration_per_loop_var"))
-_ANNOUNCED = "create_iteration_per_loop_var"
+_ANNOUNCED = frozenset(("create_iteration_per_loop_var", "SetIterationsVarHook"))
 
 
 def describe_sinking(facts: dict[str, list[Fact]]) -> None:
@@ -17,7 +17,7 @@ def describe_sinking(facts: dict[str, list[Fact]]) -> None:
     settings = [f for f in settings if f.get("via") == "session_key"]
     if not settings:
         return
-    called = [f for f in everything if f.kind == "call" and f.name.rpartition(".")[2] in {*_CALLS, _ANNOUNCED}]
+    called = [f for f in everything if f.kind == "call" and f.name.rpartition(".")[2] in _CALLS | _ANNOUNCED]
     for fact in settings:
         fact.attrs["agrees"] = _agrees(fact.get("value"), called)
 

@@ -30,7 +30,7 @@ def collect(files: Sequence[SourceFile]) -> Catalogue:
             parsed.append(parse_check(read_file(source), source.path, source.family, source.name))
     for result in parsed:
         problems += result.problems
-    problems += _clashes([result for result in parsed if result.check is not None], retired)
+    problems += _clashes(parsed, retired)
     if problems:
         raise CatalogueError(problems)
     checks = sorted((result.check for result in parsed if result.check is not None), key=lambda check: check.code)

@@ -38,7 +38,8 @@ _WORDS: dict[str, dict[str, str]] = {
         "hygiene": "规范", "safe": "安全", "unsafe": "可能改变行为", "manual": "手动",
         "not_started": "未迁移", "partial": "部分迁移", "migrated": "已迁移",
         "tensorflow": "TensorFlow", "torch": "PyTorch", "pytorch": "PyTorch", "adapter": "NPU 适配插件", "cann": "CANN",
-        "launch": "启动脚本与环境", "graph": "计算图", "run": "运行产物", "compare": "与参考工程对比", "engine": "npulint 自身",
+        "launch": "启动脚本与环境", "graph": "计算图", "run": "运行产物",
+        "compare": "与参考工程对比", "engine": "npulint 自身",
     },
 }  # fmt: skip
 _FENCES = {"py": "python", "sh": "bash", "json": "json", "yaml": "yaml", "yml": "yaml", "toml": "toml"}

@@ -25,7 +25,7 @@ def _words(text: str) -> Values:
 
 _PLACE: dict[str, Values] = {
     "active": _FLAG,
-    "in_input": _FLAG,
+    "in_input": frozenset(("yes", "maybe", "no")),
     "in_loop": _FLAG,
     "in_test": _FLAG,
     "function": _ANY,
@@ -141,6 +141,7 @@ KINDS: dict[str, Kind] = {
             "mode": _ANY,
             "multi_device": _FLAG,
             "npu": _FLAG,
+            "project_npu": _FLAG,
             "patched": _FLAG,
             "precision": _words("none mixed fp16 fp32 unknown default"),
             "tensorflow": _ANY,

@@ -28,7 +28,10 @@ def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang
     if not os.path.isfile(path):
         detail = say(lang, "short.not-a-file" if os.path.lexists(path) else "short.missing")
         raise NpulintError(f"{path}: {detail}")
-    facts = sorted(host.facts_of(path), key=lambda fact: (fact.span, fact.kind, fact.name))
+    try:
+        facts = sorted(host.facts_of(path), key=lambda fact: (fact.span, fact.kind, fact.name))
+    except FileNotFoundError as error:
+        raise NpulintError(f"{path}: {say(lang, 'short.unsupported')}") from error
     if shape == "json":
         rows = encodable([_row(fact) for fact in facts])
         host.write(msgspec.json.format(msgspec.json.encode(rows), indent=2).decode() + "\n")

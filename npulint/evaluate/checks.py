@@ -68,7 +68,7 @@ def _findings(check: Check, facts: list[Fact], program: Program, lang: str) -> l
     groups: dict[str, list[Fact]] = {}
     for fact in sorted(ordered, key=lambda f: f.path != program.entry) if check.once == "program" else ordered:
         groups.setdefault(fact.path if check.once == "file" else "", []).append(fact)
-    return [_finding(check, text, group[0], group[1:] + extra, program) for group in groups.values()]
+    return [_finding(check, text, group[0], [*extra, *group[1:]], program) for group in groups.values()]
 
 
 def _finding(check: Check, text: Text, fact: Fact, related: list[Fact], program: Program) -> Finding:

@@ -83,12 +83,15 @@ def _imports(context: Context, module: Module) -> list[Fact]:
 
 
 def _mentions(context: Context, module: Module) -> list[Fact]:
-    found = []
-    passed = _passed(module)
+    """A ``mention`` for each; what is handed to somebody who may call it is a ``call`` as well."""
+    named = []
     for record in module.code.mentions:
         name = context.names.of_name(module, record.name, record.block, record.line)
-        if not name.startswith(_ROOTS) or "()" in name:
-            continue
+        if name.startswith(_ROOTS) and "()" not in name:
+            named.append((name, record))
+    passed = _passed(module) if named else set()
+    found = []
+    for name, record in named:
         attrs = {"passed": "yes" if record.name in passed else "no"}
         span = Span(record.line, record.column, record.line, record.end_column)
         around = context.around(module, record.block)

@@ -107,16 +107,16 @@ def _variable_in_input(context: Context, module: Module, index: int) -> str:
         return here
     for bind in module.code.binds:
         if isinstance(bind.value, Result) and bind.value.call == index:
-            if any(_sees(module, bind, function) for function in readers.get(bind.target, ())):
+            if any(_sees(module, bind, block) for block in readers.get(bind.target, ())):
                 return "yes"
     return here
 
 
-def _sees(module: Module, bind: Bind, function: int) -> bool:
-    """Whether what an assignment binds is what a function reads under that name."""
+def _sees(module: Module, bind: Bind, block: int) -> bool:
+    """Whether what an assignment binds is what code in a block reads under that name."""
     if "." in bind.target:
-        return module.class_of(bind.block) == module.class_of(function) >= 0
-    return module.scope[bind.block] in module.ancestors(function)
+        return module.class_of(bind.block) == module.class_of(block) >= 0
+    return module.scope[bind.block] in module.ancestors(block)
 
 
 def _table_in_input(context: Context, module: Module, index: int) -> str:

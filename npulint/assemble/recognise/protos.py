@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 
 from npulint.assemble.context import Context
-from npulint.assemble.flow import Site
+from npulint.assemble.flow import Site, argument
 from npulint.assemble.module import Module
 from npulint.facts.code import Bind, Op, Ref, Result, Value
 from npulint.facts.model import Fact
@@ -115,10 +115,10 @@ class Protos:
                 continue
             protos = [self.by_site[h] for h in holders]
             helpers = {h for p in protos for h in p.helpers}
-            name, bind = self._name(module, site)
+            name = self._name(module, site)
             attrs = {
                 "entry": key,
-                "named": "yes" if bind is not None else "no",
+                "named": "yes" if name else "no",
                 "spelling": _spelling(name),
                 "placed": "yes" if holders else "no",
                 "remapping": _switch(protos, "remapping"),
@@ -129,14 +129,17 @@ class Protos:
             found.append(self.context.call_fact("npu_optimizer", name, module, site[1], **attrs))
         return found
 
-    def _name(self, module: Module, site: Site) -> tuple[str, Bind | None]:
+    def _name(self, module: Module, site: Site) -> str:
         for target, binds in module.dotted.items():
             if target.endswith(".name"):
                 for bind in binds:
                     if any(s == site for s in self.context.flow.sites(module, Ref(target[:-5]), bind.block, bind.line)):
                         known = self.context.known(module, bind.value, bind).single
-                        return (known if isinstance(known, str) else "?"), bind
-        return "", None
+                        return known if isinstance(known, str) else "?"
+        call = site[0].code.calls[site[1]]
+        given = argument(call, "name", -1)
+        known = None if given is None else self.context.known(site[0], given, call).single
+        return "" if given is None else known if isinstance(known, str) else "?"
 
 
 def _spelling(name: str) -> str:

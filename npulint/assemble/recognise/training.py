@@ -104,7 +104,7 @@ def _keras_subclass(context: Context, name: str) -> bool:
 
 def _on_optimizer(name: str) -> bool:
     base = name.rpartition(".")[0]
-    return "Optimizer" in base or base.startswith("tensorflow.keras.optimizers.") or "optimizer" in base.lower()
+    return "Optimizer" in base or base.startswith("tensorflow.keras.optimizers.") or "optimizer" in base.lower() or base.endswith("mixed_precision_graph_rewrite()")
 
 
 def _looks_like_optimizer(name: str) -> bool:

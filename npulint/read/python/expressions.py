@@ -58,10 +58,12 @@ class Expressions:
         self._depth = 0
         self._wide_lines = {} if text.isascii() else _wide_lines(text)
         self._continued: dict[int, list[int]] = {}
-        self._readers: dict[type, Callable[..., Value]] = {
+        self._leaves: dict[type, Callable[..., Value]] = {
             ast.Constant: self._constant,
             ast.Name: self._name,
             ast.Attribute: self._attribute,
+        }
+        self._readers: dict[type, Callable[..., Value]] = {
             ast.Call: self._call,
             ast.Subscript: self._subscript,
             ast.BinOp: self._binary,
@@ -90,17 +92,20 @@ class Expressions:
 
     def value(self, node: ast.expr, block: int) -> Value:
         """The value of `node`, evaluated in `block`."""
-        reader = self._readers.get(type(node))
+        kind = node.__class__
+        leaf = self._leaves.get(kind)
+        if leaf is not None:
+            return leaf(node, block)
+        reader = self._readers.get(kind)
         if reader is None:
             return UNKNOWN
         if self._depth >= _DEEP:
             self.deferred.append((node, block))
             return UNKNOWN
         self._depth += 1
-        try:
-            return reader(node, block)
-        finally:
-            self._depth -= 1
+        value = reader(node, block)
+        self._depth -= 1
+        return value
 
     def span(self, node: ast.AST) -> tuple[int, int, int, int]:
         """Line, column, end line, end column of a node, columns from 1 in characters."""

@@ -54,7 +54,7 @@ class Walker(Expressions):
             while self._stack:
                 body, block = self._stack.pop()
                 for statement in body:
-                    handler = self._handlers.get(type(statement))
+                    handler = self._handlers.get(statement.__class__)
                     if handler is not None:
                         handler(statement, block)
             if self.deferred:
@@ -106,7 +106,9 @@ class Walker(Expressions):
         """Record an assignment; tuples are taken apart, one level of `Items` element by element."""
         if isinstance(target, ast.Tuple | ast.List):
             items = value.items if hasattr(value, "items") and len(value.items) == len(target.elts) else None
-            for index, element in enumerate(target.elts):
+            rest = next((i for i, e in enumerate(target.elts) if isinstance(e, ast.Starred)), len(target.elts))
+            for place, element in enumerate(target.elts):
+                index = place if place < rest else place - len(target.elts)  # after a star, from the end
                 part = items[index] if items else UNKNOWN if value is UNKNOWN else Op("[]", (value, Const(index)))
                 self.bind(element, part, block)
             return

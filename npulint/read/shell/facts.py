@@ -18,6 +18,8 @@ _READS = frozenset(("read", "mapfile", "readarray", "let", "unset", "getopts"))
 _NESTING = 8  # levels of command substitution that are looked into
 _PACKAGES = 200  # of one pip command
 _LINE = 400  # characters of a command kept for checks
+# Most substitutions only cut a figure out of a log; those that start something hold one of these.
+_TELLING = re.compile(r"python|nvidia|nvprof|nsys|nvcc|smi|mpi|run|pip|export|\bsh\b|\.sh")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -165,7 +167,6 @@ class _Reader:
         if not fields:
             return
         found = started(fields) if basename(fields[0]) not in self._functions else started([])
-        line = re.sub(r"[\s\\]+", " ", self._text[words[0].start : words[-1].end])[:_LINE]
         for position in found.programs:
             name = basename(fields[position])
             if (
@@ -174,6 +175,7 @@ class _Reader:
                 and not (found.launch and found.launch.script == position)
             ):
                 word = fields[position].word
+                line = re.sub(r"[\s\\]+", " ", self._text[words[0].start : words[-1].end])[:_LINE]
                 self._fact("command", name, word.start, word.end, line=line, guarded=command.guarded)
         if found.launch is not None:
             self._launch(found.launch, fields, command)
@@ -248,6 +250,8 @@ class _Reader:
         waiting = [(part, 1) for word in command.words for part in word.parts if part.kind == "code"]
         while waiting:
             part, depth = waiting.pop()
+            if _TELLING.search(part.text) is None:
+                continue
             for inner in Parser().parse(Lexer(part.text).tokens()):
                 words = tuple(_moved(word, part.start) for word in inner.words)
                 self._command(command._replace(words=words, guarded=command.guarded or inner.guarded))

@@ -102,6 +102,9 @@ def _backquote(text: str, at: int) -> int:
         at = end + 1
 
 
+_WORD_START = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-./$'\"`[{}%=+*?~@,:")
+
+
 class Lexer:
     """Splits one script. `broken` is the offset of a quote or bracket that never ends, or None."""
 
@@ -115,7 +118,11 @@ class Lexer:
     def tokens(self) -> Iterator[Token]:
         """The tokens in order; comments and here-documents are left out."""
         text = self._text
-        while self._at < len(text):
+        size = len(text)
+        while self._at < size:
+            if text[self._at] in _WORD_START:
+                yield self._word()
+                continue
             space = _SPACE.match(text, self._at)
             if space:
                 self._at = space.end()
@@ -126,7 +133,7 @@ class Lexer:
                 self._at = len(text) if end < 0 else end
             elif text.startswith("((", self._at):
                 yield self._arithmetic()
-            elif operator and not (operator.group() in "<>" and text.startswith("(", operator.end())):
+            elif operator and not (operator.group() in ("<", ">") and text.startswith("(", operator.end())):
                 self._at = operator.end()
                 yield Operator(operator.group(), operator.start())
                 self._after_operator(operator.group())

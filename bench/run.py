@@ -1,0 +1,180 @@
+"""How fast npulint is, against the least that any linter must do: parse the files.
+
+    python bench/run.py [DIRECTORY] [--runs N] [--projects N]
+
+Measures whole processes, in one go, on the projects below DIRECTORY, or on a corpus that it makes from examples/:
+
+    floor    ast.parse of every .py file in one process
+    cold     npulint check, empty cache
+    cached   the same again, cache filled
+    single   npulint check of one file of 400 lines, empty cache
+    python   python -c pass
+
+The exit status is 1 when a median misses a bar: cold at most 3 floors and cached at most a fifth of cold, in CPU
+seconds of all processes; single at most 150 ms or 8 times python, whichever is more, on the wall clock.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+PARSE = """
+import ast, sys, warnings
+warnings.simplefilter("ignore")
+for path in sys.stdin.read().splitlines():
+    with open(path, "rb") as stream:
+        source = stream.read()
+    try:
+        ast.parse(source)
+    except (SyntaxError, ValueError):
+        pass
+"""
+CHECK = "import sys; from npulint.cli import main; sys.exit(main())"
+LINES = 400
+
+
+class Cost(NamedTuple):
+    """Seconds that one process tree took."""
+
+    wall: float
+    cpu: float
+
+
+class Bar(NamedTuple):
+    """A promise: the first measure stays below `limit`."""
+
+    text: str
+    value: float
+    limit: float
+
+
+def spent() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def timed(arguments: Sequence[str], stdin: str = "", cache: Path | None = None) -> Cost:
+    """Runs this Python with arguments; a status other than 0 and 1 is an error."""
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "NPULINT_CACHE_DIR": str(cache or "")}
+    cpu, wall = spent(), time.perf_counter()
+    done = subprocess.run([sys.executable, *arguments], input=stdin, env=environment, capture_output=True, text=True)
+    cost = Cost(time.perf_counter() - wall, spent() - cpu)
+    if done.returncode not in (0, 1):
+        sys.exit(f"bench: status {done.returncode} from {' '.join(arguments)}\n{done.stderr[-2000:]}")
+    return cost
+
+
+def check(path: Path, cache: Path) -> Cost:
+    return timed(["-c", CHECK, "check", str(path)], cache=cache)
+
+
+def varied(source: str, number: int) -> str:
+    """The same code under other names and numbers, so that no two files have the same content."""
+    source = re.sub(r"\b(noisy|clean|estimate|features|gradients)\b", rf"\g<1>_{number}", source)
+    return re.sub(r"\b(\d{4,})\b", lambda m: str(int(m[1]) + number), source)
+
+
+def make_corpus(target: Path, projects: int) -> None:
+    """Variations of the sample projects, each with a README so that it counts as a project."""
+    for number in range(projects):
+        for sample in ("denoiser", "migrated"):
+            home = target / f"{sample}_{number}"
+            for path in sorted((ROOT / "examples" / sample).rglob("*")):
+                if path.is_file() and "__pycache__" not in path.parts:
+                    copy = home / path.relative_to(ROOT / "examples" / sample)
+                    copy.parent.mkdir(parents=True, exist_ok=True)
+                    text = path.read_text(encoding="utf-8")
+                    copy.write_text(varied(text, number) if path.suffix == ".py" else text, encoding="utf-8")
+            (home / "README.md").write_text(f"# {sample} {number}\n", encoding="utf-8")
+
+
+def make_single(target: Path) -> Path:
+    """One script of 400 lines that trains."""
+    samples = sorted((ROOT / "examples" / "denoiser").glob("*.py"))
+    lines: list[str] = []
+    while len(lines) < LINES:
+        for path in samples:
+            body = path.read_text(encoding="utf-8").partition("\n\n\ndef main")[0]
+            lines += varied(body, len(lines)).splitlines()
+    target.write_text("\n".join(lines[:LINES]) + "\n", encoding="utf-8")
+    return target
+
+
+def measure(corpus: Path, single: Path, caches: Path, runs: int) -> dict[str, list[Cost]]:
+    """Every measure `runs` times, in turns, so that a slow moment of the machine meets them all."""
+    files = "\n".join(str(p) for p in sorted(corpus.rglob("*.py")) if p.is_file())
+    timed(["-c", PARSE], files)  # the file cache of the system is warm for everyone
+    costs: dict[str, list[Cost]] = {}
+    for number in range(runs):
+        cache = caches / str(number)
+        turns: dict[str, Callable[[], Cost]] = {
+            "floor": lambda: timed(["-c", PARSE], files),
+            "cold": lambda cache=cache: check(corpus, cache),  # type: ignore[misc]
+            "cached": lambda cache=cache: check(corpus, cache),  # type: ignore[misc]
+            "single": lambda number=number: check(single, caches / f"single{number}"),  # type: ignore[misc]
+            "python": lambda: timed(["-c", "pass"]),
+        }
+        for name, turn in turns.items():
+            costs.setdefault(name, []).append(turn())
+    return costs
+
+
+def report(costs: dict[str, list[Cost]]) -> None:
+    print(f"{'':8}{'CPU seconds':^33}{'wall seconds':^33}")
+    print(f"{'':8}" + f"{'min':>11}{'median':>11}{'max':>11}" * 2)
+    for name, runs in costs.items():
+        numbers = [f(v) for v in ([c.cpu for c in runs], [c.wall for c in runs]) for f in (min, statistics.median, max)]
+        print(f"{name:8}" + "".join(f"{number:11.3f}" for number in numbers))
+
+
+def bars(costs: dict[str, list[Cost]]) -> list[Bar]:
+    cpu = {name: statistics.median(c.cpu for c in runs) for name, runs in costs.items()}
+    wall = {name: statistics.median(c.wall for c in runs) for name, runs in costs.items()}
+    return [
+        Bar("cold / floor (CPU)", cpu["cold"] / cpu["floor"], 3.0),
+        Bar("cached / cold (CPU)", cpu["cached"] / cpu["cold"], 0.2),
+        Bar("single file (wall ms)", wall["single"] * 1000, max(150.0, 8000 * wall["python"])),
+    ]
+
+
+def run(corpus: Path, work: Path, runs: int) -> int:
+    files = [p for p in corpus.rglob("*.py") if p.is_file()]
+    size = sum(p.stat().st_size for p in files)
+    print(f"{len(files)} Python files, {size / 1e6:.1f} MB; {runs} runs; Python {sys.version.split()[0]}")
+    costs = measure(corpus, make_single(work / "single.py"), work / "caches", runs)
+    report(costs)
+    broken = 0
+    for bar in bars(costs):
+        held = bar.value <= bar.limit
+        broken += not held
+        print(f"{'ok  ' if held else 'MISS'} {bar.text}: {bar.value:.2f}, at most {bar.limit:.2f}")
+    return int(broken > 0)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("directory", type=Path, nargs="?", help="projects to measure on; made from examples/ if absent")
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--projects", type=int, default=60, help="pairs of projects in the corpus that is made")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="npulint-bench-") as name:
+        work = Path(name)
+        if options.directory is None:
+            make_corpus(work / "corpus", options.projects)
+        return run(options.directory or work / "corpus", work, options.runs)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,136 @@
+"""Documentation pages in both languages."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from npulint.catalogue.check import FAMILIES, Catalogue
+from npulint.catalogue.page import render_index, render_page
+from tests.catalogue_samples import parsed, sample
+
+_MANY = """
+  - bad:
+      files: {train.sh: "export A=1 # expect", a.json: "{}", Dockerfile: "FROM x"}
+      expect: ["a.json:1"]
+    target: {tensorflow: "1.15"}
+  - good: |
+      text = "```"  # a fence in the text"""
+CHECK = parsed(
+    sample(
+        applies='{framework: tensorflow, state: [partial, migrated], soc: [910A], tensorflow: ">=1.15,<2", trains: true}',
+        references='[{title: "a | b", source: "https://a.b/c"}, {title: T, source: "o/r:docs/x.md"}, {title: Book}]',
+        examples=_MANY,
+        status="preview",
+    )
+)
+
+ENGLISH = """\
+# NPU1101 a-check
+
+A variable in a map function
+
+| Check |  |
+| --- | --- |
+| Code | NPU1101 |
+| Name | `a-check` |
+| Severity | error |
+| Confidence | high |
+| Category | functional |
+| Topic | `variable_in_input_fn` |
+| Applies to | TensorFlow; partly migrated, migrated; `910A`; TensorFlow `>=1.15,<2`; programs that train |
+| Since | 0.1 (preview) |
+| Fix | manual |
+
+## What it reports
+
+`{name}` runs in a map function
+
+## Why is this bad?
+
+It runs on the host.
+
+## Reported
+
+`tensorflow=1.15`
+
+`train.sh`
+
+```bash
+export A=1
+```
+
+`a.json`
+
+```json
+{}
+```
+
+`Dockerfile`
+
+```text
+FROM x
+```
+
+Reported: `a.json:1`, `train.sh:1`
+
+## Not reported
+
+`train.py`
+
+````python
+text = "```"  # a fence in the text
+````
+
+## What to do
+
+Create it outside.
+
+## References
+
+- [a \\| b](<https://a.b/c>)
+- [T](<https://github.com/o/r>) `docs/x.md`
+- Book
+"""
+
+
+def test_the_english_page() -> None:
+    assert render_page(CHECK, "en") == ENGLISH
+
+
+def test_the_chinese_page_says_the_same() -> None:
+    page = render_page(CHECK, "zh")
+    assert "映射函数中的变量" in page
+    assert "| 适用范围 | TensorFlow；部分迁移、已迁移；`910A`；TensorFlow `>=1.15,<2`；训练程序 |" in page
+    assert "| 起始版本 | 0.1 (预览) |" in page
+    assert "报告位置： `a.json:1`、`train.sh:1`" in page
+    assert [line.count("|") for line in page.split("\n")] == [line.count("|") for line in ENGLISH.split("\n")]
+
+
+def test_a_check_for_everything_says_so() -> None:
+    assert "| Applies to | every program |" in render_page(parsed(sample()), "en")
+    assert "| Applies to | programs that do not train |" in render_page(parsed(sample(applies="{trains: false}")), "en")
+
+
+def test_a_third_language_is_refused() -> None:
+    with pytest.raises(KeyError):
+        render_page(CHECK, "fr")
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_index_lists_every_check_once_under_its_family(lang: str) -> None:
+    digits = {"tensorflow": 1, "pytorch": 2, "launch": 3, "graph": 4, "run": 5, "compare": 6}
+    checks = [
+        parsed(sample(code=f"NPU{d}101", status="preview"), family, f"in-{family}") for family, d in digits.items()
+    ]
+    page = render_index(Catalogue(tuple(checks)), lang)
+    assert re.findall(r"\]\((\S+)\)", page) == [f"{family}/in-{family}.md" for family in FAMILIES if family in digits]
+    assert page.count("\n## ") == len(digits)
+    assert ("(preview)" if lang == "en" else "(预览)") in page
+    assert (" | error | functional | " if lang == "en" else " | 错误 | 功能 | ") in page
+    assert ("6 checks" if lang == "en" else "共 6 项") in page
+
+
+def test_an_empty_catalogue_has_an_index() -> None:
+    assert render_index(Catalogue(), "en") == "# Checks\n\n0 checks\n"

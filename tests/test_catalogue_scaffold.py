@@ -1,0 +1,92 @@
+"""Skeletons of new checks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from npulint.catalogue import scaffold
+from npulint.catalogue.examples import run_examples
+from npulint.catalogue.load import load_checks
+from npulint.catalogue.scaffold import create
+from npulint.catalogue.schema import WRITABLE
+from tests.catalogue_samples import sample, write
+
+
+@pytest.fixture
+def builtin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An own catalogue in the place of the built-in one."""
+    root = tmp_path / "checks"
+    write(root, "retired.txt", "NPU1103 merged\n")
+    write(root, "tensorflow/first.yaml", sample())
+    monkeypatch.setattr(scaffold, "builtin_directory", lambda: str(root))
+    return root
+
+
+@pytest.mark.parametrize("family", WRITABLE)
+def test_a_skeleton_is_valid_and_its_example_fails(builtin: Path, tmp_path: Path, family: str) -> None:
+    path = create(str(tmp_path / "own"), family, "new-check")
+    assert path == str(tmp_path / "own" / family / "new-check.yaml")
+    (check,) = load_checks([path])
+    assert (check.family, check.name, check.status) == (family, "new-check", "preview")
+    assert "TODO" in check.text["en"].message
+    assert "待写" in check.text["zh"].message
+    words = [outcome.word for outcome in run_examples([check], [check], lambda files, target: [])]
+    assert words == ["missing", "validated"]
+
+
+@pytest.mark.parametrize(
+    ("family", "category", "code"),
+    [
+        pytest.param("tensorflow", "functional", "NPU1104", id="after the last one, also a retired one"),
+        pytest.param("tensorflow", "precision", "NPU1201", id="the first of a category"),
+        pytest.param("pytorch", "hygiene", "NPU2401", id="the first of a family"),
+    ],
+)
+def test_the_code_is_free(builtin: Path, family: str, category: str, code: str) -> None:
+    (check,) = load_checks([create(str(builtin), family, "new-check", category)])
+    assert (check.code, check.category) == (code, category)
+
+
+def test_codes_of_broken_and_foreign_files_count(builtin: Path, tmp_path: Path) -> None:
+    write(builtin, "tensorflow/broken.yaml", "x: [\ncode: 'NPU1107'\n")
+    write(tmp_path, "own/tensorflow/mine.yaml", "code: NPU1109\n")
+    (check,) = load_checks([create(str(tmp_path / "own"), "tensorflow", "new-check")])
+    assert check.code == "NPU1110"
+
+
+def test_a_gap_is_filled_when_the_last_code_is_taken_and_then_it_ends(builtin: Path) -> None:
+    write(builtin, "retired.txt", "".join(f"NPU11{n:02}\n" for n in range(1, 100) if n != 42))
+    (check,) = load_checks([create(str(builtin), "tensorflow", "new-check")])
+    assert check.code == "NPU1142"
+    with pytest.raises(ValueError, match="all codes NPU1101 to NPU1199 are taken"):
+        create(str(builtin), "tensorflow", "another-check")
+
+
+def test_nothing_is_overwritten(builtin: Path) -> None:
+    path = create(str(builtin), "tensorflow", "new-check")
+    before = Path(path).read_bytes()
+    for family in ("tensorflow", "pytorch"):
+        with pytest.raises(FileExistsError, match="'new-check' exists already"):
+            create(str(builtin), family, "new-check")
+    assert Path(path).read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("family", "name", "category", "message"),
+    [
+        pytest.param("jax", "new-check", "functional", "no family 'jax'", id="an unknown family"),
+        pytest.param("engine", "new-check", "functional", "no family 'engine'", id="the engine itself"),
+        pytest.param("../x", "new-check", "functional", "no family", id="a way out by the family"),
+        pytest.param("tensorflow", "../x", "functional", "kebab case", id="a way out by the name"),
+        pytest.param("tensorflow", "New", "functional", "kebab case", id="a capital"),
+        pytest.param("tensorflow", "", "functional", "kebab case", id="no name"),
+        pytest.param("tensorflow", "new-check", "speed", "no category 'speed'", id="an unknown category"),
+    ],
+)
+def test_names_are_validated(builtin: Path, family: str, name: str, category: str, message: str) -> None:
+    before = sorted(builtin.rglob("*"))
+    with pytest.raises(ValueError, match=message):
+        create(str(builtin), family, name, category)
+    assert sorted(builtin.rglob("*")) == before

@@ -1,0 +1,48 @@
+"""The vocabulary and its page say the same."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from npulint.catalogue.conditions import OPERATORS, STATES
+from npulint.catalogue.vocabulary import KINDS
+
+PAGE = (Path(__file__).parent.parent / "docs" / "writing-checks.md").read_text(encoding="utf-8")
+_WORD = re.compile(r"`([a-z_]+)`")
+
+
+def documented() -> list[tuple[str, str]]:
+    """(kind, cell of attributes) for each row of the table."""
+    table = re.sub(r" \(of [^)]*\)", "", PAGE.partition("## Vocabulary")[2])
+    rows = [re.split(r"(?<!\\) \| ", line.strip("| ")) for line in table.split("\n") if line.startswith("| `")]
+    return [(kind, row[-1] if len(row) > 2 else "") for row in rows for kind in _WORD.findall(row[0])]
+
+
+def test_the_table_is_found() -> None:
+    assert len(documented()) > 20
+
+
+@pytest.mark.parametrize(("kind", "attributes"), documented())
+def test_documented_kinds_and_attributes_can_be_asked(kind: str, attributes: str) -> None:
+    assert kind in KINDS
+    if not kind.startswith("mixlist_"):
+        assert set(_WORD.findall(attributes)) <= set(KINDS[kind].attributes)
+
+
+def test_the_attributes_of_a_program_can_be_asked() -> None:
+    paragraph = PAGE.partition("`program: any`")[2].partition("##")[0].partition("itself:")[2]
+    words = {word for word in _WORD.findall(paragraph) if word not in KINDS["program"].attributes["precision"]}
+    assert {"trains", "state", "precision"} <= words <= set(KINDS["program"].attributes)
+
+
+def test_every_condition_is_documented() -> None:
+    paragraph = PAGE.partition("Conditions:")[2].partition("\n\n")[0]
+    assert all(re.search(rf"\b{word}\b", paragraph) for word in (*OPERATORS, *STATES))
+
+
+def test_only_calls_have_arguments() -> None:
+    assert all("in_loop" in kind.attributes for kind in KINDS.values() if kind.arguments)
+    assert not KINDS["import"].arguments

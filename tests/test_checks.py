@@ -1,0 +1,81 @@
+"""The real catalogue: every check file is complete and its examples hold."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from functools import partial
+
+import pytest
+
+from npulint.catalogue.check import Catalogue, Check
+from npulint.catalogue.examples import run_examples
+from npulint.catalogue.load import load_catalogue
+from npulint.catalogue.page import render_index, render_page
+from npulint.catalogue.problems import CatalogueError
+
+_UNFINISHED = re.compile(r"TODO|FIXME|待写")
+
+
+def _load() -> tuple[Catalogue, str]:
+    try:
+        return load_catalogue(use_cache=False), ""
+    except CatalogueError as error:
+        return Catalogue(), str(error)
+
+
+CATALOGUE, PROBLEMS = _load()
+each_check = pytest.mark.parametrize("check", [pytest.param(c, id=c.name) for c in CATALOGUE.checks])
+
+
+def test_the_catalogue_is_valid_and_not_empty() -> None:
+    assert PROBLEMS == ""
+    assert CATALOGUE.checks
+
+
+@each_check
+def test_a_check_has_two_bad_and_two_good_examples(check: Check) -> None:
+    sides = Counter(example.bad for example in check.examples)
+    assert sides[True] >= 2
+    assert sides[False] >= 2
+
+
+@each_check
+def test_a_check_is_finished_in_both_languages(check: Check) -> None:
+    assert set(check.text) == {"en", "zh"}
+    assert not any(_UNFINISHED.search(reference.title) for reference in check.references)
+    for lang, text in check.text.items():
+        assert text.title in render_page(check, lang)
+        assert not any(_UNFINISHED.search(part) for part in (text.title, text.message, text.why, text.fix))
+
+
+@each_check
+def test_a_check_says_where_it_knows_it_from(check: Check) -> None:
+    assert check.references
+    assert any(reference.title and reference.source for reference in check.references)
+
+
+@each_check
+def test_codes_allowed_in_good_examples_exist(check: Check) -> None:
+    codes = {other.code for other in CATALOGUE.checks}
+    assert {code for example in check.examples for code in example.also} <= codes - {check.code}
+
+
+@each_check
+def test_the_examples_hold(check: Check) -> None:
+    from npulint.pipeline import judge
+
+    outcomes = run_examples([check], CATALOGUE.checks, partial(judge, catalogue=CATALOGUE))
+    assert [str(outcome) for outcome in outcomes if not outcome.ok] == []
+
+
+def test_titles_differ() -> None:
+    for lang in ("en", "zh"):
+        titles = Counter(check.text[lang].title for check in CATALOGUE.checks)
+        assert [title for title, count in titles.items() if count > 1] == []
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_index_names_every_check(lang: str) -> None:
+    page = render_index(CATALOGUE, lang)
+    assert [check.name for check in CATALOGUE.checks if f"/{check.name}.md" not in page] == []
