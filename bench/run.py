@@ -41,7 +41,6 @@ for path in sys.stdin.read().splitlines():
     except (SyntaxError, ValueError):
         pass
 """
-CHECK = "import sys; from npulint.cli import main; sys.exit(main())"
 LINES = 400
 
 
@@ -77,7 +76,7 @@ def timed(arguments: Sequence[str], stdin: str = "", cache: Path | None = None) 
 
 
 def check(path: Path, cache: Path) -> Cost:
-    return timed(["-c", CHECK, "check", str(path)], cache=cache)
+    return timed(["-m", "npulint", "check", "--isolated", str(path)], cache=cache)
 
 
 def varied(source: str, number: int) -> str:
@@ -101,14 +100,16 @@ def make_corpus(target: Path, projects: int) -> None:
 
 
 def make_single(target: Path) -> Path:
-    """One script of 400 lines that trains."""
-    samples = sorted((ROOT / "examples" / "denoiser").glob("*.py"))
+    """One script of 400 lines that trains: pieces of the sample, filled up with comments."""
+    pieces = [p.read_text(encoding="utf-8") for p in sorted((ROOT / "examples" / "denoiser").glob("*.py"))]
     lines: list[str] = []
-    while len(lines) < LINES:
-        for path in samples:
-            body = path.read_text(encoding="utf-8").partition("\n\n\ndef main")[0]
-            lines += varied(body, len(lines)).splitlines()
-    target.write_text("\n".join(lines[:LINES]) + "\n", encoding="utf-8")
+    for number in range(LINES):
+        piece = varied(pieces[number % len(pieces)], number).splitlines()
+        if len(lines) + len(piece) > LINES:
+            break
+        lines += piece
+    lines += ["# filled up"] * (LINES - len(lines))
+    target.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return target
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import tempfile
 import time
@@ -25,6 +26,9 @@ from npulint.settings import Settings
 from npulint.settle.run import settle
 
 
+_COLLECT_AFTER = 1500  # files
+
+
 class Outcome(msgspec.Struct, frozen=True):
     """What one project gives: findings in no order, its programs, and per file what was not read and
     which comments may silence findings."""
@@ -40,7 +44,7 @@ def run(settings: Settings) -> RunResult:
     catalogue = load_catalogue(settings.checks)
     found = discover(settings.paths, settings.discovery())
     cache = open_cache(settings.cache)
-    outcomes = [judge_project(root, some, catalogue, settings, cache) for root, some in group(found.files).items()]
+    outcomes = _judge_all(group(found.files), catalogue, settings, cache)
     return settle(
         [one for outcome in outcomes for one in outcome.findings],
         [one for outcome in outcomes for one in outcome.programs],
@@ -50,6 +54,26 @@ def run(settings: Settings) -> RunResult:
         catalogue,
         time.perf_counter() - begun,
     )
+
+
+def _judge_all(
+    projects: dict[str, list[SourceFile]], catalogue: Catalogue, settings: Settings, cache: Cache
+) -> list[Outcome]:
+    """Project by project. The collector of cyclic garbage rests meanwhile: it would walk over all syntax
+    trees and facts again and again (a third of the time), and finds something only between projects."""
+    outcomes = []
+    waiting = 0
+    gc.disable()
+    try:
+        for root, sources in projects.items():
+            outcomes.append(judge_project(root, sources, catalogue, settings, cache))
+            waiting += len(sources)
+            if waiting > _COLLECT_AFTER:
+                gc.collect()
+                waiting = 0
+    finally:
+        gc.enable()
+    return outcomes
 
 
 def judge_project(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from msgspec.structs import replace
 
 from npulint.catalogue.check import FAMILIES, Catalogue
 from npulint.catalogue.page import render_index, render_page
@@ -19,7 +20,8 @@ _MANY = """
       text = "```"  # a fence in the text"""
 CHECK = parsed(
     sample(
-        applies='{framework: tensorflow, state: [partial, migrated], soc: [910A], tensorflow: ">=1.15,<2", trains: true}',
+        applies="{framework: tensorflow, state: [partial, migrated], soc: [910A], tensorflow: '>=1.15,<2', "
+        "trains: true}",
         references='[{title: "a | b", source: "https://a.b/c"}, {title: T, source: "o/r:docs/x.md"}, {title: Book}]',
         examples=_MANY,
         status="preview",
@@ -111,6 +113,12 @@ def test_the_chinese_page_says_the_same() -> None:
 def test_a_check_for_everything_says_so() -> None:
     assert "| Applies to | every program |" in render_page(parsed(sample()), "en")
     assert "| Applies to | programs that do not train |" in render_page(parsed(sample(applies="{trains: false}")), "en")
+
+
+def test_a_check_without_examples_and_references_has_a_page() -> None:
+    page = render_page(replace(CHECK, examples=(), references=()), "en")
+    assert "Reported" not in page
+    assert "References" not in page
 
 
 def test_a_third_language_is_refused() -> None:

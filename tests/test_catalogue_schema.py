@@ -15,7 +15,8 @@ _FULL_TEXT = SAMPLE["text"]
 def test_a_check_file_becomes_a_check() -> None:
     check = parsed(
         sample(
-            applies='{framework: tensorflow, state: [partial, migrated], soc: [910A], tensorflow: ">=1.15,<2", trains: true}',
+            applies="{framework: tensorflow, state: [partial, migrated], soc: [910A], tensorflow: '>=1.15,<2', "
+            "trains: true}",
             needs='{import: "npu_bridge.**"}',
             related="{input_stage: map}",
             once="file",

@@ -176,6 +176,10 @@ def test_a_byte_order_mark_is_no_part_of_the_first_key() -> None:
 @given(st.text(alphabet="ab:-[]{}&*!|>'\"#%?,\n \t0é\x85\u2028\x01", max_size=60))
 def test_any_text_gives_a_tree_or_a_tree_error(text: str) -> None:
     try:
-        parse_tree(text)
+        tree = parse_tree(text)
     except TreeError as error:
-        assert error.places
+        places = error.places
+    else:
+        places = [(tree.line, tree.column, "")]
+    assert places
+    assert all(line >= 1 and column >= 1 for line, column, _ in places)

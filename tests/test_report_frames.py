@@ -78,7 +78,7 @@ def expect(text: str) -> str:
             """
                |
              1 | x = '\\x1b[2J'; y\\u202e
-               |               ^
+               |                ^
                |~
             """,
             id="hostile characters are shown as escapes",

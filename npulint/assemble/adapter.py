@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from functools import partial
 
 from npulint.data.options import AdapterOption, Use, legal_keys, near, option
 from npulint.facts.model import Fact
@@ -28,18 +29,30 @@ def describe_options(facts: dict[str, list[Fact]]) -> None:
 
 
 def _relate(settings: Sequence[Fact], optimizers: dict[str, Fact]) -> None:
-    """Tell of settings which others stand beside them (`options`), and of session keys whether an
-    NPURunConfig follows them and whether it has the option as well."""
+    """Tell of settings which others stand beside them (`options`) and with which certain values (`beside`),
+    and of session keys whether an NPURunConfig follows them and whether it has the option as well."""
     passed = {f.name for f in settings if f.get("via") == "run_config"}
-    beside: dict[str, set[str]] = defaultdict(set)
+    groups: dict[str, list[Fact]] = defaultdict(list)
     for fact in settings:
-        beside[_holder(fact)].add(fact.name)
+        groups[_holder(fact)].append(fact)
     for fact in settings:
-        fact.attrs["options"] = " ".join(sorted(beside[_holder(fact)] | beside["?"]))
+        group = groups[_holder(fact)]
+        fact.attrs["options"] = " ".join(sorted({f.name for f in (*group, *groups["?"])}))
+        fact.attrs["beside"] = partial(_certain, group)
         if fact.get("via") == "session_key":
             entry = optimizers.get(str(fact.get("entry")))
             feeds = "unknown" if entry is None else entry.get("run_config")
             fact.attrs.update(feeds_run_config=feeds, in_run_config="yes" if fact.name in passed else "no")
+
+
+def _certain(settings: Sequence[Fact]) -> str:
+    """``key=value`` of each setting that runs by default and has one value."""
+    found = []
+    for fact in settings:
+        value = fact.get("value")
+        if fact.get("active") == "yes" and isinstance(value, Known) and value.single is not None:
+            found.append(f"{fact.name}={value.single}")
+    return " ".join(sorted(found))
 
 
 def _holder(fact: Fact) -> str:
@@ -54,6 +67,8 @@ def _described(fact: Fact) -> dict[str, object]:
     if known is None or use is None:
         if fact.name in legal_keys(via):
             return {"legal": "yes"}
+        if known is not None and known.status in ("removed", "dead"):
+            return {"legal": "yes", "status": known.status, "instead": known.replacement or NONE}
         return {"legal": "no", "nearest": lambda: near(fact.name, via) or NONE}
     return {
         "legal": "yes",
@@ -80,6 +95,8 @@ def _value_ok(value: object, use: Use) -> str:
     if not isinstance(value, Known) or not value.exact or not value.values:
         return "unknown"
     answers = {v is None or use.accepts(v) for v in value.values}
+    if any(v in ("", 0) and v is not False for v in value.values):
+        answers.add(True)  # stands for "not given" where a launcher decides
     return "unknown" if len(answers) > 1 else "yes" if True in answers else "no"
 
 

@@ -28,6 +28,8 @@ _TWO: dict[str, Callable[[Any, Any], Any]] = {
     "not in": lambda a, b: a not in b,
 }
 _CONVERT: dict[str, Callable[[Any], Any]] = {"str": str, "int": int, "float": float, "bool": bool, "abs": abs}
+METHODS: dict[str, Callable[[Any], Any]] = {"lower": str.lower, "upper": str.upper, "strip": str.strip}
+_LARGE = 1 << 1024  # integers beyond are no settings, and printing them may be refused
 
 
 def apply(symbol: str, parts: list[Known]) -> Known:
@@ -43,8 +45,9 @@ def apply(symbol: str, parts: list[Known]) -> Known:
     if symbol == "join":
         texts = [p.single for p in parts]
         return NOTHING if any(t is None for t in texts) else Known(("".join(str(t) for t in texts),), True)
-    if symbol in _CONVERT and len(parts) == 1:
-        return _each(_CONVERT[symbol], parts[0])
+    convert = _CONVERT.get(symbol) or METHODS.get(symbol)
+    if convert is not None and len(parts) == 1:
+        return _each(convert, parts[0])
     if symbol in ("list", "tuple", "bytes", "set", "repr") and len(parts) == 1:
         return parts[0]
     if len(parts) == 2:
@@ -88,12 +91,26 @@ def _each(function: Callable[[Any], Any], part: Known) -> Known:
 
 
 def _logic(symbol: str, parts: list[Known]) -> Known:
-    answers = [truth(p) for p in parts]
+    """The first operand that decides, or the last; where one before it is unknown, any that may."""
     stop = symbol == "or"
-    if stop in answers:
-        return parts[answers.index(stop)] if answers.index(stop) == 0 else YES if stop else NO
-    return parts[-1] if None not in answers else NOTHING
+    possible: list[Known] = []
+    for part in parts[:-1]:
+        answer = truth(part)
+        if answer is stop:
+            return _either(possible, part, stop)
+        if answer is None:
+            kept = tuple(v for v in part.values if bool(v) is stop)
+            possible.append(Known(kept, part.exact and bool(kept), part.symbol))
+    return _either(possible, parts[-1], stop)
+
+
+def _either(possible: list[Known], last: Known, stop: bool) -> Known:
+    if possible and truth(last) is stop and (not stop or last.single is True):
+        return YES if stop else NO  # whatever comes before, the answer is the same
+    return merge([*possible, last])
 
 
 def _of(value: Any) -> Known:
-    return Known((value,), True) if value is None or isinstance(value, str | int | float | bool) else NOTHING
+    if isinstance(value, int) and abs(value) > _LARGE:
+        return NOTHING
+    return Known((value,), True) if value is None or isinstance(value, str | int | float) else NOTHING

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections import defaultdict
 
-from npulint.assemble.arithmetic import apply
+from npulint.assemble.arithmetic import METHODS, apply
+from npulint.assemble.bindings import Bindings
 from npulint.assemble.module import Module
-from npulint.assemble.names import Names
+from npulint.assemble.names import Names, has_param
 from npulint.assemble.options import Options
-from npulint.facts.code import Bind, Call, Const, Function, Items, Op, Ref, Result, Scalar, Table, Value
-from npulint.facts.values import NOTHING, Known, merge
+from npulint.facts.code import Call, Const, Function, Items, Op, Ref, Result, Scalar, Table, Value
+from npulint.facts.values import NONE, NOTHING, Known, merge
 
 Site = tuple[Module, int]
 """A call: its module and its index there."""
+Shown = tuple[Module, Items | Table, int, int]
+"""A display with its place: module, block and line."""
 
 _DEPTH = 12
 _STEPS = 600  # expressions that one question may look at; many branches would make it explode
 _SAME = frozenset(("str", "int", "float", "bool", "bytes", "list", "tuple", "repr", "abs", "set"))
-_SAME_LAST = frozenset(("as_bytes", "as_str", "as_text", "as_str_any", "constant", "encode", "decode", "strip", "lower", "to_bytes"))
+_SAME_LAST = frozenset(("as_bytes", "as_str", "as_text", "as_str_any", "constant", "encode", "decode", "to_bytes"))
 _ENVIRONMENT = frozenset(("os.getenv", "os.environ.get"))
 
 
@@ -27,6 +31,7 @@ class Flow:
     def __init__(self, names: Names, options: Options) -> None:
         self.names = names
         self.options = options
+        self.bindings = Bindings(names).of
         self._busy: set[object] = set()
         self._callers: dict[tuple[str, int], list[Site]] | None = None
         self._steps = 0
@@ -68,27 +73,33 @@ class Flow:
             option = self.options.default(module, f"{holder.name}.{index}", self) if isinstance(index, str) else None
             if option is not None:
                 return option
-        for display in self.displays(module, holder, block, line, depth):
+        if index is None:
+            return NOTHING
+        parts = []
+        for home, display, inner, at in self._shown(module, holder, block, line, depth):
             found = _element(display, index)
-            if found is not None:
-                return self.known(module, found, block, line, depth)
-        return NOTHING
+            parts.append(NOTHING if found is None else self.known(home, found, inner, at, depth))
+        written = f"{holder.name}[" if isinstance(holder, Ref) else "?"
+        for bind in (*module.dotted.get(f"{written}{index}]", ()), *module.dotted.get(f"{written}*]", ())):
+            parts.append(self.known(module, bind.value, bind.block, bind.line, depth))
+        return merge(parts) if parts else NOTHING
 
-    def displays(self, module: Module, value: Value, block: int, line: int, depth: int = 0) -> list[Items | Table]:
+    def displays(self, module: Module, value: Value, block: int, line: int) -> list[Items | Table]:
         """The list, tuple or dict displays that `value` may be."""
+        return [display for _, display, _, _ in self._shown(module, value, block, line, 0)]
+
+    def _shown(self, module: Module, value: Value, block: int, line: int, depth: int) -> list[Shown]:
         if isinstance(value, Items | Table):
-            return [value]
-        if isinstance(value, Ref) and depth < _DEPTH:
-            found: list[Items | Table] = []
-            for home, bind in self.bindings(module, value.name, block, line):
-                found += self.displays(home, bind.value, bind.block, bind.line, depth + 1)
-            return found
+            return [(module, value, block, line)]
+        if isinstance(value, Ref) and self._may_go_on(depth + 1):
+            return [s for home, bind in self.bindings(module, value.name, block, line)
+                    for s in self._shown(home, bind.value, bind.block, bind.line, depth + 1)]
         return []
 
     def _known_name(self, module: Module, name: str, block: int, line: int, depth: int) -> Known:
         option = self.options.default(module, name, self)
-        if option is not None:
-            return option
+        if option is not None:  # the script itself may set another value
+            return Known(option.values, False, option.symbol) if name in module.dotted else option
         key = (module.path, name, block, line)
         if key in self._busy:
             return NOTHING
@@ -112,6 +123,8 @@ class Flow:
         function = module.function_of(block)
         while function > 0:
             record = module.blocks[function]
+            if has_param(record.params, name) and name not in record.params:
+                return NOTHING  # *args and **kwargs
             if name in record.params:
                 passed = self._passed(module, function, name, depth)
                 if passed is not None:
@@ -140,11 +153,24 @@ class Flow:
         if name not in params:
             return []
         position = params.index(name)
-        method = module.blocks[module.blocks[function].parent].kind == "class"
         found: list[tuple[Site, Value | None]] = []
         for home, index in self.callers(module, function):
-            found.append(((home, index), argument(home.code.calls[index], name, position - method)))
+            shift = self._shift(module, function, home, index)
+            found.append(((home, index), argument(home.code.calls[index], name, position - shift)))
         return found
+
+    def _shift(self, module: Module, function: int, home: Module, index: int) -> int:
+        """How many parameters of a function (self, cls) a call of it does not write."""
+        record = module.blocks[function]
+        decorators = [d.name for d in record.decorators if isinstance(d, Ref)]
+        if module.blocks[record.parent].kind != "class" or "staticmethod" in decorators:
+            return 0
+        call = home.code.calls[index]
+        head, _, last = call.callee.name.rpartition(".") if isinstance(call.callee, Ref) else ("", "", "")
+        if not head or "classmethod" in decorators or last != record.name.rpartition(".")[2]:
+            return 1
+        meaning = self.names.of_name(home, head, call.block, call.line)
+        return 0 if self.names.function(meaning) is not None and not meaning.endswith("()") else 1
 
     def _known_result(self, module: Module, index: int, depth: int) -> Known:
         call = module.code.calls[index]
@@ -155,79 +181,34 @@ class Flow:
         if name in _SAME and call.args:
             inner = self.known(module, call.args[0], call.block, call.line, depth)
             return apply(name, [inner])
+        if last in METHODS and not call.args:
+            source = _receiver(call)
+            return NOTHING if source is None else apply(last, [self.known(module, source, call.block, call.line, depth)])
         if last in _SAME_LAST:
-            source = call.args[0] if call.args and not _is_method(call, last) else _receiver(call)
+            source = call.args[0] if call.args and last not in ("encode", "decode") else _receiver(call)
             return self.known(module, source, call.block, call.line, depth) if source is not None else NOTHING
         if name == "os.path.join":
-            parts = [self.known(module, a, call.block, call.line, depth) for a in call.args]
-            texts = [p.single for p in parts]
-            return Known(("/".join(str(t) for t in texts),), True) if all(isinstance(t, str) for t in texts) else NOTHING
+            texts = [self.known(module, a, call.block, call.line, depth).single for a in call.args]
+            known = [t for t in texts if isinstance(t, str)]
+            return Known((posixpath.join(*known),), True) if known and len(known) == len(texts) else NOTHING
         target = self.names.function(name)
-        if target is None or target[0].blocks[target[1]].kind == "class":
+        return NOTHING if target is None else self._known_returns(*target, depth)
+
+    def _known_returns(self, home: Module, block: int, depth: int) -> Known:
+        returns = home.returns.get(block, [])
+        if home.blocks[block].kind == "class" or not returns:
             return NOTHING
-        home, block = target
-        returns = home.returns.get(block, ())
-        return merge([self.known(home, r.value, r.block, r.line + 1, depth) for r in returns]) if returns else NOTHING
+        parts = [self.known(home, r.value, r.block, r.line + 1, depth) for r in returns]
+        if all(home.blocks[r.block].kind in ("if", "loop", "except") for r in returns):
+            parts.append(NONE)  # it may come to its end
+        return merge(parts)
 
     def _known_environment(self, module: Module, call: Call, depth: int) -> Known:
         parts = [self.known(module, a, call.block, call.line, depth) for a in call.args[:2]]
         default = parts[1].values if len(parts) > 1 else (None,)
         return Known(default, False, f"${parts[0].single}" if parts else "$?")
 
-    # -- bindings and objects -------------------------------------------------------------------
-
-    def bindings(self, module: Module, name: str, block: int, line: int) -> list[tuple[Module, Bind]]:
-        """The assignments that may give a dotted name its value at a place; empty when it has none here
-        (an import of a framework, a parameter, a builtin)."""
-        root, _, rest = name.partition(".")
-        if not rest:
-            return self._plain_bindings(module, root, block, line)
-        if "." not in rest:
-            owner = module.owner_of_self(root, block)
-            if owner >= 0:
-                binds = module.attributes.get(owner, {}).get(rest) or module.names.get(owner, {}).get(rest) or []
-                here = [b for b in binds if module.function_of(b.block) == module.function_of(block)]
-                if here and any(b.line < line for b in here):
-                    return [(module, b) for b in module.reaching(sorted(here, key=lambda b: b.line), block, line)]
-                return [(module, b) for b in binds]
-            assigned = module.dotted.get(name)
-            if assigned:
-                return [(module, b) for b in module.reaching(sorted(assigned, key=lambda b: b.line), block, line)]
-        meaning = self.names.of_name(module, root, block, line)
-        return self._member_bindings(meaning, rest)
-
-    def _member_bindings(self, meaning: str, rest: str) -> list[tuple[Module, Bind]]:
-        if meaning.endswith(":") and "." not in rest:
-            home = self.names.named(meaning[:-1])
-            return [(home, b) for b in home.names.get(0, {}).get(rest, [])[::-1]] if home else []
-        target = self.names.function(meaning.removesuffix("()")) if ":" in meaning and "." not in rest else None
-        if target is not None and target[0].blocks[target[1]].kind == "class":
-            home, block = target
-            binds = home.attributes.get(block, {}).get(rest) or home.names.get(block, {}).get(rest) or []
-            return [(home, b) for b in binds]
-        return []
-
-    def _plain_bindings(self, module: Module, name: str, block: int, line: int) -> list[tuple[Module, Bind]]:
-        here = block
-        while here >= 0:
-            record = module.blocks[here]
-            if record.kind in ("function", "lambda", "loop") and name in record.params:
-                binds = module.names.get(module.scope[here], {}).get(name, [])
-                before = [b for b in binds if b.line < line]
-                return [(module, b) for b in module.reaching(before, block, line)] if before else []
-            if module.scope[here] == here and (record.kind != "class" or here == module.scope[block]):
-                found = module.names.get(here, {}).get(name)
-                if found:
-                    return [(module, b) for b in module.reaching(found, block, line)]
-                if name in module.imports.get(here, ()):
-                    return self._imported_bindings(module, here, name)
-            here = record.parent
-        return []
-
-    def _imported_bindings(self, module: Module, scope: int, name: str) -> list[tuple[Module, Bind]]:
-        record = module.imports[scope][name]
-        home = self.names.project.find(record.module, module, record.level) if record.name else None
-        return [(home, b) for b in home.names.get(0, {}).get(record.name, [])[::-1]] if home else []
+    # -- objects -------------------------------------------------------------------
 
     def sites(self, module: Module, value: Value, block: int, line: int, depth: int = 0) -> list[Site]:
         """The calls that may have made the object; own functions are followed into their results and
@@ -321,10 +302,6 @@ def argument(call: Call, name: str, position: int) -> Value | None:
         if not any(isinstance(a, Op) and a.op == "star" for a in before):
             return call.args[position]
     return None
-
-
-def _is_method(call: Call, last: str) -> bool:
-    return last in ("encode", "decode", "strip", "lower")
 
 
 def _receiver(call: Call) -> Value | None:

@@ -19,6 +19,7 @@ class Guards:
     def __init__(self, flow: Flow) -> None:
         self.flow = flow
         self._memo: dict[tuple[str, int], str] = {}
+        self._given: set[str] | None = None
 
     def active(self, module: Module, block: int, depth: int = 0) -> str:
         """Whether code in `block` runs by default."""
@@ -55,9 +56,17 @@ class Guards:
 
     def _only_inactive_callers(self, module: Module, block: int, depth: int) -> bool:
         callers = self.flow.callers(module, block)
-        return bool(callers) and all(
+        return bool(callers) and not self._handed_over(module.blocks[block].name.rpartition(".")[2]) and all(
             self.active(home, home.code.calls[index].block, depth + 1) == "no" for home, index in callers
         )
+
+    def _handed_over(self, name: str) -> bool:
+        """Whether anything of this name is given to a call: then somebody else may call it."""
+        if self._given is None:
+            values = [v for m in self.flow.names.project.modules.values() for c in m.code.calls
+                      for v in (*c.args, *(k for _, k in c.keywords))]
+            self._given = {v.name.rpartition(".")[2] for v in values if isinstance(v, Ref)}
+        return name in self._given
 
     def _words(self, module: Module, value: Value, depth: int = 0) -> list[str]:
         """The names and texts in a condition."""
@@ -77,7 +86,11 @@ class Guards:
 
 
 def _negated(test: Value) -> bool:
-    return isinstance(test, Op) and test.op in ("not", "!=", "not in", "is not")
+    """Whether a condition asks for the absence of what it names."""
+    if not isinstance(test, Op):
+        return False
+    nothing = any(isinstance(v, Const) and not v.value for v in test.operands)
+    return (test.op in ("not", "!=", "not in", "is not")) != (nothing and test.op in ("==", "is", "!=", "is not"))
 
 
 def is_main(test: Value) -> bool:

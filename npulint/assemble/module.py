@@ -21,6 +21,7 @@ class Module:
         self.code: Code = file.code or Code()
         self.blocks: list[Block] = self.code.blocks
         self.callees: list[str | None] = [None] * len(self.code.calls)  # filled by `Names`
+        self.plain: dict[str, str] = {}  # names that mean the same everywhere in the module, by `Names`
         self.scope: list[int] = []
         for index, block in enumerate(self.blocks):
             self.scope.append(self._scope_of(index, block))
@@ -136,17 +137,21 @@ class Module:
 
     def reaching(self, binds: list[Bind], block: int, line: int) -> list[Bind]:
         """Which of `binds` (one name, one scope, by line) may hold at `line` in `block`, the nearest
-        first: those before it back to the first that lies on every path to it. From another scope,
-        or when none precedes, all of them."""
+        first: those before it back to the first that lies on every path to it, and those further down
+        in a loop around it. From another scope, or when none precedes, all of them."""
         if len(binds) == 1:
             return binds
         if self.scope[binds[0].block] != self.scope[block]:
             return binds[::-1]
         around = set(self.ancestors(block))
+        loops = {b for b in around if self.blocks[b].kind == "loop"}
         found = []
         for bind in reversed(binds):
             if bind.line < line:
                 found.append(bind)
                 if bind.block in around:
+                    loops.difference_update(self.ancestors(bind.block))
                     break
+        if loops and found:  # the round before may have passed what stands further down
+            found += [b for b in binds if b.line >= line and not loops.isdisjoint(self.ancestors(b.block))]
         return found or binds[::-1]

@@ -102,10 +102,18 @@ class Names:
 
     def of_name(self, module: Module, name: str, block: int, line: int) -> str:
         """The canonical name of a dotted name as written at a place."""
+        known = module.plain.get(name)
+        if known is not None:
+            return known
         root, _, rest = name.partition(".")
         found = self._root(module, root, block, line)
+        imported = bool(rest) and root in module.imports.get(0, ())
         for part in rest.split(".") if rest else ():
-            found = self.member(found, part)
+            # A folder without __init__ is no module, but its modules are.
+            inner = self.project.find(f"{found}.{part}", module) if imported and _is_plain(found) else None
+            found = f"{inner.name}:" if inner is not None else self.member(found, part)
+        if root not in module.shadowed and (self._depth == 0 or not found.startswith("?")):
+            module.plain[name] = found
         return found
 
     def _root(self, module: Module, root: str, block: int, line: int) -> str:
@@ -129,7 +137,7 @@ class Names:
         first = True
         while here >= 0:
             record = module.blocks[here]
-            if record.kind in ("function", "lambda", "loop") and _has_param(record.params, root):
+            if record.kind in ("function", "lambda", "loop") and has_param(record.params, root):
                 owner = module.owner_of_self(root, here)
                 return f"{module.name}:{module.blocks[owner].name}()" if owner >= 0 else "?" + root
             if module.scope[here] == here and (record.kind != "class" or first):
@@ -268,8 +276,13 @@ class Names:
         return (module, block) if block >= 0 else None
 
 
-def _has_param(params: tuple[str, ...], name: str) -> bool:
+def has_param(params: tuple[str, ...], name: str) -> bool:
+    """Whether a name is among parameters, be it a starred one."""
     return name in params or f"*{name}" in params or f"**{name}" in params
+
+
+def _is_plain(name: str) -> bool:
+    return not name.startswith(("?", "tensorflow.")) and ":" not in name and "(" not in name
 
 
 def _framework_result(callee: str) -> str:

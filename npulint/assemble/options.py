@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from npulint.assemble.module import Module
 from npulint.assemble.names import Names
-from npulint.facts.code import Call, Const, Ref, Value
+from npulint.facts.code import UNKNOWN, Call, Const, Items, Ref, Value
 from npulint.facts.values import Known, merge
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ class Options:
     def __init__(self, names: Names) -> None:
         self.table: dict[str, list[Option]] = {}
         self.launched: dict[str, list[str | None]] = {}
+        self._required: set[str] = set()
         self._busy: set[str] = set()
         for module in names.project.modules.values():
             for index, call in enumerate(module.code.calls):
@@ -43,12 +44,22 @@ class Options:
         last = callee.rsplit(".", 1)[-1]
         if last == "add_argument":
             self._argparse(module, call)
-        elif last.startswith("DEFINE_") and len(call.args) >= 1 and isinstance(call.args[0], Const):
-            default = call.args[1] if len(call.args) > 1 else dict(call.keywords).get("default", Const(None))
-            self._add(str(call.args[0].value), module, call, default)
+        elif last.startswith("DEFINE_"):
+            self._flag(module, call)
+        elif last in ("mark_flag_as_required", "mark_flags_as_required"):
+            named = call.args[0].items if call.args and isinstance(call.args[0], Items) else call.args
+            self._required.update(str(a.value) for a in named if isinstance(a, Const))
         elif last == "HParams" and names.of_call(module, index).startswith("tensorflow."):
             for key, value in call.keywords:
                 self._add(key, module, call, value)
+
+    def _flag(self, module: Module, call: Call) -> None:
+        keywords = dict(call.keywords)
+        name = call.args[0] if call.args else keywords.get("name", keywords.get("flag_name"))
+        default = call.args[1] if len(call.args) > 1 else keywords.get("default", keywords.get("default_value"))
+        if isinstance(name, Const):
+            required = keywords.get("required") == Const(True)
+            self._add(str(name.value), module, call, UNKNOWN if required else default or Const(None))
 
     def _argparse(self, module: Module, call: Call) -> None:
         flags = [a.value for a in call.args if isinstance(a, Const) and isinstance(a.value, str)]
@@ -57,10 +68,11 @@ class Options:
         if isinstance(dest, Const):
             name = str(dest.value)
         elif flags:
-            name = max(flags, key=lambda f: (f.startswith("--"), len(f))).lstrip("-").replace("-", "_")
+            name = next((f for f in flags if f.startswith("--")), flags[0]).lstrip("-").replace("-", "_")
         else:
             return
-        default: Value = keywords.get("default", Const(None))
+        given = keywords.get("required") == Const(True) or not any(f.startswith("-") for f in flags)
+        default: Value = keywords.get("default", UNKNOWN if given else Const(None))
         action = keywords.get("action")
         if isinstance(action, Const) and "default" not in keywords:
             if action.value == "store_true":
@@ -85,7 +97,7 @@ class Options:
         self._busy.discard(name)
         parts += [_launched(text) for text in self.launched.get(name, ())]
         merged = merge(parts)
-        return Known(merged.values, merged.exact, name)
+        return Known(merged.values, merged.exact and name not in self._required, name)
 
 
 def _launched(text: str | None) -> Known:

@@ -12,12 +12,15 @@ from npulint.assemble.index import FactTable, Index
 from npulint.assemble.module import Module
 from npulint.assemble.recognise.sessions import purpose
 from npulint.assemble.state import describe
-from npulint.facts.code import Const, Op, Ref, Value
+from npulint.facts.code import Const, Op, Ref, Result, Value
 from npulint.facts.model import Fact, Span
 
 _RUNNERS = frozenset(("tensorflow.app.run", "absl.app.run", "tensorflow.compat.v2.app.run", "fire.Fire"))
 _MODULE_LEVEL = frozenset(("session", "train_step", "estimator", "run"))
 _NOT_ENTRY = re.compile(r"(?:^|/)(?:setup|conftest|__init__)\.py$|(?:^|/)docs?/conf\.py$")
+
+
+_DEPTH = 4
 
 
 class Program:
@@ -120,7 +123,7 @@ class Programs:
         found: list[Module] = []
         for index, call in enumerate(module.code.calls):
             if isinstance(call.callee, Ref) and call.callee.name.endswith(("import_module", "__import__")) and call.args:
-                for prefix in _prefixes(call.args[0]):
+                for prefix in _prefixes(module, call.args[0]):
                     if prefix.endswith("."):
                         found += self.context.project.below(prefix.strip("."), module)
                     elif prefix:
@@ -129,10 +132,17 @@ class Programs:
         return found
 
 
-def _prefixes(value: Value) -> list[str]:
+def _prefixes(module: Module, value: Value, depth: int = 0) -> list[str]:
     """The literal beginnings that a text may have."""
-    if isinstance(value, Op) and value.op == "if":
-        return [p for branch in value.operands[1:] for p in _prefixes(branch)]
+    if depth > _DEPTH:
+        return []
+    if isinstance(value, Op) and value.op in ("if", "or"):
+        return [p for branch in value.operands[value.op == "if" :] for p in _prefixes(module, branch, depth + 1)]
+    if isinstance(value, Ref):
+        binds = [b for table in module.names.values() for b in table.get(value.name, ())]
+        return [p for bind in binds for p in _prefixes(module, bind.value, depth + 1)]
+    if isinstance(value, Result) and module.written(value.call) == "format":
+        value = module.code.calls[value.call].callee
     while isinstance(value, Op) and value.op in ("+", "join", "%", ".") and value.operands:
         value = value.operands[0]
     if isinstance(value, Const) and isinstance(value.value, str):

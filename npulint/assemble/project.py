@@ -85,11 +85,13 @@ class Project:
         return found
 
     def below(self, prefix: str, importer: Module) -> list[Module]:
-        """The modules whose dotted name starts with `prefix` + "." (a computed import)."""
-        folder = posixpath.dirname(importer.path)
-        found = []
+        """The modules whose dotted name starts with `prefix` + "." (a computed import), of the package of
+        that name that is nearest to `importer`."""
+        by_base: dict[str, list[Module]] = {}
         for module in self.modules.values():
-            dotted = "." + module.name + "."
-            if f".{prefix}." in dotted and (not folder or posixpath.commonpath([folder, module.path]) is not None):
-                found.append(module)
-        return found
+            base, found, _ = f".{module.name}.".partition(f".{prefix}.")
+            if found:
+                by_base.setdefault(base, []).append(module)
+        here = f"/{importer.name}".replace(".", "/")
+        nearest = max(by_base, key=lambda b: len(posixpath.commonpath([here, f"/{b}".replace(".", "/")])), default="")
+        return by_base.get(nearest, [])

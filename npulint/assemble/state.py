@@ -105,7 +105,8 @@ def _precision(index: Index) -> str:
 
 
 def _multi_device(index: Index) -> str:
-    sizes = {str(f.get("value")) for f in index.named("environment", "RANK_SIZE") if isinstance(f.get("value"), str)}
+    values = [f.get("value") for f in index.named("environment", "RANK_SIZE")]
+    sizes = {str(v.single if isinstance(v, Known) else v) for v in values}
     if any(s.isdigit() and int(s) > 1 for s in sizes):
         return "yes"
     stacks = {f.get("stack") for f in index.of_kind("distribution") if f.get("what") in ("optimizer", "broadcast", "allreduce")}

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 from npulint.catalogue.check import Query, Text
-from npulint.catalogue.fields import Fields
+from npulint.catalogue.fields import Fields, Keys
 from npulint.catalogue.questions import kinds_found
 from npulint.catalogue.vocabulary import KINDS
-from npulint.catalogue.yaml_tree import Mapping, Node
+from npulint.catalogue.yaml_tree import Node
 
 LANGUAGES = ("en", "zh")
 LONGEST_TITLE = 90
@@ -22,11 +22,14 @@ _ALWAYS = frozenset(("name", "short", "path"))
 def read_texts(fields: Fields, node: Node, find: Query) -> dict[str, Text]:
     """The texts by language; `find` decides which placeholders can be filled."""
     found: dict[str, Text] = {}
+    places: dict[str, Keys] = {}
     for lang, block in fields.mapping(node, "text", LANGUAGES).items():
-        found[lang] = _language(fields, block, lang)
-    if len(found) == len(LANGUAGES):
-        _agree(fields, node, found)
-        _fillable(fields, node, found, find)
+        places[lang] = fields.mapping(block, f"text.{lang}", _PARTS)
+        found[lang] = _language(fields, places[lang], lang)
+    for part in ("message", "why", "fix"):
+        if all(part in places.get(lang, {}) for lang in LANGUAGES):
+            _agree(fields, places["zh"][part], part, found)
+            _fillable(fields, places["en"][part], part, placeholders(getattr(found["en"], part)), find)
     return found
 
 
@@ -35,8 +38,7 @@ def placeholders(text: str) -> frozenset[str]:
     return frozenset(_PLACEHOLDER.findall(text))
 
 
-def _language(fields: Fields, node: Node, lang: str) -> Text:
-    parts = fields.mapping(node, f"text.{lang}", _PARTS)
+def _language(fields: Fields, parts: Keys, lang: str) -> Text:
     read = {part: fields.text(parts[part], f"text.{lang}.{part}") if part in parts else "" for part in _PARTS}
     if "title" in parts:
         title = read["title"]
@@ -51,34 +53,20 @@ def _language(fields: Fields, node: Node, lang: str) -> Text:
     return Text(**read)
 
 
-def _agree(fields: Fields, node: Node, texts: dict[str, Text]) -> None:
-    for part in ("message", "why", "fix"):
-        names = {lang: placeholders(getattr(text, part)) for lang, text in texts.items()}
-        if names["en"] != names["zh"]:
-            where = _place(node, "zh", part)
-            fields.problem(
-                where, f"text.zh.{part} has {_list(names['zh'])} but text.en.{part} has {_list(names['en'])}"
-            )
+def _agree(fields: Fields, place: Node, part: str, texts: dict[str, Text]) -> None:
+    english, chinese = (placeholders(getattr(texts[lang], part)) for lang in LANGUAGES)
+    if english != chinese:
+        fields.problem(place, f"text.zh.{part} has {_list(chinese)} but text.en.{part} has {_list(english)}")
 
 
-def _fillable(fields: Fields, node: Node, texts: dict[str, Text], find: Query) -> None:
+def _fillable(fields: Fields, place: Node, part: str, names: frozenset[str], find: Query) -> None:
     """Every placeholder must be an attribute of each kind of fact that may be reported; calls have
     arguments of any name."""
     reported = [KINDS[kind] for kind in kinds_found(find)]
-    for part in ("message", "why", "fix"):
-        for name in sorted(placeholders(getattr(texts["en"], part)) - _ALWAYS):
-            if not name.islower() or not all(name in kind.attributes or kind.arguments for kind in reported):
-                fields.problem(_place(node, "en", part), f"text.en.{part}: nothing fills {{{name}}}")
+    for name in sorted(names - _ALWAYS):
+        if not name.islower() or not all(name in kind.attributes or kind.arguments for kind in reported):
+            fields.problem(place, f"text.en.{part}: nothing fills {{{name}}}")
 
 
 def _list(names: frozenset[str]) -> str:
     return ", ".join(f"{{{name}}}" for name in sorted(names)) or "no placeholder"
-
-
-def _place(node: Node, *path: str) -> Node:
-    """The node at the end of a path of keys, or the last that exists."""
-    for name in path:
-        if not isinstance(node, Mapping) or name not in node.entries:
-            break
-        node = node.entries[name][1]
-    return node

@@ -68,6 +68,7 @@ KINDS: dict[str, Kind] = {
         legal=_FLAG,
         nearest=_ANY,
         options=_ANY,
+        beside=_ANY,
         expected_field=_ANY,
         field_ok=_FLAG,
         value_ok=_FLAG,

@@ -28,7 +28,8 @@ class _Parser(argparse.ArgumentParser):
 def parse(command: Command, words: Sequence[str], lang: str) -> tuple[list[str], Given]:
     """The plain words and the options given; raises `ConfigError`, or `Helped` with the help."""
     parser = _parser(command, lang)
-    known, rest = parser.parse_known_intermixed_args(list(words))
+    end = words.index("--") if "--" in words else len(words)
+    known, rest = parser.parse_known_intermixed_args(list(words[:end]))
     values: dict[str, Any] = vars(known)
     if values.pop("help"):
         raise Helped(parser.format_help())
@@ -36,7 +37,7 @@ def parse(command: Command, words: Sequence[str], lang: str) -> tuple[list[str],
     unknown = [word for word in rest if word.startswith("-") and word != "-"]
     if unknown:
         raise ConfigError([_unknown_option(word, command, lang) for word in unknown])
-    plain += rest
+    plain += [*rest, *words[end + 1 :]]
     if len(plain) < command.least:
         raise ConfigError([say(lang, "missing.argument", word=command.words)])
     if len(plain) > command.most > 0 or (plain and not command.words):

@@ -15,6 +15,9 @@ Answer = bool | None
 
 def holds(condition: Any, value: Any) -> Answer:
     """Whether `value` (a `Known`, plain text or number, or None for absent) meets a condition of a check."""
+    if isinstance(condition, dict) and isinstance(value, Known) and value.exact and len(value.values) > 1:
+        answers = {holds(condition, Known((v,), True, value.symbol)) for v in value.values}
+        return answers.pop() if len(answers) == 1 else None
     if isinstance(condition, dict):
         return _and([_operator(name, operand, value) for name, operand in condition.items()])
     if condition == "present":
@@ -22,9 +25,9 @@ def holds(condition: Any, value: Any) -> Answer:
     if condition == "absent":
         return value is None
     if condition == "known":
-        return isinstance(value, str | int | float) or (isinstance(value, Known) and value.exact)
+        return (isinstance(value, str | int | float) and value != "unknown") or (isinstance(value, Known) and value.exact)
     if condition == "unknown":
-        return isinstance(value, Known) and not value.exact
+        return value == "unknown" or (isinstance(value, Known) and not value.exact)
     return _each(value, lambda v: _equal(v, condition))
 
 

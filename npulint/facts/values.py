@@ -31,6 +31,7 @@ class Known(msgspec.Struct, frozen=True, gc=False):
 NOTHING = Known()
 YES = Known((True,), True)
 NO = Known((False,), True)
+NONE = Known((None,), True)
 
 
 def merge(parts: list[Known]) -> Known:

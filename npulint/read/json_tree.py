@@ -140,6 +140,8 @@ class _Parser:
         except (ValueError, RecursionError):
             self._fault("syntax", start, end)
             value = text.strip('"')
+        if isinstance(value, str) and not value.isascii():
+            value = value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # no lone halves of pairs
         self._place(Node(value, start, end))
 
     def _place(self, node: Node) -> None:

@@ -32,7 +32,7 @@ _PLAIN = frozenset(("tensorflow.estimator.Estimator", "tensorflow.contrib.learn.
 _NPU_PROTO = ("npu_config_proto", "npu_run_config_init", "session_dump_config")
 _PURPOSES = (
     ("train", re.compile(r"(?:^|[_./])(?:re)?train(?!_?data|_?set|_?input)|fit\b|finetune")),
-    ("export", re.compile(r"freeze|export|convert|ckpt|2pb|_pb\b|to_pb|onnx|save_?model|saved_model|inspect|checkpoint")),
+    ("export", re.compile(r"freeze|frozen|export|convert|ckpt|2pb|_pb\b|to_pb|onnx|save_?model|saved_model|inspect|checkpoint")),
     ("evaluate", re.compile(r"eval|(?:^|[_./])test|valid|predict|infer|demo|sample|generat|visuali|metric|detect(?!or|ion)|benchmark")),
     ("data", re.compile(r"data|record|dataset|preprocess|prepare|download|(?:^|[_./])input")),
 )

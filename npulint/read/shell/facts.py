@@ -13,7 +13,7 @@ from npulint.read.shell.lex import Lexer, Part, Word
 from npulint.read.shell.programs import BUILTINS, Launch, basename, options, started
 from npulint.read.shell.values import HOLE, Field, Variables
 
-_DECLARES = frozenset(("export", "declare", "typeset", "local", "readonly"))
+_DECLARES = frozenset(("export", "declare", "typeset", "local", "readonly", "ENV"))  # ENV: in Dockerfiles
 _READS = frozenset(("read", "mapfile", "readarray", "let", "unset", "getopts"))
 _NESTING = 8  # levels of command substitution that are looked into
 _PACKAGES = 200  # of one pip command
@@ -151,7 +151,7 @@ class _Reader:
 
     def _declare(self, head: str, words: list[Word], command: Command) -> None:
         flags = "".join(word.literal or "" for word in words if (word.literal or "").startswith("-"))
-        if (head != "export" and "x" not in flags) or "n" in flags or "f" in flags or "p" in flags:
+        if (head not in ("export", "ENV") and "x" not in flags) or "n" in flags or "f" in flags or "p" in flags:
             return
         for word in words:
             if self._spells_assignment(word):

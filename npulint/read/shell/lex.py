@@ -64,32 +64,33 @@ def closing(text: str, at: int, mark: str) -> int:
         match = _SPECIAL.search(text, at)
         if match is None:
             return len(text)
-        char, found = match.group(), match.start()
+        char, found, mode = match.group(), match.start(), stack[-1]
         at = found + 1
-        mode = stack[-1]
-        if char == "\\":
-            at += 1
-        elif char == mode:
+        if char == mode:
             stack.pop()
             if not stack:
                 return found
         elif char == "$" and text[at : at + 1] in ("(", "{"):
             stack.append(")" if text[at] == "(" else "}")
             at += 1
-        elif char == "`":
-            at = _backquote(text, at) + 1
-        elif char == '"':
-            stack.append('"')
-        elif mode == '"':
-            continue
-        elif char == "'" and '"' not in stack:
-            end = text.find("'", at)
-            at = len(text) if end < 0 else end + 1
-        elif char == "(" and mode == ")":
-            stack.append(")")
-        elif char == "#" and mode == ")" and (found == 0 or text[found - 1] in " \t\n;("):
-            end = text.find("\n", at)
-            at = len(text) if end < 0 else end
+        elif char == '"' or (char == "(" and mode == ")"):
+            stack.append('"' if char == '"' else ")")
+        elif char in "\\`" or mode != '"':
+            at = _passed(text, found, mode, '"' in stack)
+
+
+def _passed(text: str, found: int, mode: str, in_string: bool) -> int:
+    """Where to go on behind an escape, a backquoted or quoted text, or a comment that begins at `found`."""
+    char, end = text[found], found + 1
+    if char == "\\":
+        return end + 1
+    if char == "`":
+        return _backquote(text, end) + 1
+    if char == "'" and not in_string:
+        end = text.find("'", end) + 1
+    elif char == "#" and mode == ")" and (found == 0 or text[found - 1] in " \t\n;("):
+        end = text.find("\n", end) + 1
+    return end or len(text)
 
 
 def _backquote(text: str, at: int) -> int:

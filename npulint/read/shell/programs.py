@@ -119,7 +119,7 @@ class _Line:
             at = following
         return Started(self._programs)
 
-    def _peel(self, at: int, name: str) -> int | None | Started:
+    def _peel(self, at: int, name: str) -> int | Started | None:
         """The position of the program that the one at `at` starts, or the end of the search."""
         if _PYTHON.fullmatch(name) or (not name and self._starts_python(at)):
             return self._python(at, name)

@@ -1,0 +1,104 @@
+"""Bindings: which assignments may give a name its value, across scopes, classes, modules and star imports."""
+
+from __future__ import annotations
+
+from npulint.assemble.module import Module
+from npulint.assemble.names import Names, has_param
+from npulint.facts.code import Bind
+
+Bound = tuple[Module, Bind]
+"""An assignment and the module that it stands in."""
+
+_DEPTH = 8
+
+
+class Bindings:
+    """Finds assignments in all modules of a project."""
+
+    def __init__(self, names: Names) -> None:
+        self.names = names
+
+    def of(self, module: Module, name: str, block: int, line: int) -> list[Bound]:
+        """The assignments that may give a dotted name its value at a place; empty when it has none here
+        (an import of a framework, a parameter, a builtin)."""
+        head, _, last = name.rpartition(".")
+        if not head:
+            return self._plain(module, last, block, line)
+        owner = module.owner_of_self(head, block)
+        if owner >= 0:
+            return self._of_self(module, owner, last, block, line)
+        assigned = module.dotted.get(name, [])
+        if assigned and module.owner_of_self(head.partition(".")[0], block) >= 0:
+            assigned = [b for b in assigned if module.class_of(b.block) == module.class_of(block)]
+        if assigned:
+            return [(module, b) for b in module.reaching(sorted(assigned, key=_line), block, line)]
+        return self._member(self.names.of_name(module, head, block, line), last)
+
+    def _of_self(self, module: Module, owner: int, attribute: str, block: int, line: int) -> list[Bound]:
+        bound = self._attribute(module, owner, attribute)
+        here = [b for m, b in bound if m is module and module.function_of(b.block) == module.function_of(block)]
+        if any(b.line < line for b in here):
+            return [(module, b) for b in module.reaching(sorted(here, key=_line), block, line)]
+        return bound
+
+    def _attribute(self, module: Module, owner: int, attribute: str, depth: int = 0) -> list[Bound]:
+        """The assignments of an attribute in a class, else in the first of its bases that has any."""
+        binds = module.attributes.get(owner, {}).get(attribute) or module.names.get(owner, {}).get(attribute)
+        if binds or depth > _DEPTH:
+            return [(module, b) for b in binds or ()]
+        record = module.blocks[owner]
+        for base in record.bases:
+            target = self.names.function(self.names.of_value(module, base, record.parent, record.line))
+            found = self._attribute(*target, attribute, depth + 1) if target is not None else []
+            if found:
+                return found
+        return []
+
+    def _member(self, meaning: str, name: str) -> list[Bound]:
+        if meaning.endswith(":"):
+            home = self.names.named(meaning[:-1])
+            return self._exported(home, name) if home is not None else []
+        target = self.names.function(meaning) if ":" in meaning else None
+        if target is not None and target[0].blocks[target[1]].kind == "class":
+            return self._attribute(*target, name)
+        return []
+
+    def _plain(self, module: Module, name: str, block: int, line: int) -> list[Bound]:
+        here = block
+        while here >= 0:
+            record = module.blocks[here]
+            if record.kind in ("function", "lambda", "loop") and has_param(record.params, name):
+                binds = module.names.get(module.scope[here], {}).get(name, [])
+                before = [b for b in binds if b.line < line]
+                return [(module, b) for b in module.reaching(before, block, line)] if before else []
+            if module.scope[here] == here and (record.kind != "class" or here == module.scope[block]):
+                found = module.names.get(here, {}).get(name)
+                if found:
+                    return [(module, b) for b in module.reaching(found, block, line)]
+                if name in module.imports.get(here, ()):
+                    return self._imported(module, here, name, 0)
+            here = record.parent
+        return self._starred(module, name, 0)
+
+    def _exported(self, home: Module, name: str, depth: int = 0) -> list[Bound]:
+        binds = home.names.get(0, {}).get(name)
+        if binds or depth > _DEPTH:
+            return [(home, b) for b in (binds or ())[::-1]]
+        return self._imported(home, 0, name, depth) if name in home.imports.get(0, ()) else self._starred(home, name, depth)
+
+    def _imported(self, module: Module, scope: int, name: str, depth: int) -> list[Bound]:
+        record = module.imports[scope][name]
+        home = self.names.project.find(record.module, module, record.level) if record.name else None
+        return self._exported(home, record.name, depth + 1) if home is not None else []
+
+    def _starred(self, module: Module, name: str, depth: int) -> list[Bound]:
+        for record in module.stars:
+            home = self.names.project.find(record.module, module, record.level)
+            found = self._exported(home, name, depth + 1) if home is not None and not name.startswith("_") else []
+            if found:
+                return found
+        return []
+
+
+def _line(bind: Bind) -> int:
+    return bind.line

@@ -1,0 +1,193 @@
+"""What earlier runs found out, by content: a file that has not changed is not read again.
+
+One SQLite file in the user's cache folder. Whatever is wrong with it (damage, a lock, another owner, a
+read-only disk) is a miss, never an error. Values are bytes that the caller encodes with msgpack.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import sqlite3
+
+FORMAT = 1
+"""The layout of the file; another layout has another file name."""
+
+LIMIT = 256 * 1024 * 1024
+"""Bytes of values above which the oldest entries go."""
+
+_BATCH = 500  # keys of one question; SQLite bounds the variables of a statement
+_WAIT = 0.5  # seconds to wait for another run's lock
+_AGE_STEP = 24 * 3600  # seconds; an entry's last use is not written more often
+
+
+def key(*parts: bytes | str) -> bytes:
+    """The key of an entry made of `parts` (content, reader version, kind, …); their borders count."""
+    digest = hashlib.blake2b(digest_size=20)
+    for part in parts:
+        data = part.encode("utf-8", "surrogateescape") if isinstance(part, str) else part
+        digest.update(len(data).to_bytes(8, "little"))
+        digest.update(data)
+    return digest.digest()
+
+
+def open_cache(enabled: bool, directory: str | None = None, limit: int = LIMIT) -> Cache:
+    """The cache in `directory` (default: ``NPULINT_CACHE_DIR``, else the user's cache folder); one that
+    never has anything when not `enabled` or when the folder cannot be trusted or written."""
+    if not enabled:
+        return Cache(None)
+    folder = directory or os.environ.get("NPULINT_CACHE_DIR") or _user_folder()
+    return Cache(os.path.join(folder, f"cache-{FORMAT}.sqlite") if folder and _usable(folder) else None, limit)
+
+
+def _user_folder() -> str | None:
+    base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or ""
+    if not os.path.isabs(base):
+        base = os.path.join(os.path.expanduser("~"), ".cache")
+    return os.path.join(base, "npulint") if os.path.isabs(base) else None
+
+
+def _usable(folder: str) -> bool:
+    """Whether the folder exists (or could be made), is ours and nobody else may write to it."""
+    try:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        status = os.stat(folder)
+    except (OSError, ValueError):
+        return False
+    if not stat.S_ISDIR(status.st_mode) or not os.access(folder, os.W_OK | os.X_OK):
+        return False
+    return not hasattr(os, "getuid") or (status.st_uid == os.getuid() and not status.st_mode & 0o022)
+
+
+def _ours(location: str) -> bool:
+    """A file made by somebody else, or a link to one, is not opened."""
+    try:
+        status = os.lstat(location)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return stat.S_ISREG(status.st_mode) and (not hasattr(os, "getuid") or status.st_uid == os.getuid())
+
+
+class Cache:
+    """Bytes by key. Use it from one process and thread; other processes may use the same file."""
+
+    def __init__(self, location: str | None, limit: int = LIMIT) -> None:
+        self._location = location
+        self._limit = limit
+
+    def get_many(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+        """The values of those `keys` that are known."""
+        found: dict[bytes, bytes] = {}
+        if not keys:
+            return found
+        with self._connection() as connection:
+            if connection is None:
+                return {}
+            aged = []
+            now = int(time.time())
+            for start in range(0, len(keys), _BATCH):
+                some = list(keys[start : start + _BATCH])
+                marks = ",".join("?" * len(some))
+                for name, value, used, check in connection.execute(
+                    f"SELECT key, value, used, sum FROM entry WHERE key IN ({marks})", some
+                ):
+                    if isinstance(value, bytes) and check == _sum(value):
+                        found[name] = value
+                        if now - used > _AGE_STEP:
+                            aged.append((now, name))
+            if aged:
+                connection.executemany("UPDATE entry SET used = ? WHERE key = ?", aged)
+        return found
+
+    def put_many(self, items: Mapping[bytes, bytes]) -> None:
+        """Remember `items`, in one transaction; the oldest entries go when there is no room."""
+        if not items:
+            return
+        now = int(time.time())
+        with self._connection() as connection:
+            if connection is None:
+                return
+            rows = [(name, value, _sum(value), len(value), now) for name, value in items.items()]
+            connection.executemany("INSERT OR REPLACE INTO entry VALUES (?, ?, ?, ?, ?)", rows)
+            self._prune(connection)
+
+    def _prune(self, connection: sqlite3.Connection) -> None:
+        """Bring the values below nine tenths of the limit, the least recently used first."""
+        (total,) = connection.execute("SELECT coalesce(sum(size), 0) FROM entry").fetchone()
+        if total <= self._limit:
+            return
+        gone = []
+        for name, size in connection.execute("SELECT key, size FROM entry ORDER BY used, rowid"):
+            gone.append((name,))
+            total -= size
+            if total <= self._limit * 0.9:
+                break
+        connection.executemany("DELETE FROM entry WHERE key = ?", gone)
+
+    @contextmanager
+    def _connection(self) -> Iterator[sqlite3.Connection | None]:
+        """A connection in a transaction, or None; an error inside ends the block without a trace."""
+        import sqlite3
+
+        connection = self._open()
+        try:
+            yield connection
+            if connection is not None:
+                connection.commit()
+        except sqlite3.OperationalError:
+            pass  # locked, full or read-only: another run will do
+        except (sqlite3.Error, ValueError, TypeError):
+            self._discard()
+        finally:
+            if connection is not None:
+                connection.close()
+
+    def _open(self) -> sqlite3.Connection | None:
+        import sqlite3
+
+        if self._location is None or not _ours(self._location):
+            return None
+        for last in (False, True):
+            connection = None
+            try:
+                os.close(os.open(self._location, os.O_RDWR | os.O_CREAT, 0o600))
+                connection = sqlite3.connect(self._location, timeout=_WAIT)
+                connection.execute("PRAGMA synchronous = OFF")
+                connection.execute(
+                    "CREATE TABLE IF NOT EXISTS entry"
+                    " (key BLOB PRIMARY KEY, value BLOB, sum BLOB, size INTEGER, used INTEGER)"
+                )
+                return connection
+            except (sqlite3.OperationalError, OSError):
+                _close(connection)
+                return None
+            except sqlite3.Error:  # no database, or a damaged one: begin a new one
+                _close(connection)
+                if not last:
+                    self._discard()
+        return None
+
+    def _discard(self) -> None:
+        try:
+            if self._location is not None and _ours(self._location):
+                os.unlink(self._location)
+        except OSError:
+            pass
+
+
+def _close(connection: sqlite3.Connection | None) -> None:
+    if connection is not None:
+        connection.close()
+
+
+def _sum(value: bytes) -> bytes:
+    return hashlib.blake2b(value, digest_size=8).digest()

@@ -1,0 +1,181 @@
+"""What a project asks to be installed: requirements, pyproject, setup, conda and Pipfile; Dockerfiles too."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+import warnings
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from npulint.facts.model import Fact
+from npulint.read.json_tree import Lines
+from npulint.read.requirement import canonical, conda_requirement, requirement
+
+_SETUP_KEYWORDS = frozenset(("install_requires", "tests_require", "setup_requires", "extras_require"))
+_CFG_KEY = re.compile(r"(?P<key>[\w.-]+)[ \t]*[=:][ \t]*(?P<value>.*)")
+_CONDA_ITEM = re.compile(r"(?P<indent>[ \t]*)-[ \t]+(?P<item>[^#\n]*)")
+
+Found = tuple[str, str, int]  # name, version, offset of its text
+
+
+def read_dependency(text: str, path: str) -> list[Fact]:
+    """The ``dependency`` facts (name: canonical; attrs: version, via) of one file, told by its name.
+
+    Files that do not parse give no facts. A Dockerfile gives what its shell commands give.
+    """
+    name = path.rsplit("/", 1)[-1]
+    if name.endswith(".txt"):
+        return _facts(text, path, "requirements", _requirements(text))
+    if name in ("pyproject.toml", "Pipfile"):
+        return _facts(text, path, "pyproject" if name == "pyproject.toml" else "pipfile", _toml(text))
+    if name in ("setup.py", "setup.cfg"):
+        return _facts(text, path, "setup", _setup_py(text) if name == "setup.py" else _setup_cfg(text))
+    if name.endswith((".yml", ".yaml")):
+        return _facts(text, path, "conda", _conda(text))
+    from npulint.read.dockerfile import read_dockerfile
+
+    return read_dockerfile(text, path)
+
+
+def _facts(text: str, path: str, via: str, found: Iterable[Found]) -> list[Fact]:
+    lines = Lines(text)
+    facts = []
+    for name, version, offset in found:
+        span = lines.span(offset, offset + len(name))
+        facts.append(Fact("dependency", name, path, span, {"version": version, "via": via}))
+    return sorted(facts, key=lambda fact: fact.span)
+
+
+def _requirements(text: str) -> Iterator[Found]:
+    offset = 0
+    for line in text.split("\n"):
+        stripped = line.strip()
+        option = re.match(r"(?:-e|--editable)[= \t]+", stripped)
+        if option:
+            stripped = stripped[option.end() :]
+        found = requirement(stripped.rstrip("\\").rstrip())
+        if stripped and not stripped.startswith(("#", "-")) and found:
+            yield *found, offset + line.index(stripped)
+        offset += len(line) + 1
+
+
+def _toml(text: str) -> Iterator[Found]:
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    try:
+        document = tomllib.loads(text)
+    except (ValueError, RecursionError):
+        return
+    project = _table(document.get("project"))
+    groups = [project.get("dependencies")]
+    groups += _table(project.get("optional-dependencies")).values()
+    groups += _table(document.get("dependency-groups")).values()
+    for group in groups:
+        for item in group if isinstance(group, list) else ():
+            found = requirement(item) if isinstance(item, str) else None
+            if found:
+                yield *found, _offset(text, item)
+    for table in _named_tables(document):
+        for name, wanted in table.items():
+            version = wanted if isinstance(wanted, str) else _table(wanted).get("version", "")
+            if name != "python" and isinstance(version, str):
+                yield canonical(name), "" if version == "*" else version, _offset(text, name)
+
+
+def _named_tables(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Tables whose keys are packages: Poetry's and Pipfile's."""
+    poetry = _table(_table(document.get("tool")).get("poetry"))
+    yield _table(poetry.get("dependencies"))
+    yield _table(poetry.get("dev-dependencies"))
+    for group in _table(poetry.get("group")).values():
+        yield _table(_table(group).get("dependencies"))
+    yield _table(document.get("packages"))
+    yield _table(document.get("dev-packages"))
+
+
+def _table(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _offset(text: str, item: str) -> int:
+    """Where `item` stands as a string or a key; the start of the text when it is spelt otherwise."""
+    match = re.search(r"(?m)(?:^[ \t]*|[\"'])(" + re.escape(item) + r")(?=[\"' \t=])", text)
+    return match.start(1) if match else 0
+
+
+def _setup_py(text: str) -> Iterator[Found]:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return
+    lists = {
+        target.id: node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    starts = _line_offsets(text)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.keyword) and node.arg in _SETUP_KEYWORDS:
+            value = lists.get(node.value.id, node.value) if isinstance(node.value, ast.Name) else node.value
+            for item in ast.walk(value):
+                if isinstance(item, ast.Constant) and isinstance(item.value, str):
+                    found = requirement(item.value)
+                    if found and not _is_key(item, value):
+                        yield *found, starts[item.lineno - 1] + item.col_offset + 1
+
+
+def _is_key(item: ast.Constant, value: ast.expr) -> bool:
+    """Whether it names an extra (``extras_require={"gpu": […]}``) and no package."""
+    return isinstance(value, ast.Dict) and any(key is item for key in value.keys)
+
+
+def _line_offsets(text: str) -> list[int]:
+    offsets = [0]
+    for line in text.split("\n"):
+        offsets.append(offsets[-1] + len(line) + 1)
+    return offsets
+
+
+def _setup_cfg(text: str) -> Iterator[Found]:
+    section, key, offset = "", "", 0
+    for line in text.split("\n"):
+        stripped = line.strip()
+        item = stripped
+        if stripped.startswith("["):
+            section, key, item = stripped.strip("[]"), "", ""
+        elif line[:1] not in (" ", "\t", "#", ";", ""):
+            match = _CFG_KEY.match(stripped)
+            key, item = (match.group("key"), match.group("value")) if match else ("", "")
+        wanted = (section == "options" and key in _SETUP_KEYWORDS) or section == "options.extras_require"
+        found = requirement(item) if wanted and item and not item.startswith(("#", ";")) else None
+        if found:
+            yield *found, offset + line.rindex(item)
+        offset += len(line) + 1
+
+
+def _conda(text: str) -> Iterator[Found]:
+    inside, pip_indent, offset = False, -1, 0
+    for line in text.split("\n"):
+        item = _CONDA_ITEM.match(line)
+        if line[:1].isalpha():
+            inside, pip_indent = line.startswith("dependencies:"), -1
+        elif inside and item:
+            wanted = item.group("item").strip().strip("'\"")
+            indent = len(item.group("indent"))
+            if wanted in ("pip:", "pip :"):
+                pip_indent = indent
+            else:
+                if indent <= pip_indent:
+                    pip_indent = -1
+                found = requirement(wanted) if pip_indent >= 0 else conda_requirement(wanted)
+                if found and found[0] != "python":
+                    yield *found, offset + line.index(wanted)
+        offset += len(line) + 1

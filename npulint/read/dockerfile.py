@@ -1,0 +1,66 @@
+"""Dockerfiles: ``ENV`` and the shell commands of ``RUN``, ``CMD`` and ``ENTRYPOINT``."""
+
+from __future__ import annotations
+
+import re
+
+from npulint.facts.model import Fact, Span
+from npulint.read.shell import read_shell
+
+_INSTRUCTION = re.compile(r"[ \t]*(?P<word>[A-Za-z]+)[ \t]+")
+_FLAGS = re.compile(r"(?:--[\w-]+(?:=\S+)?[ \t]+)+")
+_OLD_ENV = re.compile(r"(?P<name>[A-Za-z_]\w*)[ \t]+(?P<value>[^\n=][^\n]*)$")
+_RUNS = frozenset(("RUN", "CMD", "ENTRYPOINT"))
+
+
+def read_dockerfile(text: str, path: str) -> list[Fact]:
+    """The facts of a Dockerfile as those of a launcher, marked ``via`` = ``dockerfile``.
+
+    The file becomes a shell script with every character in its place: instructions that run nothing
+    are blanked out, so that lines and columns stay true.
+    """
+    script: list[str] = []
+    facts: list[Fact] = []
+    word = ""  # the instruction that a backslash carries on to the next line
+    for number, line in enumerate(text.split("\n"), 1):
+        if word and line.lstrip().startswith("#"):
+            script.append(" " * (len(line) - 1) + "\\")  # a comment between continued lines
+            continue
+        continued = bool(word)
+        match = None if continued else _INSTRUCTION.match(line)
+        if match:
+            word = match.group("word").upper()
+        body = line if continued else _body(line, word, match)
+        old = _OLD_ENV.match(line, match.end()) if match and word == "ENV" else None
+        if old:
+            facts.append(_old_environment(path, number, old))
+            body = ""
+        script.append(body if word in _RUNS or word == "ENV" else "")
+        if not line.rstrip().endswith("\\"):
+            word = ""
+    facts += read_shell("\n".join(script), path, "dockerfile")
+    return sorted(facts, key=lambda fact: fact.span)
+
+
+def _body(line: str, word: str, match: re.Match[str] | None) -> str:
+    """The first line of an instruction as shell, of the same length."""
+    if match is None or word not in (*_RUNS, "ENV"):
+        return ""
+    start = match.end()
+    if word == "ENV":
+        return " " * match.start("word") + "ENV" + line[match.end("word") :]
+    flags = _FLAGS.match(line, start)
+    start = flags.end() if flags else start
+    rest = line[start:]
+    if rest.startswith("[") and rest.rstrip().endswith("]"):  # a JSON list of words
+        rest = re.sub(r'("(?:[^"\\]|\\.)*")|[\[\],]', lambda part: part.group(1) or " ", rest)
+    return " " * start + rest
+
+
+def _old_environment(path: str, number: int, match: re.Match[str]) -> Fact:
+    """``ENV name value``: all the rest of the line is the value."""
+    value = match.group("value").strip().strip("\"'")
+    span = Span(number, match.start("name") + 1, number, match.end() + 1)
+    known = None if "$" in value or value.endswith("\\") else value
+    attrs = {"value": known, "via": "dockerfile", "guarded": False, "default": False}
+    return Fact("environment", match.group("name"), path, span, attrs)

@@ -1,0 +1,48 @@
+"""The sample project: npulint has much to say about it, and nothing once it was migrated."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+
+def check(project: str, *options: str) -> list[dict[str, Any]]:
+    command = [sys.executable, "-m", "npulint", "check", "--isolated", "--no-cache", "--format", "json", *options]
+    done = subprocess.run([*command, f"examples/{project}"], cwd=ROOT, capture_output=True, check=False)
+    assert done.stderr == b""
+    found: list[dict[str, Any]] = json.loads(done.stdout)["findings"]
+    return found
+
+
+@pytest.fixture(scope="module")
+def denoiser() -> list[dict[str, Any]]:
+    return check("denoiser")
+
+
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [
+        ("session-without-npu-config", "train.py"),
+        ("variables-initialised-with-iterator", "train.py"),
+        ("no-loss-scale", "model.py"),
+        ("dynamic-top-k", "model.py"),
+        ("batch-without-drop-remainder", "data.py"),
+        ("variable-in-dataset-map", "data.py"),
+        ("lookup-table-in-input-pipeline", "data.py"),
+    ],
+)
+def test_the_gpu_project_is_found_fault_with(denoiser: list[dict[str, Any]], name: str, file: str) -> None:
+    assert (name, f"examples/denoiser/{file}") in {(f["name"], f["path"]) for f in denoiser}
+
+
+@pytest.mark.parametrize("soc", ["910A", "910B"])
+def test_the_migrated_project_gets_no_warning(soc: str) -> None:
+    found = check("migrated", "--target", f"soc={soc}")
+    assert [(f["name"], f["path"]) for f in found if f["severity"] != "note"] == []

@@ -1,0 +1,221 @@
+"""Whole reports against recorded ones, in both languages. After a wanted change run this file as a script
+(``python -m tests.test_report_formats``) and read the difference."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from npulint import __version__
+from npulint.facts.model import Problem
+from npulint.findings import ChecklistItem, Finding, Fix, ProgramSummary, Related, RunResult, Summary
+from npulint.report.json import encodable
+from npulint.report.summary import first_steps
+from npulint.report.terminal import cells
+from npulint.report.view import View, render
+from npulint.settings import FORMATS, PEOPLE_FORMATS
+from tests.surface_support import finding, sample, source
+
+GOLDEN = Path(__file__).parent / "golden"
+CASES = [(name, lang) for name in FORMATS for lang in ("en", "zh")]
+
+
+def shown(format_name: str, lang: str) -> str:
+    lowest = "warning" if format_name in PEOPLE_FORMATS else "note"
+    text = render(format_name, sample(), View(lang=lang, shown_from=lowest, lines=source))
+    return text.replace(f'"version": "{__version__}"', '"version": "VERSION"')
+
+
+@pytest.mark.parametrize(("format_name", "lang"), CASES)
+def test_report_is_as_recorded(format_name: str, lang: str) -> None:
+    assert shown(format_name, lang) == (GOLDEN / f"report.{format_name}.{lang}").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("format_name", PEOPLE_FORMATS)
+def test_reports_for_people_hold_no_control_characters(format_name: str) -> None:
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]", shown(format_name, "en"))
+
+
+def test_colour_changes_nothing_but_colour() -> None:
+    plain = View(shown_from="warning", lines=source)
+    colored = render("text", sample(), msgspec.structs.replace(plain, color=True))
+    assert "\x1b[" in colored
+    assert re.sub("\x1b\\[[0-9;]*m", "", colored) == render("text", sample(), plain)
+
+
+def test_a_terminal_has_its_advice_wrapped() -> None:
+    long = finding(why="word " * 40, fix=Fix("模型" * 40))
+    text = render("text", RunResult([long], summary=Summary(files=1, read=1)), View(width=60))
+    assert max(map(cells, text.split("\n")[2:-3])) <= 60
+    assert "\n          word" in text
+
+
+def concise(result: RunResult, **view: Any) -> str:
+    return render("concise", result, View(**view))
+
+
+def test_each_concise_line_can_be_matched() -> None:
+    pattern = re.compile(r"^(.+?):(\d+):(\d+): (error|warning|note): (.+) \[([a-z0-9-]+)\] \((NPU\d{4})\)$")
+    rows = shown("concise", "zh").split("\n")
+    assert len([row for row in rows if pattern.match(row)]) == 5
+
+
+@pytest.mark.parametrize(
+    ("result", "line"),
+    [
+        pytest.param(
+            RunResult(programs=[ProgramSummary("a", 1, "torch", "migrated")], summary=Summary(files=3, read=3)),
+            "All good: 3 files checked, nothing to do\n",
+            id="nothing found",
+        ),
+        pytest.param(
+            RunResult(summary=Summary(files=1, read=1)),
+            "1 file checked: no program uses TensorFlow or PyTorch, so there is nothing to migrate\n",
+            id="nothing to migrate",
+        ),
+        pytest.param(
+            RunResult(unread=[Problem("b.py", "json")], summary=Summary(files=3, read=2, skipped=1)),
+            "Nothing found in the 2 files that were read\n1 file was not read: b.py (broken JSON)\n",
+            id="not clean when a file was not read",
+        ),
+        pytest.param(RunResult(), "Nothing was checked: no file was read\n", id="nothing read is not clean"),
+        pytest.param(
+            RunResult([finding(severity="note")], summary=Summary(files=1, read=1, suppressed=1, hidden=3)),
+            "All good: 1 file checked, nothing to do; 1 finding below warning not shown (--min-severity note); "
+            "3 left out by thresholds; 1 suppressed by a comment\n",
+            id="what is not shown is told",
+        ),
+        pytest.param(
+            RunResult(unread=[Problem(f"{i}.py", "too-large") for i in range(7)], summary=Summary(7, 0, 7)),
+            "Nothing was checked: no file was read\n7 files were not read: "
+            + ", ".join(f"{i}.py (too large)" for i in range(5))
+            + ", 2 more\n",
+            id="many files that were not read",
+        ),
+        pytest.param(
+            RunResult(unread=[Problem("a.py", "new-reason")], summary=Summary(1, 0, 1)),
+            "Nothing was checked: no file was read\n1 file was not read: a.py (not readable)\n",
+            id="a reason without words",
+        ),
+    ],
+)
+def test_last_lines(result: RunResult, line: str) -> None:
+    assert concise(result, shown_from="warning") == line
+
+
+def test_statistics_count_by_check_and_category() -> None:
+    text = concise(sample(), shown_from="warning", statistics=True)
+    assert text.endswith(
+        "\nCounts\n"
+        "  2  native-dropout (NPU1301)\n"
+        "  1  plain-config-proto (NPU1103)\n"
+        "  1  syntax-error (NPU0101)\n"
+        "  1  variable-in-dataset-map (NPU1101)\n"
+        "  3  functional\n"
+        "  2  performance\n"
+        "  0.25 s\n"
+    )
+    document = json.loads(render("json", sample(), View(statistics=True)))
+    assert document["summary"]["categories"] == {"functional": 3, "hygiene": 1, "performance": 2}
+    assert document["summary"]["checks"]["native-dropout"] == 2
+
+
+def step(code: str, **changes: Any) -> Finding:
+    return finding(code=code, **changes)
+
+
+@pytest.mark.parametrize(
+    ("findings", "codes"),
+    [
+        pytest.param([], [], id="nothing to do"),
+        pytest.param([step("A"), step("B", severity="error")], ["B", "A"], id="errors first"),
+        pytest.param(
+            [step("A"), step("B", category="precision"), step("C", category="functional")],
+            ["C", "B", "A"],
+            id="then what keeps it from running",
+        ),
+        pytest.param([step("A", confidence="low"), step("B")], ["B", "A"], id="then the surest"),
+        pytest.param([step("A"), step("B"), step("B")], ["B", "A"], id="then the most frequent"),
+        pytest.param(
+            [step("A", topic="parse", category="functional"), step("B", category="hygiene")],
+            ["B", "A"],
+            id="broken files last of their severity",
+        ),
+        pytest.param([step(c) for c in "DCBA"], ["A", "B", "C"], id="three at most, in code order"),
+    ],
+)
+def test_what_to_do_first(findings: list[Finding], codes: list[str]) -> None:
+    assert [one.first.code for one in first_steps(findings)] == codes
+
+
+def test_few_findings_need_no_advice_where_to_begin() -> None:
+    three = RunResult([finding()] * 3, summary=Summary(files=1, read=1))
+    four = RunResult([finding()] * 4, summary=Summary(files=1, read=1))
+    assert "What to do first" not in render("text", three, View())
+    assert "native-dropout: 4 places, the first at models/train.py:13" in render("text", four, View())
+
+
+def test_what_was_said_of_a_check_is_not_said_again() -> None:
+    twice = [finding(), finding(fix=Fix("Another fix."))]
+    text = render("text", RunResult(twice, summary=Summary(files=1, read=1)), View())
+    assert text.count("= why:") == 1
+    assert text.count("= fix:") == 2
+
+
+def test_many_related_places_and_programs_are_cut_short() -> None:
+    places = tuple(Related(f"{i}.py", finding().span, "there") for i in range(5))
+    programs = [ProgramSummary(f"{i}.py", 1, "torch", "partial", (), ("library",)) for i in range(10)]
+    programs.append(ProgramSummary("train.py", 1, "mindspore", "unknown", (), ("train",)))
+    result = RunResult([finding(related=places)], programs, summary=Summary(files=1, read=1))
+    text = render("text", result, View())
+    assert "... and 2 more places" in text
+    assert "... and 3 more programs" in text
+    assert text.index("  train.py  mindspore, trains\n") < text.index("  0.py      PyTorch, partly migrated, library\n")
+
+
+def test_a_program_with_nothing_open_says_so_briefly() -> None:
+    program = ProgramSummary("a", 1, "torch", "migrated", checklist=(ChecklistItem("device", "ok"),))
+    text = render("text", RunResult(programs=[program], summary=Summary(files=1, read=1)), View())
+    assert "  a  PyTorch, migrated, 1 of 1 ready\n" in text
+
+
+def test_json_has_exactly_the_keys_of_version_1() -> None:
+    document = json.loads(shown("json", "en"))
+    assert list(document) == ["version", "tool", "target", "summary", "programs", "findings", "unread"]
+    assert document["version"] == 1
+    assert list(document["programs"][0]) == ["entry", "files", "framework", "state", "checklist"]
+    assert list(document["findings"][0]) == (
+        "code name topic category severity confidence path line column end_line end_column message why fix related "
+        "program fingerprint url"
+    ).split()
+    assert list(document["findings"][0]["fix"]) == ["text", "applicability"]
+    assert list(document["findings"][0]["related"][0]) == ["path", "line", "message"]
+    assert document["unread"] == [{"path": "old/a\x1b[31m\n.py", "reason": "python2"}]
+
+
+def test_json_counts_what_it_shows() -> None:
+    document = json.loads(render("json", sample(), View(shown_from="error")))
+    assert document["summary"]["findings"] == len(document["findings"]) == 1
+    assert (document["summary"]["errors"], document["summary"]["warnings"], document["summary"]["notes"]) == (1, 0, 0)
+
+
+def test_json_survives_texts_that_are_no_unicode() -> None:
+    result = RunResult([finding(message="a\udcff", path="\ud800")])
+    document = json.loads(render("json", result, View()))
+    assert document["findings"][0]["message"] == "a\\udcff"
+    assert encodable({"\udc80": ["x", 1, None]}) == {"\\udc80": ["x", 1, None]}
+
+
+def test_json_tells_no_time() -> None:
+    later = msgspec.structs.replace(sample(), summary=msgspec.structs.replace(sample().summary, seconds=9.0))
+    assert render("json", later, View()) == render("json", sample(), View())
+
+
+if __name__ == "__main__":
+    for format_name, lang in CASES:
+        GOLDEN.joinpath(f"report.{format_name}.{lang}").write_text(shown(format_name, lang), encoding="utf-8")

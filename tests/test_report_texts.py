@@ -1,0 +1,70 @@
+"""The table of sentences: complete, and the same placeholders in both languages."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from string import Formatter
+
+import pytest
+
+import npulint
+from npulint.catalogue.check import CATEGORIES, STATES
+from npulint.cli.commands import COMMANDS
+from npulint.findings import CONFIDENCES, SEVERITIES
+from npulint.settle.engine import ENGINE_RULES
+from npulint.texts import TEXTS, count, known, say
+
+PACKAGE = Path(npulint.__file__).parent
+USED = re.compile(r"\b(?:say|count)\(\s*[\w.]+(?:\(\))?,\s*\"([^\"]+)\"")
+
+
+def holes(text: str) -> set[str]:
+    return {name for _, name, _, _ in Formatter().parse(text) if name}
+
+
+@pytest.mark.parametrize("key", sorted(TEXTS))
+def test_both_languages_say_it_with_the_same_values(key: str) -> None:
+    english, chinese = TEXTS[key]
+    assert english.strip() and chinese.strip()
+    variants = {frozenset(holes(part)) for part in english.split("|")}
+    assert frozenset(holes(chinese)) == max(variants, key=len)
+    assert len(variants) == 1
+
+
+def test_every_sentence_that_is_said_exists() -> None:
+    said = {key for path in PACKAGE.rglob("*.py") for key in USED.findall(path.read_text(encoding="utf-8"))}
+    assert len(said) > 50
+    assert sorted(said - set(TEXTS)) == []
+
+
+def test_families_of_words_are_complete() -> None:
+    wanted = [f"severity.{word}" for word in SEVERITIES] + [f"count.{word}" for word in SEVERITIES]
+    wanted += [f"confidence.{word}" for word in CONFIDENCES] + [f"category.{word}" for word in CATEGORIES]
+    wanted += [f"state.{word}" for word in STATES]
+    wanted += [f"{kind}.{rule.name}" for rule in ENGINE_RULES for kind in ("title", "about")]
+    assert [key for key in wanted if not known(key)] == []
+
+
+def test_every_sentence_is_said_somewhere() -> None:
+    source = "".join(p.read_text(encoding="utf-8") for p in PACKAGE.rglob("*.py") if p.name != "texts.py")
+    families = set(re.findall(r"f\"([a-z]+(?:\.[a-z]+)*)\.\{", source)) | set(re.findall(r"_word\(\"([a-z]+)\"", source))
+    families |= {"type", "invalid.fix"}
+    unsaid = [key for key in TEXTS if f'"{key}"' not in source and not any(key.startswith(f"{f}.") for f in families)]
+    assert unsaid == []
+
+
+def test_one_and_many() -> None:
+    assert [count("en", "found", n) for n in (0, 1, 2)] == ["Found 0 findings", "Found 1 finding", "Found 2 findings"]
+    assert count("zh", "found", 1) == "共 1 个问题"
+
+
+def test_values_are_not_read_as_sentences() -> None:
+    assert say("en", "unknown.key", word="{word}") == "unknown key `{word}`"
+
+
+def test_commands_are_explained_in_both_languages() -> None:
+    for command in COMMANDS:
+        for english, chinese in (command.help, command.words_help):
+            assert bool(english) == bool(chinese)
+            assert not chinese or not chinese.isascii()
