@@ -7,6 +7,7 @@ read-only disk) is a miss, never an error. Values are bytes that the caller enco
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import os
 import stat
 import time
@@ -21,7 +22,7 @@ FORMAT = 1
 """The layout of the file; another layout has another file name."""
 
 LIMIT = 256 * 1024 * 1024
-"""Bytes of values above which the oldest entries go."""
+"""Bytes of the file above which the oldest entries go."""
 
 _BATCH = 500  # keys of one question; SQLite bounds the variables of a statement
 _WAIT = 0.5  # seconds to wait for another run's lock
@@ -41,7 +42,7 @@ def key(*parts: bytes | str) -> bytes:
 def open_cache(enabled: bool, directory: str | None = None, limit: int = LIMIT) -> Cache:
     """The cache in `directory` (default: ``NPULINT_CACHE_DIR``, else the user's cache folder); one that
     never has anything when not `enabled` or when the folder cannot be trusted or written."""
-    if not enabled:
+    if not enabled or importlib.util.find_spec("_sqlite3") is None:  # some Pythons are built without
         return Cache(None)
     folder = directory or os.environ.get("NPULINT_CACHE_DIR") or _user_folder()
     return Cache(os.path.join(folder, f"cache-{FORMAT}.sqlite") if folder and _usable(folder) else None, limit)
@@ -121,15 +122,19 @@ class Cache:
             self._prune(connection)
 
     def _prune(self, connection: sqlite3.Connection) -> None:
-        """Bring the values below nine tenths of the limit, the least recently used first."""
-        (total,) = connection.execute("SELECT coalesce(sum(size), 0) FROM entry").fetchone()
-        if total <= self._limit:
+        """Bring what is stored below nine tenths of the limit, the least recently used first."""
+        pages, free, size = (
+            connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count", "page_size")
+        )
+        excess = (pages - free) * size - self._limit
+        if excess <= 0:
             return
+        excess += self._limit // 10
         gone = []
-        for name, size in connection.execute("SELECT key, size FROM entry ORDER BY used, rowid"):
+        for name, length in connection.execute("SELECT key, size FROM entry ORDER BY used, rowid"):
             gone.append((name,))
-            total -= size
-            if total <= self._limit * 0.9:
+            excess -= length
+            if excess <= 0:
                 break
         connection.executemany("DELETE FROM entry WHERE key = ?", gone)
 
@@ -143,8 +148,10 @@ class Cache:
             yield connection
             if connection is not None:
                 connection.commit()
-        except sqlite3.OperationalError:
-            pass  # locked, full or read-only: another run will do
+        except sqlite3.OperationalError as error:
+            if str(error).startswith("no such"):  # other tables than ours
+                self._discard()
+            # else locked, full or read-only: another run will do
         except (sqlite3.Error, ValueError, TypeError):
             self._discard()
         finally:

@@ -137,7 +137,7 @@ def call(
     environ: Mapping[str, str] | None = None,
     stdin: bytes = b"",
     run: Callable[[Settings], RunResult] | None = None,
-    facts: Sequence[Fact] = (),
+    facts: Sequence[Fact] | Callable[[str], Sequence[Fact]] = (),
     judged: Sequence[Finding] = (),
 ) -> Answer:
     """Run a command in a fake world whose pipeline answers `result` (or does `run`)."""
@@ -152,6 +152,7 @@ def call(
 
     out, err = io.StringIO(), io.StringIO()
     stdin_stream = io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8")
-    host = Host(environ or {}, stdin_stream, out, err, fake_run, lambda path: facts, fake_judge)
+    facts_of = facts if callable(facts) else lambda path: facts
+    host = Host(environ or {}, stdin_stream, out, err, fake_run, facts_of, fake_judge)
     code = main(list(words), host)
     return Answer(code, out.getvalue(), err.getvalue(), seen[0] if seen else None)

@@ -73,11 +73,27 @@ def test_mistakes(words: list[str], told: str, tmp_path: Path, monkeypatch: pyte
     assert answer.code == 2 and told in answer.err
 
 
+def test_facts_of_a_file_that_is_not_read(tmp_path: Path) -> None:
+    def refuse(path: str) -> list[Fact]:
+        raise FileNotFoundError(path)
+
+    (tmp_path / "a.xyz").write_text("")
+    answer = call("facts", str(tmp_path / "a.xyz"), facts=refuse)
+    assert answer.code == 2 and "no known kind of file" in answer.err
+
+
+def test_a_check_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "checks").write_text("in the way")
+    answer = call("new", "tensorflow/some-bad-thing")
+    assert answer.code == 2 and "cannot be written" in answer.err
+
+
 @pytest.fixture
 def facts() -> list[Fact]:
     sure, unsure = Known((1, 2), True), Known(("x",), False, "FLAGS.p")
     return [
-        Fact("setting", "precision_mode", "a.py", Span(7, 3, 7, 9), {"value": unsure, "via": "proto", "big": 2**70}),
+        Fact("setting", "precision_mode", "a.py", Span(7, 3, 7, 9), {"value": unsure, "via": b"proto", "big": 2**70}),
         Fact("call", "tf.f\x1b", "a.py", Span(2, 1, 2, 5), {"value": sure, "lazy": lambda: ("a", "b"), "pi": 0.5}),
     ]
 
@@ -89,7 +105,7 @@ def test_facts_are_shown_in_order_with_what_is_known(
     Path("a.py").write_text("")
     assert call("facts", "a.py", facts=facts).out == (
         "2:1  call     tf.f\\x1b  lazy=('a', 'b')  pi=0.5  value=1 / 2\n"
-        f"7:3  setting  precision_mode  big={2**70}  value=x?  via=proto\n"
+        f"7:3  setting  precision_mode  big={2**70}  value=x?  via=b'proto'\n"
     )
     assert call("facts", "a.py").out == "no facts in a.py\n"
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import msgspec
@@ -22,6 +24,7 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
+ROOT = Path(__file__).parent.parent
 ERROR = RunResult([finding(severity="error")], summary=Summary(files=1, read=1))
 WARNING = RunResult([finding()], summary=Summary(files=1, read=1))
 NOTE = RunResult([finding(severity="note")], summary=Summary(files=1, read=1))
@@ -181,3 +184,31 @@ def test_the_configuration_is_found_from_the_first_path() -> None:
     Path("sub/npulint.toml").write_text('fail-on = "warning"\n')
     assert call("check", "sub", result=WARNING).code == 1
     assert call("check", ".", result=WARNING).code == 0
+
+
+def test_a_named_path_that_is_missing_is_said_on_the_other_stream() -> None:
+    answer = call("check", "no\x1b.py", result=RunResult(unread=[Problem("no\x1b.py", "missing")]))
+    assert (answer.code, answer.err) == (2, "error: no\\x1b.py: does not exist\n")
+
+
+def test_the_real_pipeline_is_behind_it() -> None:
+    Path("a.py").write_text("print 'Python 2'\n")
+    Path("b.py").write_text("x = 1\n")
+    environ = {**os.environ, "PYTHONPATH": str(ROOT), "NPULINT_CACHE_DIR": os.path.abspath("cache"), "LC_ALL": "C"}
+    words = [
+        sys.executable,
+        "-m",
+        "npulint",
+        "check",
+        "--format=concise",
+        "--fail-on=warning",
+        "--no-cache",
+        "a.py",
+        "b.py",
+    ]
+    done = subprocess.run(words, capture_output=True, text=True, env=environ, check=False)
+    assert done.returncode == 1
+    assert done.stdout.startswith("a.py:1:1: warning: this is Python 2, which cannot be parsed")
+    assert "1 file was not read: a.py (Python 2)" in done.stdout
+    missing = subprocess.run([*words, "nope"], capture_output=True, text=True, env=environ, check=False)
+    assert (missing.returncode, missing.stderr) == (2, "error: nope: does not exist\n")

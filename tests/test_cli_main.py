@@ -133,7 +133,9 @@ def test_a_pipe_closed_early_leaves_no_traceback(tmp_path: Path) -> None:
 def test_a_narrow_encoding_gets_escapes() -> None:
     raw = io.BytesIO()
     stdout = io.TextIOWrapper(raw, encoding="ascii")
-    host = Host({"LANG": "zh"}, io.StringIO(), stdout, io.StringIO(), lambda s: sample(), lambda p: (), lambda f, t, c: [])
+    host = Host(
+        {"LANG": "zh"}, io.StringIO(), stdout, io.StringIO(), lambda s: sample(), lambda p: (), lambda f, t, c: []
+    )
     assert main(["check", "--format=concise"], host) == 1
     assert b"\\u5171 5" in raw.getvalue()
 
@@ -176,7 +178,7 @@ def test_start_up_imports_nothing_heavy(words: list[str]) -> None:
     loaded = set(done.stderr.split())
     assert "npulint.cli.main" in loaded
     assert loaded.isdisjoint(HEAVY)
-    assert words == ["check", "--help"] or "argparse" not in loaded
+    assert ("argparse" in loaded) is (words[0] == "check")
 
 
 def test_the_defaults_of_a_run_are_those_of_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

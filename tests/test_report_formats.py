@@ -189,10 +189,13 @@ def test_json_has_exactly_the_keys_of_version_1() -> None:
     assert list(document) == ["version", "tool", "target", "summary", "programs", "findings", "unread"]
     assert document["version"] == 1
     assert list(document["programs"][0]) == ["entry", "files", "framework", "state", "checklist"]
-    assert list(document["findings"][0]) == (
-        "code name topic category severity confidence path line column end_line end_column message why fix related "
-        "program fingerprint url"
-    ).split()
+    assert (
+        list(document["findings"][0])
+        == (
+            "code name topic category severity confidence path line column end_line end_column message why fix related "
+            "program fingerprint url"
+        ).split()
+    )
     assert list(document["findings"][0]["fix"]) == ["text", "applicability"]
     assert list(document["findings"][0]["related"][0]) == ["path", "line", "message"]
     assert document["unread"] == [{"path": "old/a\x1b[31m\n.py", "reason": "python2"}]

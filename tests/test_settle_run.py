@@ -113,6 +113,11 @@ def test_files_that_were_not_read_are_findings_and_counted() -> None:
     assert [(p.path, p.fatal) for p in result.unread] == [("big.py", True), ("n.ipynb", False), ("old.py", True)]
 
 
+def test_a_path_that_is_not_there_is_counted_but_is_no_finding() -> None:
+    result = run(problems=[Problem("nope.py", "missing")])
+    assert result.findings == [] and [p.path for p in result.unread] == ["nope.py"]
+
+
 def test_ignoring_the_finding_of_an_unread_file_does_not_hide_the_file() -> None:
     result = run(problems=[Problem("big.py", "too-large")], ignore=("parse",))
     assert result.findings == [] and result.summary.skipped == 1 and len(result.unread) == 1
@@ -155,6 +160,14 @@ def test_standard_input_gives_its_own_lines() -> None:
     lines = file_lines(Settings(stdin=b"a\nb", stdin_filename="x.py"))
     assert lines("x.py") == ["a", "b"]
     assert FileLines()("does/not/exist.py") == []
+    assert FileLines({"x.py": b"a\r\nb\rc\xff\x00"})("x.py") == ["a", "b", "c\\xff\0"]
+
+
+def test_only_the_last_files_are_kept() -> None:
+    lines = FileLines({f"{i}.py": b"x" for i in range(100)})
+    kept = [lines(f"{i}.py") for i in range(100)]
+    assert lines("99.py") is kept[99]
+    assert lines("0.py") is not kept[0]
 
 
 def prints(lines: list[str], at: list[int]) -> list[str]:

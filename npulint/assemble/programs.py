@@ -18,9 +18,7 @@ from npulint.facts.model import Fact, Span
 _RUNNERS = frozenset(("tensorflow.app.run", "absl.app.run", "tensorflow.compat.v2.app.run", "fire.Fire"))
 _MODULE_LEVEL = frozenset(("session", "train_step", "estimator", "run"))
 _NOT_ENTRY = re.compile(r"(?:^|/)(?:setup|conftest|__init__)\.py$|(?:^|/)docs?/conf\.py$")
-
-
-_DEPTH = 4
+_DEPTH = 4  # steps followed to the beginning of a computed module name
 
 
 class Program:

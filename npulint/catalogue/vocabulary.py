@@ -48,14 +48,14 @@ def _call(**attributes: Values) -> Kind:
 
 
 KINDS: dict[str, Kind] = {
-    "import": _plain(star=_FLAG, guarded=_FLAG),
+    "import": _code(star=_FLAG, guarded=_FLAG),
     "call": _call(in_train_loop=_FLAG, on=_ANY, trains_file=_FLAG, passed=_FLAG, of=_words("one_plus other")),
     "mention": _code(passed=_FLAG),
     "define": _plain(what=_words("function class lambda"), params=_ANY),
     "option": _call(),
-    "environment": _call(via=_words("python shell dockerfile")),
+    "environment": _call(via=_words("python shell dockerfile"), guarded=_ANY),
     "environment_read": _call(),
-    "command": _plain(line=_ANY),
+    "command": _plain(line=_ANY, guarded=_ANY),
     "launch": _plain(options=_ANY),
     "dependency": _plain(version=_ANY),
     "setting": _call(

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import msgspec
 
 from npulint.cli.host import Host
 from npulint.config import load
 from npulint.discover.files import discover, local, shown
 from npulint.errors import ConfigError, NpulintError
+from npulint.facts.model import Problem
 from npulint.findings import RunResult
 from npulint.lines import Lines
+from npulint.report.summary import reason
 from npulint.report.terminal import harmless, wants_color, width_of
 from npulint.report.view import View, render
 from npulint.settings import PEOPLE_FORMATS, RANK, Settings
@@ -36,21 +36,24 @@ def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang
     host.write(render(settings.format, result, _screen(settings, host, lines)))
     for format_name, path in settings.output:
         _save(path, render(format_name, result, _view(settings, format_name, lines)), settings.language())
-    if not result.summary.files and not result.unread:
-        paths = ", ".join(settings.paths)
-        host.warn(say(settings.language(), "nothing.below", paths=paths))
+    _warn_of_nothing(result, settings, host)
     return exit_code(result, settings)
 
 
 def exit_code(result: RunResult, settings: Settings) -> int:
     """2 when a path that was named cannot be read, else 1 when a reported finding reaches `fail_on`, else
     0. `exit_zero` hides findings, never 2."""
-    named = {shown(local(path)) for path in settings.paths} if settings.stdin is None else set()
-    if any(problem.path in named and problem.reason in _UNREADABLE for problem in result.unread):
+    if unreadable(result, settings):
         return 2
     lowest = max(RANK[settings.fail_on], RANK[settings.min_severity or "note"])
     failing = any(RANK[finding.severity] >= lowest for finding in result.findings)
     return 1 if failing and not settings.exit_zero else 0
+
+
+def unreadable(result: RunResult, settings: Settings) -> list[Problem]:
+    """The paths that were named and are not there or cannot be opened."""
+    named = {shown(local(path)) for path in settings.paths} if settings.stdin is None else set()
+    return [problem for problem in result.unread if problem.path in named and problem.reason in _UNREADABLE]
 
 
 def _settings(words: list[str], options: dict[str, list[str] | bool], host: Host, lang: str) -> Settings:
@@ -62,6 +65,15 @@ def _settings(words: list[str], options: dict[str, list[str] | bool], host: Host
     named = {"stdin_filename": ["stdin.py"], **options}
     settings = load([], named, host.environ, host.read())
     return msgspec.structs.replace(settings, paths=(settings.stdin_filename,))
+
+
+def _warn_of_nothing(result: RunResult, settings: Settings, host: Host) -> None:
+    """Say on the other stream that a path was wrong, or that there was nothing to check at all."""
+    lang = settings.language()
+    for problem in unreadable(result, settings):
+        host.warn(f"{say(lang, 'severity.error')}: {problem.path}: {reason(problem, lang)}")
+    if not result.summary.files and not result.unread:
+        host.warn(say(lang, "nothing.below", paths=", ".join(settings.paths)))
 
 
 def _view(settings: Settings, format_name: str, lines: Lines) -> View:
@@ -88,6 +100,3 @@ def _save(path: str, text: str, lang: str) -> None:
     except (OSError, ValueError) as error:
         detail = getattr(error, "strerror", None) or str(error)
         raise NpulintError(say(lang, "output.failed", path=path, detail=detail)) from error
-
-
-__all__: Sequence[str] = ("exit_code", "run")

@@ -53,7 +53,8 @@ def _table(facts: Sequence[Fact]) -> str:
 
 def _word(value: Any) -> str:
     if isinstance(value, Known):
-        return value.text() if value.exact else f"{value.text()}?"
+        text = value.text()
+        return text if value.exact or text.endswith("?") else f"{text}?"
     return str(value)
 
 

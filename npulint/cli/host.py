@@ -29,8 +29,7 @@ class Host(msgspec.Struct, frozen=True):
 
     def read(self) -> bytes:
         """All of standard input."""
-        buffer = getattr(self.stdin, "buffer", None)
-        return buffer.read() if buffer is not None else self.stdin.read().encode("utf-8", "surrogateescape")
+        return self.stdin.buffer.read()
 
     def write(self, text: str) -> None:
         """Print to standard output; a reader that went away (``| head``) ends the output, not the run."""

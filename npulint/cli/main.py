@@ -48,14 +48,14 @@ def main(argv: Sequence[str] | None = None, host: Host | None = None) -> int:
 
 
 def _dispatch(words: list[str], host: Host, lang: str) -> int:
-    from npulint.cli.parse import Helped, overview, parse
-
     first = words[0] if words else "--help"
-    if first in ("-h", "--help", "help"):
-        host.write(overview(lang))
-        return 0
     if first in ("-V", "--version", "version"):
         host.write(f"npulint {__version__}\n")
+        return 0
+    from npulint.cli.parse import Helped, overview, parse  # argparse is not for those who ask the version
+
+    if first in ("-h", "--help", "help"):
+        host.write(overview(lang))
         return 0
     command = next((command for command in COMMANDS if command.name == first), None)
     if command is None:

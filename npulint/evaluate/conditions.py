@@ -67,7 +67,7 @@ def _each(value: Any, test: Callable[[Scalar], bool]) -> Answer:
 def _equal(value: Scalar, wanted: Any) -> bool:
     if isinstance(value, bool) or isinstance(wanted, bool):
         return value is wanted
-    return value == wanted
+    return bool(value == wanted)
 
 
 def _ordered(name: str, value: Scalar, bound: Any) -> bool:

@@ -40,7 +40,8 @@ def read(loaded: Loaded) -> FileFacts:
     reader = _READERS.get(file.kind)
     facts = reader(source, file.path) if reader else FileFacts(file.path, file.kind)
     noted = comments(source.text, python) if file.kind in ("python", "shell", "dockerfile", "dependency") else []
-    return msgspec.structs.replace(facts, comments=noted, problems=[*source.problems, *facts.problems])
+    doubts = source.problems if python else ()  # only Python minds in which encoding a comment is
+    return msgspec.structs.replace(facts, comments=noted, problems=[*doubts, *facts.problems])
 
 
 def _python(source: Source, path: str) -> FileFacts:

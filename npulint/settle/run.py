@@ -37,7 +37,7 @@ def settle(
     notices = _unknown_words(settings, rules, lang)
     choice = _Choice(settings)
     unread = _united_problems(problems, files)
-    chosen = [one for one in (*findings, *of_problems(unread, lang)) if choice.speaks(one)]
+    chosen = [one for one in (*findings, *_of_files(unread, lang)) if choice.speaks(one)]
     left = suppress(unite(chosen), files, rules, choice.speaks, lines, lang)
     candidates = [*left.kept, *(one for one in left.complaints if choice.speaks(one))]
     shown = sorted((one for one in candidates if reported(one, settings)), key=_place)
@@ -111,6 +111,11 @@ def _unknown_words(settings: Settings, rules: Sequence[Identity], lang: str) -> 
 def _united_problems(problems: Sequence[Problem], files: Sequence[FileFacts]) -> list[Problem]:
     unique = {(p.path, p.reason, p.span): p for p in (*problems, *(p for file in files for p in file.problems))}
     return sorted(unique.values(), key=lambda p: (p.path, p.span, p.reason))
+
+
+def _of_files(unread: Sequence[Problem], lang: str) -> list[Finding]:
+    """A finding for every file that is there and was not read; a path that is not there is no finding."""
+    return of_problems([problem for problem in unread if problem.reason != "missing"], lang)
 
 
 def _target(settings: Settings, programs: Sequence[ProgramSummary], lang: str) -> dict[str, str]:

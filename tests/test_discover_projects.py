@@ -1,0 +1,138 @@
+"""Project roots: a model zoo holds hundreds of projects, and one program must not be split."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from npulint.discover import discover, group, project_root
+
+
+@pytest.fixture
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def put(root: Path, *names: str) -> None:
+    for name in names:
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+
+
+def roots(*named: str) -> dict[str, list[str]]:
+    return {root: [file.path for file in files] for root, files in group(discover(named or ["."]).files).items()}
+
+
+@pytest.mark.parametrize(
+    ("mark", "root"),
+    [
+        ("proj/.git/HEAD", "proj"),
+        ("proj/pyproject.toml", "proj"),
+        ("proj/setup.py", "proj"),
+        ("proj/requirements.txt", "proj"),
+        ("proj/requirements-npu.txt", "proj"),
+        ("proj/README.md", "proj"),
+        ("proj/ReadMe_zh.md", "proj"),
+        ("proj/modelzoo_level.txt", "proj"),
+        ("proj/npulint.toml", "proj"),
+        ("proj/LICENSE", "."),
+        ("README.md", "."),
+    ],
+)
+def test_the_nearest_marked_folder_is_the_root(tree: Path, mark: str, root: str) -> None:
+    put(tree, mark, "proj/train.py", "proj/models/net.py")
+    assert project_root("proj/models/net.py", ".") == root
+
+
+def test_the_root_is_never_above_the_stop(tree: Path) -> None:
+    put(tree, "README.md", "train.py", "proj/src/net.py")
+    assert project_root("proj/src/net.py", "proj") == "proj"
+
+
+def test_every_project_of_a_zoo_stands_alone(tree: Path) -> None:
+    put(tree, ".git/HEAD", "README.md", "requirements.txt", "TensorFlow/README.md")
+    for name in ("A_ID0001", "B_ID0002"):
+        put(tree, *(f"TensorFlow/contrib/cv/{name}/{inner}" for inner in ("README.md", "requirements.txt", "train.py")))
+        put(tree, f"TensorFlow/contrib/cv/{name}/test/train_full_1p.sh", f"TensorFlow/contrib/cv/{name}/nets/vgg.py")
+    found = roots()
+    assert [root for root in found if root != "."] == [
+        "TensorFlow/contrib/cv/A_ID0001",
+        "TensorFlow/contrib/cv/B_ID0002",
+    ]
+    assert found["TensorFlow/contrib/cv/A_ID0001"] == [
+        "TensorFlow/contrib/cv/A_ID0001/nets/vgg.py",
+        "TensorFlow/contrib/cv/A_ID0001/requirements.txt",
+        "TensorFlow/contrib/cv/A_ID0001/test/train_full_1p.sh",
+        "TensorFlow/contrib/cv/A_ID0001/train.py",
+    ]
+
+
+def test_a_readme_below_a_shelf_makes_a_project_without_a_script_of_a_usual_name(tree: Path) -> None:
+    put(tree, ".git/HEAD", "README.md", "zoo/README.md", "zoo/x/README.md", "zoo/x/trainer_v2_final.py")
+    assert "zoo/x" in roots()
+
+
+@pytest.mark.parametrize(
+    "part",
+    ["models", "utils", "data", "docs/api"],
+)
+def test_a_readme_in_a_part_of_a_project_does_not_split_it(tree: Path, part: str) -> None:
+    put(tree, "proj/README.md", "proj/train.py", f"proj/{part}/README.md", f"proj/{part}/net.py")
+    assert list(roots()) == ["proj"]
+
+
+@pytest.mark.parametrize("mark", ["README.md", "requirements.txt", "setup.py"])
+def test_a_package_is_not_a_root(tree: Path, mark: str) -> None:
+    put(tree, "proj/README.md", "proj/train.py", "proj/model/__init__.py", f"proj/model/{mark}", "proj/model/train.py")
+    assert list(roots()) == ["proj"]
+
+
+def test_a_project_that_is_itself_a_package_is_found_when_nothing_else_is(tree: Path) -> None:
+    put(tree, "zoo/README.md", "zoo/p/__init__.py", "zoo/p/README.md", "zoo/p/run_squad.py")
+    put(tree, "zoo/q/README.md", "zoo/q/train.py")
+    assert list(roots()) == ["zoo/p", "zoo/q"]
+
+
+def test_a_declared_project_holds_all_programs_below_it(tree: Path) -> None:
+    put(tree, "p/modelzoo_level.txt", "p/train.py", "p/demo/README.md", "p/demo/train.py", "p/x/requirements.txt")
+    put(tree, "p/x/main.py", "q/modelzoo_level.txt", "q/__init__.py", "q/train.py")
+    assert list(roots()) == ["p", "q"]
+
+
+def test_a_script_in_a_described_subfolder_belongs_to_the_program_around_it(tree: Path) -> None:
+    put(tree, "pointnet/README.md", "pointnet/train.py", "pointnet/sem_seg/README.md", "pointnet/sem_seg/train.py")
+    assert list(roots()) == ["pointnet"]
+
+
+def test_examples_side_by_side_are_projects_of_their_own(tree: Path) -> None:
+    put(tree, "README.md", "bert/README.md", "bert/run_squad.py", "resnet/README.md", "resnet/main.py")
+    assert list(roots()) == ["bert", "resnet"]
+
+
+def test_a_part_named_alone_belongs_to_the_same_project_as_in_a_whole_run(tree: Path) -> None:
+    put(tree, "proj/requirements.txt", "proj/train.py", "proj/models/net.py")
+    assert list(roots("proj/models")) == ["proj"]
+    assert list(roots("proj/models/net.py", "proj/train.py")) == ["proj"]
+
+
+def test_without_any_mark_the_named_folder_is_the_root(tree: Path) -> None:
+    put(tree, "a/train.py", "a/lib/net.py", "b/train.py")
+    assert list(roots("a", "b")) == ["a", "b"]
+    assert list(roots()) == ["."]
+    assert list(roots("a/train.py", "b/train.py")) == ["."], "files named one by one, as pre-commit does"
+
+
+def test_a_folder_outside_the_working_directory_is_its_own_limit(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(tree, "README.md", "train.py", "other/train.py", "here/x.py")
+    monkeypatch.chdir(tree / "here")
+    assert list(roots("../other")) == ["../other"]
+    assert list(roots(str(tree / "other"))) == [(tree / "other").as_posix()]
+
+
+def test_both_views_agree(tree: Path) -> None:
+    put(tree, "p/README.md", "p/train.py", "p/nets/a.py", "q/setup.py", "q/q/__init__.py", "q/q/main.py")
+    for root, files in group(discover(["."]).files).items():
+        assert {project_root(file.path, ".") for file in files} == {root}
