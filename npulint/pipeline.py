@@ -14,8 +14,10 @@ from npulint.assemble.build import assemble
 from npulint.cache import Cache, open_cache
 from npulint.catalogue.check import Catalogue
 from npulint.catalogue.load import load_catalogue
-from npulint.discover.files import SourceFile, discover
-from npulint.discover.projects import group
+from npulint.discover.context import company
+from npulint.discover.files import Discovery, SourceFile, discover
+from npulint.discover.kinds import kinds_of
+from npulint.discover.projects import base_of, group
 from npulint.evaluate.checklist import summarise
 from npulint.evaluate.checks import evaluate
 from npulint.facts.model import Fact, FileFacts
@@ -42,18 +44,27 @@ def run(settings: Settings) -> RunResult:
     """Check the paths of `settings`. Raises `CatalogueError` for a broken check file."""
     begun = time.perf_counter()
     catalogue = load_catalogue(settings.checks)
-    found = discover(settings.paths, settings.discovery())
-    cache = open_cache(settings.cache)
-    outcomes = _judge_all(group(found.files), catalogue, settings, cache)
+    found = piped(settings) if settings.stdin is not None else discover(settings.paths, settings.discovery())
+    more = company(found, settings.discovery())
+    outcomes = _judge_all(group([*found.files, *more]), catalogue, settings, open_cache(settings.cache))
+    silent = {file.path for file in more}
     return settle(
-        [one for outcome in outcomes for one in outcome.findings],
+        [one for outcome in outcomes for one in outcome.findings if one.path not in silent],
         [one for outcome in outcomes for one in outcome.programs],
-        [one for outcome in outcomes for one in outcome.files],
+        [one for outcome in outcomes for one in outcome.files if one.path not in silent],
         found.problems,
         settings,
         catalogue,
         time.perf_counter() - begun,
     )
+
+
+def piped(settings: Settings) -> Discovery:
+    """Standard input as the one file that was found, under the name it is to have."""
+    name = settings.stdin_filename
+    kinds = kinds_of(os.path.basename(name)) or ("python",)
+    sources = [SourceFile(name, kind, name, base_of(name, False), len(settings.stdin or b"")) for kind in kinds]
+    return Discovery(sources, [], {}, frozenset((name,)), 0)
 
 
 def _judge_all(
@@ -80,7 +91,7 @@ def judge_project(
     root: str, sources: Sequence[SourceFile], catalogue: Catalogue, settings: Settings, cache: Cache
 ) -> Outcome:
     """Read, assemble and evaluate one project, unless the cache remembers the answer."""
-    loaded = [load(source) for source in sources]
+    loaded = [load(source, _given(source, settings)) for source in sources]
     key = fingerprint(loaded, root, catalogue.digest, settings)
     known = cache.get_many([key]).get(key)
     if known is not None:
@@ -90,6 +101,10 @@ def judge_project(
     outcome = _judge(root, remembered_facts(loaded, cache), catalogue, settings)
     cache.put_many({key: msgspec.msgpack.encode(outcome)})
     return outcome
+
+
+def _given(source: SourceFile, settings: Settings) -> bytes | None:
+    return settings.stdin if source.path == settings.stdin_filename else None
 
 
 def judge(files: dict[str, str], target: dict[str, str], catalogue: Catalogue) -> list[Finding]:
@@ -110,14 +125,15 @@ def judge(files: dict[str, str], target: dict[str, str], catalogue: Catalogue) -
 def facts_of(path: str) -> list[Fact]:
     """Every fact of one file (the rest of its project is read too, for names reach across files).
     Raises `FileNotFoundError` when it is not among the files that are read."""
-    found = discover([path], Settings().discovery())
+    options = Settings().discovery()
+    found = discover([path], options)
     if not found.files:
         raise FileNotFoundError(path)
     wanted = found.files[0].path
-    project = next(s for s in group(found.files).values())
-    files = [read(load(source)) for source in project]
+    projects = group([*found.files, *company(found, options)])
+    root, sources = next((r, s) for r, s in projects.items() if any(one.path == wanted for one in s))
     unique: dict[int, Fact] = {}
-    for program in assemble(".", files):
+    for program in assemble(root, [read(load(source)) for source in sources]):
         for kind in program.index.kinds():
             unique.update({id(fact): fact for fact in program.index.of_kind(kind) if fact.path == wanted})
     return sorted(unique.values(), key=lambda f: (f.span, f.kind, f.name))

@@ -29,6 +29,8 @@ TEXTS: dict[str, tuple[str, str]] = {
     "target": ("Target", "目标环境"),
     "target.given": ("given", "指定"),
     "target.inferred": ("inferred", "推断"),
+    "target.assumed": ("assumed", "假定"),
+    "target.any": ("any (not declared)", "任意（未声明）"),
     "first": ("What to do first", "优先处理"),
     "first.places": (
         "{name}: {n} place, at {place}|{name}: {n} places, the first at {place}",

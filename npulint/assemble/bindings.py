@@ -68,7 +68,7 @@ class Bindings:
         while here >= 0:
             record = module.blocks[here]
             if record.kind in ("function", "lambda", "loop") and has_param(record.params, name):
-                binds = module.names.get(module.scope[here], {}).get(name, [])
+                binds = module.names.get(here, {}).get(name, [])  # none of a comprehension's
                 before = [b for b in binds if b.line < line]
                 return [(module, b) for b in module.reaching(before, block, line)] if before else []
             if module.scope[here] == here and (record.kind != "class" or here == module.scope[block]):

@@ -6,7 +6,7 @@ import posixpath
 from collections import defaultdict
 
 from npulint.assemble.arithmetic import METHODS, apply
-from npulint.assemble.bindings import Bindings
+from npulint.assemble.bindings import Bindings, Bound
 from npulint.assemble.module import Module
 from npulint.assemble.names import Names, has_param
 from npulint.assemble.options import Options
@@ -34,6 +34,7 @@ class Flow:
         self.bindings = Bindings(names).of
         self._busy: set[object] = set()
         self._callers: dict[tuple[str, int], list[Site]] | None = None
+        self._attributes: dict[str, set[tuple[str, str]]] | None = None
         self._steps = 0
 
     # -- values ---------------------------------------------------------------------------------
@@ -107,7 +108,11 @@ class Flow:
         try:
             binds = self.bindings(module, name, block, line)
             if binds:
-                return merge([self.known(m, b.value, b.block, b.line, depth) for m, b in binds])
+                parts = [self.known(m, b.value, b.block, b.line, depth) for m, b in binds]
+                if _may_be_passed(module, name, block, binds):
+                    parts.append(self._known_parameter(module, name, block, depth) or NOTHING)
+                merged = merge(parts)
+                return Known(merged.values, False, merged.symbol) if self._set_elsewhere(module, name) else merged
             parameter = self._known_parameter(module, name, block, depth)
             if parameter is not None:
                 return parameter
@@ -117,6 +122,18 @@ class Flow:
             return NOTHING
         finally:
             self._busy.discard(key)
+
+    def _set_elsewhere(self, module: Module, name: str) -> bool:
+        """Whether the project assigns an attribute of this name to some other object."""
+        if "." not in name:
+            return False
+        if self._attributes is None:
+            self._attributes = defaultdict(set)
+            for home in self.names.project.modules.values():
+                for target, binds in home.dotted.items():
+                    if any(home.owner_of_self(target.partition(".")[0], b.block) < 0 for b in binds):
+                        self._attributes[target.rpartition(".")[2]].add((home.path, target))
+        return bool(self._attributes.get(name.rpartition(".")[2], set()) - {(module.path, name)})
 
     def _known_parameter(self, module: Module, name: str, block: int, depth: int) -> Known | None:
         """A parameter has the values that the project's calls pass, else its default as one of several."""
@@ -239,13 +256,10 @@ class Flow:
         self._busy.add(key)
         try:
             binds = self.bindings(module, name, block, line)
-            if binds:
-                return _unique([s for m, b in binds for s in self.sites(m, b.value, b.block, b.line, depth + 1)])
-            function = module.function_of(block)
-            if "." in name or function < 0 or name not in module.blocks[function].params:
-                return []
-            found = []
-            for (home, index), passed in self.passed(module, function, name):
+            found = [s for m, b in binds for s in self.sites(m, b.value, b.block, b.line, depth + 1)]
+            if not _may_be_passed(module, name, block, binds):
+                return _unique(found)
+            for (home, index), passed in self.passed(module, module.function_of(block), name):
                 call = home.code.calls[index]
                 if passed is not None:
                     found += self.sites(home, passed, call.block, call.line, depth + 2)
@@ -286,6 +300,15 @@ class Flow:
         if home.blocks[inner].kind == "class":
             inner = home.definition(inner, "__call__")
         return [(home, inner)] if inner >= 0 else []
+
+
+def _may_be_passed(module: Module, name: str, block: int, binds: list[Bound]) -> bool:
+    """Whether a name is a parameter that no assignment on the way has certainly replaced."""
+    function = module.function_of(block)
+    if function < 0 or name not in module.blocks[function].params:
+        return False
+    around = module.ancestors(block)
+    return not any(home is module and bind.block in around for home, bind in binds)
 
 
 def _initialiser(module: Module, block: int) -> int:

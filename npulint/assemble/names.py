@@ -139,7 +139,9 @@ class Names:
             record = module.blocks[here]
             if record.kind in ("function", "lambda", "loop") and has_param(record.params, root):
                 owner = module.owner_of_self(root, here)
-                return f"{module.name}:{module.blocks[owner].name}()" if owner >= 0 else "?" + root
+                if owner >= 0:
+                    return f"{module.name}:{module.blocks[owner].name}()"
+                return self._rebound(module, here, root, block, line)
             if module.scope[here] == here and (record.kind != "class" or first):
                 found = self._in_scope(module, here, root, block, line)
                 if found:
@@ -147,6 +149,15 @@ class Names:
             first = first and record.kind not in ("function", "lambda")
             here = record.parent
         return self._from_stars(module, root) or root
+
+    def _rebound(self, module: Module, scope: int, root: str, block: int, line: int) -> str:
+        """What a parameter has been made before this place, else that it is unknown."""
+        before = [b for b in module.names.get(scope, {}).get(root, ()) if b.line < line]
+        for bind in module.reaching(before, block, line) if before else ():
+            name = self.of_bind(module, bind)
+            if not name.startswith("?"):
+                return name
+        return "?" + root
 
     def _in_scope(self, module: Module, scope: int, root: str, block: int, line: int) -> str:
         binds = module.names.get(scope, {}).get(root)

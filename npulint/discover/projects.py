@@ -119,6 +119,11 @@ def project_root(path: str, stop: str) -> str:
     return Roots().root(posixpath.dirname(path) or ".", stop) or stop
 
 
+def marked_root(folder: str) -> str | None:
+    """The root of the project that a folder below the working directory belongs to, if one is marked."""
+    return None if folder.startswith(("/", "..")) or ":" in folder else Roots().root(folder, ".")
+
+
 def base_of(location: str, folder: bool) -> str:
     """The highest folder that may be the root of files found at a path the user named.
 

@@ -22,8 +22,10 @@ class Loaded(msgspec.Struct, frozen=True):
     problem: Problem | None = None
 
 
-def load(file: SourceFile) -> Loaded:
-    """The bytes of a file."""
+def load(file: SourceFile, given: bytes | None = None) -> Loaded:
+    """The bytes of a file; those that are given instead when they came by standard input."""
+    if given is not None:
+        return Loaded(file, given)
     data = read_bytes(file.location, file.path, LIMIT)
     return Loaded(file, problem=data) if isinstance(data, Problem) else Loaded(file, data)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from npulint.assemble.build import DEFAULT_ADAPTER
 from npulint.catalogue.check import Catalogue
 from npulint.errors import ConfigError
 from npulint.facts.model import FileFacts, Problem
@@ -122,6 +123,10 @@ def _target(settings: Settings, programs: Sequence[ProgramSummary], lang: str) -
     given = say(lang, "target.given")
     target = {key: f"{settings.target[key]} ({given})" for key in sorted(settings.target)}
     frameworks = sorted({p.framework for p in programs} - {"", "none", "unknown"})
+    if any(framework.startswith("tensorflow") for framework in frameworks):
+        target.setdefault("adapter", f"{DEFAULT_ADAPTER} ({say(lang, 'target.assumed')})")
+        target.setdefault("cann", say(lang, "target.any"))
+        target.setdefault("soc", say(lang, "target.any"))
     if frameworks and not {"framework", "tensorflow", "torch"} & set(target):
         target["framework"] = f"{', '.join(frameworks)} ({say(lang, 'target.inferred')})"
     return dict(sorted(target.items()))
