@@ -126,10 +126,11 @@ class Cache:
         pages, free, size = (
             connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count", "page_size")
         )
-        excess = (pages - free) * size - self._limit
-        if excess <= 0:
+        stored = (pages - free) * size
+        if stored <= self._limit:
             return
-        excess += self._limit // 10
+        (values,) = connection.execute("SELECT sum(size) FROM entry").fetchone()
+        excess = values * (1 - 0.9 * self._limit / stored)
         gone = []
         for name, length in connection.execute("SELECT key, size FROM entry ORDER BY used, rowid"):
             gone.append((name,))

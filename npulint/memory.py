@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from functools import cache
 
 import msgspec
 
@@ -12,22 +14,36 @@ from npulint.facts.model import FileFacts
 from npulint.read.files import Loaded, read
 from npulint.settings import Settings
 
-READER_VERSION = f"{__version__}-1"  # to be raised when a reader gives other facts for the same bytes
+
+@cache
+def engine_version() -> str:
+    """Names the code that made a remembered answer: the release, and in a checkout the newest change of any
+    of its modules."""
+    newest = 0
+    folders = [os.path.dirname(os.path.abspath(__file__))]
+    while folders:
+        with os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.path)
+                elif entry.name.endswith((".py", ".json")):
+                    newest = max(newest, entry.stat().st_mtime_ns)
+    return f"{__version__}-{newest}"
 
 
 def fingerprint(loaded: Sequence[Loaded], root: str, catalogue: str, settings: Settings) -> bytes:
     """The key of a project's outcome: every file's path and content, the catalogue, and what of the
     settings reaches the judgement."""
-    parts: list[bytes | str] = [READER_VERSION, root, catalogue, settings.language(), repr(sorted(settings.target.items()))]
+    parts: list[bytes | str] = [engine_version(), root, catalogue, settings.language(), repr(sorted(settings.target.items()))]
     for item in loaded:
         parts += [item.file.path, item.file.kind, item.data if item.problem is None else item.problem.reason]
     return key(*parts)
 
 
-def remembered_facts(loaded: Sequence[Loaded], cache: Cache) -> list[FileFacts]:
+def remembered_facts(loaded: Sequence[Loaded], store: Cache) -> list[FileFacts]:
     """The facts of files, from the cache where it has them; what is read anew is put there."""
-    keys = [key(READER_VERSION, item.file.path, item.file.kind, item.data) for item in loaded]
-    known = cache.get_many(keys)
+    keys = [key(engine_version(), item.file.path, item.file.kind, item.data) for item in loaded]
+    known = store.get_many(keys)
     files: list[FileFacts] = []
     fresh: dict[bytes, bytes] = {}
     for item, name in zip(loaded, keys, strict=True):
@@ -37,7 +53,7 @@ def remembered_facts(loaded: Sequence[Loaded], cache: Cache) -> list[FileFacts]:
             if item.problem is None:
                 fresh[name] = msgspec.msgpack.encode(facts)
         files.append(facts)
-    cache.put_many(fresh)
+    store.put_many(fresh)
     return files
 
 

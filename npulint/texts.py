@@ -106,6 +106,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     # why a file was not read: `short.` for lists, `problem.` as a finding
     "short.syntax-error": ("syntax error", "语法错误"),
     "short.python2": ("Python 2", "Python 2 语法"),
+    "short.python2-read": ("Python 2", "Python 2 语法"),
     "short.encoding": ("unknown encoding", "编码无法识别"),
     "short.too-large": ("too large", "文件过大"),
     "short.too-deep": ("nested too deeply", "嵌套过深"),
@@ -117,6 +118,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "short.other": ("not readable", "无法读取"),
     "problem.syntax-error": ("Python cannot parse this file", "Python 无法解析此文件"),
     "problem.python2": ("this is Python 2, which cannot be parsed", "这是 Python 2 代码，无法解析"),
+    "problem.python2-read": ("this is Python 2; it was read as if it were Python 3", "这是 Python 2 代码；已按 Python 3 尽量读取"),
     "problem.encoding": ("the text is in no known encoding", "文本编码无法识别"),
     "problem.too-large": ("the file is too large to be read", "文件过大，未读取"),
     "problem.too-deep": ("the code is nested too deeply to be read", "代码嵌套过深，无法读取"),
@@ -137,6 +139,10 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "fix.syntax-error": ("Repair the syntax, then run npulint again.", "修正语法后重新运行 npulint。"),
     "fix.python2": (
+        "Port it to Python 3 first (2to3 does most of it); the adapters need Python 3 as well.",
+        "请先移植到 Python 3（2to3 可完成大部分工作）；NPU 适配器同样要求 Python 3。",
+    ),
+    "fix.python2-read": (
         "Port it to Python 3 first (2to3 does most of it); the adapters need Python 3 as well.",
         "请先移植到 Python 3（2to3 可完成大部分工作）；NPU 适配器同样要求 Python 3。",
     ),

@@ -237,7 +237,17 @@ def test_a_link_to_a_file_outside_the_tree_is_read(tree: Path) -> None:
 
 @pytest.mark.parametrize(
     "place",
-    ["__pycache__", ".venv", "venv", "node_modules", ".tox", ".mypy_cache", ".eggs", "x.egg-info", ".ipynb_checkpoints"],
+    [
+        "__pycache__",
+        ".venv",
+        "venv",
+        "node_modules",
+        ".tox",
+        ".mypy_cache",
+        ".eggs",
+        "x.egg-info",
+        ".ipynb_checkpoints",
+    ],
 )
 def test_folders_that_hold_no_sources_are_left_out(tree: Path, place: str) -> None:
     put(tree, f"{place}/lib/a.py")
@@ -301,6 +311,14 @@ def test_gitignore_files_hold_at_every_level_and_the_nearest_wins(tree: Path) ->
     put(tree, "sub/out/x.py")
     put(tree, "local.py")
     assert paths(discover(["."])) == ["local.py", "sub/keep.gen.py", "sub/only_top.py"]
+
+
+def test_keeping_folders_does_not_keep_the_ignored_files_in_them(tree: Path) -> None:
+    put(tree, ".gitignore", "*_pb2.py\n")
+    put(tree, "sub/.gitignore", "!*/\n")
+    put(tree, "sub/proto/x_pb2.py")
+    put(tree, "sub/proto/y.py")
+    assert paths(discover(["."])) == ["sub/proto/y.py"]
 
 
 def test_a_gitignore_above_the_named_path_holds_within_the_same_repository(tree: Path) -> None:

@@ -164,10 +164,21 @@ def test_dockerfile_commands_packages_and_launch_keep_their_places() -> None:
     assert facts["environment", "RANK_SIZE"].span.column == 5
 
 
-@pytest.mark.parametrize("path", ["requirements.txt", "pyproject.toml", "Pipfile", "setup.py", "setup.cfg", "environment.yml", "Dockerfile"])
+@pytest.mark.parametrize(
+    "path", ["requirements.txt", "pyproject.toml", "Pipfile", "setup.py", "setup.cfg", "environment.yml", "Dockerfile"]
+)
 @pytest.mark.parametrize(
     "text",
-    ["", "\x00", "[" * 50_000, "(" * 50_000, "- " * 50_000, "RUN [\nENV\nENV =\nENV A\n", "a=" * 50_000, "]\n=\n[options]\n=x"],
+    [
+        "",
+        "\x00",
+        "[" * 50_000,
+        "(" * 50_000,
+        "- " * 50_000,
+        "RUN [\nENV\nENV =\nENV A\n",
+        "a=" * 50_000,
+        "]\n=\n[options]\n=x",
+    ],
     ids=["empty", "nul", "brackets", "parentheses", "dashes", "cut", "one line", "punctuation"],
 )
 def test_hostile_text_gives_nothing_and_no_crash(path: str, text: str) -> None:

@@ -7,6 +7,7 @@ import pytest
 from npulint.facts.code import Code
 from npulint.facts.model import Problem
 from npulint.read.python import read_python
+from npulint.read.python.python2 import modernised
 
 
 def _problem(text: str) -> Problem:
@@ -30,14 +31,38 @@ _PYTHON2 = {
     "a long number": "x = 10L\n",
     "a raw unicode text": "x = ur'a'\n",
     "backticks": "x = `a`\n",
-    "an earlier error in a file with print statements": "def f((a, b)):\n    print 'a'\n",
     "carriage returns only": "x = 1\rprint x\r",
 }
 
 
 @pytest.mark.parametrize("text", _PYTHON2.values(), ids=_PYTHON2.keys())
-def test_python_2_is_named_as_such(text: str) -> None:
-    assert _problem(text).reason == "python2"
+def test_python_2_is_read_and_named_as_such(text: str) -> None:
+    _, problems = read_python("import tensorflow as tf\n" + text + "\ntf.Session()\n", "m.py")
+    assert [(p.reason, p.fatal) for p in problems] == [("python2-read", False)]
+
+
+def test_python_2_that_cannot_be_told_in_python_3_is_not_read() -> None:
+    assert _problem("def f((a, b)):\n    print 'a'\n").reason == "python2"
+
+
+_TOLD = {
+    "print": ("print 'a', b\n", "print('a', b)\n"),
+    "an empty print": ("print\n", "print()\n"),
+    "a print in brackets with more behind": ("print ('a'), 3\n", "print(('a'), 3)\n"),
+    "a print over two lines": ("print ('%d' %\n  3), x\n", "print(('%d' %\n  3), x)\n"),
+    "a print behind a condition": ("if x: print y\n", "if x: print(y)\n"),
+    "two prints on a line": ("print 'a'; print 'b'\n", "print('a'); print('b')\n"),
+    "a call of print stays": ("print('a')\nprint('b', file=f)\n", "print('a')\nprint('b', file=f)\n"),
+    "except": ("try:\n    f()\nexcept (A, B), e:\n    g()\n", "try:\n    f()\nexcept (A, B) as e:\n    g()\n"),
+    "numbers": ("x = 0777 + 10L + 0xffL\n", "x = 0o777 + 10 + 0xff\n"),
+    "tabs of eight columns": ("if a:\n\tf()\n        g()\n", "if a:\n        f()\n        g()\n"),
+    "async as a name": ("f(async=True)\n", "f(async_=True)\n"),
+}
+
+
+@pytest.mark.parametrize(("old", "new"), _TOLD.values(), ids=_TOLD.keys())
+def test_python_2_is_told_in_python_3_line_by_line(old: str, new: str) -> None:
+    assert modernised(old) == new
 
 
 _PLAIN = {

@@ -129,10 +129,12 @@ def test_lines_are_those_of_python_and_not_of_unicode() -> None:
 def test_a_missing_a_special_and_a_large_file_are_problems(tmp_path: Path) -> None:
     (tmp_path / "large").write_bytes(b"x" * 11)
     os.mkfifo(tmp_path / "fifo")
-    found = {
-        name: read_bytes(str(tmp_path / name), name, 10) for name in ("missing", "large", "fifo", ".", "bad\0name")
-    }
-    assert {name: found[name].reason for name in found if isinstance(found[name], Problem)} == {
+    found = {}
+    for name in ("missing", "large", "fifo", ".", "bad\0name"):
+        problem = read_bytes(str(tmp_path / name), name, 10)
+        assert isinstance(problem, Problem)
+        found[name] = problem.reason
+    assert found == {
         "missing": "unreadable",
         "large": "too-large",
         "fifo": "not-a-file",

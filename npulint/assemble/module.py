@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from functools import cached_property
 
-from npulint.facts.code import Bind, Block, Code, Const, Function, Import, Op, Ref, Return
+from npulint.facts.code import Bind, Block, Code, Const, Function, Import, Op, Ref, Result, Return
 from npulint.facts.model import FileFacts
 
 _SCOPES = frozenset(("module", "function", "class", "lambda"))
@@ -74,6 +75,17 @@ class Module:
                 owner = self.owner_of_self(root, bind.block)
                 if owner >= 0:
                     found[owner].setdefault(rest, []).append(bind)
+        return found
+
+    @cached_property
+    def methods(self) -> dict[int, tuple[int, str]]:
+        """Call -> the call of a method on its result, and that method's name."""
+        found: dict[int, tuple[int, str]] = {}
+        for index, call in enumerate(self.code.calls):
+            if isinstance(call.callee, Op) and call.callee.op == ".":
+                owner, method = call.callee.operands
+                if isinstance(owner, Result) and isinstance(method, Const):
+                    found[owner.call] = (index, str(method.value))
         return found
 
     def written(self, index: int) -> str:

@@ -263,7 +263,7 @@ class Names:
                 found = self._instance_member(parent, name.partition(":")[2], part, depth + 1)
                 if found:
                     return found
-            elif not name.startswith("?"):
+            elif not name.startswith("?") and name != "object":
                 return f"{name}().{part}"
         return ""
 

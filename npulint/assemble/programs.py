@@ -69,7 +69,19 @@ class Programs:
     def _program(self, entry: str, paths: list[str], adapter: str, with_others: bool = True) -> Program:
         index = Index([self.facts[p] for p in paths] + (self.other if with_others else []))
         word = purpose(self.context.project.modules[entry], 0) if entry else "unknown"
-        return Program(entry, self.context.project.root, paths, index, describe(index, word, adapter))
+        attrs = {**describe(index, word, adapter), "ranks": self._ranks(entry)}
+        return Program(entry, self.context.project.root, paths, index, attrs)
+
+    def _ranks(self, entry: str) -> str:
+        """How many devices the launchers of this entry start it on: many, one or unknown."""
+        sizes: set[str] = set()
+        for part in self.other:
+            scripts = [str(f.get("script") or f.name).removeprefix("./") for f in part.get("launch", ())]
+            if entry and any(f"/{entry}".endswith(f"/{script}") for script in scripts):
+                named = [f for f in part.get("environment", ()) if f.name == "RANK_SIZE"]
+                sizes |= {str(f.get("value")) for f in named}
+        counts = [int(size) for size in sizes if size.isdigit()]
+        return "unknown" if not counts else "many" if max(counts) > 1 else "one"
 
     def _launched(self) -> set[str]:
         names = set()

@@ -15,7 +15,7 @@ _STAGES = frozenset(
     "group_by_window bucket_by_sequence_length py_func numpy_function py_function parallel_map map_with_legacy_function".split()
 )
 _INPUT_FUNCTION = re.compile(r"(?:^|[._])(?:\w*input_fn\w*|parse\w*|_?parse|preprocess\w*|augment\w*|decode_\w+|read_\w+|\w*_example)$")
-_INPUT_FILE = re.compile(r"(?:^|[/_])(?:data|dataset|datasets|input|inputs|preprocess\w*|augment\w*|reader|loader|data_\w+|\w+_data|\w*input_pipeline|tfrecord\w*)(?:[/_.]|\.py$)")
+_INPUT_FILE = re.compile(r"(?:^|[/_])(?:data|dataset|datasets|input|inputs|preprocess\w*|(?:auto_?)?augment\w*|reader|loader|data_\w+|\w+_data|\w*input_pipeline|tfrecord\w*)(?:[/_.]|\.py$)")
 
 
 class Reach:

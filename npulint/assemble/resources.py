@@ -14,7 +14,8 @@ from npulint.facts.values import Known
 
 _PRECISION = ("precision_mode", "precision_mode_v2")
 _MIXED = frozenset(
-    "allow_mix_precision allow_mix_precision_fp16 allow_mix_precision_bf16 mixed_float16 mixed_bfloat16 mixed_hif8".split()
+    """allow_mix_precision allow_mix_precision_fp16 allow_mix_precision_bf16
+    mixed_float16 mixed_bfloat16 mixed_hif8""".split()
 )
 _FILE_OPTIONS = frozenset(("modify_mixlist", "customize_dtypes", "fusion_switch_file", "op_debug_config"))
 

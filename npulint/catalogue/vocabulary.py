@@ -100,7 +100,9 @@ KINDS: dict[str, Kind] = {
     ),
     "init_group": _call(),
     "optimizer": _call(scaled=_FLAG, distributed=_FLAG, what=_words("tf keras npu")),
-    "train_step": _call(loop=_ANY, scaled=_FLAG, gradients=_words("compute_gradients tf.gradients unknown"), on=_ANY),
+    "train_step": _call(
+        loop=_ANY, scaled=_FLAG, gradients=_words("compute_gradients tf.gradients tape unknown"), on=_ANY
+    ),
     "loss_scale": _call(
         what=_words("optimizer manager"), native=_FLAG, distributed=_FLAG, wraps_distributed=_FLAG, flag=_ANY
     ),
@@ -126,6 +128,7 @@ KINDS: dict[str, Kind] = {
     "run": _call(fetches=_ANY, fed=_FLAG, loops=_ANY, gated=_FLAG, runs=_ANY),
     "graph_growth": _call(),
     "py_func": _call(shaped=_FLAG),
+    "dropout": _call(noise_shape=_FLAG),
     "half_reduction": _call(),
     "zero_root": _call(),
     "mixlist_file": _plain(valid=_ANY),
@@ -143,6 +146,7 @@ KINDS: dict[str, Kind] = {
             "multi_device": _FLAG,
             "npu": _FLAG,
             "project_npu": _FLAG,
+            "ranks": _words("many one unknown"),
             "patched": _FLAG,
             "precision": _words("none mixed fp16 fp32 unknown default"),
             "tensorflow": _ANY,

@@ -206,7 +206,7 @@ class _Finder:
     def _left_out(self, location: str, name: str, parent: str, chain: Chain | None, folder: bool) -> bool:
         if self._excludes.name(name) or self._excludes.path(location, folder):
             return True
-        return bool(chain) and ignored(chain or (), os.path.join(parent, name), folder)
+        return bool(chain) and ignored(chain or (), parent, name, folder)
 
     def _entry(self, entry: os.DirEntry[str], location: str, base: str, kinds: tuple[str, ...]) -> None:
         link = entry.is_symlink()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import fnmatch
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from npulint.discover.regular import read_head
@@ -43,7 +43,7 @@ class Excludes:
                 plain.add(name)
         self._names = frozenset(plain)
         self._globs = re.compile("|".join(globs)) if globs else None
-        self._paths = Rules(_spec(paths), os.path.abspath(base)) if paths else None
+        self._paths = Rules(paths, os.path.abspath(base)) if paths else None
 
     def name(self, name: str) -> bool:
         """Whether every file or folder called `name` is excluded."""
@@ -53,7 +53,8 @@ class Excludes:
         """Whether the place itself is excluded by a pattern with a slash."""
         if self._paths is None:
             return False
-        return self._paths.verdict(os.path.abspath(location), folder) is True
+        absolute = os.path.abspath(location)
+        return self._paths.verdict(absolute, os.path.basename(absolute), folder) is True
 
     def within(self, location: str) -> bool:
         """Whether `location` or a folder above it is excluded."""
@@ -62,34 +63,73 @@ class Excludes:
 
 
 class Rules:
-    """One set of patterns and the absolute folder they are relative to."""
+    """One set of patterns and the absolute folder they are relative to.
 
-    def __init__(self, spec: GitIgnoreSpec, folder: str) -> None:
-        self._spec = spec
+    A walk asks about every file, and nearly all are not ignored. So a quick test of the last name alone
+    comes first; only where it hits does pathspec judge order, negations and slashes.
+    """
+
+    def __init__(self, lines: Sequence[str], folder: str) -> None:
+        self._last_first = tuple(reversed(list(_spec(lines).patterns)))
         self._skip = len(folder.rstrip(os.sep)) + 1
         self._folder = folder
-        bodies = [_GROUP_NAME.sub("(?:", p.regex.pattern) for p in spec.patterns if p.regex is not None]
-        # One search rules out most paths; only a hit needs the order and the negations.
-        self._any = re.compile("|".join(bodies)) if bodies else None
+        names, globs, paths = set(), [], []
+        for line in lines:
+            name = line.strip().lstrip("!").rstrip("/")
+            if "/" in name or "\\" in name:
+                paths.append(line)
+            elif _GLOB.search(name):
+                globs.append(fnmatch.translate(name))
+            else:
+                names.add(name)
+        self._names = frozenset(names)
+        self._globs = re.compile("|".join(globs)) if globs else None
+        bodies = [_GROUP_NAME.sub("(?:", p.regex.pattern) for p in _spec(paths).patterns if p.regex is not None]
+        bodies = [body if body.startswith("^") else f"(?s:.*?){body}" for body in bodies]
+        self._paths = re.compile("|".join(bodies)) if bodies else None
 
-    def verdict(self, path: str, folder: bool) -> bool | None:
-        """True when the absolute `path` is ignored, False when it is expressly kept, else None."""
-        if self._any is None or not path.startswith(self._folder):
+    def verdict(self, path: str, name: str, folder: bool) -> bool | None:
+        """True when the absolute `path`, whose last part is `name`, is ignored, False when it is
+        expressly kept, else None."""
+        relative = ""
+        if name not in self._names and (self._globs is None or self._globs.match(name) is None):
+            if self._paths is None:
+                return None
+            relative = self._relative(path, folder)
+            if self._paths.match(relative) is None:
+                return None
+        if not path.startswith(self._folder):
             return None
-        relative = path[self._skip :].replace(os.sep, "/") + ("/" if folder else "")
-        if self._any.match(relative) is None:
-            return None
-        return self._spec.check_file(relative).include
+        relative = relative or self._relative(path, folder)
+        for pattern in self._last_first:
+            if pattern.regex is not None and _matches(pattern.regex, relative):
+                return pattern.include
+        return None
+
+    def _relative(self, path: str, folder: bool) -> str:
+        return path[self._skip :].replace(os.sep, "/") + ("/" if folder else "")
+
+
+def _matches(regex: re.Pattern[str], relative: str) -> bool:
+    """Whether the path itself matches; pathspec's expressions also match what lies below a folder that
+    does, but the walk has asked about that folder before."""
+    match = regex.search(relative)
+    if match is None:
+        return False
+    if match.end() == len(relative) or "ps_d" not in regex.groupindex or not match.group("ps_d"):
+        return True
+    return any(m.end() == len(relative) for m in regex.finditer(relative)) or regex.fullmatch(relative) is not None
 
 
 Chain = tuple[Rules, ...]
 """The rules in force in a folder, the nearest first."""
 
 
-def ignored(chain: Chain, path: str, folder: bool) -> bool:
-    """Whether git ignores the absolute `path`."""
+def ignored(chain: Chain, parent: str, name: str, folder: bool) -> bool:
+    """Whether git ignores `name` in the absolute folder `parent`, which it does not ignore."""
+    path = parent + name if parent.endswith(os.sep) else parent + os.sep + name
     for rules in chain:
-        verdict = rules.verdict(path, folder)
+        verdict = rules.verdict(path, name, folder)
         if verdict is not None:
             return verdict
     return False
@@ -111,9 +151,9 @@ def chain_above(folder: str) -> Chain | None:
     here = root
     for part in between.split(os.sep) if between else ():
         chain = enter(chain, here)
-        here = os.path.join(here, part)
-        if ignored(chain, here, True):
+        if ignored(chain, here, part, True):
             return ()
+        here = os.path.join(here, part)
     return chain
 
 
@@ -124,14 +164,14 @@ def enter(chain: Chain, folder: str) -> Chain:
 
 def _file_rules(location: str, folder: str) -> Chain:
     text = read_head(location, _RULES_LIMIT).decode("utf-8", "replace")
-    lines = [line for line in text.split("\n") if line.strip() and line[0] != "#" and _honest(line)]
+    lines = [line.rstrip("\r") for line in text.split("\n") if line.strip() and line[0] != "#" and _honest(line)]
     if not lines:
         return ()
     try:
-        return (Rules(_spec(line.rstrip("\r") for line in lines), folder),)
+        return (Rules(lines, folder),)
     except (ValueError, re.error):  # one malformed line: keep the others
         good = [line for line in lines if _valid(line)]
-        return (Rules(_spec(good), folder),) if good else ()
+        return (Rules(good, folder),) if good else ()
 
 
 def _honest(line: str) -> bool:

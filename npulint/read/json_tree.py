@@ -139,7 +139,7 @@ class _Parser:
             value = json.loads(text, strict=False) if len(text) < 400 or text[0] == '"' else None
         except (ValueError, RecursionError):
             self._fault("syntax", start, end)
-            value = text.strip('"')
+            value = text.strip("\"'")
         if isinstance(value, str) and not value.isascii():
             value = value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # no lone halves of pairs
         self._place(Node(value, start, end))

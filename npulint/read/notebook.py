@@ -104,6 +104,7 @@ def _source(cell: Node, places: Lines) -> tuple[list[str], list[int]]:
                 text.append(part)
                 where.append(line)
             else:
+                where[-1] = where[-1] if text[-1] else line
                 text[-1] += part
             fresh = False
     if text and not text[-1]:

@@ -29,7 +29,7 @@ INVALID_SUPPRESSION = EngineRule("NPU0402", "invalid-suppression", "other", "hyg
 
 ENGINE_RULES = (SYNTAX_ERROR, FILE_NOT_READ, UNUSED_SUPPRESSION, INVALID_SUPPRESSION)
 
-_SYNTAX = ("syntax-error", "python2")
+_SYNTAX = ("syntax-error", "python2", "python2-read")
 
 
 def finding(rule: EngineRule, path: str, span: Span, message: str, why: str, fix: str) -> Finding:

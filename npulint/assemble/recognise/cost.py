@@ -6,13 +6,13 @@ from npulint.assemble.context import Context
 from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
 from npulint.assemble.recognise.training import runs_beside
-from npulint.facts.code import Op, Value
+from npulint.facts.code import Const, Op, Ref, Value
 from npulint.facts.model import Fact
 
 _BUILDERS = frozenset(
     f"tensorflow.{name}"
     for name in """assign assign_add assign_sub constant cast convert_to_tensor reduce_mean reduce_sum reduce_max add
-    multiply matmul concat stack reshape transpose equal argmax one_hot gradients placeholder Variable get_variable
+    multiply matmul concat stack reshape transpose equal argmax one_hot gradients placeholder
     random_uniform random_normal zeros ones expand_dims squeeze slice group clip_by_value square subtract
     global_variables_initializer local_variables_initializer variables_initializer train.Saver nn.softmax nn.sigmoid
     nn.l2_loss summary.scalar summary.image summary.histogram summary.merge summary.merge_all image.resize_images
@@ -24,25 +24,30 @@ _FRESH = frozenset(
 _PY_FUNCS = frozenset(
     f"tensorflow.{name}" for name in ("py_func", "numpy_function", "py_function", "contrib.framework.py_func")
 )
+_DROPOUTS = frozenset(("tensorflow.nn.dropout", "tensorflow.compat.v2.nn.dropout"))
 _SHAPERS = frozenset(("set_shape", "ensure_shape", "_set_shape"))
 _HALF = frozenset(("tensorflow.float16", "tensorflow.half", "float16", "half"))
 _SUMS = frozenset(("tensorflow.reduce_sum", "tensorflow.reduce_mean"))
+_WANTED = _BUILDERS | _PY_FUNCS | _DROPOUTS | _SUMS | {"tensorflow.sqrt"}
 _RECURRENT = frozenset(("dynamic_rnn", "bidirectional_dynamic_rnn"))
 
 
 def wants(name: str) -> bool:
-    """Operations that are often built in loops, Python functions in graphs, sums, square roots, copied RNNs."""
-    return name in _BUILDERS or name in _PY_FUNCS or name in _SUMS or name == "tensorflow.sqrt" or _copied(name)
+    """Operations that are often built in loops, Python functions, dropout, sums, roots, copied RNNs."""
+    return name in _WANTED or _copied(name)
 
 
 def of_call(context: Context, module: Module, index: int, name: str) -> list[Fact]:
-    """``graph_growth``, ``py_func``, ``half_reduction``, ``zero_root`` and, for a recurrent network's
-    loop that the project keeps a copy of, ``control_flow``."""
+    """``graph_growth``, ``py_func``, ``dropout``, ``half_reduction``, ``zero_root`` and, for a recurrent
+    network's loop that the project keeps a copy of, ``control_flow``."""
     found = []
     if name in _BUILDERS and _in_step_loop(context, module, index):
         found.append(context.call_fact("graph_growth", name, module, index))
     if name in _PY_FUNCS:
         found.append(context.call_fact("py_func", name, module, index, shaped=lambda: _shaped(module)))
+    elif name in _DROPOUTS:
+        noise = _noise_shape(context, module, index)
+        found.append(context.call_fact("dropout", name, module, index, noise_shape=noise))
     elif name in _SUMS and _is_half(context, module, index):
         found.append(context.call_fact("half_reduction", name, module, index))
     elif name == "tensorflow.sqrt" and _of_sum(context, module, index):
@@ -73,6 +78,17 @@ def _in_step_loop(context: Context, module: Module, index: int) -> bool:
 def _shaped(module: Module) -> str:
     """Whether the module gives any tensor back its static shape."""
     return "yes" if any(module.written(at) in _SHAPERS for at in range(len(module.code.calls))) else "no"
+
+
+def _noise_shape(context: Context, module: Module, index: int) -> str:
+    """Whether the mask of a dropout gets a shape of its own: yes, no, or unknown for a bare name."""
+    call = module.code.calls[index]
+    value = argument(call, "noise_shape", 2)
+    if value is None:
+        return "no"
+    if isinstance(value, Ref) and not context.flow.displays(module, value, call.block, call.line):
+        return "no" if None in context.known(module, value, call).values else "unknown"
+    return "no" if isinstance(value, Const) and value.value is None else "yes"
 
 
 def _is_half(context: Context, module: Module, index: int) -> bool:

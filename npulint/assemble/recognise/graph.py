@@ -75,6 +75,7 @@ def _is_none(context: Context, module: Module, value: Value, block: int, line: i
     return known.values == (None,) and not known.symbol and known.exact
 
 
+_FOLDED = ("tensorflow.shape", "tensorflow.size")  # constants wherever the shape is static
 _TENSOR = re.compile(r"^tensorflow\.(?!compat\.|contrib\.training\.HParams|app\.|flags\.|constant\b)")
 
 
@@ -87,7 +88,7 @@ def k_kind(context: Context, module: Module, index: int) -> str:
     if context.known(module, value, call).values:
         return "constant"
     name = context.names.of_value(module, value, call.block, call.line)
-    if _TENSOR.match(name) and not name.startswith(("tensorflow.data.",)):
+    if _TENSOR.match(name) and not name.startswith(("tensorflow.data.", *_FOLDED)):
         return "tensor"
     return "unknown"
 

@@ -11,7 +11,13 @@ from npulint.facts.code import Items, Op, Ref, Result, Value
 from npulint.facts.model import Fact
 
 _VARIABLES = frozenset(
-    ("global_variables_initializer", "global_variables", "initialize_all_variables", "variables_initializer", "variables")
+    (
+        "global_variables_initializer",
+        "initialize_all_variables",
+        "variables_initializer",
+        "global_variables",
+        "variables",
+    )
 )
 _ITERATOR = re.compile(r"(?:[Ii]terator(?:\w|\.from_structure)*(?:\(\))?|(?:^|[.?_])iter)\.(?:make_)?initializer$")
 _DEPTH = 6

@@ -17,6 +17,7 @@ _STAGES = frozenset(
     "shuffle_and_repeat from_generator batch_and_drop_remainder parallel_interleave make_one_shot_iterator "
     "make_initializable_iterator".split()
 )
+_ONLY_DATASETS = frozenset(("prefetch", "make_one_shot_iterator", "make_initializable_iterator", "interleave", "flat_map"))
 # Stage -> position of drop_remainder.
 _BATCHES = {"batch": 1, "padded_batch": 3, "map_and_batch": 3}
 _TABLE = re.compile(
@@ -34,7 +35,7 @@ def wants(name: str) -> bool:
 def of_call(context: Context, module: Module, index: int, name: str) -> list[Fact]:
     """``input_stage``, ``lookup_table`` and ``variable`` facts."""
     last = name.rpartition(".")[2]
-    if last in _STAGES and (is_stage(name) or (name.startswith("?") and _chained(name))):
+    if last in _STAGES and (is_stage(name) or _may_be_stage(context, module, index, name)):
         return [_stage(context, module, index, name, last)]
     if _TABLE.match(name):
         return [context.call_fact("lookup_table", name, module, index, in_input=lambda: _table_in_input(context, module, index))]
@@ -47,11 +48,31 @@ def _chained(name: str) -> bool:
     return looks_like_dataset(name.rpartition(".")[0])
 
 
+def _may_be_stage(context: Context, module: Module, index: int, name: str) -> bool:
+    """Whether a method of something unknown is a stage, by its receiver's name or by what follows."""
+    if name.startswith("?"):
+        return _chained(name) or _followed(module, index)
+    return ":" in name and context.names.function(name) is None and _followed(module, index)
+
+
+def _followed(module: Module, index: int) -> bool:
+    """Whether a method that only datasets have is called on the result, here or further down the chain."""
+    table = module.methods
+    for _ in range(8):
+        following = table.get(index)
+        if following is None:
+            return False
+        index, method = following
+        if method in _ONLY_DATASETS:
+            return True
+    return False
+
+
 def _stage(context: Context, module: Module, index: int, name: str, last: str) -> Fact:
     call = module.code.calls[index]
     return context.call_fact(
         "input_stage", last, module, index, callee=name, purpose=purpose(module, call.block),
-        certain="no" if name.startswith("?") else "yes",
+        certain=lambda: "yes" if name.startswith("tensorflow.") or _followed(module, index) else "no",
         drop_remainder=lambda: _drop_remainder(context, module, index, last),
         repeats=lambda: "yes" if _repeats(context, module, index) else "no",
         shard_by=lambda: _shard_by(context, module, index, last),

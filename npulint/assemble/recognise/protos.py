@@ -15,6 +15,8 @@ from npulint.facts.values import Known
 _ADD = "graph_options.rewrite_options.custom_optimizers.add"
 _HELPERS = frozenset(("npu_config_proto", "npu_run_config_init", "set_keras_session_npu_config", "init_resource", "session_dump_config"))
 _REWRITE = ("remapping", "memory_optimization")
+_REWRITER = ("rewrite_options", "rewriter_config", "rewrite_config")
+_DEPTH = 4  # short names of short names
 _OTHERS = frozenset(("GradFusionOptimizer", "OMPartitionSubgraphsPass"))
 
 
@@ -71,17 +73,17 @@ class Protos:
             for site in self.context.flow.sites(module, value, call.block, call.line):
                 self.by_site[site_key(site)].helpers.add(helper)
 
-    def holders(self, module: Module, dotted: str, block: int, line: int) -> list[Site]:
+    def holders(self, module: Module, dotted: str, block: int, line: int, depth: int = 0) -> list[Site]:
         """The objects at the root of ``config.graph_options…``, also through local short names."""
         root, _, rest = dotted.partition(".")
         base = f"{root}.{rest.partition('.')[0]}" if self.context.project.modules and module.owner_of_self(root, block) >= 0 else root
         sites = self.context.flow.sites(module, Ref(base), block, line)
-        if sites:
+        if sites or depth > _DEPTH:
             return sites
         found: list[Site] = []
         for home, bind in self.context.flow.bindings(module, base, block, line)[:4]:
             if isinstance(bind.value, Ref) and bind.value.name != base:
-                found += self.holders(home, bind.value.name, bind.block, bind.line)
+                found += self.holders(home, bind.value.name, bind.block, bind.line, depth + 1)
             elif isinstance(bind.value, Op) and bind.value.op == ".":
                 value: Value = bind.value
                 while isinstance(value, Op) and value.op == ".":
@@ -93,8 +95,11 @@ class Protos:
     def _rewrite(self, module: Module) -> None:
         for target, binds in module.dotted.items():
             head, _, last = target.rpartition(".")
-            if last in _REWRITE and head.endswith(("rewrite_options", "rewriter_config", "rewrite_config")):
-                for bind in binds:
+            if last not in _REWRITE:
+                continue
+            for bind in binds:
+                meaning = self.context.names.of_name(module, head, bind.block, bind.line)
+                if head.endswith(_REWRITER) or meaning.endswith(_REWRITER):
                     value = self.context.known(module, bind.value, bind)
                     for holder in self.holders(module, head, bind.block, bind.line):
                         self.by_site[site_key(holder)].rewrite[last] = value

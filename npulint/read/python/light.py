@@ -9,8 +9,8 @@ from npulint.read.python.walk import Walker
 
 _WORDS = (
     *("tensorflow", "torch", "npu", "keras", "horovod", "hvd", "argparse", "DEFINE_", "HParams", "apex", "cuda", "CUDA"),
-    *("environ", "import_module", "__import__", "tf.", "slim", "cupy", "sess", "Sess", "ataset", "optimizer", "subprocess"),
-    *("os.system", "minimize", "apply_gradients", "parameter_map", "precision_mode"),
+    *("environ", "tenv(", "import_module", "__import__", "tf.", "slim", "cupy", "sess", "Sess", "ataset", "optimizer"),
+    *("subprocess", "os.system", "minimize", "apply_gradients", "parameter_map", "precision_mode"),
 )
 _KEPT = (ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign, ast.Try, ast.If, ast.ClassDef)
 

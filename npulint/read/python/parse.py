@@ -6,8 +6,11 @@ import ast
 import re
 import warnings
 
+import msgspec
+
 from npulint.facts.code import Code
 from npulint.facts.model import Problem, Span
+from npulint.read.python.python2 import modernised
 from npulint.read.python.light import is_relevant, read_lightly
 from npulint.read.python.walk import Walker
 
@@ -30,12 +33,27 @@ def read_python(text: str, path: str) -> tuple[Code, list[Problem]]:
             warnings.simplefilter("ignore")
             tree = ast.parse(text)
     except SyntaxError as error:
-        return Code(), [_syntax_problem(error, text, path)]
+        problem = _syntax_problem(error, text, path)
+        return _second_try(text, problem)
     except (RecursionError, MemoryError) as error:
         return Code(), [Problem(path, "too-deep", type(error).__name__)]
     except ValueError as error:  # NUL characters, lone surrogates, endless numbers
         return Code(), [Problem(path, "syntax-error", str(error))]
     return (Walker(text).walk(tree) if is_relevant(text) else read_lightly(text, tree)), []
+
+
+def _second_try(text: str, problem: Problem) -> tuple[Code, list[Problem]]:
+    """Read a source that may be Python 2 as far as it can be told in Python 3."""
+    newer = modernised(text)
+    if newer == text:
+        return Code(), [problem]
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(newer)
+    except (SyntaxError, RecursionError, MemoryError, ValueError):
+        return Code(), [problem]
+    return Walker(newer).walk(tree), [msgspec.structs.replace(problem, reason="python2-read", fatal=False)]
 
 
 def _syntax_problem(error: SyntaxError, text: str, path: str) -> Problem:

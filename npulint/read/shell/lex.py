@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 _SPACE = re.compile(r"(?:[ \t]+|\\\n)+")
 _OPERATOR = re.compile(r"&&|\|\||;;&|;;|;&|\|&|&>>|&>|<<<|<<-|<<|>>|>&|<&|<>|>\||[;&|<>()\n]")
 _PLAIN = re.compile(r"[^\s;&|<>()'\"\\$`]+")
+# What nearly all words consist of; no two pieces begin alike, so that nothing is tried twice.
+_VARIABLE = r"""\$(?:[\w@*?!]|\{\w+\})"""
+_STRING = r"""'[^']*'|"[^"\\$`]*(?:\$(?:\{\w+\}|(?![({]))[^"\\$`]*)*\""""
+_SIMPLE = re.compile(
+    rf"""[ \t]*((?:[^\s;&|<>()'"\\$`#]|{_VARIABLE}|{_STRING})(?:[^\s;&|<>()'"\\$`]+|{_VARIABLE}|{_STRING})*)"""
+)
+_ENDS = frozenset(" \t\n;&|<>)")
+_LONG = 200  # characters of a word that is not remembered
+_BLANK_LINES = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\n)*")
 _QUOTED = re.compile(r'[^"\\$`]+')
 _NAME = re.compile(r"[A-Za-z_]\w*|[0-9@*#?$!-]")
 _BRACED = re.compile(
@@ -121,8 +131,16 @@ class Lexer:
         text = self._text
         size = len(text)
         while self._at < size:
+            simple = _SIMPLE.match(text, self._at)
+            if simple is not None and not self._awaited:
+                start, end = simple.span(1)
+                known = _remembered(simple.group(1)) if end - start < _LONG else None
+                if known is not None and (end == size or text[end] in _ENDS):
+                    self._at = end
+                    yield Word(known.parts, start, end)
+                    continue
             if text[self._at] in _WORD_START:
-                yield self._word()
+                yield self.word()
                 continue
             space = _SPACE.match(text, self._at)
             if space:
@@ -135,13 +153,15 @@ class Lexer:
             elif text.startswith("((", self._at):
                 yield self._arithmetic()
             elif operator and not (operator.group() in ("<", ">") and text.startswith("(", operator.end())):
+                mark = operator.group()
+                yield Operator(mark, self._at)
                 self._at = operator.end()
-                yield Operator(operator.group(), operator.start())
-                self._after_operator(operator.group())
+                if mark == "\n" or mark[:2] == "<<":
+                    self._after_operator(mark)
             elif text[self._at].isspace():  # form feeds and the like
                 self._at += 1
             else:
-                yield self._word()
+                yield self.word()
 
     def _after_operator(self, operator: str) -> None:
         if operator in ("<<", "<<-"):
@@ -151,6 +171,8 @@ class Lexer:
             for delimiter, tabs in self._heredocs:
                 self._skip_heredoc(delimiter, tabs)
             self._heredocs.clear()
+            blank = _BLANK_LINES.match(self._text, self._at)
+            self._at = blank.end() if blank else self._at
 
     def _skip_heredoc(self, delimiter: str, tabs: bool) -> None:
         while self._at < len(self._text):
@@ -173,7 +195,8 @@ class Lexer:
             self.broken = start
         self._at = min(end + 1, len(self._text))
 
-    def _word(self) -> Word:
+    def word(self) -> Word:
+        """The word that begins here."""
         start = self._at
         parts: list[Part] = []
         while self._at < len(self._text):
@@ -290,6 +313,14 @@ class Lexer:
         end = closing(self._text, start + 1, ")")
         self._end(end, start)
         return Part("array", self._text[start + 1 : end], False, start + 1)
+
+
+@lru_cache(maxsize=4096)
+def _remembered(written: str) -> Word | None:
+    """The word that is written so, None when it is not all of it; launchers repeat themselves."""
+    lexer = Lexer(written)
+    word = lexer.word()
+    return word if word.end == len(written) and lexer.broken is None else None
 
 
 def _braced(inner: str, quoted: bool) -> Part:

@@ -149,11 +149,11 @@ class _Line:
         return Started(self._programs, launch)
 
     def _next(self, at: int, ending: tuple[str, ...] = (".py", ".sh")) -> int | None:
-        """The next field behind `at` that is an interpreter, a launcher or a script."""
+        """The next field behind `at` that is an interpreter, a launcher, a wrapper or a script."""
         for position in range(at, len(self._fields)):
             field = self._fields[position]
             name = basename(field)
-            known = _PYTHON.fullmatch(name) or name in _SHELLS or name in _LAUNCHERS
+            known = _PYTHON.fullmatch(name) or name in _SHELLS or name in _LAUNCHERS or name in _WRAPPERS
             if (known and name != ".") or (field.text.endswith(ending) and _SCRIPT.fullmatch(field.text)):
                 return position
             if not name and self._starts_python(position):

@@ -1,0 +1,127 @@
+"""Python 2 sources, told in Python 3 line by line, so that old training code gets its findings too.
+
+Only what keeps a source from parsing is changed, and no line moves: print and exec statements,
+``except A, b``, ``raise A, b``, ``<>``, backquotes, octal and long numbers, ``ur""``, tabs that count eight
+columns, and ``async`` as a name.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import tokenize
+
+_NUMBER = re.compile(r"(?<![\w.])0([0-7]+)[lL]?(?![\w.])|(?<![\w.])((?:0[xX][0-9a-fA-F]+|\d+))[lL](?!\w)")
+_UNICODE_RAW = re.compile(r"(?<![\w])[uU][rR](?=[\"'])")
+_BACKQUOTES = re.compile(r"`([^`\n]*)`")
+_ASYNC = re.compile(r"\basync(?=\s*[=,):.])")
+_SKIPPED = (tokenize.COMMENT, tokenize.NL, tokenize.INDENT, tokenize.DEDENT)
+
+Edit = tuple[int, int, int, str]
+"""Line (from 1), first column, end column, the new text."""
+
+
+def modernised(text: str) -> str:
+    """The source with its Python 2 statements rewritten; unchanged where no rewriting is known."""
+    lines = [_in_line(_untabbed(line)) for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n")]
+    plain = "\n".join(lines)
+    for line, start, end, new in sorted(_edits(plain), reverse=True):
+        lines[line - 1] = lines[line - 1][:start] + new + lines[line - 1][end:]
+    return "\n".join(lines)
+
+
+def _untabbed(line: str) -> str:
+    body = line.lstrip(" \t")
+    indent = line[: len(line) - len(body)]
+    return indent.expandtabs(8) + body if "\t" in indent else line
+
+
+def _in_line(line: str) -> str:
+    """What can be told without knowing the statement. Text in strings may change too: it does not matter."""
+    if "0" in line or "L" in line or "l" in line:
+        line = _NUMBER.sub(lambda m: f"0o{m[1]}" if m[1] else m[2], line)
+    if "`" in line:
+        line = _BACKQUOTES.sub(r"(\1)", line)
+    line = _UNICODE_RAW.sub("r", line)
+    line = _ASYNC.sub("async_", line)
+    return line.replace("<>", "!=")
+
+
+def _edits(text: str) -> list[Edit]:
+    edits: list[Edit] = []
+    statement: list[tokenize.TokenInfo] = []
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            if token.type == tokenize.NEWLINE or token.string == ";":
+                edits += _statement(statement)
+                statement = []
+            elif token.type not in _SKIPPED:
+                statement.append(token)
+                if token.string == ":" and len(statement) > 1 and _opens_block(statement):
+                    edits += _statement(statement)
+                    statement = []
+    except (tokenize.TokenError, SyntaxError, ValueError):
+        pass
+    return edits
+
+
+def _opens_block(statement: list[tokenize.TokenInfo]) -> bool:
+    """Whether a colon ends the head of a compound statement (``if x: print y``)."""
+    words = ("if", "else", "elif", "for", "while", "try", "except", "finally", "with", "def", "class")
+    depth = sum((t.string in "([{") - (t.string in ")]}") for t in statement if t.type == tokenize.OP)
+    return statement[0].string in words and depth == 0 and all(t.string != "lambda" for t in statement)
+
+
+def _statement(tokens: list[tokenize.TokenInfo]) -> list[Edit]:
+    if not tokens:
+        return []
+    head = tokens[0].string
+    if head in ("print", "exec") and (len(tokens) == 1 or _is_statement(tokens)):
+        return _called(tokens)
+    if head in ("except", "raise"):
+        commas = [t for t in tokens if t.string == "," and _depth_before(tokens, t) == 0]
+        if commas:
+            word = " as" if head == "except" else " from"
+            edits = [(*commas[0].start, commas[0].end[1], word)]
+            return edits + [(t.start[0], t.start[1], t.end[1], " or") for t in commas[1:2]]
+    return []
+
+
+def _is_statement(tokens: list[tokenize.TokenInfo]) -> bool:
+    """Not a call already, an assignment, or an attribute of something called so."""
+    follow = tokens[1].string
+    if follow in ("=", ".", ",", ")", "["):
+        return False
+    if follow != "(":
+        return True
+    depth = 0
+    for index, token in enumerate(tokens[1:], 1):
+        depth += (token.string in ("(", "[", "{")) - (token.string in (")", "]", "}"))
+        if depth == 0:
+            return index != len(tokens) - 1
+    return False
+
+
+def _called(tokens: list[tokenize.TokenInfo]) -> list[Edit]:
+    line, column = tokens[0].end
+    if len(tokens) == 1:
+        return [(line, column, column, "()")]
+    edits: list[Edit] = []
+    first = tokens[1]
+    if first.string == ">>":
+        edits.append((first.start[0], first.start[1], first.end[1], "  "))
+    last = tokens[-1]
+    end_line, end = last.end
+    edits.append((end_line, end, end, ")"))
+    gap = first.start[1] if first.start[0] == line else column
+    edits.append((line, column, gap if gap > column else column, "("))
+    return edits
+
+
+def _depth_before(tokens: list[tokenize.TokenInfo], stop: tokenize.TokenInfo) -> int:
+    depth = 0
+    for token in tokens:
+        if token is stop:
+            return depth
+        depth += (token.string in ("(", "[", "{")) - (token.string in (")", "]", "}"))
+    return depth

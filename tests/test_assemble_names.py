@@ -1,0 +1,228 @@
+"""Canonical names beyond the plain idioms: classes, modules, packages, results, things that cannot be known."""
+
+from __future__ import annotations
+
+import pytest
+
+from npulint.facts.model import Fact
+from tests.support import facts
+
+_HEAD = "import tensorflow as tf\n"
+
+
+def _callees(sources: str | dict[str, str]) -> list[str]:
+    named = {"train.py": sources} if isinstance(sources, str) else sources
+    found: list[Fact] = facts({p: _HEAD + t for p, t in named.items()}, "call")
+    return [f.name for f in found]
+
+
+_METHODS = {
+    "a method of a result": ("tf.Session().close()", "tensorflow.Session().close"),
+    "a method of a named result": ("s = tf.Session()\ns.close()", "tensorflow.Session().close"),
+    "a context": ("with tf.Session() as s:\n    s.close()", "tensorflow.Session().close"),
+    "an attribute of self": (
+        "class C:\n    def __init__(self):\n        self.s = tf.Session()\n    def f(self):\n        self.s.close()",
+        "tensorflow.Session().close",
+    ),
+    "an inherited attribute": (
+        "class B:\n    def __init__(self):\n        self.s = tf.Session()\nclass C(B):\n    def f(self):\n        self.s.close()",
+        "tensorflow.Session().close",
+    ),
+    "an attribute of an instance": (
+        "class C:\n    def __init__(self):\n        self.s = tf.Session()\nC().s.close()",
+        "tensorflow.Session().close",
+    ),
+    "a class attribute": ("class C:\n    s = tf.Session()\nC().s.close()", "tensorflow.Session().close"),
+    "a result of an own function": ("def f():\n    return tf.Session()\nf().close()", "tensorflow.Session().close"),
+    "a result of an own method": (
+        "class C:\n    def f(self):\n        return tf.Session()\n    def g(self):\n        self.f().close()",
+        "tensorflow.Session().close",
+    ),
+    "a result through two functions": (
+        "def f():\n    return tf.Session()\ndef g():\n    s = f()\n    return s\ng().close()",
+        "tensorflow.Session().close",
+    ),
+    "a generator's context": ("def f():\n    yield tf.Session()\nwith f() as s:\n    s.close()", "tensorflow.Session().close"),
+    "or": ("s = x or tf.Session()\ns.close()", "x.close"),
+    "either branch": ("s = tf.Session() if x else None\ns.close()", "tensorflow.Session().close"),
+    "a branch that sets it": ("s = None\nif x:\n    s = tf.Session()\ns.close()", "tensorflow.Session().close"),
+    "a parameter that is set anew": ("def f(s):\n    s = tf.Session()\n    s.close()", "tensorflow.Session().close"),
+    "a parameter with a fallback": ("def f(s=None):\n    s = s or tf.Session()\n    s.close()", "tensorflow.Session().close"),
+    "a base class of the framework": (
+        "class C(tf.keras.Model):\n    def f(self):\n        self.fit(x)\n",
+        "tensorflow.keras.Model().fit",
+    ),
+    "a base of a base": (
+        "class B(tf.keras.Model): pass\nclass C(B): pass\nC().fit(x)\n",
+        "tensorflow.keras.Model().fit",
+    ),
+    "an alias of a class": ("S = tf.Session\nS().close()", "tensorflow.Session().close"),
+    "a dataset stays one": ("tf.data.TFRecordDataset(f).map(g).repeat().batch(3)", "tensorflow.data.Dataset().batch"),
+    "a named dataset stays one": ("d = tf.data.Dataset.range(3)\nd = d.map(g)\nd = d.batch(3)", "tensorflow.data.Dataset().batch"),
+    "an iterator": (
+        "tf.data.Dataset.range(3).make_one_shot_iterator().get_next()",
+        "tensorflow.data.Iterator().get_next",
+    ),
+    "an iterator from a structure": (
+        "tf.data.Iterator.from_structure(t).get_next()",
+        "tensorflow.data.Iterator.from_structure().get_next",
+    ),
+    "a transformation is no dataset": (
+        "tf.data.experimental.map_and_batch(g, 3).foo()",
+        "tensorflow.data.experimental.map_and_batch().foo",
+    ),
+    "an element of a result": ("tf.split(x)[0].foo()", "tensorflow.split()[].foo"),
+    "a method of a partial": ("import functools\nf = functools.partial(tf.Session, x)\nf().close()", "tensorflow.Session().close"),
+}
+
+
+@pytest.mark.parametrize(("text", "name"), _METHODS.values(), ids=_METHODS.keys())
+def test_method_is_named_after_what_made_its_object(text: str, name: str) -> None:
+    assert _callees(text + "\n")[-1] == name or name in _callees(text + "\n")
+
+
+_MODULES: dict[str, dict[str, str]] = {
+    "a helper that holds the framework": {"h.py": "", "train.py": "import h\nh.tf.Session()\n"},
+    "a star import of it": {"h.py": "", "train.py": "from h import *\ntf.Session()\n"},
+    "an alias in a helper": {"h.py": "S = tf.Session\n", "train.py": "from h import S\nS()\n"},
+    "handed on twice": {"h.py": "S = tf.Session\n", "i.py": "from h import S\n", "train.py": "import i\ni.S()\n"},
+    "a package that hands on": {
+        "p/__init__.py": "from .h import S\n",
+        "p/h.py": "S = tf.Session\n",
+        "train.py": "import p\np.S()\n",
+    },
+    "a submodule of a package": {"p/__init__.py": "", "p/h.py": "S = tf.Session\n", "train.py": "import p.h\np.h.S()\n"},
+    "a submodule of a plain folder": {"p/h.py": "S = tf.Session\n", "train.py": "import p.h\np.h.S()\n"},
+    "a submodule as a member": {"p/h.py": "S = tf.Session\n", "train.py": "from p import h\nh.S()\n"},
+    "a relative submodule": {"p/h.py": "S = tf.Session\n", "p/train.py": "from . import h\nh.S()\n"},
+    "a relative member": {"p/h.py": "S = tf.Session\n", "p/train.py": "from .h import S\nS()\n"},
+    "a module above": {"h.py": "S = tf.Session\n", "p/q/train.py": "from ...h import S\nS()\n"},
+    "a folder on the path": {"src/lib/h.py": "S = tf.Session\n", "src/train.py": "from lib.h import S\nS()\n"},
+    "the nearest of two": {
+        "a/h.py": "S = tf.Session\n",
+        "b/h.py": "S = tf.train.Saver\n",
+        "a/train.py": "from h import S\nS()\n",
+    },
+    "an import in a function": {"h.py": "S = tf.Session\n", "train.py": "def f():\n    from h import S\n    S()\n"},
+    "modules that import each other": {
+        "h.py": "import train\nS = tf.Session\n",
+        "train.py": "import h\nh.S()\n",
+    },
+}
+
+
+@pytest.mark.parametrize("sources", _MODULES.values(), ids=_MODULES.keys())
+def test_name_is_followed_through_modules(sources: dict[str, str]) -> None:
+    assert _callees(sources) == ["tensorflow.Session"]
+
+
+_UNKNOWN = {
+    "a parameter": "def f(s):\n    s.run(1)\n",
+    "an attribute of a parameter": "def f(s):\n    s.t.run(1)\n",
+    "a loop's variable": "for s in x:\n    s.foo(1)\n",
+    "a comprehension's variable": "tf = 1\ny = [tf.Session() for tf in z]\n",
+    "an own function": "def f(): pass\nf()\n",
+    "an own class": "class C: pass\nC()\n",
+    "a method of an own class": "class C:\n    def f(self): pass\nC().f()\n",
+    "a relative import of nothing": "from .nowhere import f\nf()\n",
+    "a lambda": "(lambda: 1)()\n",
+    "a name that hides the framework": "def f(tf):\n    tf.Session()\n",
+    "a local import that hides it": "def f():\n    from own import tf\n    def own(): pass\n    own()\n",
+}
+
+
+@pytest.mark.parametrize("text", _UNKNOWN.values(), ids=_UNKNOWN.keys())
+def test_own_and_unknown_callees_are_no_calls_of_a_framework(text: str) -> None:
+    assert [n for n in _callees(text) if n.startswith("tensorflow.")] == []
+
+
+_ORDER = {
+    "an import again later": "tf.Session()\nimport os as tf\n",
+    "a name before it is hidden": "tf.Session()\ntf = 1\n",
+    "a name hidden elsewhere": "def f(tf): pass\ntf.Session()\n",
+    "a loop that hides it in a comprehension": "y = [tf for tf in z]\ntf.Session()\n",
+    "a class attribute of that name": "class C:\n    tf = 1\n    def f(self):\n        tf.Session()\n",
+}
+
+
+@pytest.mark.parametrize("text", _ORDER.values(), ids=_ORDER.keys())
+def test_name_means_what_it_means_at_its_place(text: str) -> None:
+    assert "tensorflow.Session" in _callees(text)
+
+
+def test_foreign_package_wins_over_a_folder_of_its_name() -> None:
+    sources = {"tensorflow/__init__.py": "Session = 1\n", "train.py": "tf.Session()\n"}
+    assert _callees(sources) == ["tensorflow.Session"]
+
+
+def test_mention_that_is_passed_counts_as_a_call_of_it() -> None:
+    found = facts(_HEAD + "f(tf.nn.relu)\ng = tf.nn.elu\n", "mention")
+    assert [(f.name, f.get("passed")) for f in found] == [("tensorflow.nn.relu", "yes"), ("tensorflow.nn.elu", "no")]
+    assert [f.name for f in facts(_HEAD + "f(tf.nn.relu)\ng = tf.nn.elu\n", "call")] == ["tensorflow.nn.relu"]
+
+
+_IMPORTS = {
+    "a module": ("import horovod.tensorflow as hvd\n", ["horovod.tensorflow"]),
+    "a member": ("from npu_bridge.npu_init import NPUEstimator\n", ["npu_bridge.npu_init.NPUEstimator"]),
+    "a star": ("from npu_bridge.npu_init import *\n", ["npu_bridge.npu_init"]),
+    "a relative one is the project's": ("from .a import b\n", []),
+}
+
+
+@pytest.mark.parametrize(("text", "names"), _IMPORTS.values(), ids=_IMPORTS.keys())
+def test_imports_of_packages_are_facts(text: str, names: list[str]) -> None:
+    assert [f.name for f in facts(text, "import")] == names
+
+
+def test_import_of_an_own_module_is_no_fact() -> None:
+    found = facts({"h.py": "import torch\n", "train.py": "import h\nfrom h import torch\nimport torch\n"}, "import")
+    assert [(f.name, f.path) for f in found] == [("torch", "h.py"), ("torch", "train.py")]
+
+
+@pytest.mark.parametrize(
+    ("text", "guarded", "star"),
+    [
+        ("import torch\n", "no", "no"),
+        ("try:\n    import torch\nexcept ImportError:\n    pass\n", "yes", "no"),
+        ("try:\n    pass\nexcept ImportError:\n    import torch\n", "yes", "no"),
+        ("from torch import *\n", "no", "yes"),
+    ],
+    ids=["plain", "in try", "in except", "star"],
+)
+def test_how_a_package_is_imported(text: str, guarded: str, star: str) -> None:
+    found = facts(text, "import")[0]
+    assert (found.get("guarded"), found.get("star")) == (guarded, star)
+
+
+def test_definitions_are_facts() -> None:
+    found = facts(_HEAD + "class C:\n    def f(self, a, *b): pass\n", "define")
+    assert [(f.name, f.get("what"), f.get("params").single) for f in found] == [
+        ("C", "class", ""),
+        ("f", "function", "self, a, *b"),
+    ]
+
+
+_ENVIRONMENT = {
+    "a subscript": ("os.environ['K'] = 'v'", ("K", "v")),
+    "setdefault": ("os.environ.setdefault('K', 'v')", ("K", "v")),
+    "putenv": ("os.putenv('K', 'v')", ("K", "v")),
+    "a number as text": ("os.environ['K'] = str(3)", ("K", "3")),
+    "the mapping by another name": ("from os import environ\nenviron['K'] = 'v'", ("K", "v")),
+}
+
+
+@pytest.mark.parametrize(("text", "fact"), _ENVIRONMENT.values(), ids=_ENVIRONMENT.keys())
+def test_environment_that_a_script_sets(text: str, fact: tuple[str, str]) -> None:
+    found = facts(f"import os\n{text}\n", "environment")
+    assert [(f.name, f.get("value").single, f.get("via")) for f in found] == [(*fact, "python")]
+
+
+@pytest.mark.parametrize("text", ["os.getenv('K')", "os.environ.get('K', 'v')"])
+def test_environment_that_a_script_reads(text: str) -> None:
+    assert [f.name for f in facts(f"import os\n{text}\n", "environment_read")] == ["K"]
+
+
+@pytest.mark.parametrize("text", ["os.getenv(x)", "os.environ.setdefault()", "environ['K'] = 1", "os.environ[k] = 1"])
+def test_environment_of_unknown_name_is_no_fact_of_a_variable(text: str) -> None:
+    found = facts(f"import os\n{text}\n", "environment") + facts(f"import os\n{text}\n", "environment_read")
+    assert [f.name for f in found if f.name != "*"] == []
