@@ -93,15 +93,27 @@ def _configured(path: str, table: Mapping[str, Any], lang: str, problems: list[s
         if option is None:
             meant = nearest(key, keys)
             hint = say(lang, "meant", word=meant) if meant else ""
-            problems.append(f"{path}: {say(lang, 'unknown.key', word=key)}{hint}")
+            problems.append(f"{_place_of(key, path, lang)}: {say(lang, 'unknown.key', word=key)}{hint}")
             continue
         try:
             values[option.name] = from_table(option, value, lang)
         except Refused as refused:
-            problems += [f"{path}: {key}: {text}" for text in refused.texts]
+            problems += [f"{_place_of(key, path, lang)}: {key}: {text}" for text in refused.texts]
     if "checks" in values:
         values["checks"] = tuple(os.path.join(folder, name) for name in values["checks"])
     return values
+
+
+def _place_of(key: str, path: str, lang: str) -> str:
+    """``path:line`` of a key that is written as usual, else the path alone: the parser forgets lines."""
+    import re
+
+    text = _bytes(path, lang).decode("utf-8", "replace")
+    section = re.search(r"(?m)^[ \t]*\[tool\.npulint\b", text) if os.path.basename(path) == "pyproject.toml" else None
+    name = re.escape(key)
+    written = re.compile(rf"""(?m)^[ \t]*(?:["']?{name}["']?[ \t]*[.=]|\[(?:tool\.npulint\.)?{name}\])""")
+    found = written.search(text, section.start() if section else 0)
+    return f"{path}:{text.count(chr(10), 0, found.start()) + 1}" if found else path
 
 
 def _relative_to(base: str, given: dict[str, Any]) -> None:

@@ -119,7 +119,8 @@ TEXTS: dict[str, tuple[str, str]] = {
     "problem.syntax-error": ("Python cannot parse this file", "Python 无法解析此文件"),
     "problem.python2": ("this is Python 2, which cannot be parsed", "这是 Python 2 代码，无法解析"),
     "problem.python2-read": ("this is Python 2; it was read as if it were Python 3", "这是 Python 2 代码；已按 Python 3 尽量读取"),
-    "problem.encoding": ("the text is in no known encoding", "文本编码无法识别"),
+    "problem.encoding": ("the text is in no encoding that Python accepts", "文本不是 Python 可接受的编码"),
+    "doubt.encoding": ("Python does not accept the encoding of this text", "Python 不接受此文本的编码"),
     "problem.too-large": ("the file is too large to be read", "文件过大，未读取"),
     "problem.too-deep": ("the code is nested too deeply to be read", "代码嵌套过深，无法读取"),
     "problem.json": ("this is no valid JSON", "不是有效的 JSON"),
@@ -132,6 +133,10 @@ TEXTS: dict[str, tuple[str, str]] = {
     "problem.why": (
         "Nothing in it was checked, and what depends on it may be judged wrongly.",
         "其中的内容没有被检查，依赖它的判断也可能不准确。",
+    ),
+    "doubt.why": (
+        "It was checked all the same, but Python 3 stops here when the program starts.",
+        "文件内容已照常检查，但 Python 3 启动程序时会在此处报错。",
     ),
     "problem.why.part": (
         "A part of the file was not checked.",

@@ -28,8 +28,12 @@ def _setting(line: str, name: str) -> dict[str, object]:
             {"legal": "no", "nearest": "precision_mode"}, id="a misspelt key has a nearest one",
         ),
         pytest.param(
-            'op.parameter_map["jit_compile"].b = True', "jit_compile",
+            'op.parameter_map["precision_mode"].b = True', "precision_mode",
             {"legal": "yes", "field_ok": "no"}, id="the field of another type is wrong",
+        ),
+        pytest.param(
+            'op.parameter_map["jit_compile"].b = True', "jit_compile",
+            {"legal": "yes", "field_ok": "outdated"}, id="an option that was a bool once",
         ),
         pytest.param(
             'op.parameter_map["dump_mode"].s = tf.compat.as_bytes("ALL")', "dump_mode",

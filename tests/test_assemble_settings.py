@@ -13,6 +13,7 @@ from tests.support import facts
 _HEAD = "import tensorflow.compat.v1 as tf\nfrom npu_bridge.npu_init import *\n"
 _OP = "cfg = tf.ConfigProto()\nop = cfg.graph_options.rewrite_options.custom_optimizers.add()\nop.name = 'NpuOptimizer'\n"
 _DEVICE = "import npu_device as npu\n"
+_OFF = "tensorflow.core.protobuf.rewriter_config_pb2.RewriterConfig.OFF"
 
 
 def _settings(text: str, name: str = "") -> list[Fact]:
@@ -47,7 +48,7 @@ _DIALECTS = {
     "a rewrite option": (
         _OP + "cfg.graph_options.rewrite_options.remapping = RewriterConfig.OFF",
         "rewrite_options.remapping",
-        "npu_bridge.npu_init.RewriterConfig.OFF",
+        _OFF,
         "proto",
     ),
     "a GPU option": (_OP + "cfg.gpu_options.allow_growth = True", "gpu_options.allow_growth", True, "proto"),
@@ -185,7 +186,7 @@ def test_file_that_a_setting_names(value: str, answer: str) -> None:
 
 
 def test_operators_of_a_list_are_looked_up() -> None:
-    entries = [Fact("mixlist_entry", n, "ops.json", Span(), {}) for n in ("ReduceSumD", "MatMu1V2", "Zzzzzzzz")]
+    entries = [Fact("mixlist_entry", n, "ops.json", Span(), {}) for n in ("ReduceSumD", "MatMu1V2", "9 ! 9")]
     assemble("", [FileFacts("ops.json", "mixlist", facts=entries)])
     assert [(f.get("known"), f.get("nearest")) for f in entries] == [("yes", ""), ("no", "MatMulV2"), ("no", "")]
 
@@ -198,7 +199,7 @@ _ADAPTER = {
         "precison_mode",
         {"legal": "no", "nearest": "precision_mode"},
     ),
-    "a wrong field": (_OP + "op.parameter_map['jit_compile'].b = True", "jit_compile", {"field_ok": "no", "expected_field": "s"}),
+    "a wrong field": (_OP + "op.parameter_map['precision_mode'].b = True", "precision_mode", {"field_ok": "no", "expected_field": "s"}),
     "a wrong value": (
         _OP + "op.parameter_map['precision_mode'].s = b'mixed'",
         "precision_mode",

@@ -248,7 +248,8 @@ _LIGHT = {
     "constants are kept": ("BATCH = 3\n", ["bind"]),
     "constants in branches are kept": ("try:\n    import a\nexcept ImportError:\n    B = 1\n", ["import", "bind"]),
     "constants of classes are kept": ("class C:\n    B = 1\n", ["bind", "bind"]),
-    "functions are left out": ("def f():\n    g()\n", []),
+    "functions are left out": ("def f():\n    a = 1\n", []),
+    "functions that import are kept": ("def f():\n    import a\n", ["import", "bind"]),
 }
 
 

@@ -11,6 +11,7 @@ from npulint.facts.model import Fact
 from npulint.facts.values import Known
 
 _MECHANISMS = frozenset(("session_key", "run_config", "npu_options"))
+_FORMER = {"jit_compile": "b"}  # the field that an option had in older adapters
 NONE = "-"  # stands in messages where there is nothing to name
 
 
@@ -84,10 +85,13 @@ def _described(fact: Fact) -> dict[str, object]:
 
 
 def _field_ok(fact: Fact, known: AdapterOption) -> str:
+    """yes, no, outdated (right for older adapters) or unknown."""
     field = fact.get("field")
     if fact.get("via") != "session_key" or field not in ("s", "b", "i", "f") or not known.field:
         return "unknown"
-    return "yes" if field == known.field else "no"
+    if field == known.field:
+        return "yes"
+    return "outdated" if field == _FORMER.get(known.key) else "no"
 
 
 def _value_ok(value: object, use: Use) -> str:

@@ -95,6 +95,12 @@ class Flow:
         if isinstance(value, Ref) and self._may_go_on(depth + 1):
             return [s for home, bind in self.bindings(module, value.name, block, line)
                     for s in self._shown(home, bind.value, bind.block, bind.line, depth + 1)]
+        if isinstance(value, Result) and self._may_go_on(depth + 1):
+            target = self.names.function(self.names.of_call(module, value.call))
+            if target is not None:
+                home, inner = target
+                return [s for r in home.returns.get(inner, ())
+                        for s in self._shown(home, r.value, r.block, r.line + 1, depth + 1)]
         return []
 
     def _known_name(self, module: Module, name: str, block: int, line: int, depth: int) -> Known:
@@ -109,7 +115,8 @@ class Flow:
             binds = self.bindings(module, name, block, line)
             if binds:
                 parts = [self.known(m, b.value, b.block, b.line, depth) for m, b in binds]
-                if _may_be_passed(module, name, block, binds):
+                function = _taker(module, name, block)
+                if function >= 0 and _may_be_passed(module, function, block, binds):
                     parts.append(self._known_parameter(module, name, block, depth) or NOTHING)
                 merged = merge(parts)
                 return Known(merged.values, False, merged.symbol) if self._set_elsewhere(module, name) else merged
@@ -239,7 +246,19 @@ class Flow:
         if isinstance(value, Op) and value.op in ("or", "if"):
             operands = value.operands[1:] if value.op == "if" else value.operands
             return [s for v in operands for s in self.sites(module, v, block, line, depth + 1)]
+        if isinstance(value, Op) and value.op == "[]" and isinstance(value.operands[1], Const):
+            return self._element_sites(module, value, block, line, depth)
         return []
+
+    def _element_sites(self, module: Module, value: Op, block: int, line: int, depth: int) -> list[Site]:
+        """``make_tables()[0]``, also as ``first, second = make_tables()``."""
+        holder, key = value.operands
+        found: list[Site] = []
+        for home, display, inner, at in self._shown(module, holder, block, line, depth):
+            element = _element(display, key.value) if isinstance(key, Const) else None
+            if element is not None:
+                found += self.sites(home, element, inner, at, depth + 1)
+        return found
 
     def _result_sites(self, module: Module, index: int, depth: int) -> list[Site]:
         target = self.names.function(self.names.of_call(module, index))
@@ -257,9 +276,10 @@ class Flow:
         try:
             binds = self.bindings(module, name, block, line)
             found = [s for m, b in binds for s in self.sites(m, b.value, b.block, b.line, depth + 1)]
-            if not _may_be_passed(module, name, block, binds):
+            function = _taker(module, name, block)
+            if function < 0 or not _may_be_passed(module, function, block, binds):
                 return _unique(found)
-            for (home, index), passed in self.passed(module, module.function_of(block), name):
+            for (home, index), passed in self.passed(module, function, name):
                 call = home.code.calls[index]
                 if passed is not None:
                     found += self.sites(home, passed, call.block, call.line, depth + 2)
@@ -302,12 +322,17 @@ class Flow:
         return [(home, inner)] if inner >= 0 else []
 
 
-def _may_be_passed(module: Module, name: str, block: int, binds: list[Bound]) -> bool:
-    """Whether a name is a parameter that no assignment on the way has certainly replaced."""
+def _taker(module: Module, name: str, block: int) -> int:
+    """The innermost function around `block` that has a parameter of this name, or -1."""
     function = module.function_of(block)
-    if function < 0 or name not in module.blocks[function].params:
-        return False
-    around = module.ancestors(block)
+    while function >= 0 and name not in module.blocks[function].params:
+        function = module.function_of(module.blocks[function].parent)
+    return function
+
+
+def _may_be_passed(module: Module, function: int, block: int, binds: list[Bound]) -> bool:
+    """Whether no assignment on the way has certainly replaced a parameter of `function`."""
+    around = [inner for inner in module.ancestors(block) if inner >= function]
     return not any(home is module and bind.block in around for home, bind in binds)
 
 

@@ -10,6 +10,12 @@ from npulint.facts.code import Block, Const, Function, Items, Op, Ref, Result, V
 from npulint.facts.values import truth
 
 _NPU = re.compile(r"npu|ascend|davinci|hccl|910", re.IGNORECASE)
+# Options that choose the job of a script: each of its jobs counts as run.
+_ROLE = re.compile(
+    r"(?:^|[._])(?:is_|do_|if_|for_|to_)?(?:pre|fine)?_?(?:train|training|eval|evaluate|test|predict|infer|inference|mode|phase|action|task"
+    r"|command|cmd|export|tune)(?:_mode|_only|_phase)?$",
+    re.IGNORECASE,
+)
 _DEPTH = 8
 
 
@@ -52,7 +58,9 @@ class Guards:
         if answer is None:
             names_npu = any(_NPU.search(word) for word in self._words(module, test))
             return "no" if names_npu and (record.kind == "else") != _negated(test) else "unknown"
-        return "yes" if answer == (record.kind == "if") else "no"
+        if answer == (record.kind == "if"):
+            return "yes"
+        return "unknown" if any(_ROLE.search(word) for word in self._words(module, test)) else "no"
 
     def _only_inactive_callers(self, module: Module, block: int, depth: int) -> bool:
         callers = self.flow.callers(module, block)

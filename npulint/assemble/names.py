@@ -10,7 +10,7 @@ from __future__ import annotations
 from npulint.assemble.module import Module
 from npulint.assemble.project import Project
 from npulint.data.names import canonical, star_exports
-from npulint.facts.code import Bind, Const, Function, Import, Op, Ref, Result, Value
+from npulint.facts.code import Bind, Const, Function, Import, Items, Op, Ref, Result, Value
 
 _DEPTH = 24
 _STEPS = 600  # look-ups that one question may cost; many branches would make it explode
@@ -73,8 +73,26 @@ class Names:
         return "?"
 
     def _element(self, module: Module, value: Op, block: int, line: int) -> str:
-        base = self.of_value(module, value.operands[0], block, line)
+        holder, key = value.operands
+        if isinstance(holder, Result) and isinstance(key, Const) and isinstance(key.value, int):
+            returned = self._returned_element(module, holder, key.value)
+            if returned:
+                return returned
+        base = self.of_value(module, holder, block, line)
         return "?" if base.startswith("?") else base + "[]"
+
+    def _returned_element(self, module: Module, result: Result, index: int) -> str:
+        """What ``f()[index]`` is when the own function f returns a tuple as written."""
+        target = self.function(self.of_call(module, result.call))
+        for returned in target[0].returns.get(target[1], ()) if target else ():
+            items = returned.value.items if isinstance(returned.value, Items) else ()
+            if -len(items) <= index < len(items) and self._may_go_on():
+                self._depth += 1
+                name = self.of_value(target[0], items[index], returned.block, returned.line + 1) if target else "?"
+                self._depth -= 1
+                if not name.startswith("?"):
+                    return name
+        return ""
 
     def _result(self, callee: str, module: Module, index: int) -> str:
         """The name of a call's result: own functions are followed into their return values, dataset

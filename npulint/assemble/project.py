@@ -93,5 +93,5 @@ class Project:
             if found:
                 by_base.setdefault(base, []).append(module)
         here = f"/{importer.name}".replace(".", "/")
-        nearest = max(by_base, key=lambda b: len(posixpath.commonpath([here, f"/{b}".replace(".", "/")])), default="")
-        return by_base.get(nearest, [])
+        shared = {b: len(posixpath.commonpath([here, f"/{b}".replace(".", "/")])) for b in by_base}
+        return by_base[max(by_base, key=lambda b: (shared[b], -len(b)))] if by_base else []

@@ -12,7 +12,7 @@ from npulint.facts.model import Problem
 from npulint.findings import RunResult
 from npulint.lines import Lines
 from npulint.report.summary import reason
-from npulint.report.terminal import harmless, wants_color, width_of
+from npulint.report.terminal import leading, wants_color, width_of
 from npulint.report.view import View, render
 from npulint.settings import PEOPLE_FORMATS, RANK, Settings
 from npulint.settle.run import file_lines
@@ -27,7 +27,7 @@ def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang
     settings = _settings(words, options, host, lang)
     if settings.show_files:
         found = discover(settings.paths, settings.discovery())
-        host.write("".join(f"{path}\n" for path in sorted({harmless(file.path) for file in found.files})))
+        host.write("".join(f"{path}\n" for path in sorted({leading(file.path) for file in found.files})))
         return 0
     result = host.run(settings)
     for notice in result.notices:

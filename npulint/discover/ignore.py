@@ -58,8 +58,13 @@ class Excludes:
 
     def within(self, location: str) -> bool:
         """Whether `location` or a folder above it is excluded."""
-        parts = [part for part in location.replace(os.sep, "/").split("/") if part not in ("", ".", "..")]
-        return any(self.name(part) for part in parts) or self.path(location, False) or self.path(location, True)
+        folder = False
+        while location not in ("", ".", "..", os.path.dirname(location)):
+            name = os.path.basename(location)
+            if self.name(name) or self.path(location, folder) or self.path(location, True):
+                return True
+            location, folder = os.path.dirname(location), True
+        return False
 
 
 class Rules:
@@ -116,7 +121,9 @@ def _matches(regex: re.Pattern[str], relative: str) -> bool:
     match = regex.search(relative)
     if match is None:
         return False
-    if match.end() == len(relative) or "ps_d" not in regex.groupindex or not match.group("ps_d"):
+    if "ps_d" not in regex.groupindex:  # ``folder/**`` is what lies in it, not the folder
+        return match.end() < len(relative) or not regex.pattern.endswith("/")
+    if match.end() == len(relative) or not match.group("ps_d"):
         return True
     return any(m.end() == len(relative) for m in regex.finditer(relative)) or regex.fullmatch(relative) is not None
 

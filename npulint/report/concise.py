@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from npulint.findings import RunResult
 from npulint.report.summary import closing
-from npulint.report.terminal import Paint, harmless
+from npulint.report.terminal import Paint, harmless, leading
 from npulint.report.view import View, visible
 
 COLOR = {"error": "red", "warning": "yellow", "note": "cyan"}
@@ -16,7 +16,7 @@ def render(result: RunResult, view: View) -> str:
     paint = Paint(view.color)
     rows = []
     for finding in visible(result, view):
-        place = f"{paint('bold', harmless(finding.path))}:{finding.span.line}:{finding.span.column}:"
+        place = f"{paint('bold', leading(finding.path))}:{finding.span.line}:{finding.span.column}:"
         severity = paint(COLOR[finding.severity], f"{finding.severity}:")
         rows.append(f"{place} {severity} {harmless(finding.message)} [{finding.name}] ({finding.code})")
     return "".join(f"{row}\n" for row in [*rows, *closing(result, view)])

@@ -88,9 +88,11 @@ def _asides(result: RunResult, below: int, view: View) -> list[str]:
 
 
 def _unread(problems: Sequence[Problem], lang: str) -> list[str]:
-    """Files that were not read, and those of which only a part was; each is named once."""
+    """Files that were not read, and those of which only a part was; each is named once. A text in a
+    doubtful encoding was read in full."""
     fatal = {problem.path: problem for problem in reversed(problems) if problem.fatal}
-    partly = {problem.path: problem for problem in reversed(problems) if problem.path not in fatal}
+    doubts = [problem for problem in problems if problem.path not in fatal and problem.reason != "encoding"]
+    partly = {problem.path: problem for problem in reversed(doubts)}
     return [
         count(lang, key, len(found), list=_named([found[path] for path in sorted(found)], lang))
         for key, found in (("unread", fatal), ("partly-read", partly))

@@ -30,6 +30,12 @@ def _escape(match: re.Match[str]) -> str:
     return _NAMED.get(char) or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
 
 
+def leading(path: str) -> str:
+    """A path for the beginning of a line, made harmless: there, CI runners obey what begins with ``::``."""
+    text = harmless(path)
+    return f"./{text}" if text.lstrip().startswith("::") else text
+
+
 def cells(text: str) -> int:
     """How many columns harmless `text` takes on a terminal."""
     return len(text) if text.isascii() else sum(map(_cells, text))

@@ -9,7 +9,7 @@ from npulint.findings import Finding, ProgramSummary, RunResult
 from npulint.report.concise import COLOR
 from npulint.report.frames import Frames
 from npulint.report.summary import closing, first_steps
-from npulint.report.terminal import Paint, cells, harmless, wrap
+from npulint.report.terminal import Paint, cells, harmless, leading, wrap
 from npulint.report.view import View, visible
 from npulint.texts import count, known, say
 
@@ -89,9 +89,9 @@ class _Writer:
         ordered = sorted(result.programs, key=lambda program: "train" not in program.roles)
         shown = ordered[:_PROGRAMS]
         lines = [self._paint("bold", say(self._lang, "programs"))] if shown else []
-        width = max((cells(harmless(program.entry)) for program in shown), default=0)
+        width = max((cells(leading(program.entry)) for program in shown), default=0)
         for program in shown:
-            entry = harmless(program.entry)
+            entry = leading(program.entry)
             lines.append(f"  {entry}{' ' * (width - cells(entry))}  {self._described(program)}")
         if len(ordered) > _PROGRAMS:
             lines.append(f"  {count(self._lang, 'programs.more', len(ordered) - _PROGRAMS)}")

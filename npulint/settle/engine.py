@@ -30,6 +30,7 @@ INVALID_SUPPRESSION = EngineRule("NPU0402", "invalid-suppression", "other", "hyg
 ENGINE_RULES = (SYNTAX_ERROR, FILE_NOT_READ, UNUSED_SUPPRESSION, INVALID_SUPPRESSION)
 
 _SYNTAX = ("syntax-error", "python2", "python2-read")
+_READ_ANYWAY = ("encoding", "python2-read")  # where not fatal: Python stops there, but all of it was read
 
 
 def finding(rule: EngineRule, path: str, span: Span, message: str, why: str, fix: str) -> Finding:
@@ -57,9 +58,10 @@ def of_problems(problems: Sequence[Problem], lang: str) -> list[Finding]:
 def _of_problem(problem: Problem, lang: str) -> Finding:
     rule = SYNTAX_ERROR if problem.reason in _SYNTAX else FILE_NOT_READ
     reason = problem.reason if known(f"problem.{problem.reason}") else "other"
-    message = say(lang, f"problem.{reason}")
+    anyway = reason in _READ_ANYWAY and not problem.fatal
+    message = say(lang, "doubt.encoding" if anyway and reason == "encoding" else f"problem.{reason}")
     detail = problem.detail if reason == problem.reason else problem.detail or problem.reason
     if detail:
         message = say(lang, "problem.detail", text=message, detail=detail)
-    why = say(lang, "problem.why" if problem.fatal else "problem.why.part")
+    why = say(lang, "doubt.why" if anyway else "problem.why" if problem.fatal else "problem.why.part")
     return finding(rule, problem.path, problem.span, message, why, say(lang, f"fix.{reason}"))

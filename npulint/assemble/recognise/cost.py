@@ -19,7 +19,15 @@ _BUILDERS = frozenset(
     image.resize_bilinear image.decode_jpeg image.decode_png image.decode_image read_file""".split()
 )
 _FRESH = frozenset(
-    ("tensorflow.Session", "tensorflow.InteractiveSession", "tensorflow.Graph", "tensorflow.reset_default_graph")
+    (
+        "tensorflow.Session",
+        "tensorflow.InteractiveSession",
+        "tensorflow.train.MonitoredSession",
+        "tensorflow.train.MonitoredTrainingSession",
+        "tensorflow.train.Supervisor",
+        "tensorflow.Graph",
+        "tensorflow.reset_default_graph",
+    )
 )
 _PY_FUNCS = frozenset(
     f"tensorflow.{name}" for name in ("py_func", "numpy_function", "py_function", "contrib.framework.py_func")

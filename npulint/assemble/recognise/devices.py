@@ -16,7 +16,7 @@ _GPU = re.compile(r"gpu|cuda", re.IGNORECASE)
 _STACKS = (
     ("horovod", re.compile(r"^horovod\.")),
     ("tf.distribute", re.compile(r"^tensorflow\.(?:contrib\.)?distribute\.|^tensorflow\.train\.(?:SyncReplicasOptimizer|Server|ClusterSpec)$")),
-    ("npu", re.compile(r"^npu_bridge\.npu_init\.(?:NPUDistributedOptimizer|npu_distributed_optimizer_wrapper|npu_tf_optimizer|npu_keras_optimizer|npu_allreduce|hccl_ops\.\w+|NPUBroadcastGlobalVariables\w+|get_(?:npu_)?(?:local_)?rank_\w+|npu_strategy\.\w+)$|^npu_bridge\.hccl\.|^npu_device\.distribute\.")),
+    ("npu", re.compile(r"^npu_bridge\.npu_init\.(?:NPUDistributedOptimizer|npu_distributed_optimizer_wrapper|npu_tf_optimizer|npu_keras_optimizer|npu_allreduce|hccl_ops\.\w+|NPUBroadcastGlobalVariables\w+|get_(?:npu_)?(?:local_)?rank_\w+|npu_strategy\.\w+)$|^(?:npu_bridge\.)?hccl\.|^npu_device\.distribute\.")),
     ("tpu", re.compile(r"^tensorflow\.(?:contrib\.tpu|tpu|estimator\.tpu)\.|\.TPUClusterResolver$")),
 )
 _WHAT = (

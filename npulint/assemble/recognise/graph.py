@@ -75,7 +75,7 @@ def _is_none(context: Context, module: Module, value: Value, block: int, line: i
     return known.values == (None,) and not known.symbol and known.exact
 
 
-_FOLDED = ("tensorflow.shape", "tensorflow.size")  # constants wherever the shape is static
+_FOLDED = ("tensorflow.shape", "tensorflow.size", "tensorflow.convert_to_tensor")  # constants wherever the shape is static
 _TENSOR = re.compile(r"^tensorflow\.(?!compat\.|contrib\.training\.HParams|app\.|flags\.|constant\b)")
 
 

@@ -8,7 +8,7 @@ from npulint.assemble.context import Context
 from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
 from npulint.assemble.recognise.protos import Protos, site_key
-from npulint.facts.code import Const, Value
+from npulint.facts.code import Const, Op, Result, Value
 from npulint.facts.model import Fact
 
 # Constructor -> (keyword of the config, position; -1: keyword only).
@@ -53,7 +53,7 @@ class Sessions:
     def of_call(self, module: Module, index: int, name: str) -> list[Fact]:
         """A ``session`` or ``estimator`` fact for a wanted call."""
         if name in SESSIONS:
-            return [self._session(module, index, name)]
+            return [] if _only_asked(module, index) else [self._session(module, index, name)]
         return [self._estimator(module, index, name)]
 
     def _session(self, module: Module, index: int, name: str) -> Fact:
@@ -104,7 +104,8 @@ class Sessions:
         call = module.code.calls[index]
         if value is None or (isinstance(value, Const) and value.value is None):
             return "unknown" if value is None and any(k == "**" for k, _ in call.keywords) else "none"
-        names = [self.context.names.of_call(m, i) for m, i in self.context.flow.sites(module, value, call.block, call.line)]
+        sites = self.context.flow.sites(module, value, call.block, call.line)
+        names = [self.context.names.of_call(home, at) for home, at in sites]
         if any("NPURunConfig" in n for n in names):
             return "npu"
         if any("npu_run_config_init" in n for n in names):
@@ -121,6 +122,12 @@ def purpose(module: Module, block: int) -> str:
             if word and pattern.search(word):
                 return answer
     return "unknown"
+
+
+def _only_asked(module: Module, index: int) -> bool:
+    """``tf.Session().list_devices()`` runs no graph."""
+    asked = Op(".", (Result(index), Const("list_devices")))
+    return any(call.callee == asked for call in module.code.calls)
 
 
 def _file_words(path: str) -> str:

@@ -24,12 +24,13 @@ _KERAS_MODEL = re.compile(r"^(?:tensorflow\.)?keras\.(?:models?\.)?(?:Model|Sequ
 _WRAPS = 4
 
 
+_OWN = re.compile(r":[\w.]*Optimizer\w*$")
 _WORDS = frozenset((*LOSS_SCALE_OPTIMIZERS, *_MANAGERS, *_STEPS, *_ESTIMATOR_STEPS, *_KERAS_STEPS, "run"))
 
 
 def wants(name: str) -> bool:
     """Optimizers, loss scale, train steps and session runs."""
-    return name.rpartition(".")[2] in _WORDS or name in _LOOPS or bool(_OPTIMIZER.match(name))
+    return name.rpartition(".")[2] in _WORDS or name in _LOOPS or bool(_OPTIMIZER.match(name)) or bool(_OWN.search(name))
 
 
 def of_call(context: Context, module: Module, index: int, name: str) -> list[Fact]:
@@ -40,6 +41,8 @@ def of_call(context: Context, module: Module, index: int, name: str) -> list[Fac
             return [_loss_scale(context, module, index, name, last)]
         if _OPTIMIZER.match(name) and last not in _DISTRIBUTED:
             return [context.call_fact("optimizer", name, module, index, what="keras" if ".keras." in name else "tf")]
+    if _OWN.search(name):
+        return _own_optimizer(context, module, index, name)
     if last in _STEPS or last in _ESTIMATOR_STEPS or last in _KERAS_STEPS or name in _LOOPS:
         return _step(context, module, index, name, last)
     if last == "run" and is_session_run(name):
@@ -48,6 +51,19 @@ def of_call(context: Context, module: Module, index: int, name: str) -> list[Fac
 
 
 _LOOPS = frozenset(("tensorflow.contrib.slim.learning.train", "tensorflow.contrib.training.train", "tensorflow.estimator.train_and_evaluate"))
+
+
+def _own_optimizer(context: Context, module: Module, index: int, name: str) -> list[Fact]:
+    """The project's own class, when it is derived from an optimizer of TensorFlow."""
+    target = context.names.function(name)
+    if target is None or target[0].blocks[target[1]].kind != "class":
+        return []
+    home, block = target
+    record = home.blocks[block]
+    bases = [context.names.of_value(home, base, record.parent, record.line) for base in record.bases]
+    if not any(_OPTIMIZER.match(base) for base in bases):
+        return []
+    return [context.call_fact("optimizer", name, module, index, what="tf")]
 
 
 def _loss_scale(context: Context, module: Module, index: int, name: str, last: str) -> Fact:
@@ -84,9 +100,9 @@ def wrapped_by(context: Context, module: Module, value: Value, call: Call, wrapp
 def _step(context: Context, module: Module, index: int, name: str, last: str) -> list[Fact]:
     call = module.code.calls[index]
     if last in _STEPS:
-        if not (_on_optimizer(name) or _looks_like_optimizer(name)):
-            return []
         receiver = _receiver(call)
+        if not (_on_optimizer(name) or _looks_like_optimizer(name) or _made_as_optimizer(context, module, receiver, call)):
+            return []
         scaled = receiver is not None and wrapped_by(context, module, receiver, call, LOSS_SCALE_OPTIMIZERS)
         return [context.call_fact("train_step", last, module, index, scaled="yes" if scaled else "no",
                                   on=name.rpartition(".")[0], gradients=lambda: _gradients(context, module, call))]
@@ -110,6 +126,12 @@ def _on_optimizer(name: str) -> bool:
 def _looks_like_optimizer(name: str) -> bool:
     base = name.rpartition(".")[0].rpartition(".")[2].lower()
     return name.startswith("?") and bool(re.search(r"opt(?:im)?(?:izer)?\d*(?:\(\))?(?:\[\])?$|solver$|trainer$", base))
+
+
+def _made_as_optimizer(context: Context, module: Module, receiver: Value | None, call: Call) -> bool:
+    """Whether a parameter or the like is an optimizer wherever the project makes it."""
+    sites = [] if receiver is None else context.flow.sites(module, receiver, call.block, call.line)
+    return bool(sites) and all(_on_optimizer(f"{context.names.of_call(home, at)}().minimize") for home, at in sites)
 
 
 def _gradients(context: Context, module: Module, call: Call) -> str:

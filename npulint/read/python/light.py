@@ -21,6 +21,11 @@ def is_relevant(text: str) -> bool:
 
 
 def read_lightly(text: str, tree: ast.Module) -> Code:
-    """Module-level imports, assignments and classes only; enough to keep the import graph and constants whole."""
-    slim = ast.Module([node for node in tree.body if isinstance(node, _KEPT)], [])
+    """Imports, and at module level assignments and classes; enough to keep the import graph and constants whole."""
+    slim = ast.Module([node for node in tree.body if isinstance(node, _KEPT) or _imports(node)], [])
     return Walker(text).walk(slim)
+
+
+def _imports(node: ast.stmt) -> bool:
+    functions = ast.FunctionDef | ast.AsyncFunctionDef
+    return isinstance(node, functions) and any(isinstance(n, ast.Import | ast.ImportFrom) for n in ast.walk(node))

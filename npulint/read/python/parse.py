@@ -35,8 +35,8 @@ def read_python(text: str, path: str) -> tuple[Code, list[Problem]]:
     except SyntaxError as error:
         problem = _syntax_problem(error, text, path)
         return _second_try(text, problem)
-    except (RecursionError, MemoryError) as error:
-        return Code(), [Problem(path, "too-deep", type(error).__name__)]
+    except (RecursionError, MemoryError):
+        return Code(), [Problem(path, "too-deep")]
     except ValueError as error:  # NUL characters, lone surrogates, endless numbers
         return Code(), [Problem(path, "syntax-error", str(error))]
     return (Walker(text).walk(tree) if is_relevant(text) else read_lightly(text, tree)), []

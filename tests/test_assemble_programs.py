@@ -1,0 +1,278 @@
+"""Programs: which files are entries, what they can reach, and what is so of a program as a whole."""
+
+from __future__ import annotations
+
+import pytest
+
+from npulint.assemble.build import assemble
+from npulint.assemble.programs import group_by_project
+from npulint.assemble.state import describe
+from npulint.assemble.index import Index
+from npulint.facts.model import Fact, FileFacts, Span
+from npulint.facts.values import Known
+from tests.support import programs
+
+_MAIN = "if __name__ == '__main__':\n    main()\n"
+_TF = "import tensorflow.compat.v1 as tf\n"
+_NPU = _TF + "from npu_bridge.npu_init import *\n"
+
+
+def _entries(sources: dict[str, str]) -> list[str]:
+    return [p.entry for p in programs(sources) if p.entry]
+
+
+_ENTRIES = {
+    "a main guard": (_MAIN, True),
+    "a runner": (_TF + "tf.app.run()\n", True),
+    "a runner of absl": ("from absl import app\nimport torch\napp.run(main)\n", True),
+    "a call of its own main": ("import torch\ndef main(): pass\nmain()\n", True),
+    "a session at module level": (_TF + "tf.Session()\n", True),
+    "a train step at module level": (_TF + "tf.train.AdamOptimizer().minimize(l)\n", True),
+    "a session in a function": (_TF + "def f():\n    tf.Session()\n", False),
+    "a runner in a function": (_TF + "def f():\n    tf.app.run()\n", False),
+    "a session in a class body": (_TF + "class C:\n    s = tf.Session()\n", True),
+    "nothing of the kind": (_TF + "x = tf.abs(1)\n", False),
+    "an other name": ("if name == '__main__':\n    pass\n", False),
+}
+
+
+@pytest.mark.parametrize(("text", "entry"), _ENTRIES.values(), ids=_ENTRIES.keys())
+def test_entry_is_told_by_what_it_does(text: str, entry: bool) -> None:
+    assert _entries({"a.py": text}) == (["a.py"] if entry else [])
+
+
+@pytest.mark.parametrize("path", ["setup.py", "conftest.py", "p/__init__.py", "docs/conf.py"])
+def test_files_of_the_packaging_are_no_entries(path: str) -> None:
+    assert _entries({path: _MAIN}) == []
+
+
+def test_script_that_a_launcher_starts_is_an_entry() -> None:
+    sources = [FileFacts("src/a.py", "python"), FileFacts("run.sh", "shell", facts=[Fact("launch", "./src/a.py", "run.sh", Span())])]
+    from npulint.read.python import read_python
+
+    code, _ = read_python(_TF, "src/a.py")
+    sources[0] = FileFacts("src/a.py", "python", code)
+    assert [p.entry for p in assemble("", sources)] == ["src/a.py"]
+
+
+_A = "train.py"
+_REACH: dict[str, tuple[dict[str, str], set[str]]] = {
+    "import": ({"m.py": "", _A: "import m\n"}, {"m.py"}),
+    "a member": ({"m.py": "", _A: "from m import f\n"}, {"m.py"}),
+    "a submodule": ({"p/__init__.py": "", "p/m.py": "", _A: "import p.m\n"}, {"p/__init__.py", "p/m.py"}),
+    "a submodule as a member": ({"p/__init__.py": "", "p/m.py": "", _A: "from p import m\n"}, {"p/__init__.py", "p/m.py"}),
+    "of an import": ({"m.py": "import n\n", "n.py": "", _A: "import m\n"}, {"m.py", "n.py"}),
+    "round about": ({"m.py": "import train\n", _A: "import m\n"}, {"m.py"}),
+    "a star": ({"m.py": "", _A: "from m import *\n"}, {"m.py"}),
+    "an import in a function": ({"m.py": "", _A: "def f():\n    import m\n"}, {"m.py"}),
+    "an import in try": ({"m.py": "", _A: "try:\n    import m\nexcept ImportError:\n    pass\n"}, {"m.py"}),
+    "nobody imports": ({"m.py": "", _A: ""}, set()),
+    "a computed import": (
+        {"models/a.py": "", "models/b.py": "", "o.py": "", _A: "import importlib\nimportlib.import_module('models.' + x)\n"},
+        {"models/a.py", "models/b.py"},
+    ),
+    "a computed import by f-string": (
+        {"models/a.py": "", _A: "import importlib\nimportlib.import_module(f'models.{x}')\n"},
+        {"models/a.py"},
+    ),
+    "a computed import by format": (
+        {"models/a.py": "", _A: "import importlib\nimportlib.import_module('models.{}'.format(x))\n"},
+        {"models/a.py"},
+    ),
+    "a computed import by percent": (
+        {"models/a.py": "", _A: "import importlib\nimportlib.import_module('models.%s' % x)\n"},
+        {"models/a.py"},
+    ),
+    "a computed import by a name": (
+        {"models/a.py": "", _A: "import importlib\nname = 'models.' + x\nimportlib.import_module(name)\n"},
+        {"models/a.py"},
+    ),
+    "a computed import by a conditional": (
+        {"a/x.py": "", "b/y.py": "", _A: "import importlib\nimportlib.import_module('a.' + x if c else 'b.y')\n"},
+        {"a/x.py", "b/y.py"},
+    ),
+    "a computed import of a name of itself": (
+        {"models/a.py": "", _A: "import importlib\nn = n if x else 'models.a'\nimportlib.import_module(n)\n"},
+        {"models/a.py"},
+    ),
+    "__import__": ({"m.py": "", _A: "__import__('m')\n"}, {"m.py"}),
+    "an import of anything": ({"m.py": "", _A: "import importlib\nimportlib.import_module(x)\n"}, set()),
+    "an import of nothing": ({"m.py": "", _A: "import importlib\nimportlib.import_module()\n"}, set()),
+    "a computed import of another package": ({"m.py": "", _A: "import importlib\nimportlib.import_module('torch.' + x)\n"}, set()),
+    "a computed import of the nearest package": (
+        {"q/models/a.py": "", "models/b.py": "", _A: "import importlib\nimportlib.import_module('models.' + x)\n"},
+        {"models/b.py"},
+    ),
+}
+
+
+@pytest.mark.parametrize(("sources", "reached"), _REACH.values(), ids=_REACH.keys())
+def test_program_holds_what_its_entry_can_import(sources: dict[str, str], reached: set[str]) -> None:
+    program = next(p for p in programs({**sources, _A: sources[_A] + _MAIN}) if p.entry == _A)
+    assert set(program.paths) == reached | {_A}
+
+
+def test_computed_import_of_a_nested_project_finds_its_own_package() -> None:
+    load = "import importlib\nimportlib.import_module('models.' + x)\n" + _MAIN
+    found = programs({"a/models/x.py": "", "b/models/x.py": "", "a/train.py": load, "b/train.py": load})
+    assert [(p.entry, p.paths) for p in found] == [
+        ("a/train.py", ["a/models/x.py", "a/train.py"]),
+        ("b/train.py", ["b/models/x.py", "b/train.py"]),
+    ]
+
+
+def test_what_no_entry_reaches_is_a_library() -> None:
+    found = programs({"a.py": _MAIN, "b.py": "", "c.py": ""})
+    assert [(p.entry, p.paths) for p in found] == [("a.py", ["a.py"]), ("", ["b.py", "c.py"])]
+
+
+def test_project_without_python_is_a_program_all_the_same() -> None:
+    found = assemble("", [FileFacts("run.sh", "shell", facts=[Fact("environment", "K", "run.sh", Span(), {"value": "1"})])])
+    assert [(p.entry, p.paths, [f.name for f in p.index.of_kind("environment")]) for p in found] == [("", [], ["K"])]
+
+
+def test_facts_of_other_files_belong_to_every_program() -> None:
+    shell = FileFacts("run.sh", "shell", facts=[Fact("environment", "K", "run.sh", Span(), {"value": "1"})])
+    from npulint.read.python import read_python
+
+    files = [FileFacts(p, "python", read_python(_MAIN, p)[0]) for p in ("a.py", "b.py")]
+    assert [len(p.index.of_kind("environment")) for p in assemble("", [*files, shell])] == [1, 1]
+
+
+def test_projects_are_told_apart_by_their_roots() -> None:
+    assert group_by_project(["a/x.py", "b/y.py", "a/z.py"], {"a/x.py": "a", "b/y.py": "b", "a/z.py": "a"}) == {
+        "a": ["a/x.py", "a/z.py"],
+        "b": ["b/y.py"],
+    }
+
+
+def test_paths_below_a_root_are_named_from_it() -> None:
+    from npulint.read.python import read_python
+
+    texts = {"zoo/net/h.py": "K = 1\n", "zoo/net/train.py": "import h\n" + _MAIN}
+    files = [FileFacts(p, "python", read_python(t, p)[0]) for p, t in texts.items()]
+    assert [p.paths for p in assemble("zoo/net", files)] == [["zoo/net/h.py", "zoo/net/train.py"]]
+
+
+# text -> attribute, answer
+_WHOLE = {
+    "TensorFlow": (_TF, "framework", "tensorflow"),
+    "the adapter alone": ("import npu_device\n", "framework", "tensorflow"),
+    "PyTorch": ("import torch\n", "framework", "torch"),
+    "neither": ("import numpy\n", "framework", "none"),
+    "no adapter": (_TF, "npu", "no"),
+    "TensorFlow's adapter": (_NPU, "npu", "yes"),
+    "PyTorch's adapter": ("import torch\nimport torch_npu\n", "npu", "yes"),
+    "sessions": (_TF + "tf.Session()\n", "mode", "session"),
+    "runs of a session handed in": (_TF + "def f(sess): sess.run(a)\n", "mode", "session"),
+    "estimators": (_TF + "tf.estimator.Estimator(f)\n", "mode", "estimator"),
+    "keras": (_TF + "tf.keras.Sequential().fit(x)\n", "mode", "keras"),
+    "TensorFlow 2": ("import tensorflow as tf\n@tf.function\ndef f(): pass\n", "mode", "function"),
+    "all at once": (_TF + "tf.Session()\ntf.estimator.Estimator(f)\ntf.keras.Sequential().fit(x)\n", "mode", "session estimator keras"),
+    "compat.v1": (_TF, "tensorflow", "1"),
+    "contrib": ("import tensorflow as tf\ntf.contrib.layers.flatten(x)\n", "tensorflow", "1"),
+    "a session": ("import tensorflow as tf\ntf.Session()\n", "tensorflow", "1"),
+    "placeholders": ("import tensorflow as tf\ntf.placeholder(t)\n", "tensorflow", "1"),
+    "get_variable": ("import tensorflow as tf\ntf.get_variable('w')\n", "tensorflow", "1"),
+    "a tape": ("import tensorflow as tf\ntf.GradientTape()\n", "tensorflow", "2"),
+    "the second adapter": ("import tensorflow as tf\nimport npu_device\n", "tensorflow", "2"),
+    "nothing that tells": ("import tensorflow as tf\ntf.abs(1)\n", "tensorflow", ""),
+    "it trains": (_TF + "tf.train.AdamOptimizer().minimize(l)\n", "trains", "yes"),
+    "it does not": (_TF + "tf.Session()\n", "trains", "no"),
+    "it trains behind an option that is off": (_TF + "T = False\nif T:\n    tf.train.AdamOptimizer().minimize(l)\n", "trains", "no"),
+    "nothing said of precision": (_NPU, "precision", "default"),
+    "mixed": (_NPU + "NPURunConfig(precision_mode='allow_mix_precision')\n", "precision", "mixed"),
+    "mixed by the newer key": (_NPU + "NPURunConfig(precision_mode_v2='mixed_float16')\n", "precision", "mixed"),
+    "mixed by graph rewriting": (
+        _TF + "tf.train.experimental.enable_mixed_precision_graph_rewrite(o)\n",
+        "precision",
+        "mixed",
+    ),
+    "half": (_NPU + "NPURunConfig(precision_mode='force_fp16')\n", "precision", "fp16"),
+    "kept": (_NPU + "NPURunConfig(precision_mode='must_keep_origin_dtype')\n", "precision", "origin"),
+    "an unknown precision": (_NPU + "NPURunConfig(precision_mode=x)\n", "precision", "unknown"),
+    "no value for precision": (_NPU + "NPURunConfig(precision_mode=None)\n", "precision", "default"),
+    "one device or several": (_NPU, "multi_device", "unknown"),
+    "a wrapped optimizer": (_NPU + "npu_distributed_optimizer_wrapper(o)\n", "multi_device", "yes"),
+    "horovod's optimizer": (_TF + "import horovod.tensorflow as hvd\nhvd.DistributedOptimizer(o)\n", "multi_device", "yes"),
+    "a rank size in the script": (_NPU + "import os\nos.environ['RANK_SIZE'] = '8'\n", "multi_device", "yes"),
+    "a rank size of one": (_NPU + "import os\nos.environ['RANK_SIZE'] = '1'\n", "multi_device", "no"),
+    "an unknown rank size": (_NPU + "import os\nos.environ['RANK_SIZE'] = x\n", "multi_device", "unknown"),
+}
+
+
+@pytest.mark.parametrize(("text", "attribute", "answer"), _WHOLE.values(), ids=_WHOLE.keys())
+def test_what_is_so_of_a_program(text: str, attribute: str, answer: str) -> None:
+    program = programs({"main.py": text + _MAIN})[0]
+    assert program.attrs[attribute] == answer
+    assert program.fact.get(attribute) == answer
+
+
+_ROLES = {
+    "train.py": ("yes", "no", "no", "train"),
+    "main.py": ("yes", "no", "no", "train"),
+    "eval.py": ("no", "yes", "no", "evaluate"),
+    "freeze_graph.py": ("no", "no", "yes", "export"),
+    "make_tfrecord.py": ("no", "no", "no", "data"),
+}
+
+
+@pytest.mark.parametrize(("path", "answers"), _ROLES.items(), ids=_ROLES.keys())
+def test_role_of_an_entry_is_told_by_its_name(path: str, answers: tuple[str, str, str, str]) -> None:
+    attrs = programs({path: _TF + "tf.train.AdamOptimizer().minimize(l)\n" + _MAIN})[0].attrs
+    assert (attrs["trains"], attrs["evaluates"], attrs["exports"], attrs["purpose"]) == answers
+
+
+def test_train_step_of_a_test_does_not_make_a_library_train() -> None:
+    found = programs({"tests/test_a.py": _TF + "def f():\n    tf.train.AdamOptimizer().minimize(l)\n"})
+    assert [p.attrs["trains"] for p in found] == ["no"]
+
+
+_STATES = {
+    "no adapter": (_TF + "tf.Session()\n", "1.15", "not_started"),
+    "the import patches sessions": (_NPU + "tf.Session()\n", "1.15", "migrated"),
+    "an old adapter does not patch": (_NPU + "tf.Session()\n", "1.8", "partial"),
+    "an old adapter with its own prefix": (_NPU + "tf.Session()\n", "r1.8.0", "partial"),
+    "an adapter of another numbering patches": (_NPU + "tf.Session()\n", "master", "migrated"),
+    "an old adapter and a wrapped session": (_NPU + "tf.Session(config=npu_config_proto())\n", "1.8", "migrated"),
+    "an old adapter and an unknown configuration": (_NPU + "tf.Session(config=x)\n", "1.8", "migrated"),
+    "an old adapter and a session that evaluates": (_NPU + "def evaluate():\n    tf.Session()\n", "1.8", "migrated"),
+    "an old adapter and a session behind an option": (_NPU + "D = False\nif D:\n    tf.Session()\n", "1.8", "migrated"),
+    "an import that does not patch": (_TF + "from npu_bridge.estimator import npu_ops\ntf.Session()\n", "1.15", "partial"),
+    "the default release patches": (_NPU + "tf.Session()\n", "", "migrated"),
+}
+
+
+@pytest.mark.parametrize(("text", "adapter", "state"), _STATES.values(), ids=_STATES.keys())
+def test_state_of_the_migration(text: str, adapter: str, state: str) -> None:
+    assert programs({"main.py": text + _MAIN}, adapter)[0].attrs["state"] == state
+
+
+def test_programs_know_whether_the_project_uses_the_adapter() -> None:
+    found = programs({"a.py": _NPU + _MAIN, "b.py": _TF + _MAIN})
+    assert [(p.attrs["npu"], p.attrs["project_npu"]) for p in found] == [("yes", "yes"), ("no", "yes")]
+    assert [p.attrs["project_npu"] for p in programs({"b.py": _TF + _MAIN})] == ["no"]
+
+
+def test_sessions_know_whether_a_training_program_reaches_them() -> None:
+    session = _TF + "def f():\n    tf.Session()\n"
+    found = programs(
+        {"a.py": session, "b.py": session, "train.py": _TF + "import a\ntf.train.AdamOptimizer().minimize(l)\n" + _MAIN}
+    )
+    facts = {f.path: f.get("trains_file") for p in found for f in p.index.of_kind("session")}
+    assert facts == {"a.py": "yes", "b.py": "no"}
+
+
+@pytest.mark.parametrize(
+    ("sizes", "answer"),
+    [(["8"], "yes"), (["1"], "no"), (["1", "8"], "yes"), (["$N"], "unknown"), ([], "unknown"), ([Known(("4",), True)], "yes")],
+)
+def test_several_devices_by_the_rank_size(sizes: list[object], answer: str) -> None:
+    facts = [Fact("environment", "RANK_SIZE", "run.sh", Span(), {"value": s}) for s in sizes]
+    assert describe(Index([{"environment": facts}]), "unknown", "1.15")["multi_device"] == answer
+
+
+def test_index_answers_by_kind_and_last_name() -> None:
+    index = Index([{"call": [Fact("call", "a.b", "x", Span()), Fact("call", "b", "x", Span()), Fact("call", "a.c", "x", Span())]}])
+    assert [f.name for f in index.named("call", "b")] == ["a.b", "b"]
+    assert (index.named("call", "d"), index.named("mention", "b"), index.kinds()) == ([], [], ["call"])
