@@ -22,9 +22,16 @@ def main() -> int:
     if message:
         sys.stderr.write(message)
         return 2
+    import gc
+
+    gc.disable()  # a run collects between projects, when it has read many files
     from npulint.cli.main import main as run
 
-    return run()
+    try:
+        return run()
+    finally:
+        gc.freeze()  # or the interpreter would walk over everything once more before it ends
+        gc.enable()
 
 
 if __name__ == "__main__":

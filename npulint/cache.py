@@ -85,6 +85,11 @@ class Cache:
         self._location = location
         self._limit = limit
 
+    @property
+    def enabled(self) -> bool:
+        """Whether there is a place to remember anything."""
+        return self._location is not None
+
     def get_many(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         """The values of those `keys` that are known."""
         found: dict[bytes, bytes] = {}

@@ -6,12 +6,13 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from npulint.later import regex
 from npulint.nearby import nearest
 from npulint.options import Option
 from npulint.texts import say
 
-_VERSION = re.compile(r"[0-9]+(?:[.+_-]?[A-Za-z0-9]+)*")
-_SOC = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+_VERSION = regex(r"[0-9]+(?:[.+_-]?[A-Za-z0-9]+)*")
+_SOC = regex(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _FRAMEWORKS = ("tensorflow", "torch")
 
 

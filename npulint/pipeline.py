@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-import tempfile
 import time
 from collections.abc import Sequence
 
@@ -26,7 +25,6 @@ from npulint.memory import fingerprint, remembered_facts
 from npulint.read.files import load, read
 from npulint.settings import Settings
 from npulint.settle.run import settle
-
 
 _COLLECT_AFTER = 1500  # files
 
@@ -74,6 +72,7 @@ def _judge_all(
     trees and facts again and again (a third of the time), and finds something only between projects."""
     outcomes = []
     waiting = 0
+    collecting = gc.isenabled()
     gc.disable()
     try:
         for root, sources in projects.items():
@@ -83,7 +82,8 @@ def _judge_all(
                 gc.collect()
                 waiting = 0
     finally:
-        gc.enable()
+        if collecting:
+            gc.enable()
     return outcomes
 
 
@@ -92,6 +92,8 @@ def judge_project(
 ) -> Outcome:
     """Read, assemble and evaluate one project, unless the cache remembers the answer."""
     loaded = [load(source, _given(source, settings)) for source in sources]
+    if not cache.enabled:
+        return _judge(root, [read(item) for item in loaded], catalogue, settings)
     key = fingerprint(loaded, root, catalogue.digest, settings)
     known = cache.get_many([key]).get(key)
     if known is not None:
@@ -109,6 +111,8 @@ def _given(source: SourceFile, settings: Settings) -> bytes | None:
 
 def judge(files: dict[str, str], target: dict[str, str], catalogue: Catalogue) -> list[Finding]:
     """What the catalogue says of some texts by file name: how the examples of checks are tested."""
+    import tempfile
+
     with tempfile.TemporaryDirectory(prefix="npulint-") as folder:
         for name, text in files.items():
             place = os.path.join(folder, *name.split("/"))

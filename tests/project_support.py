@@ -60,8 +60,13 @@ class Project:
         for name, content in files.items():
             path = self.folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content if isinstance(content, bytes) else dedent(content).encode())
+            path.write_bytes(content if isinstance(content, bytes) else self.text(content))
         return self
+
+    @staticmethod
+    def text(content: str) -> bytes:
+        """A source text as it is written."""
+        return dedent(content).encode()
 
     def run(self, *words: str, stdin: bytes = b"", environ: dict[str, str] | None = None) -> Answer:
         """Run a command in this process, on the real pipeline, with streams of its own."""

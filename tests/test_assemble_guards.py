@@ -30,7 +30,7 @@ _CONDITIONS = {
     "the other branch of an option that is on": ("if args.on:\n    pass\nelse:\n    tf.Session()", "no"),
     "not an option that is off": ("if not args.off:\n    tf.Session()", "yes"),
     "an option with this value": ("if args.mode == 'train':\n    tf.Session()", "yes"),
-    "an option with another value": ("if args.mode == 'eval':\n    tf.Session()", "no"),
+    "an option that chooses the job": ("if args.mode == 'eval':\n    tf.Session()", "unknown"),
     "an option among values": ("if args.mode in 'train eval':\n    tf.Session()", "yes"),
     "an option without a default": ("if args.needed:\n    tf.Session()", "unknown"),
     "a constant": ("DEBUG = False\nif DEBUG:\n    tf.Session()", "no"),

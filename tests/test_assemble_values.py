@@ -281,7 +281,7 @@ _PARAMETERS: dict[str, tuple[str, tuple[object, ...], bool]] = {
     "through two functions": ("def g(k):\n    tf.nn.top_k(x, k)\ndef f(k):\n    g(k)\nf(3)\n", (3,), True),
     "starred arguments": ("def f(k):\n    tf.nn.top_k(x, k)\nf(*y)\n", (), False),
     "a parameter that is set anew": ("def f(k):\n    k = 3\n    tf.nn.top_k(x, k)\nf(4)\n", (3,), True),
-    "a parameter that may be set anew": ("def f(k):\n    if y: k = 3\n    tf.nn.top_k(x, k)\nf(4)\n", (3,), False),
+    "a parameter that may be set anew": ("def f(k):\n    if y: k = 3\n    tf.nn.top_k(x, k)\nf(4)\n", (3, 4), True),
     "a method of an instance": ("class C:\n    def f(self, k):\n        tf.nn.top_k(x, k)\nC().f(3)\n", (3,), True),
     "a method called on self": (
         "class C:\n    def f(self, k):\n        tf.nn.top_k(x, k)\n    def g(self):\n        self.f(3)\n",

@@ -12,6 +12,7 @@ from npulint.facts.values import Known
 
 _MECHANISMS = frozenset(("session_key", "run_config", "npu_options"))
 _FORMER = {"jit_compile": "b"}  # the field that an option had in older adapters
+_NEEDED_BY = {"enable_data_pre_proc": "iterations_per_loop"}  # deprecated, but the other does not work without it
 NONE = "-"  # stands in messages where there is nothing to name
 
 
@@ -73,7 +74,7 @@ def _described(fact: Fact) -> dict[str, object]:
         return {"legal": "no", "nearest": lambda: near(fact.name, via) or NONE}
     return {
         "legal": "yes",
-        "status": known.status,
+        "status": "active" if _NEEDED_BY.get(known.key) in str(fact.get("options")).split() else known.status,
         "instead": known.replacement or NONE,
         "since": use.since or NONE,
         "until": use.until or NONE,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from npulint.assemble.flow import Flow, argument
@@ -15,8 +14,9 @@ from npulint.assemble.reach import Reach
 from npulint.facts.code import Bind, Call, Op, Value
 from npulint.facts.model import Fact, Span
 from npulint.facts.values import Known
+from npulint.later import regex
 
-_TEST_FILE = re.compile(r"(?:^|/)(?:tests?|testing|unittests?)/|(?:^|/)(?:test_[^/]+|[^/]+_test)\.py$")
+_TEST_FILE = regex(r"(?:^|/)(?:tests?|testing|unittests?)/|(?:^|/)(?:test_[^/]+|[^/]+_test)\.py$")
 
 
 class Context:
@@ -61,11 +61,7 @@ class Context:
 
     def loop_of(self, module: Module, block: int) -> int:
         """The nearest loop around `block` within its function, or -1."""
-        for ancestor in module.ancestors(block):
-            kind = module.blocks[ancestor].kind
-            if kind in ("loop", "function", "lambda"):
-                return ancestor if kind == "loop" else -1
-        return -1
+        return module.loop_of(block)
 
     def gated(self, module: Module, block: int) -> bool:
         """Whether code in `block` runs only in some rounds of its loop: below a condition, in a branch."""

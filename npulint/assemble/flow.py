@@ -293,7 +293,8 @@ class Flow:
             self._callers = defaultdict(list)
             for home in self.names.project.modules.values():
                 for index in range(len(home.code.calls)):
-                    target = self.names.function(self.names.of_call(home, index))
+                    name = self.names.of_call(home, index)
+                    target = self.names.function(name) if ":" in name else None
                     if target is not None:
                         self._callers[(target[0].path, _initialiser(*target))].append((home, index))
         return self._callers.get((module.path, function), [])

@@ -8,10 +8,11 @@ from npulint.assemble.flow import Flow
 from npulint.assemble.module import Module
 from npulint.facts.code import Block, Const, Function, Items, Op, Ref, Result, Value
 from npulint.facts.values import truth
+from npulint.later import regex
 
-_NPU = re.compile(r"npu|ascend|davinci|hccl|910", re.IGNORECASE)
+_NPU = regex(r"npu|ascend|davinci|hccl|910", re.IGNORECASE)
 # Options that choose the job of a script: each of its jobs counts as run.
-_ROLE = re.compile(
+_ROLE = regex(
     r"(?:^|[._])(?:is_|do_|if_|for_|to_)?(?:pre|fine)?_?(?:train|training|eval|evaluate|test|predict|infer|inference|mode|phase|action|task"
     r"|command|cmd|export|tune)(?:_mode|_only|_phase)?$",
     re.IGNORECASE,

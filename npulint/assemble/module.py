@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections import defaultdict
 from functools import cached_property
 
-from npulint.facts.code import Bind, Block, Code, Const, Function, Import, Op, Ref, Result, Return
+from npulint.facts.code import Bind, Block, Call, Code, Const, Function, Import, Op, Ref, Result, Return
 from npulint.facts.model import FileFacts
 
 _SCOPES = frozenset(("module", "function", "class", "lambda"))
@@ -23,9 +24,15 @@ class Module:
         self.blocks: list[Block] = self.code.blocks
         self.callees: list[str | None] = [None] * len(self.code.calls)  # filled by `Names`
         self.plain: dict[str, str] = {}  # names that mean the same everywhere in the module, by `Names`
+        self.folder = posixpath.dirname(file.path)
         self.scope: list[int] = []
+        self._functions: list[int] = []
+        self._loops: list[int] = []
         for index, block in enumerate(self.blocks):
             self.scope.append(self._scope_of(index, block))
+            self._place(index, block)
+        self._written = [_last(call) for call in self.code.calls]
+        self._by_written: dict[str, list[int]] | None = None
         self.names: dict[int, dict[str, list[Bind]]] = defaultdict(dict)
         self.dotted: dict[str, list[Bind]] = defaultdict(list)
         self.imports: dict[int, dict[str, Import]] = defaultdict(dict)
@@ -40,6 +47,14 @@ class Module:
         if block.kind == "global":
             return 0
         return self.scope[max(0, self.blocks[inner].parent)] if block.kind == "nonlocal" else inner
+
+    def _place(self, index: int, block: Block) -> None:
+        """Note the nearest function and loop around a block; its parent comes before it."""
+        inner = block.kind in ("function", "lambda")
+        top = index == 0 or block.parent < 0
+        self._functions.append(-1 if index == 0 else index if inner else -1 if top else self._functions[block.parent])
+        around = -1 if inner or top else self._loops[block.parent]
+        self._loops.append(index if block.kind == "loop" else around)
 
     def _fill(self) -> None:
         for bind in self.code.binds:
@@ -60,7 +75,9 @@ class Module:
             self.returns[self.function_of(returned.block)].append(returned)
         self.attributes = self._class_attributes()
         self.shadowed = {n for table in self.names.values() for n in table}
-        self.shadowed.update(p.lstrip("*") for b in self.blocks for p in b.params)
+        for block in self.blocks:
+            if block.params:
+                self.shadowed.update([p.lstrip("*") for p in block.params])
         self.shadowed.update(a for scope, table in self.imports.items() if scope for a in table)
         self.qualified = {b.name: i for i, b in enumerate(self.blocks) if b.name}
 
@@ -90,20 +107,23 @@ class Module:
 
     def written(self, index: int) -> str:
         """The last segment of what call number `index` calls, as written."""
-        callee = self.code.calls[index].callee
-        if isinstance(callee, Ref):
-            return callee.name.rpartition(".")[2]
-        if isinstance(callee, Op) and callee.op == "." and isinstance(callee.operands[1], Const):
-            return str(callee.operands[1].value)
-        return ""
+        return self._written[index]
+
+    def calls_of(self, *lasts: str) -> list[int]:
+        """The calls whose callee as written ends with one of the segments `lasts`, in text order."""
+        if self._by_written is None:
+            self._by_written = {}
+            for index, last in enumerate(self._written):
+                self._by_written.setdefault(last, []).append(index)
+        return sorted(index for last in lasts for index in self._by_written.get(last, ()))
 
     def function_of(self, block: int) -> int:
         """The nearest enclosing function or lambda block, or -1 at module level."""
-        while block > 0:
-            if self.blocks[block].kind in ("function", "lambda"):
-                return block
-            block = self.blocks[block].parent
-        return -1
+        return self._functions[block] if block > 0 else -1
+
+    def loop_of(self, block: int) -> int:
+        """The nearest loop around `block` within its function, or -1."""
+        return self._loops[block] if block >= 0 else -1
 
     def class_of(self, block: int) -> int:
         """The nearest enclosing class block, or -1."""
@@ -167,3 +187,12 @@ class Module:
         if loops and found:  # the round before may have passed what stands further down
             found += [b for b in binds if b.line >= line and not loops.isdisjoint(self.ancestors(b.block))]
         return found or binds[::-1]
+
+
+def _last(call: Call) -> str:
+    callee = call.callee
+    if isinstance(callee, Ref):
+        return callee.name.rpartition(".")[2]
+    if isinstance(callee, Op) and callee.op == "." and isinstance(callee.operands[1], Const):
+        return str(callee.operands[1].value)
+    return ""

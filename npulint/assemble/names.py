@@ -307,7 +307,7 @@ class Names:
 
 def has_param(params: tuple[str, ...], name: str) -> bool:
     """Whether a name is among parameters, be it a starred one."""
-    return name in params or f"*{name}" in params or f"**{name}" in params
+    return bool(params) and (name in params or f"*{name}" in params or f"**{name}" in params)
 
 
 def _is_plain(name: str) -> bool:

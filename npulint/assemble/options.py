@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from npulint.assemble.module import Module
 from npulint.assemble.names import Names
 from npulint.facts.code import UNKNOWN, Call, Const, Items, Ref, Value
 from npulint.facts.values import Known, merge
+from npulint.later import regex
 
 if TYPE_CHECKING:
     from npulint.assemble.flow import Flow
 
 # Names that hold parsed options by custom; anything else must come from parse_args() or FLAGS itself.
-_HOLDERS = re.compile(r"(?:^|\.)(?:FLAGS|flags|args|arg|opts?|hparams|hps|params|cfg|config|conf|options|parsed|argv|a)$")
+_HOLDERS = regex(r"(?:^|\.)(?:FLAGS|flags|args|arg|opts?|hparams|hps|params|cfg|config|conf|options|parsed|argv|a)$")
+
+
+_DEFINING = frozenset(("add_argument", "mark_flag_as_required", "mark_flags_as_required", "HParams"))
 
 
 class Option:
@@ -37,11 +40,11 @@ class Options:
         self._busy: set[str] = set()
         for module in names.project.modules.values():
             for index, call in enumerate(module.code.calls):
-                if isinstance(call.callee, Ref):
-                    self._define(names, module, index, call, call.callee.name)
+                last = module.written(index)
+                if (last in _DEFINING or last.startswith("DEFINE_")) and isinstance(call.callee, Ref):
+                    self._define(names, module, index, call, last)
 
-    def _define(self, names: Names, module: Module, index: int, call: Call, callee: str) -> None:
-        last = callee.rsplit(".", 1)[-1]
+    def _define(self, names: Names, module: Module, index: int, call: Call, last: str) -> None:
         if last == "add_argument":
             self._argparse(module, call)
         elif last.startswith("DEFINE_"):

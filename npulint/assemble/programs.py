@@ -10,14 +10,17 @@ from npulint.assemble.context import Context
 from npulint.assemble.guards import is_main
 from npulint.assemble.index import FactTable, Index
 from npulint.assemble.module import Module
+from npulint.assemble.reached import Place, Reached, home
 from npulint.assemble.recognise.sessions import purpose
 from npulint.assemble.state import describe
 from npulint.facts.code import Const, Op, Ref, Result, Value
 from npulint.facts.model import Fact, Span
+from npulint.later import regex
 
 _RUNNERS = frozenset(("tensorflow.app.run", "absl.app.run", "tensorflow.compat.v2.app.run", "fire.Fire"))
 _MODULE_LEVEL = frozenset(("session", "train_step", "estimator", "run"))
-_NOT_ENTRY = re.compile(r"(?:^|/)(?:setup|conftest|__init__)\.py$|(?:^|/)docs?/conf\.py$")
+_NOT_ENTRY = regex(r"(?:^|/)(?:setup|conftest|__init__)\.py$|(?:^|/)docs?/conf\.py$")
+_IMPORTERS = ("import_module", "__import__")
 _DEPTH = 4  # steps followed to the beginning of a computed module name
 
 
@@ -41,6 +44,8 @@ class Programs:
         self.facts = facts
         self.other = other
         self._next: dict[str, list[str]] = {}
+        self._uses = Reached(context.project)
+        self._reached: dict[str, set[Place] | None] = {}
 
     def all(self, default_adapter: str) -> list[Program]:
         """Programs with an entry first, then what no entry reaches as one library program."""
@@ -69,8 +74,18 @@ class Programs:
     def _program(self, entry: str, paths: list[str], adapter: str, with_others: bool = True) -> Program:
         index = Index([self.facts[p] for p in paths] + (self.other if with_others else []))
         word = purpose(self.context.project.modules[entry], 0) if entry else "unknown"
-        attrs = {**describe(index, word, adapter), "ranks": self._ranks(entry)}
+        steps = [fact for fact in index.of_kind("train_step") if self._may_run(fact, paths, entry)]
+        attrs = {**describe(index, word, adapter, steps), "ranks": self._ranks(entry)}
         return Program(entry, self.context.project.root, paths, index, attrs)
+
+    def _may_run(self, fact: Fact, paths: list[str], entry: str) -> bool:
+        """Whether the program can come to the code of a fact."""
+        if not entry:
+            return True
+        if entry not in self._reached:
+            self._reached[entry] = self._uses.within(paths, entry)
+        reached = self._reached[entry]
+        return reached is None or (fact.path, home(fact.around.module, fact.around.block)) in reached
 
     def _ranks(self, entry: str) -> str:
         """How many devices the launchers of this entry start it on: many, one or unknown."""
@@ -132,7 +147,7 @@ class Programs:
         """Modules loaded by ``importlib.import_module("prefix." + name)`` and the like."""
         found: list[Module] = []
         for index, call in enumerate(module.code.calls):
-            if isinstance(call.callee, Ref) and call.callee.name.endswith(("import_module", "__import__")) and call.args:
+            if module.written(index).endswith(_IMPORTERS) and isinstance(call.callee, Ref) and call.args:
                 for prefix in _prefixes(module, call.args[0]):
                     if prefix.endswith("."):
                         found += self.context.project.below(prefix.strip("."), module)

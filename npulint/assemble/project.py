@@ -41,13 +41,12 @@ class Project:
 
     def find(self, dotted: str, importer: Module, level: int = 0) -> Module | None:
         """The module of this project that ``import dotted`` means in `importer`, if any."""
-        key = (importer.path, dotted, level)
+        key = (importer.folder, dotted, level)
         if key not in self._memo:
-            self._memo[key] = self._find(dotted, importer, level)
+            self._memo[key] = self._find(dotted, importer.folder, level)
         return self._memo[key]
 
-    def _find(self, dotted: str, importer: Module, level: int) -> Module | None:
-        folder = posixpath.dirname(importer.path)
+    def _find(self, dotted: str, folder: str, level: int) -> Module | None:
         if level:
             for _ in range(level - 1):
                 folder = posixpath.dirname(folder)

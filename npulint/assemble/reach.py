@@ -9,13 +9,14 @@ from collections.abc import Iterator
 from npulint.assemble.flow import Flow
 from npulint.assemble.module import Module
 from npulint.facts.code import Items, Op, Ref, Value
+from npulint.later import regex
 
 _STAGES = frozenset(
     "map flat_map filter interleave from_generator map_and_batch parallel_interleave apply reduce scan take_while "
     "group_by_window bucket_by_sequence_length py_func numpy_function py_function parallel_map map_with_legacy_function".split()
 )
-_INPUT_FUNCTION = re.compile(r"(?:^|[._])(?:\w*input_fn\w*|parse\w*|_?parse|preprocess\w*|augment\w*|decode_\w+|read_\w+|\w*_example)$")
-_INPUT_FILE = re.compile(r"(?:^|[/_])(?:data|dataset|datasets|input|inputs|preprocess\w*|(?:auto_?)?augment\w*|reader|loader|data_\w+|\w+_data|\w*input_pipeline|tfrecord\w*)(?:[/_.]|\.py$)")
+_INPUT_FUNCTION = regex(r"(?:^|[._])(?:\w*input_fn\w*|parse\w*|_?parse|preprocess\w*|augment\w*|decode_\w+|read_\w+|\w*_example)$")
+_INPUT_FILE = regex(r"(?:^|[/_])(?:data|dataset|datasets|input|inputs|preprocess\w*|(?:auto_?)?augment\w*|reader|loader|data_\w+|\w+_data|\w*input_pipeline|tfrecord\w*)(?:[/_.]|\.py$)")
 
 
 class Reach:
@@ -34,8 +35,9 @@ class Reach:
     def _fill(self) -> None:
         queue: list[tuple[Module, int]] = []
         for module in self.flow.names.project.modules.values():
-            for index, call in enumerate(module.code.calls):
-                if (call.args or call.keywords) and module.written(index) in _STAGES:
+            for index in module.calls_of(*_STAGES):
+                call = module.code.calls[index]
+                if call.args or call.keywords:
                     name = self.flow.names.of_call(module, index)
                     if name.rpartition(".")[2] in _STAGES and is_stage(name):
                         for value in (*call.args, *(v for _, v in call.keywords)):
@@ -123,7 +125,7 @@ def is_stage(name: str) -> bool:
     return name.startswith("?") and looks_like_dataset(name.rpartition(".")[0])
 
 
-_DATASET_NAME = re.compile(r"(?:^\?|[._])(?:\w*dataset\w*|ds|\w+_ds|d?set|\w*_data|data|files|filenames_ds)(?:\(\))?$", re.IGNORECASE)
+_DATASET_NAME = regex(r"(?:^\?|[._])(?:\w*dataset\w*|ds|\w+_ds|d?set|\w*_data|data|files|filenames_ds)(?:\(\))?$", re.IGNORECASE)
 
 
 def looks_like_dataset(name: str) -> bool:

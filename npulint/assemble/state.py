@@ -14,12 +14,12 @@ _AMP = ("enable_mixed_precision_graph_rewrite",)
 _PATCHING = (1, 9)  # the first adapter release whose import patches tf.Session
 
 
-def describe(index: Index, entry_word: str, adapter: str) -> dict[str, str]:
-    """The attributes of a program. `entry_word` is what its entry's name says it is for; `adapter` the
-    adapter release to assume."""
+def describe(index: Index, entry_word: str, adapter: str, steps: list[Fact]) -> dict[str, str]:
+    """The attributes of a program. `entry_word` is what its entry's name says it is for, `adapter` the
+    adapter release to assume, `steps` the train steps that the program may come to."""
     npu = _npu_imports(index)
     framework = _framework(index)
-    trains = _trains(index, entry_word)
+    trains = _trains(steps, entry_word)
     patched = "yes" if any(f.name.startswith("npu_bridge.npu_init") or f.name == "npu_bridge" for f in npu) and _at_least(adapter) else "no"
     attrs = {
         "framework": framework,
@@ -49,10 +49,10 @@ def _framework(index: Index) -> str:
     return "torch" if roots & {"torch", "torch_npu", "apex"} else "none"
 
 
-def _trains(index: Index, entry_word: str) -> bool:
+def _trains(steps: list[Fact], entry_word: str) -> bool:
     if entry_word in ("evaluate", "export", "data"):
         return False
-    return any(f.get("active") != "no" and f.get("in_test") != "yes" for f in index.of_kind("train_step"))
+    return any(f.get("active") != "no" and f.get("in_test") != "yes" for f in steps)
 
 
 def _modes(index: Index) -> list[str]:

@@ -15,6 +15,9 @@ LONGEST_TITLE = 90
 
 _PARTS = ("title", "message", "why", "fix")
 _PLACEHOLDER = re.compile(r"\{([A-Za-z_]\w*)\}")
+_WIDE = r"[\u3000-\u303f\u3400-\u9fff\uff00-\uffef]"
+_SEAM = re.compile(rf"(?<=[\u3000-\u303f\uff00-\uffef]) | (?=[\u3000-\u303f\uff00-\uffef])|(?<={_WIDE}) (?={_WIDE})")
+"""The blank that a folded line leaves beside Chinese punctuation or between two Chinese characters."""
 _CHINESE = re.compile(r"[\u3400-\u9fff]")
 _ALWAYS = frozenset(("name", "short", "path"))
 
@@ -47,6 +50,7 @@ def _language(fields: Fields, parts: Keys, lang: str) -> Text:
         if "\n" in title or placeholders(title):
             fields.problem(parts["title"], f"text.{lang}.title must be one line without placeholders")
     if lang == "zh":
+        read = {part: _SEAM.sub("", text) for part, text in read.items()}
         for part in ("title", "why"):
             if read[part] and not _CHINESE.search(read[part]):
                 fields.problem(parts[part], f"text.zh.{part} is not Chinese")

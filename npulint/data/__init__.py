@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import os
 
 
 def table(name: str) -> bytes:
     """The raw content of a table of this package."""
-    return (Path(__file__).parent / name).read_bytes()
+    with open(os.path.join(os.path.dirname(__file__), name), "rb") as stream:
+        return stream.read()

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from functools import cache
 
 import msgspec
 
 from npulint.data import table
+from npulint.later import regex
 
-_TYPE = re.compile(r"_?[A-Z][A-Za-z0-9_]*")
-_SUFFIX = re.compile(r"(D|Ex|V\d)$")
+_TYPE = regex(r"_?[A-Z][A-Za-z0-9_]*")
+_SUFFIX = regex(r"(D|Ex|V\d)$")
 _LOOKALIKE = str.maketrans({"1": "l", "0": "o", "_": None, ".": None, "/": None, "-": None})
 _SHORT = 6  # below this length two real types may differ in one letter
 

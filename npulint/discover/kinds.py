@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from npulint.later import regex
+
 _EXACT = {
     "setup.py": ("python", "dependency"),
     "setup.cfg": ("dependency",),
@@ -22,8 +24,8 @@ _SUFFIX = {
     "dockerfile": ("dockerfile",),
     "Dockerfile": ("dockerfile",),
 }
-_REQUIREMENTS = re.compile(r"requirements?[\w.-]*\.txt", re.IGNORECASE)
-_SHEBANG = re.compile(rb"#![^\n]*?\b(?:(python)[\d.]*|(ba|da|k|z)?sh)\b")
+_REQUIREMENTS = regex(r"requirements?[\w.-]*\.txt", re.IGNORECASE)
+_SHEBANG = regex(rb"#![^\n]*?\b(?:(python)[\d.]*|(ba|da|k|z)?sh)\b")
 
 JSON_LIMIT = 256 * 1024
 """Bytes above which a JSON file is data, never a mixed precision list."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from npulint.assemble.programs import Program
@@ -12,9 +11,10 @@ from npulint.evaluate.versions import within
 from npulint.facts.model import Fact
 from npulint.facts.values import Known
 from npulint.findings import Finding, Fix, Related
+from npulint.later import regex
 
 _RELATED = 24
-_CAPTURE = re.compile(r"\{([a-z_][a-z0-9_]*)\}")
+_CAPTURE = regex(r"\{([a-z_][a-z0-9_]*)\}")
 _DOCS = "https://npulint.dev/checks/"
 
 

@@ -49,8 +49,10 @@ def candidates(query: Query, program: Program) -> list[Fact]:
     found = []
     for pattern in query.names:
         last = last_segment(pattern)
-        facts = program.index.named(query.kind, last) if last else program.index.of_kind(query.kind)
-        found += [f for f in facts if matches(pattern, f.name)]
+        if not last:
+            found += program.index.matching(query.kind, pattern, matches)
+        elif facts := program.index.named(query.kind, last):
+            found += [f for f in facts if matches(pattern, f.name)]
     return found
 
 

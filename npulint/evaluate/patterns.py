@@ -18,11 +18,13 @@ def compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(body + r"\Z", re.DOTALL)
 
 
+@lru_cache(maxsize=50_000)
 def matches(pattern: str, name: str) -> bool:
     """Whether a canonical name fits a pattern."""
     return pattern == name if "*" not in pattern else compiled(pattern).match(name) is not None
 
 
+@lru_cache(maxsize=2048)
 def last_segment(pattern: str) -> str:
     """The literal last segment of a pattern, or an empty text when it holds a star."""
     last = pattern.rpartition(".")[2]

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
-_PART = re.compile(r"\d+|[a-z]+", re.IGNORECASE)
-_CLAUSE = re.compile(r"^\s*(>=|<=|==|!=|>|<)?\s*(\S+)\s*$")
+from npulint.later import regex
+
+_PART = regex(r"\d+|[a-z]+", re.IGNORECASE)
+_CLAUSE = regex(r"^\s*(>=|<=|==|!=|>|<)?\s*(\S+)\s*$")
 _RANKS = {"alpha": -3, "alph": -3, "a": -3, "beta": -2, "b": -2, "rc": -1}
 
 
@@ -14,6 +17,7 @@ def key(version: str) -> tuple[int, ...]:
     return tuple(int(p) if p.isdigit() else _RANKS.get(p.lower(), 0) for p in _PART.findall(version.lstrip("rv")))
 
 
+@lru_cache(maxsize=512)
 def within(version: str, wanted: str) -> bool:
     """Whether `version` lies in the range; a shorter version stands for all that begin with it."""
     return all(_clause(key(version), clause) for clause in wanted.split(",") if clause.strip())

@@ -10,12 +10,13 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from npulint.facts.model import Fact
+from npulint.later import regex
 from npulint.read.json_tree import Lines
 from npulint.read.requirement import canonical, conda_requirement, requirement
 
 _SETUP_KEYWORDS = frozenset(("install_requires", "tests_require", "setup_requires", "extras_require"))
-_CFG_KEY = re.compile(r"(?P<key>[\w.-]+)[ \t]*[=:][ \t]*(?P<value>.*)")
-_CONDA_ITEM = re.compile(r"(?P<indent>[ \t]*)-[ \t]+(?P<item>[^#\n]*)")
+_CFG_KEY = regex(r"(?P<key>[\w.-]+)[ \t]*[=:][ \t]*(?P<value>.*)")
+_CONDA_ITEM = regex(r"(?P<indent>[ \t]*)-[ \t]+(?P<item>[^#\n]*)")
 
 Found = tuple[str, str, int]  # name, version, offset of its text
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 
 from npulint.facts.model import Fact, Span
+from npulint.later import regex
 from npulint.read.shell import read_shell
 
-_INSTRUCTION = re.compile(r"[ \t]*(?P<word>[A-Za-z]+)[ \t]+")
-_FLAGS = re.compile(r"(?:--[\w-]+(?:=\S+)?[ \t]+)+")
-_OLD_ENV = re.compile(r"(?P<name>[A-Za-z_]\w*)[ \t]+(?P<value>[^\n=][^\n]*)$")
+_INSTRUCTION = regex(r"[ \t]*(?P<word>[A-Za-z]+)[ \t]+")
+_FLAGS = regex(r"(?:--[\w-]+(?:=\S+)?[ \t]+)+")
+_OLD_ENV = regex(r"(?P<name>[A-Za-z_]\w*)[ \t]+(?P<value>[^\n=][^\n]*)$")
 _RUNS = frozenset(("RUN", "CMD", "ENTRYPOINT"))
 
 

@@ -12,9 +12,10 @@ from bisect import bisect_right
 import msgspec
 
 from npulint.facts.model import Span
+from npulint.later import regex
 
 _DEPTH = 200
-_TOKEN = re.compile(
+_TOKEN = regex(
     r"""[ \t\r\n\ufeff]+
     | (?P<string> "[^"\\\n]*(?:\\.[^"\\\n]*)*" )
     | (?P<mark> [{}\[\],:] )

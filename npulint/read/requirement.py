@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 
-_REQUIREMENT = re.compile(
+from npulint.later import regex
+
+_REQUIREMENT = regex(
     r"(?P<name>[A-Za-z0-9][\w.-]*)[ \t]*(?:\[[^\]]*\])?[ \t]*"
     r"(?:@[ \t]*(?P<url>\S+)|\(?(?P<version>(?:[<>=!~]=?=?[ \t]*[\w.*+!-]+[ \t,]*)*)\)?)[ \t]*(?:[;#].*)?(?:--hash.*)?$"
 )
-_EGG = re.compile(r"#(?:.*&)?egg=([\w.-]+)")
-_CONDA = re.compile(r"(?:[\w-]+::)?(?P<name>[A-Za-z_][\w.-]*)[ \t]*(?P<version>[<>=!~][^#\s]*)?")
+_EGG = regex(r"#(?:.*&)?egg=([\w.-]+)")
+_CONDA = regex(r"(?:[\w-]+::)?(?P<name>[A-Za-z_][\w.-]*)[ \t]*(?P<version>[<>=!~][^#\s]*)?")
 
 
 def canonical(name: str) -> str:

@@ -10,10 +10,11 @@ import msgspec
 
 from npulint.discover.regular import NotRegularError, TooLargeError, read_regular
 from npulint.facts.model import Comment, Problem, Span
+from npulint.later import regex
 
-_COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
-_BLANK = re.compile(rb"^[ \t\f]*(?:#|\r|\n|$)")
-_FIRST_LINES = re.compile(rb"[^\r\n]*(?:\r\n?|\n)?")
+_COOKIE = regex(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
+_BLANK = regex(rb"^[ \t\f]*(?:#|\r|\n|$)")
+_FIRST_LINES = regex(rb"[^\r\n]*(?:\r\n?|\n)?")
 _WIDE_MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
@@ -23,8 +24,8 @@ _WIDE_MARKS = (
 # Codecs of the library that are no encodings of sources; some take quadratic time.
 _NO_SOURCE = frozenset(("punycode", "idna", "undefined", "unicode_escape", "raw_unicode_escape", "utf-7", "charmap"))
 _CHINESE = frozenset(("gb2312", "gbk", "hz"))
-_WORD = re.compile(r"npulint:|noqa", re.IGNORECASE)
-_SHELL_COMMENT = re.compile(r"(?:^|(?<=\s))#(.*)")
+_WORD = regex(r"npulint:|noqa", re.IGNORECASE)
+_SHELL_COMMENT = regex(r"(?:^|(?<=\s))#(.*)")
 
 
 class Source(msgspec.Struct, frozen=True):

@@ -8,8 +8,10 @@ from collections.abc import Mapping
 from typing import TextIO
 from unicodedata import combining, east_asian_width
 
+from npulint.later import regex
+
 # C0, DEL and C1; line separators; marks without a glyph; bidi controls, which reorder what is read; surrogates.
-_HOSTILE = re.compile(
+_HOSTILE = regex(
     "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff"
     "\U000e0000-\U000e007f]"
 )

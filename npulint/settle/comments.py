@@ -14,6 +14,7 @@ import msgspec
 
 from npulint.facts.model import Comment, FileFacts, Span
 from npulint.findings import Finding
+from npulint.later import regex
 from npulint.lines import Lines
 from npulint.nearby import nearest
 from npulint.settle.engine import INVALID_SUPPRESSION, UNUSED_SUPPRESSION, finding
@@ -21,9 +22,9 @@ from npulint.settle.select import Identity
 from npulint.settle.statements import long_statements
 from npulint.texts import say
 
-_IGNORE = re.compile(r"(?:^|#)\s*npulint\s*:\s*(ignore-file|ignore)(?![\w-])\s*(?:\[([^\]]*)\])?", re.IGNORECASE)
-_NOQA = re.compile(r"(?:^|#)\s*noqa\s*:\s*([A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*)", re.IGNORECASE)
-_OURS = re.compile(r"NPU[0-9]+", re.IGNORECASE)
+_IGNORE = regex(r"(?:^|#)\s*npulint\s*:\s*(ignore-file|ignore)(?![\w-])\s*(?:\[([^\]]*)\])?", re.IGNORECASE)
+_NOQA = regex(r"(?:^|#)\s*noqa\s*:\s*([A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*)", re.IGNORECASE)
+_OURS = regex(r"NPU[0-9]+", re.IGNORECASE)
 
 
 class Directive(msgspec.Struct, frozen=True):

@@ -120,8 +120,12 @@ def _passed(module: Module) -> set[str]:
     found: set[str] = set()
     for index, call in enumerate(module.code.calls):
         if module.written(index) != "partial":
-            found.update(v.name for v in call.args if isinstance(v, Ref))
-            found.update(v.name for _, v in call.keywords if isinstance(v, Ref))
+            for value in call.args:
+                if isinstance(value, Ref):
+                    found.add(value.name)
+            for _, value in call.keywords:
+                if isinstance(value, Ref):
+                    found.add(value.name)
     return found
 
 

@@ -10,22 +10,23 @@ from npulint.assemble.module import Module
 from npulint.assemble.recognise.training import LOSS_SCALE_OPTIMIZERS, wrapped_by
 from npulint.facts.code import Const, Op, Value
 from npulint.facts.model import Fact
+from npulint.later import regex
 
 _DEVICE_CALLS = frozenset(("tensorflow.device", "tensorflow.train.replica_device_setter", "tensorflow.Graph().device"))
-_GPU = re.compile(r"gpu|cuda", re.IGNORECASE)
+_GPU = regex(r"gpu|cuda", re.IGNORECASE)
 _STACKS = (
-    ("horovod", re.compile(r"^horovod\.")),
+    ("horovod", regex(r"^horovod\.")),
     ("tf.distribute", re.compile(r"^tensorflow\.(?:contrib\.)?distribute\.|^tensorflow\.train\.(?:SyncReplicasOptimizer|Server|ClusterSpec)$")),
-    ("npu", re.compile(r"^npu_bridge\.npu_init\.(?:NPUDistributedOptimizer|npu_distributed_optimizer_wrapper|npu_tf_optimizer|npu_keras_optimizer|npu_allreduce|hccl_ops\.\w+|NPUBroadcastGlobalVariables\w+|get_(?:npu_)?(?:local_)?rank_\w+|npu_strategy\.\w+)$|^(?:npu_bridge\.)?hccl\.|^npu_device\.distribute\.")),
-    ("tpu", re.compile(r"^tensorflow\.(?:contrib\.tpu|tpu|estimator\.tpu)\.|\.TPUClusterResolver$")),
+    ("npu", regex(r"^npu_bridge\.npu_init\.(?:NPUDistributedOptimizer|npu_distributed_optimizer_wrapper|npu_tf_optimizer|npu_keras_optimizer|npu_allreduce|hccl_ops\.\w+|NPUBroadcastGlobalVariables\w+|get_(?:npu_)?(?:local_)?rank_\w+|npu_strategy\.\w+)$|^(?:npu_bridge\.)?hccl\.|^npu_device\.distribute\.")),
+    ("tpu", regex(r"^tensorflow\.(?:contrib\.tpu|tpu|estimator\.tpu)\.|\.TPUClusterResolver$")),
 )
 _WHAT = (
-    ("optimizer", re.compile(r"Optimizer$|optimizer(?:_wrapper)?$")),
-    ("broadcast", re.compile(r"roadcast")),
-    ("init", re.compile(r"init|shutdown")),
-    ("rank", re.compile(r"rank|size$")),
-    ("allreduce", re.compile(r"all_?reduce|all_?gather|reduce_scatter")),
-    ("strategy", re.compile(r"Strategy$")),
+    ("optimizer", regex(r"Optimizer$|optimizer(?:_wrapper)?$")),
+    ("broadcast", regex(r"roadcast")),
+    ("init", regex(r"init|shutdown")),
+    ("rank", regex(r"rank|size$")),
+    ("allreduce", regex(r"all_?reduce|all_?gather|reduce_scatter")),
+    ("strategy", regex(r"Strategy$")),
 )
 
 

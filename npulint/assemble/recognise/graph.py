@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 from npulint.assemble.context import Context
 from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
 from npulint.facts.code import Const, Items, Op, Ref, Result, Value
 from npulint.facts.model import Fact
+from npulint.later import regex
 
 _CONTROL = frozenset(
     """tensorflow.cond tensorflow.while_loop tensorflow.case tensorflow.map_fn tensorflow.scan tensorflow.foldl tensorflow.foldr
@@ -76,7 +75,7 @@ def _is_none(context: Context, module: Module, value: Value, block: int, line: i
 
 
 _FOLDED = ("tensorflow.shape", "tensorflow.size", "tensorflow.convert_to_tensor")  # constants wherever the shape is static
-_TENSOR = re.compile(r"^tensorflow\.(?!compat\.|contrib\.training\.HParams|app\.|flags\.|constant\b)")
+_TENSOR = regex(r"^tensorflow\.(?!compat\.|contrib\.training\.HParams|app\.|flags\.|constant\b)")
 
 
 def k_kind(context: Context, module: Module, index: int) -> str:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 from npulint.assemble.context import Context
 from npulint.assemble.module import Module
 from npulint.assemble.recognise.training import is_session_run
 from npulint.facts.code import Items, Op, Ref, Result, Value
 from npulint.facts.model import Fact
+from npulint.later import regex
 
 _VARIABLES = frozenset(
     (
@@ -19,7 +18,7 @@ _VARIABLES = frozenset(
         "variables",
     )
 )
-_ITERATOR = re.compile(r"(?:[Ii]terator(?:\w|\.from_structure)*(?:\(\))?|(?:^|[.?_])iter)\.(?:make_)?initializer$")
+_ITERATOR = regex(r"(?:[Ii]terator(?:\w|\.from_structure)*(?:\(\))?|(?:^|[.?_])iter)\.(?:make_)?initializer$")
 _DEPTH = 6
 _WIDTH = 32
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from npulint.assemble.context import Context
 from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
@@ -11,6 +9,7 @@ from npulint.assemble.reach import is_stage, looks_like_dataset
 from npulint.assemble.recognise.sessions import purpose
 from npulint.facts.code import Bind, Ref, Result
 from npulint.facts.model import Fact
+from npulint.later import regex
 
 _STAGES = frozenset(
     "map batch padded_batch map_and_batch shard shuffle repeat prefetch interleave flat_map filter cache take skip "
@@ -20,7 +19,7 @@ _STAGES = frozenset(
 _ONLY_DATASETS = frozenset(("prefetch", "make_one_shot_iterator", "make_initializable_iterator", "interleave", "flat_map"))
 # Stage -> position of drop_remainder.
 _BATCHES = {"batch": 1, "padded_batch": 3, "map_and_batch": 3}
-_TABLE = re.compile(
+_TABLE = regex(
     r"^tensorflow\.(?:contrib\.lookup|lookup(?:\.experimental)?)\.(?:HashTable|MutableHashTable|MutableDenseHashTable|"
     r"index_table_from_\w+|index_to_string_table_from_\w+|StaticHashTable|StaticVocabularyTable|DenseHashTable|IdTableWithHashBuckets)$"
 )

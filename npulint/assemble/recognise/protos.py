@@ -44,15 +44,13 @@ class Protos:
         self.entries: dict[str, tuple[Site, list[str]]] = {}
         self.unplaced: list[Site] = []
         for module in context.project.modules.values():
-            for index in range(len(module.code.calls)):
+            for index in module.calls_of("add", "NPURunConfig", *_HELPERS):
                 self._of_call(module, index)
         for module in context.project.modules.values():
             self._rewrite(module)
 
     def _of_call(self, module: Module, index: int) -> None:
         last = module.written(index)
-        if last != "add" and last not in _HELPERS and last != "NPURunConfig":
-            return
         call = module.code.calls[index]
         written = call.callee.name if isinstance(call.callee, Ref) else ""
         name = self.context.names.of_call(module, index)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 
 from npulint.assemble.context import Context
 from npulint.assemble.module import Module
@@ -12,34 +13,37 @@ from npulint.assemble.recognise.settings import settings
 from npulint.facts.model import Fact
 
 _Recogniser = Callable[[Module, int, str], list[Fact]]
+_PARTS = (calls, training, initialisers, inputs, graph, cost, devices)
+_WANTS: tuple[Callable[[str], bool], ...] = (sessions.wants, *(part.wants for part in _PARTS))
+_OF_CALL: tuple[Callable[[Context, Module, int, str], list[Fact]], ...] = tuple(part.of_call for part in _PARTS)
 
 
 def recognise(context: Context) -> dict[str, list[Fact]]:
     """Domain facts per path of a project. Which recognisers want a callee is asked once per name."""
     protos = Protos(context)
     able = _recognisers(context, protos)
-    wanted: dict[str, list[_Recogniser]] = {}
     facts: dict[str, list[Fact]] = {}
     for path, module in context.project.modules.items():
         found = facts.setdefault(path, [])
         for index in range(len(module.code.calls)):
             name = context.names.of_call(module, index)
-            takers = wanted.get(name)
-            if takers is None:
-                takers = wanted[name] = [take for wants, take in able if wants(name)]
-            for take in takers:
-                found += take(module, index, name)
+            for taker in _takers(name):
+                found += able[taker](module, index, name)
         found += calls.of_module(context, module)
         found += settings(context, protos, module)
         found += protos.facts(module)
     return facts
 
 
-def _recognisers(context: Context, protos: Protos) -> list[tuple[Callable[[str], bool], _Recogniser]]:
-    able: list[tuple[Callable[[str], bool], _Recogniser]] = [(sessions.wants, sessions.Sessions(context, protos).of_call)]
-    for part in (calls, training, initialisers, inputs, graph, cost, devices):
-        able.append((part.wants, _bound(part.of_call, context)))
-    return able
+@lru_cache(maxsize=20_000)
+def _takers(name: str) -> tuple[int, ...]:
+    """Which recognisers want a callee, by their positions."""
+    return tuple(position for position, wants in enumerate(_WANTS) if wants(name))
+
+
+def _recognisers(context: Context, protos: Protos) -> list[_Recogniser]:
+    able: list[_Recogniser] = [sessions.Sessions(context, protos).of_call]
+    return able + [_bound(of_call, context) for of_call in _OF_CALL]
 
 
 def _bound(function: Callable[[Context, Module, int, str], list[Fact]], context: Context) -> _Recogniser:

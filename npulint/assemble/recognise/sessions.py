@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 from npulint.assemble.context import Context
 from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
 from npulint.assemble.recognise.protos import Protos, site_key
 from npulint.facts.code import Const, Op, Result, Value
 from npulint.facts.model import Fact
+from npulint.later import regex
 
 # Constructor -> (keyword of the config, position; -1: keyword only).
 SESSIONS = {
@@ -26,15 +25,15 @@ SESSIONS = {
     "tensorflow.contrib.slim.evaluation.evaluate_once": ("session_config", -1),
     "tensorflow.contrib.slim.evaluation.evaluation_loop": ("session_config", -1),
 }
-_CANNED = re.compile(r"^tensorflow\.estimator\.(?:DNN|Linear|Baseline|BoostedTrees)\w*(?:Classifier|Regressor|Estimator)$")
+_CANNED = regex(r"^tensorflow\.estimator\.(?:DNN|Linear|Baseline|BoostedTrees)\w*(?:Classifier|Regressor|Estimator)$")
 _TPU = frozenset(("tensorflow.contrib.tpu.TPUEstimator", "tensorflow.estimator.tpu.TPUEstimator"))
 _PLAIN = frozenset(("tensorflow.estimator.Estimator", "tensorflow.contrib.learn.Estimator"))
 _NPU_PROTO = ("npu_config_proto", "npu_run_config_init", "session_dump_config")
 _PURPOSES = (
-    ("train", re.compile(r"(?:^|[_./])(?:re)?train(?!_?data|_?set|_?input)|fit\b|finetune")),
-    ("export", re.compile(r"freeze|frozen|export|convert|ckpt|2pb|_pb\b|to_pb|onnx|save_?model|saved_model|inspect|checkpoint")),
-    ("evaluate", re.compile(r"eval|(?:^|[_./])test|valid|predict|infer|demo|sample|generat|visuali|metric|detect(?!or|ion)|benchmark")),
-    ("data", re.compile(r"data|record|dataset|preprocess|prepare|download|(?:^|[_./])input")),
+    ("train", regex(r"(?:^|[_./])(?:re)?train(?!_?data|_?set|_?input)|fit\b|finetune")),
+    ("export", regex(r"freeze|frozen|export|convert|ckpt|2pb|_pb\b|to_pb|onnx|save_?model|saved_model|inspect|checkpoint")),
+    ("evaluate", regex(r"eval|(?:^|[_./])test|valid|predict|infer|demo|sample|generat|visuali|metric|detect(?!or|ion)|benchmark")),
+    ("data", regex(r"data|record|dataset|preprocess|prepare|download|(?:^|[_./])input")),
 )
 
 

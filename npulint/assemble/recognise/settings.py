@@ -3,16 +3,15 @@ ConfigProto fields."""
 
 from __future__ import annotations
 
-import re
-
 from npulint.assemble.context import Context
 from npulint.assemble.module import Module
 from npulint.assemble.recognise.protos import Protos
 from npulint.facts.code import Bind, Const, Value
 from npulint.facts.model import Fact, Span
+from npulint.later import regex
 
-_MAP = re.compile(r"^(?P<root>.+)\.parameter_map\[(?P<key>[^\]]*)\]\.(?P<field>\w+)$")
-_NPU_OPTIONS = re.compile(r"^(?P<root>.+?)(?:\.npu_device)?\.global_options\(\)\.(?P<key>[\w.]+)$")
+_MAP = regex(r"^(?P<root>.+)\.parameter_map\[(?P<key>[^\]]*)\]\.(?P<field>\w+)$")
+_NPU_OPTIONS = regex(r"^(?P<root>.+?)(?:\.npu_device)?\.global_options\(\)\.(?P<key>[\w.]+)$")
 _PROTO_FIELDS = ("rewrite_options", "optimizer_options", "gpu_options")
 _PROTO_DIRECT = frozenset(("allow_soft_placement", "log_device_placement"))
 _RUN_CONFIGS = ("npu_bridge.npu_init.NPURunConfig",)

@@ -9,8 +9,9 @@ from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
 from npulint.facts.code import Call, Items, Op, Ref, Result, Table, Value
 from npulint.facts.model import Fact
+from npulint.later import regex
 
-_OPTIMIZER = re.compile(
+_OPTIMIZER = regex(
     r"^tensorflow\.(?:train|contrib\.opt|keras\.optimizers|contrib\.optimizer_v2)\.(?:\w*Optimizer\w*|Adam|SGD|RMSprop|Adagrad|Adadelta|Adamax|Nadam|Ftrl)$"
 )
 LOSS_SCALE_OPTIMIZERS = ("NPULossScaleOptimizer", "NpuLossScaleOptimizer", "NPUOptimizer", "LossScaleOptimizer", "MixedPrecisionLossScaleOptimizer")
@@ -20,11 +21,11 @@ _DISTRIBUTED = ("NPUDistributedOptimizer", "npu_distributed_optimizer_wrapper", 
 _STEPS = frozenset(("minimize", "apply_gradients"))
 _ESTIMATOR_STEPS = frozenset(("train", "train_and_evaluate"))
 _KERAS_STEPS = frozenset(("fit", "fit_generator", "train_on_batch"))
-_KERAS_MODEL = re.compile(r"^(?:tensorflow\.)?keras\.(?:models?\.)?(?:Model|Sequential)\(\)|^tensorflow\.keras\.applications\.\w+\(\)")
+_KERAS_MODEL = regex(r"^(?:tensorflow\.)?keras\.(?:models?\.)?(?:Model|Sequential)\(\)|^tensorflow\.keras\.applications\.\w+\(\)")
 _WRAPS = 4
 
 
-_OWN = re.compile(r":[\w.]*Optimizer\w*$")
+_OWN = regex(r":[\w.]*Optimizer\w*$")
 _WORDS = frozenset((*LOSS_SCALE_OPTIMIZERS, *_MANAGERS, *_STEPS, *_ESTIMATOR_STEPS, *_KERAS_STEPS, "run"))
 
 

@@ -8,13 +8,14 @@ columns, and ``async`` as a name.
 from __future__ import annotations
 
 import io
-import re
 import tokenize
 
-_NUMBER = re.compile(r"(?<![\w.])0([0-7]+)[lL]?(?![\w.])|(?<![\w.])((?:0[xX][0-9a-fA-F]+|\d+))[lL](?!\w)")
-_UNICODE_RAW = re.compile(r"(?<![\w])[uU][rR](?=[\"'])")
-_BACKQUOTES = re.compile(r"`([^`\n]*)`")
-_ASYNC = re.compile(r"\basync(?=\s*[=,):.])")
+from npulint.later import regex
+
+_NUMBER = regex(r"(?<![\w.])0([0-7]+)[lL]?(?![\w.])|(?<![\w.])((?:0[xX][0-9a-fA-F]+|\d+))[lL](?!\w)")
+_UNICODE_RAW = regex(r"(?<![\w])[uU][rR](?=[\"'])")
+_BACKQUOTES = regex(r"`([^`\n]*)`")
+_ASYNC = regex(r"\basync(?=\s*[=,):.])")
 _SKIPPED = (tokenize.COMMENT, tokenize.NL, tokenize.INDENT, tokenize.DEDENT)
 
 Edit = tuple[int, int, int, str]

@@ -6,10 +6,11 @@ import re
 from typing import Any
 
 from npulint.facts.model import Fact, Problem
+from npulint.later import regex
 from npulint.read.json_tree import Lines
 from npulint.read.requirement import requirement
 from npulint.read.shell.commands import Command, Parser
-from npulint.read.shell.lex import Lexer, Part, Word
+from npulint.read.shell.lex import Lexer, Word
 from npulint.read.shell.programs import BUILTINS, Launch, basename, options, started
 from npulint.read.shell.values import HOLE, Field, Variables
 
@@ -19,8 +20,9 @@ _NESTING = 8  # levels of command substitution that are looked into
 _PACKAGES = 200  # of one pip command
 _LINE = 400  # characters of a command kept for checks
 # Most substitutions only cut a figure out of a log; those that start something hold one of these.
-_TELLING = re.compile(r"python|nvidia|nvprof|nsys|nvcc|smi|mpi|run|pip|export|\bsh\b|\.sh")
-_NAME = re.compile(r"[A-Za-z_]\w*")
+_TELLING = regex(r"python|nvidia|nvprof|nsys|nvcc|smi|mpi|run|pip|export|\bsh\b|\.sh")
+_NAME = regex(r"[A-Za-z_]\w*")
+_SET = regex(r"[A-Za-z_]\w*(\[[^\]]*\])?\+?=")
 
 
 def read_shell(text: str, path: str, via: str = "shell") -> list[Fact]:
@@ -103,12 +105,10 @@ class _Reader:
                     self._variables.assign(word, command)
 
     def _spells_assignment(self, word: Word) -> bool:
-        first = word.parts[0] if word.parts else Part("unknown", "")
-        return (
-            first.kind == "text"
-            and not first.quoted
-            and re.match(r"[A-Za-z_]\w*(\[[^\]]*\])?\+?=", first.text) is not None
-        )
+        if not word.parts:
+            return False
+        first = word.parts[0]
+        return "=" in first.text and first.kind == "text" and not first.quoted and _SET.match(first.text) is not None
 
     def _counters(self, word: Word, command: Command) -> None:
         for name in set(_NAME.findall("".join(part.text for part in word.parts)[:500])):

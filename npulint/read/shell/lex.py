@@ -7,25 +7,27 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-_SPACE = re.compile(r"(?:[ \t]+|\\\n)+")
-_OPERATOR = re.compile(r"&&|\|\||;;&|;;|;&|\|&|&>>|&>|<<<|<<-|<<|>>|>&|<&|<>|>\||[;&|<>()\n]")
-_PLAIN = re.compile(r"[^\s;&|<>()'\"\\$`]+")
+from npulint.later import regex
+
+_SPACE = regex(r"(?:[ \t]+|\\\n)+")
+_OPERATOR = regex(r"&&|\|\||;;&|;;|;&|\|&|&>>|&>|<<<|<<-|<<|>>|>&|<&|<>|>\||[;&|<>()]")
+_PLAIN = regex(r"[^\s;&|<>()'\"\\$`]+")
 # What nearly all words consist of; no two pieces begin alike, so that nothing is tried twice.
 _VARIABLE = r"""\$(?:[\w@*?!]|\{\w+\})"""
 _STRING = r"""'[^']*'|"[^"\\$`]*(?:\$(?:\{\w+\}|(?![({]))[^"\\$`]*)*\""""
-_SIMPLE = re.compile(
+_SIMPLE = regex(
     rf"""[ \t]*((?:[^\s;&|<>()'"\\$`#]|{_VARIABLE}|{_STRING})(?:[^\s;&|<>()'"\\$`]+|{_VARIABLE}|{_STRING})*)"""
 )
 _ENDS = frozenset(" \t\n;&|<>)")
 _LONG = 200  # characters of a word that is not remembered
-_BLANK_LINES = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\n)*")
-_QUOTED = re.compile(r'[^"\\$`]+')
-_NAME = re.compile(r"[A-Za-z_]\w*|[0-9@*#?$!-]")
-_BRACED = re.compile(
+_BLANK_LINES = regex(r"(?:[ \t]*(?:#[^\n]*)?\n)*")
+_QUOTED = regex(r'[^"\\$`]+')
+_NAME = regex(r"[A-Za-z_]\w*|[0-9@*#?$!-]")
+_BRACED = regex(
     r"(?P<name>[A-Za-z_]\w*|[0-9]+|[@*])(?P<all>\[[@*]\])?(?:(?P<operator>:?[-=])(?P<default>.*))?", re.DOTALL
 )
-_SPECIAL = re.compile(r"[\\'\"`(){}$#]")
-_ARRAY = re.compile(r"[A-Za-z_]\w*\+?=$")
+_SPECIAL = regex(r"[\\'\"`(){}$#]")
+_ARRAY = regex(r"[A-Za-z_]\w*\+?=$")
 REDIRECTIONS = frozenset(("<", ">", ">>", "<<", "<<-", "<<<", ">&", "<&", "<>", ">|", "&>", "&>>"))
 
 
@@ -119,9 +121,10 @@ _WORD_START = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-.
 class Lexer:
     """Splits one script. `broken` is the offset of a quote or bracket that never ends, or None."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, remember: bool = True) -> None:
         self._text = text
         self._at = 0
+        self._remember = remember
         self._heredocs: list[tuple[str, bool]] = []
         self._awaited = ""
         self.broken: int | None = None
@@ -131,48 +134,83 @@ class Lexer:
         text = self._text
         size = len(text)
         while self._at < size:
-            simple = _SIMPLE.match(text, self._at)
-            if simple is not None and not self._awaited:
-                start, end = simple.span(1)
-                known = _remembered(simple.group(1)) if end - start < _LONG else None
-                if known is not None and (end == size or text[end] in _ENDS):
-                    self._at = end
-                    yield Word(known.parts, start, end)
+            at = self._at
+            if self._remember and not self._awaited and (at == 0 or text[at - 1] == "\n"):
+                known = self._line()
+                if known:
+                    yield from known
                     continue
-            if text[self._at] in _WORD_START:
-                yield self.word()
-                continue
-            space = _SPACE.match(text, self._at)
-            if space:
-                self._at = space.end()
-                continue
-            operator = _OPERATOR.match(text, self._at)
-            if text[self._at] == "#":
-                end = text.find("\n", self._at)
-                self._at = len(text) if end < 0 else end
-            elif text.startswith("((", self._at):
-                yield self._arithmetic()
-            elif operator and not (operator.group() in ("<", ">") and text.startswith("(", operator.end())):
-                mark = operator.group()
-                yield Operator(mark, self._at)
-                self._at = operator.end()
-                if mark == "\n" or mark[:2] == "<<":
-                    self._after_operator(mark)
-            elif text[self._at].isspace():  # form feeds and the like
+            if text[at] == "\n":
+                yield Operator("\n", at)
                 self._at += 1
-            else:
-                yield self.word()
+                self._next_line()
+                continue
+            token = self._simple() or self._token()
+            if token is not None:
+                yield token
 
-    def _after_operator(self, operator: str) -> None:
-        if operator in ("<<", "<<-"):
-            self._awaited = operator
-        elif operator == "\n":
-            self._awaited = ""
-            for delimiter, tabs in self._heredocs:
-                self._skip_heredoc(delimiter, tabs)
-            self._heredocs.clear()
-            blank = _BLANK_LINES.match(self._text, self._at)
-            self._at = blank.end() if blank else self._at
+    def _simple(self) -> Word | None:
+        """The word that begins here, perhaps behind blanks, if it is one of the usual kind."""
+        simple = _SIMPLE.match(self._text, self._at)
+        if simple is None or self._awaited:
+            return None
+        start, end = simple.span(1)
+        known = _remembered(simple.group(1)) if end - start < _LONG else None
+        if known is None or (end < len(self._text) and self._text[end] not in _ENDS):
+            return None
+        self._at = end
+        return Word(known.parts, start, end)
+
+    def _token(self) -> Token | None:
+        """The token that begins here; None for blanks and comments, which are passed over."""
+        text, at = self._text, self._at
+        if text[at] in _WORD_START:
+            return self.word()
+        space = _SPACE.match(text, at)
+        if space:
+            self._at = space.end()
+            return None
+        operator = _OPERATOR.match(text, at)
+        if text[at] == "#":
+            end = text.find("\n", at)
+            self._at = len(text) if end < 0 else end
+            return None
+        if text.startswith("((", at):
+            return self._arithmetic()
+        if operator and not (operator.group() in ("<", ">") and text.startswith("(", operator.end())):
+            mark = operator.group()
+            self._at = operator.end()
+            if mark in ("<<", "<<-"):
+                self._awaited = mark
+            return Operator(mark, at)
+        if text[at].isspace():  # form feeds and the like
+            self._at += 1
+            return None
+        return self.word()
+
+    def _line(self) -> list[Token]:
+        """The tokens of the line that begins here, if it stands for itself."""
+        start = self._at
+        end = self._text.find("\n", start)
+        end = len(self._text) if end < 0 else end
+        known = _remembered_line(self._text[start:end]) if end - start < _LONG else ()
+        if known:
+            self._at = end
+        return [
+            Operator(token.text, token.start + start)
+            if isinstance(token, Operator)
+            else Word(_shifted(token.parts, start) if placed else token.parts, token.start + start, token.end + start)
+            for token, placed in known
+        ]
+
+    def _next_line(self) -> None:
+        """Go on behind the here-documents and the empty lines that follow."""
+        self._awaited = ""
+        for delimiter, tabs in self._heredocs:
+            self._skip_heredoc(delimiter, tabs)
+        self._heredocs.clear()
+        blank = _BLANK_LINES.match(self._text, self._at)
+        self._at = blank.end() if blank else self._at
 
     def _skip_heredoc(self, delimiter: str, tabs: bool) -> None:
         while self._at < len(self._text):
@@ -313,6 +351,22 @@ class Lexer:
         end = closing(self._text, start + 1, ")")
         self._end(end, start)
         return Part("array", self._text[start + 1 : end], False, start + 1)
+
+
+@lru_cache(maxsize=4096)
+def _remembered_line(line: str) -> tuple[tuple[Token, bool], ...]:
+    """The tokens of a line, and whether something in them has a place of its own; none when they may
+    depend on what stands before or behind the line."""
+    if line.endswith("\\") or "<<" in line:
+        return ()
+    lexer = Lexer(line, remember=False)
+    tokens = tuple([(t, isinstance(t, Word) and any(part.start for part in t.parts)) for t in lexer.tokens()])
+    return tokens if lexer.broken is None else ()
+
+
+def _shifted(parts: tuple[Part, ...], offset: int) -> tuple[Part, ...]:
+    """The pieces of a word that stands `offset` further on."""
+    return tuple([part._replace(start=part.start + offset) if part.start else part for part in parts])
 
 
 @lru_cache(maxsize=4096)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from npulint.later import regex
 from npulint.read.shell.values import HOLE, Field
 
 BUILTINS = frozenset(
@@ -26,11 +27,11 @@ _LAUNCHERS = frozenset(
     horovod.runner.run_task""".split()
 )
 _MODULE_WRAPPERS = frozenset(("cProfile", "profile", "pdb", "trace", "coverage", "kernprof", "torch.utils.bottleneck"))
-_PYTHON = re.compile(r"(?:i?python|pypy)[\d.]*")
+_PYTHON = regex(r"(?:i?python|pypy)[\d.]*")
 _SHELLS = frozenset(("bash", "sh", "zsh", "ksh", "dash", "source", "."))
-_SCRIPT = re.compile(r"[^=]+\.(?:py|sh|bash)")
-_PROGRAM = re.compile(r"[\w.+][\w.+-]*")
-_NEGATIVE = re.compile(r"-\d|-\.\d")
+_SCRIPT = regex(r"[^=]+\.(?:py|sh|bash)")
+_PROGRAM = regex(r"[\w.+][\w.+-]*")
+_NEGATIVE = regex(r"-\d|-\.\d")
 
 
 class Launch(NamedTuple):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from npulint.later import regex
 from npulint.read.shell.commands import Command
 from npulint.read.shell.lex import Lexer, Part, Word
 
@@ -17,8 +18,8 @@ HOLE = "\0"
 
 _LONGEST = 4000  # characters of a value; doubling assignments would grow without end
 _MOST = 200  # assignments of one variable
-_ASSIGNMENT = re.compile(r"(?P<name>[A-Za-z_]\w*)(?P<index>\[[^\]]*\])?(?P<plus>\+)?=")
-_MENTIONED = re.compile(r"\$\{?[#!]?(\w+|[@*])")
+_ASSIGNMENT = regex(r"(?P<name>[A-Za-z_]\w*)(?P<index>\[[^\]]*\])?(?P<plus>\+)?=")
+_MENTIONED = regex(r"\$\{?[#!]?(\w+|[@*])")
 
 
 class Field(NamedTuple):
@@ -135,6 +136,9 @@ class Variables:
         return fields
 
     def _split(self, word: Word, command: Command) -> list[Field]:
+        if len(word.parts) == 1 and word.parts[0].kind == "text":
+            text, quoted = word.parts[0].text, word.parts[0].quoted
+            return [Field(_capped(text), False, word)] if text or quoted else []
         pieces = [""]
         default, solid = False, False
         for part in word.parts:

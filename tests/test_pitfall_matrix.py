@@ -1,0 +1,366 @@
+"""The pitfalls of real migrations: each bad program is reported at its line, its repaired twin is not.
+
+All programs are one correct, migrated training script with a few lines replaced, so that a finding can
+only come from what was replaced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from textwrap import dedent, indent
+
+import msgspec
+import pytest
+
+from tests.project_support import Project
+
+CORRECT = """\
+import tensorflow as tf
+from npu_bridge.npu_init import *
+from tensorflow.core.protobuf.rewriter_config_pb2 import RewriterConfig
+<imports>
+FEATURES = {"image": tf.FixedLenFeature([784], tf.float32), "label": tf.FixedLenFeature([], tf.int64)}
+
+
+def parse(record):
+    example = tf.parse_single_example(record, FEATURES)
+    image, label = example["image"], example["label"]
+    <parse>
+    return image, label
+
+
+def batches(path):
+    dataset = tf.data.TFRecordDataset(path).map(parse).shuffle(1000).repeat()
+    return dataset.batch(32, drop_remainder=True).prefetch(2).make_initializable_iterator()
+
+
+def network(images):
+    hidden = tf.layers.dense(images, 128, activation=tf.nn.relu)
+    <model>
+    return tf.layers.dense(hidden, 10)
+
+
+def loss_of(images, labels):
+    loss = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=network(images))
+    <loss>
+    return tf.reduce_mean(loss)
+
+
+def train(loss):
+    <optimizer>
+    return optimizer.minimize(loss)
+
+
+def settings():
+    config = tf.ConfigProto()
+    npu = config.graph_options.rewrite_options.custom_optimizers.add()
+    npu.name = "NpuOptimizer"
+    npu.parameter_map["use_off_line"].b = True
+    <precision>
+    <sinking>
+    <switches>
+    return config
+
+
+def main():
+    iterator = batches("train.tfrecord")
+    images, labels = iterator.get_next()
+    step = train(loss_of(images, labels))
+    with tf.Session(config=settings()) as sess:
+        <session>
+        sess.run(tf.global_variables_initializer())
+        sess.run(iterator.initializer)
+        <loop>
+        for _ in range(1000):
+            sess.run(step)
+
+
+if __name__ == "__main__":
+    main()
+"""
+PARTS = {
+    "imports": "",
+    "parse": "",
+    "model": "hidden = npu_ops.dropout(hidden, 0.5)",
+    "loss": "",
+    "optimizer": """
+        manager = ExponentialUpdateLossScaleManager(2**15, 1000, 2, decr_ratio=0.5)
+        optimizer = NPULossScaleOptimizer(tf.train.AdamOptimizer(1e-3), manager)
+        """,
+    "precision": 'npu.parameter_map["precision_mode"].s = tf.compat.as_bytes("allow_mix_precision")',
+    "sinking": """
+        npu.parameter_map["enable_data_pre_proc"].b = True
+        npu.parameter_map["iterations_per_loop"].i = 10
+        """,
+    "switches": """
+        config.graph_options.rewrite_options.remapping = RewriterConfig.OFF
+        config.graph_options.rewrite_options.memory_optimization = RewriterConfig.OFF
+        """,
+    "session": "",
+    "loop": "step = util.set_iteration_per_loop(sess, step, 10)",
+}
+MARK = "# here"
+
+
+def script(parts: Mapping[str, str]) -> str:
+    """The correct script with some parts replaced."""
+    assert parts.keys() <= PARTS.keys()
+    text = CORRECT
+    for name, part in {**PARTS, **parts}.items():
+        line = next(line for line in text.split("\n") if line.strip() == f"<{name}>")
+        margin = line[: len(line) - len(line.lstrip())]
+        text = text.replace(line, indent(dedent(part).strip(), margin))
+    return text
+
+
+class Pitfall(msgspec.Struct, frozen=True):
+    """What is replaced to fall into it and to be safe from it, the topic and the checks that may speak."""
+
+    topic: str
+    checks: tuple[str, ...]
+    bad: dict[str, str]
+    good: dict[str, str] = {}
+    target: str = ""
+
+
+NO_SINKING = {"sinking": "", "loop": ""}
+MIXED = {"sinking": 'npu.parameter_map["mix_compile_mode"].b = True', "loop": ""}
+TABLE = "label = tf.contrib.lookup.index_table_from_file('words.txt').lookup(example['image'])  # here"
+GUARDED = """
+    import argparse
+
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--debug", action="store_true")
+    args = parser.parse_args()
+    """
+V2 = "tf.enable_control_flow_v2()\ntf.enable_resource_variables()"
+PICKED = "loss = tf.boolean_mask(tf.cond(tf.reduce_sum(loss) > 0.0, lambda: loss, lambda: 2.0 * loss), loss > 0.1)"
+K = "k = tf.minimum(3 * tf.reduce_sum(tf.to_int32(loss > 0.5)), 32)"
+IMAGE = "image = tf.reshape(images, [32, 28, 28, 1])"
+HIDDEN = "hidden = tf.layers.dense(tf.reshape(image, [32, -1]), 128)"
+TFDBG = "from tensorflow.python import debug as tf_debug"
+TOOL = "import precision_tool.tf_config as npu_tf_config"
+ADAM = "optimizer = tf.train.AdamOptimizer(1e-3)"
+
+PITFALLS = {
+    "lookup table in the pipeline without mixed computing": Pitfall(
+        "mix_compile",
+        ("lookup-table-in-input-pipeline",),
+        {"parse": TABLE, **NO_SINKING},
+        {"parse": TABLE, **MIXED},
+    ),
+    "lookup table in the model without mixed computing": Pitfall(
+        "mix_compile",
+        ("lookup-table-in-graph",),
+        {"loss": "init = tf.lookup.KeyValueTensorInitializer([1], [2])\nt = tf.lookup.StaticHashTable(init, 0)  # here"},
+        {
+            "loss": "init = tf.lookup.KeyValueTensorInitializer([1], [2])\nt = tf.lookup.StaticHashTable(init, 0)",
+            **MIXED,
+        },
+    ),
+    "no loss scale": Pitfall("loss_scale", ("mixed-precision-without-loss-scale",), {"optimizer": f"{ADAM}  # here"}),
+    "no mixed precision": Pitfall("mixed_precision", ("no-mixed-precision",), {"precision": ""}),
+    "k of top_k from a tensor": Pitfall(
+        "topk",
+        ("dynamic-top-k",),
+        {"loss": f"{K}\nloss, _ = tf.nn.top_k(loss, k)  # here"},
+        {"loss": "loss, _ = tf.nn.top_k(loss, 16)"},
+    ),
+    "V1 control flow with a dynamic shape": Pitfall(
+        "control_flow_v2",
+        ("v1-control-flow-with-dynamic-shape",),
+        {"loss": f"{PICKED}  # here"},
+        {"imports": V2, "loss": PICKED},
+    ),
+    "extract_image_patches": Pitfall(
+        "unsupported_op",
+        ("extract-image-patches",),
+        {
+            "model": f"{IMAGE}\nimage = tf.extract_image_patches(image, [1, 3, 3, 1], [1, 1, 1, 1], [1, 1, 1, 1], 'SAME')"
+            f"  # here\n{HIDDEN}"
+        },
+        {"model": f"{IMAGE}\nimage = tf.layers.conv2d(image, 9, 3, padding='same')\n{HIDDEN}"},
+    ),
+    "py_func in the model": Pitfall(
+        "py_func",
+        ("py-func-in-graph",),
+        {"loss": "loss = tf.py_func(numpy_loss, [loss], tf.float32)  # here"},
+        {"parse": "image = tf.py_func(augment, [image], tf.float32)\nimage.set_shape([784])"},
+    ),
+    "resize_bilinear in the model": Pitfall(
+        "affinity_op",
+        ("resize-bilinear-in-graph",),
+        {"model": f"{IMAGE}\nimage = tf.image.resize_bilinear(image, [56, 56])  # here\n{HIDDEN}"},
+        {"model": f"{IMAGE}\nimage = tf.image.resize_nearest_neighbor(image, [56, 56])\n{HIDDEN}"},
+    ),
+    "resize_bilinear is right in the pipeline": Pitfall(
+        "affinity_op",
+        ("resize-bilinear-in-graph",),
+        {"model": f"{IMAGE}\nimage = tf.image.resize_images(image, [56, 56])  # here\n{HIDDEN}"},
+        {"parse": "image = tf.image.resize_images(tf.reshape(image, [28, 28, 1]), [56, 56])"},
+    ),
+    "sum in float16": Pitfall(
+        "affinity_op",
+        ("half-precision-sum",),
+        {"loss": "half = tf.cast(loss, tf.float16)\ntotal = tf.reduce_sum(half)  # here"},
+        {"loss": "half = tf.cast(loss, tf.float16)\ntotal = tf.reduce_sum(tf.cast(half, tf.float32))"},
+    ),
+    "slim, imported as a module": Pitfall(
+        "deprecated_api", ("tf-slim",), {"imports": "import tensorflow.contrib.slim as slim  # here"}
+    ),
+    "slim, imported from its package": Pitfall(
+        "deprecated_api", ("tf-slim",), {"imports": "from tensorflow.contrib import slim  # here"}
+    ),
+    "slim, the package of its own": Pitfall("deprecated_api", ("tf-slim",), {"imports": "import tf_slim  # here"}),
+    "slim, through an attribute": Pitfall(
+        "deprecated_api",
+        ("tf-slim",),
+        {"model": "slim = tf.contrib.slim\nhidden = slim.fully_connected(hidden, 64)  # here"},
+        {"model": "hidden = tf.layers.dense(hidden, 64)"},
+    ),
+    "the TensorFlow debugger left in": Pitfall(
+        "debug_leftover",
+        ("tfdbg-left",),
+        {"imports": TFDBG, "session": "sess = tf_debug.LocalCLIDebugWrapperSession(sess)  # here"},
+        {
+            "imports": f"{GUARDED}{TFDBG}",
+            "session": "if args.debug:\n    sess = tf_debug.LocalCLIDebugWrapperSession(sess)",
+        },
+    ),
+    "a variable made in the pipeline": Pitfall(
+        "variable_in_input_fn",
+        ("variable-in-dataset-map",),
+        {"parse": "image = image * tf.Variable(0.5, trainable=False)  # here"},
+        {"parse": "image = image * tf.constant(0.5)"},
+    ),
+    "a variable used in the pipeline": Pitfall(
+        "variable_in_input_fn",
+        ("variable-in-dataset-map",),
+        {"imports": "SCALE = tf.Variable(0.5)  # here", "parse": "image = image * SCALE"},
+        {"imports": "SCALE = tf.Variable(0.5)", "model": "hidden = hidden * SCALE"},
+    ),
+    "no iterations_per_loop": Pitfall("iterations_per_loop", ("no-iterations-per-loop",), NO_SINKING),
+    "the option of iterations_per_loop without its call": Pitfall(
+        "setting", ("iterations-per-loop-mismatch",), {"loop": ""}
+    ),
+    "native dropout": Pitfall(
+        "dropout", ("native-dropout",), {"model": "hidden = tf.nn.dropout(hidden, keep_prob=0.5)  # here"}
+    ),
+    "dropout layer": Pitfall(
+        "dropout",
+        ("layer-dropout",),
+        {"model": "hidden = tf.layers.dropout(hidden, 0.5, training=True)  # here"},
+        {
+            "imports": "from npu_bridge.estimator.npu import npu_convert_dropout",
+            "model": "hidden = tf.layers.dropout(hidden, 0.5, training=True)",
+        },
+    ),
+    "remapping not switched off": Pitfall(
+        "session_config",
+        ("npu-optimizer-remapping-on",),
+        {"switches": "config.graph_options.rewrite_options.memory_optimization = RewriterConfig.OFF"},
+        target="adapter=1.7",
+    ),
+    "remapping switched on": Pitfall(
+        "session_config",
+        ("npu-optimizer-remapping-on",),
+        {"switches": "config.graph_options.rewrite_options.remapping = RewriterConfig.ON"},
+        {"switches": "config = npu_config_proto(config_proto=config)"},
+        target="adapter=1.7",
+    ),
+    "memory_optimization not switched off": Pitfall(
+        "session_config",
+        ("npu-optimizer-memory-optimization-on",),
+        {"switches": "config.graph_options.rewrite_options.remapping = RewriterConfig.OFF"},
+    ),
+    "XLA left on": Pitfall(
+        "device_cuda",
+        ("xla-left-on",),
+        {"precision": "config.graph_options.optimizer_options.global_jit_level = tf.OptimizerOptions.ON_1  # here"},
+        {"precision": "config.graph_options.optimizer_options.global_jit_level = tf.OptimizerOptions.OFF"},
+        target="adapter=1.7",
+    ),
+    "precision_tool imported": Pitfall(
+        "debug_leftover",
+        ("precision-tool-import-left", "precision-tool-dump-left"),
+        {"imports": f"{TOOL}  # here"},
+        {"imports": f"# {TOOL}"},
+    ),
+    "precision_tool configures the session": Pitfall(
+        "debug_leftover",
+        ("precision-tool-dump-left",),
+        {"imports": TOOL, "switches": "config = npu_tf_config.session_dump_config(config, action='dump')  # here"},
+        {
+            "imports": GUARDED,
+            "switches": f"if args.debug:\n    {TOOL}\n"
+            "    config = npu_tf_config.session_dump_config(config, action='dump')",
+        },
+    ),
+}
+BESIDE = {  # where the check speaks of the whole configuration, its first line
+    "no mixed precision": "custom_optimizers.add()",
+    "no iterations_per_loop": "custom_optimizers.add()",
+    "the option of iterations_per_loop without its call": '"iterations_per_loop"',
+    "remapping not switched off": "custom_optimizers.add()",
+    "remapping switched on": "custom_optimizers.add()",
+    "memory_optimization not switched off": "custom_optimizers.add()",
+}
+
+
+def spoken(project: Project, text: str, pitfall: Pitfall) -> list[tuple[str, str, int]]:
+    target = (f"--target={pitfall.target}",) if pitfall.target else ()
+    answer = project.write({"train.py": text}).check(*target)
+    assert answer.err == "" and answer.document["unread"] == []
+    return [(f["topic"], f["name"], f["line"]) for f in answer.findings if f["name"] in pitfall.checks]
+
+
+def test_the_correct_script_is_clean(project: Project) -> None:
+    answer = project.write({"train.py": script({})}).check()
+    assert [(f["name"], f["line"]) for f in answer.findings] == []
+    programs = answer.document["programs"]
+    assert [(p["entry"], p["state"]) for p in programs] == [("train.py", "migrated")]
+    assert {item["item"]: item["status"] for item in programs[0]["checklist"]} == {
+        "device": "ok",
+        "mixed_precision": "ok",
+        "loss_scale": "ok",
+        "static_batch": "ok",
+    }
+
+
+@pytest.mark.parametrize("name", PITFALLS)
+def test_the_pitfall_is_reported_at_its_line(project: Project, name: str) -> None:
+    pitfall = PITFALLS[name]
+    text = script(pitfall.bad)
+    lines = [number for number, line in enumerate(text.split("\n"), 1) if BESIDE.get(name, MARK) in line]
+    assert len(lines) == 1
+    found = spoken(project, text, pitfall)
+    assert {(topic, line) for topic, _, line in found} == {(pitfall.topic, lines[0])}
+    assert len(found) == len({check for _, check, _ in found})
+
+
+@pytest.mark.parametrize("name", PITFALLS)
+def test_the_repaired_twin_is_not(project: Project, name: str) -> None:
+    pitfall = PITFALLS[name]
+    assert spoken(project, script(pitfall.good), pitfall) == []
+
+
+GPU = """\
+import tensorflow as tf
+
+x = tf.placeholder(tf.float32, [32, 784])
+loss = tf.reduce_mean(tf.layers.dense(x, 10))
+step = tf.train.AdamOptimizer(1e-3).minimize(loss)
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    for batch in batches:
+        sess.run(step, {x: batch})
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [("session-without-npu-config", 6), ("no-loss-scale", 5), ("training-without-precision-mode", 6)],
+)
+def test_the_gpu_script_gets_its_list_of_things_to_do(project: Project, name: str, place: int) -> None:
+    answer = project.write({"train.py": GPU}).check("--min-severity=warning")
+    assert answer.places(name) == [f"train.py:{place}"]
