@@ -41,7 +41,7 @@ def _launch_options(context: Context, project: Project) -> None:
         for fact in file.facts:
             if fact.kind == "launch" and posixpath.basename(fact.name) in scripts:
                 for name, value in _options(fact).items():
-                    context.options.launched.setdefault(name.lstrip("-").replace("-", "_"), []).append(value)
+                    context.options.launch(name, value)
 
 
 def _options(fact: Fact) -> dict[str, str | None]:

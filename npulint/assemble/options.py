@@ -36,6 +36,7 @@ class Options:
     def __init__(self, names: Names) -> None:
         self.table: dict[str, list[Option]] = {}
         self.launched: dict[str, list[str | None]] = {}
+        self._short: dict[str, str] = {}
         self._required: set[str] = set()
         self._busy: set[str] = set()
         for module in names.project.modules.values():
@@ -43,6 +44,11 @@ class Options:
                 last = module.written(index)
                 if (last in _DEFINING or last.startswith("DEFINE_")) and isinstance(call.callee, Ref):
                     self._define(names, module, index, call, last)
+
+    def launch(self, written: str, value: str | None) -> None:
+        """A launcher passes `value` (None: computed) for an option, by its long or short name."""
+        name = written.lstrip("-").replace("-", "_")
+        self.launched.setdefault(self._short.get(name, name), []).append(value)
 
     def _define(self, names: Names, module: Module, index: int, call: Call, last: str) -> None:
         if last == "add_argument":
@@ -74,6 +80,7 @@ class Options:
             name = next((f for f in flags if f.startswith("--")), flags[0]).lstrip("-").replace("-", "_")
         else:
             return
+        self._short.update((flag.lstrip("-").replace("-", "_"), name) for flag in flags)
         given = keywords.get("required") == Const(True) or not any(f.startswith("-") for f in flags)
         default: Value = keywords.get("default", UNKNOWN if given else Const(None))
         action = keywords.get("action")

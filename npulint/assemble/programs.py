@@ -148,7 +148,9 @@ class Programs:
         found: list[Module] = []
         for index, call in enumerate(module.code.calls):
             if module.written(index).endswith(_IMPORTERS) and isinstance(call.callee, Ref) and call.args:
-                for prefix in _prefixes(module, call.args[0]):
+                known = self.context.known(module, call.args[0], call)
+                named = [v for v in known.values if isinstance(v, str)]
+                for prefix in dict.fromkeys(named if known.exact else named + _prefixes(module, call.args[0])):
                     if prefix.endswith("."):
                         found += self.context.project.below(prefix.strip("."), module)
                     elif prefix:
