@@ -12,7 +12,7 @@ ROOT = Path(__file__).parent.parent / "npulint"
 
 # From the bottom up. What stands in one line may know each other, but not in a circle.
 LAYERS = (
-    ("npulint", "errors", "nearby", "texts"),
+    ("npulint", "errors", "later", "nearby", "texts"),
     ("facts", "data"),
     ("findings",),
     ("discover", "read", "cache", "lines", "settings"),

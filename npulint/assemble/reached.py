@@ -12,10 +12,14 @@ from collections.abc import Iterable, Iterator
 from npulint.assemble.guards import is_main
 from npulint.assemble.module import Module
 from npulint.assemble.project import Project
-from npulint.facts.code import Block, Const, Items, Op, Ref, Table, Value
+from npulint.facts.code import Block, Const, Items, Op, Ref, Result, Table, Value
 
+_DEPTH = 8  # levels of an expression that are looked into
 _DYNAMIC = frozenset(("getattr", "eval", "exec", "globals", "locals", "vars"))
 _CALLED_BY_FRAMEWORKS = frozenset(("call", "build", "train_step", "model_fn", "input_fn", "main", "setUp", "run"))
+
+_NAMELESS = (Const, Result)
+_DISPLAYS = (Items, Table)
 
 Place = tuple[str, int]
 """A path and a function's block there; `IMPORTED` is the code outside functions, `STARTED` what of it runs
@@ -41,20 +45,23 @@ class Reached:
                 self._named.setdefault(_simple(block), []).append((module.path, index))
             elif block.kind == "class":
                 self._classes.setdefault(_simple(block), []).append((module.path, index))
+        used = [self._uses.setdefault((module.path, home(module, b)), set()) for b in range(len(module.blocks))]
         for call in module.code.calls:
-            used = self._uses.setdefault((module.path, home(module, call.block)), set())
-            for value in (call.callee, *call.args, *(v for _, v in call.keywords)):
-                used.update(_names(value))
-        for record in (*module.code.binds, *module.code.returns):
-            used = self._uses.setdefault((module.path, home(module, record.block)), set())
-            used.update(_names(record.value))
-        for index, block in enumerate(module.blocks):
-            if block.decorators or block.bases:
-                used = self._uses.setdefault((module.path, home(module, block.parent)), set())
-                for value in (*block.decorators, *block.bases):
-                    used.update(_names(value))
+            names = used[call.block]
+            _add_names(call.callee, names)
+            for value in call.args:
+                _add_names(value, names)
+            for _, value in call.keywords:
+                _add_names(value, names)
+        for bind in module.code.binds:
+            _add_names(bind.value, used[bind.block])
+        for returned in module.code.returns:
+            _add_names(returned.value, used[returned.block])
+        for block in module.blocks:
+            for value in (*block.decorators, *block.bases):
+                _add_names(value, used[block.parent])
             if block.decorators:  # registered somewhere by its decorator
-                self._uses.setdefault((module.path, home(module, block.parent)), set()).add(_simple(block))
+                used[block.parent].add(_simple(block))
 
     def within(self, paths: Iterable[str], entry: str) -> set[Place] | None:
         """The functions that a program of these modules may run; None when names are computed, so that
@@ -103,19 +110,18 @@ def _simple(block: Block) -> str:
     return block.name.rpartition(".")[2]
 
 
-def _names(value: Value, depth: int = 0) -> Iterator[str]:
-    """The first and last segments of the names in a value: ``train`` of ``tf.train.Saver`` is neither."""
+def _add_names(value: Value, names: set[str], depth: int = 0) -> None:
+    """Add the first and last segments of the names in a value: ``train`` of ``tf.train.Saver`` is neither."""
     if isinstance(value, Ref):
-        yield value.name.partition(".")[0]
-        yield value.name.rpartition(".")[2]
-    elif isinstance(value, Op) and depth < 8:
+        names.add(value.name.partition(".")[0])
+        names.add(value.name.rpartition(".")[2])
+    elif isinstance(value, _NAMELESS):  # most values are
+        return
+    elif isinstance(value, Op) and depth < _DEPTH:
         for operand in value.operands:
-            yield from _names(operand, depth + 1)
+            _add_names(operand, names, depth + 1)
         if value.op == "." and isinstance(value.operands[1], Const):
-            yield str(value.operands[1].value)
-    elif isinstance(value, Items) and depth < 8:
-        for item in value.items:
-            yield from _names(item, depth + 1)
-    elif isinstance(value, Table) and depth < 8:
-        for item in value.values:
-            yield from _names(item, depth + 1)
+            names.add(str(value.operands[1].value))
+    elif isinstance(value, _DISPLAYS) and depth < _DEPTH:
+        for item in value.items if isinstance(value, Items) else value.values:
+            _add_names(item, names, depth + 1)

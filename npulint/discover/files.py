@@ -65,7 +65,7 @@ class Discovery(msgspec.Struct, frozen=True):
 def discover(paths: Sequence[str], options: DiscoverOptions | None = None) -> Discovery:
     """Find the files to read below `paths`, in a fixed order. Never raises for what it meets."""
     finder = _Finder(options or DiscoverOptions())
-    for path in paths:
+    for path in sorted(paths, key=lambda path: len(os.path.abspath(path))):  # outer folders know the whole project
         finder.named_path(path)
     return finder.result()
 

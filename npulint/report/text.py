@@ -134,7 +134,7 @@ class _Writer:
         for number, step in enumerate(first_steps(findings), 1):
             one = step.first
             place = f"{harmless(one.path)}:{one.span.line}"
-            what = wrap(harmless(" ".join((one.fix.text or one.message).split())), max(0, self._view.width - 5))
+            what = wrap(harmless(" ".join(one.message.split())), max(0, self._view.width - 5))
             places = count(self._lang, "first.places", step.places, name=one.name, place=place)
             lines += [f"  {number}. {what[0]}", *(f"     {line}" for line in what[1:])]
             lines.append(f"     {self._paint('dim', places)}")

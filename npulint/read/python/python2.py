@@ -16,6 +16,8 @@ _NUMBER = regex(r"(?<![\w.])0([0-7]+)[lL]?(?![\w.])|(?<![\w.])((?:0[xX][0-9a-fA-
 _UNICODE_RAW = regex(r"(?<![\w])[uU][rR](?=[\"'])")
 _BACKQUOTES = regex(r"`([^`\n]*)`")
 _ASYNC = regex(r"\basync(?=\s*[=,):.])")
+# A colon after these begins a statement on the same line (``if x: print y``).
+_HEADS = ("if", "else", "elif", "for", "while", "try", "except", "finally", "with", "def", "class")
 _SKIPPED = (tokenize.COMMENT, tokenize.NL, tokenize.INDENT, tokenize.DEDENT)
 
 Edit = tuple[int, int, int, str]
@@ -51,14 +53,17 @@ def _in_line(line: str) -> str:
 def _edits(text: str) -> list[Edit]:
     edits: list[Edit] = []
     statement: list[tokenize.TokenInfo] = []
+    depth = lambdas = 0
     try:
         for token in tokenize.generate_tokens(io.StringIO(text).readline):
             if token.type == tokenize.NEWLINE or token.string == ";":
                 edits += _statement(statement)
-                statement = []
+                statement, depth, lambdas = [], 0, 0
             elif token.type not in _SKIPPED:
                 statement.append(token)
-                if token.string == ":" and len(statement) > 1 and _opens_block(statement):
+                depth += _opening(token)
+                lambdas += token.string == "lambda"
+                if token.string == ":" and depth == 0 and not lambdas and statement[0].string in _HEADS:
                     edits += _statement(statement)
                     statement = []
     except (tokenize.TokenError, SyntaxError, ValueError):
@@ -66,11 +71,9 @@ def _edits(text: str) -> list[Edit]:
     return edits
 
 
-def _opens_block(statement: list[tokenize.TokenInfo]) -> bool:
-    """Whether a colon ends the head of a compound statement (``if x: print y``)."""
-    words = ("if", "else", "elif", "for", "while", "try", "except", "finally", "with", "def", "class")
-    depth = sum((t.string in "([{") - (t.string in ")]}") for t in statement if t.type == tokenize.OP)
-    return statement[0].string in words and depth == 0 and all(t.string != "lambda" for t in statement)
+def _opening(token: tokenize.TokenInfo) -> int:
+    """How many brackets a token opens; negative where it closes one."""
+    return (token.string in ("(", "[", "{")) - (token.string in (")", "]", "}"))
 
 
 def _statement(tokens: list[tokenize.TokenInfo]) -> list[Edit]:
@@ -97,7 +100,7 @@ def _is_statement(tokens: list[tokenize.TokenInfo]) -> bool:
         return True
     depth = 0
     for index, token in enumerate(tokens[1:], 1):
-        depth += (token.string in ("(", "[", "{")) - (token.string in (")", "]", "}"))
+        depth += _opening(token)
         if depth == 0:
             return index != len(tokens) - 1
     return False
@@ -124,5 +127,5 @@ def _depth_before(tokens: list[tokenize.TokenInfo], stop: tokenize.TokenInfo) ->
     for token in tokens:
         if token is stop:
             return depth
-        depth += (token.string in ("(", "[", "{")) - (token.string in (")", "]", "}"))
+        depth += _opening(token)
     return depth
