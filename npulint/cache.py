@@ -84,6 +84,7 @@ class Cache:
     def __init__(self, location: str | None, limit: int = LIMIT) -> None:
         self._location = location
         self._limit = limit
+        self._waiting: dict[bytes, bytes] | None = None  # what is written together later
 
     @property
     def enabled(self) -> bool:
@@ -93,7 +94,7 @@ class Cache:
     def get_many(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         """The values of those `keys` that are known."""
         found: dict[bytes, bytes] = {}
-        if not keys:
+        if not keys or self._location is None:
             return found
         with self._connection() as connection:
             if connection is None:
@@ -116,7 +117,12 @@ class Cache:
 
     def put_many(self, items: Mapping[bytes, bytes]) -> None:
         """Remember `items`, in one transaction; the oldest entries go when there is no room."""
-        if not items:
+        if not items or self._location is None:
+            return
+        if self._waiting is not None:
+            self._waiting.update(items)
+            if sum(map(len, items.values())) + self._waiting_size > _MUCH:
+                self._write_waiting()
             return
         now = int(time.time())
         with self._connection() as connection:

@@ -14,8 +14,8 @@ from npulint.cache import Cache, open_cache
 from npulint.catalogue.check import Catalogue
 from npulint.catalogue.load import load_catalogue
 from npulint.discover.context import company
-from npulint.discover.files import Discovery, SourceFile, discover
-from npulint.discover.kinds import kinds_of
+from npulint.discover.files import Discovery, discover
+from npulint.discover.kinds import SourceFile, kinds_of
 from npulint.discover.projects import base_of, group
 from npulint.evaluate.checklist import summarise
 from npulint.evaluate.checks import evaluate

@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -55,7 +56,7 @@ class Project:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def write(self, files: dict[str, str | bytes]) -> Project:
+    def write(self, files: Mapping[str, str | bytes]) -> Project:
         """Write files by their path; texts are unindented first."""
         for name, content in files.items():
             path = self.folder / name
@@ -68,7 +69,7 @@ class Project:
         """A source text as it is written."""
         return dedent(content).encode()
 
-    def run(self, *words: str, stdin: bytes = b"", environ: dict[str, str] | None = None) -> Answer:
+    def run(self, *words: str, stdin: bytes = b"", environ: Mapping[str, str] | None = None) -> Answer:
         """Run a command in this process, on the real pipeline, with streams of its own."""
         out, err = io.StringIO(), io.StringIO()
         host = msgspec.structs.replace(
@@ -80,7 +81,7 @@ class Project:
         )
         return Answer(main(list(words), host), out.getvalue(), err.getvalue())
 
-    def spawn(self, *words: str, environ: dict[str, str] | None = None) -> Answer:
+    def spawn(self, *words: str, environ: Mapping[str, str] | None = None) -> Answer:
         """Run a command in a process of its own, which may crash or hang without harm to the tests."""
         done = subprocess.run(
             [sys.executable, "-m", "npulint", *words],

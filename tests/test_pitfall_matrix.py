@@ -78,6 +78,7 @@ def main():
 if __name__ == "__main__":
     main()
 """
+MIXED_MODE = 'npu.parameter_map["precision_mode"].s = tf.compat.as_bytes("allow_mix_precision")'
 PARTS = {
     "imports": "",
     "parse": "",
@@ -87,7 +88,7 @@ PARTS = {
         manager = ExponentialUpdateLossScaleManager(2**15, 1000, 2, decr_ratio=0.5)
         optimizer = NPULossScaleOptimizer(tf.train.AdamOptimizer(1e-3), manager)
         """,
-    "precision": 'npu.parameter_map["precision_mode"].s = tf.compat.as_bytes("allow_mix_precision")',
+    "precision": MIXED_MODE,
     "sinking": """
         npu.parameter_map["enable_data_pre_proc"].b = True
         npu.parameter_map["iterations_per_loop"].i = 10
@@ -121,6 +122,7 @@ class Pitfall(msgspec.Struct, frozen=True):
     bad: dict[str, str]
     good: dict[str, str] = {}
     target: str = ""
+    files: dict[str, str] = {}  # beside the repaired twin
 
 
 NO_SINKING = {"sinking": "", "loop": ""}
@@ -133,10 +135,12 @@ GUARDED = """
     parser.add_argument("--debug", action="store_true")
     args = parser.parse_args()
     """
+MIXLIST = 'npu.parameter_map["modify_mixlist"].s = tf.compat.as_bytes("/code/ops_info.json")'
+WORDS = "table = tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer([1], [2]), 0)"
 V2 = "tf.enable_control_flow_v2()\ntf.enable_resource_variables()"
 PICKED = "loss = tf.boolean_mask(tf.cond(tf.reduce_sum(loss) > 0.0, lambda: loss, lambda: 2.0 * loss), loss > 0.1)"
 K = "k = tf.minimum(3 * tf.reduce_sum(tf.to_int32(loss > 0.5)), 32)"
-IMAGE = "image = tf.reshape(images, [32, 28, 28, 1])"
+IMAGE = "K, ONES = [1, 3, 3, 1], [1, 1, 1, 1]\nimage = tf.reshape(images, [32, 28, 28, 1])"
 HIDDEN = "hidden = tf.layers.dense(tf.reshape(image, [32, -1]), 128)"
 TFDBG = "from tensorflow.python import debug as tf_debug"
 TOOL = "import precision_tool.tf_config as npu_tf_config"
@@ -152,11 +156,8 @@ PITFALLS = {
     "lookup table in the model without mixed computing": Pitfall(
         "mix_compile",
         ("lookup-table-in-graph",),
-        {"loss": "init = tf.lookup.KeyValueTensorInitializer([1], [2])\nt = tf.lookup.StaticHashTable(init, 0)  # here"},
-        {
-            "loss": "init = tf.lookup.KeyValueTensorInitializer([1], [2])\nt = tf.lookup.StaticHashTable(init, 0)",
-            **MIXED,
-        },
+        {"loss": f"{WORDS}  # here", **NO_SINKING},
+        {"loss": WORDS, **MIXED},
     ),
     "no loss scale": Pitfall("loss_scale", ("mixed-precision-without-loss-scale",), {"optimizer": f"{ADAM}  # here"}),
     "no mixed precision": Pitfall("mixed_precision", ("no-mixed-precision",), {"precision": ""}),
@@ -175,10 +176,7 @@ PITFALLS = {
     "extract_image_patches": Pitfall(
         "unsupported_op",
         ("extract-image-patches",),
-        {
-            "model": f"{IMAGE}\nimage = tf.extract_image_patches(image, [1, 3, 3, 1], [1, 1, 1, 1], [1, 1, 1, 1], 'SAME')"
-            f"  # here\n{HIDDEN}"
-        },
+        {"model": f"{IMAGE}\nimage = tf.extract_image_patches(image, K, ONES, ONES, 'SAME')  # here\n{HIDDEN}"},
         {"model": f"{IMAGE}\nimage = tf.layers.conv2d(image, 9, 3, padding='same')\n{HIDDEN}"},
     ),
     "py_func in the model": Pitfall(
@@ -204,6 +202,16 @@ PITFALLS = {
         ("half-precision-sum",),
         {"loss": "half = tf.cast(loss, tf.float16)\ntotal = tf.reduce_sum(half)  # here"},
         {"loss": "half = tf.cast(loss, tf.float16)\ntotal = tf.reduce_sum(tf.cast(half, tf.float32))"},
+    ),
+    "sums in float16 by mixed precision": Pitfall(
+        "mixlist",
+        ("reduce-sum-under-mixed-precision",),
+        {"loss": "loss += 1e-4 * tf.reduce_sum(tf.square(loss))  # here"},
+        {
+            "loss": "loss += 1e-4 * tf.reduce_sum(tf.square(loss))",
+            "precision": f"{MIXED_MODE}\n{MIXLIST}",
+        },
+        files={"ops_info.json": '{"black-list": {"to-add": ["ReduceSumD"]}}'},
     ),
     "slim, imported as a module": Pitfall(
         "deprecated_api", ("tf-slim",), {"imports": "import tensorflow.contrib.slim as slim  # here"}
@@ -307,9 +315,9 @@ BESIDE = {  # where the check speaks of the whole configuration, its first line
 }
 
 
-def spoken(project: Project, text: str, pitfall: Pitfall) -> list[tuple[str, str, int]]:
+def spoken(project: Project, files: Mapping[str, str], pitfall: Pitfall) -> list[tuple[str, str, int]]:
     target = (f"--target={pitfall.target}",) if pitfall.target else ()
-    answer = project.write({"train.py": text}).check(*target)
+    answer = project.write(files).check(*target)
     assert answer.err == "" and answer.document["unread"] == []
     return [(f["topic"], f["name"], f["line"]) for f in answer.findings if f["name"] in pitfall.checks]
 
@@ -333,7 +341,7 @@ def test_the_pitfall_is_reported_at_its_line(project: Project, name: str) -> Non
     text = script(pitfall.bad)
     lines = [number for number, line in enumerate(text.split("\n"), 1) if BESIDE.get(name, MARK) in line]
     assert len(lines) == 1
-    found = spoken(project, text, pitfall)
+    found = spoken(project, {"train.py": text}, pitfall)
     assert {(topic, line) for topic, _, line in found} == {(pitfall.topic, lines[0])}
     assert len(found) == len({check for _, check, _ in found})
 
@@ -341,7 +349,7 @@ def test_the_pitfall_is_reported_at_its_line(project: Project, name: str) -> Non
 @pytest.mark.parametrize("name", PITFALLS)
 def test_the_repaired_twin_is_not(project: Project, name: str) -> None:
     pitfall = PITFALLS[name]
-    assert spoken(project, script(pitfall.good), pitfall) == []
+    assert spoken(project, {"train.py": script(pitfall.good), **pitfall.files}, pitfall) == []
 
 
 GPU = """\

@@ -223,7 +223,7 @@ def test_a_file_without_permission_is_told(project: Project) -> None:
 
 
 @pytest.mark.parametrize("files", [{}, {"notes.md": "# nothing\n", "data.csv": "1,2\n"}], ids=["empty", "no source"])
-def test_nothing_to_check_is_never_clean(project: Project, files: dict[str, str | bytes]) -> None:
+def test_nothing_to_check_is_never_clean(project: Project, files: dict[str, str]) -> None:
     answer = project.write(files).run("check", "--no-cache")
     assert (answer.code, answer.err) == (0, "warning: there is no file to check in .\n")
     assert "Nothing was checked" in answer.out and "All good" not in answer.out
@@ -278,7 +278,10 @@ MISTAKES = [
     ),
     pytest.param({}, ["--checks=mine"], ["mine"], id="folder of checks that is not there"),
     pytest.param(
-        {"npulint.toml": 'jobs = 1\nselect = ["NPU1"\nlang = 1\n'}, [], ["npulint.toml:3:1: broken TOML"], id="broken TOML"
+        {"npulint.toml": 'jobs = 1\nselect = ["NPU1"\nlang = 1\n'},
+        [],
+        ["npulint.toml:3:1: broken TOML"],
+        id="broken TOML",
     ),
     pytest.param(
         {"npulint.toml": "# mine\nselct = []\n"},
@@ -304,7 +307,7 @@ MISTAKES = [
 
 @pytest.mark.parametrize(("files", "words", "sentences"), MISTAKES)
 def test_a_mistake_of_the_user_ends_with_2_and_its_place(
-    project: Project, files: dict[str, str | bytes], words: list[str], sentences: list[str]
+    project: Project, files: dict[str, str], words: list[str], sentences: list[str]
 ) -> None:
     answer = project.write({"good.py": SIBLING, **files}).run("check", "--no-cache", *words)
     assert (answer.code, answer.out) == (2, "")
@@ -319,7 +322,7 @@ HOSTILE = ["a\x1b[31mred.py", "b\nnew.py", "c\u202egnp.py", "::error::boom.py", 
 @posix
 @pytest.mark.parametrize("shape", ["text", "concise"])
 def test_hostile_file_names_are_harmless_on_a_terminal(project: Project, shape: str) -> None:
-    answer = project.write({name: SIBLING for name in HOSTILE}).run("check", "--no-cache", f"--format={shape}")
+    answer = project.write(dict.fromkeys(HOSTILE, SIBLING)).run("check", "--no-cache", f"--format={shape}")
     assert answer.code == 1
     assert not set("\x1b\u202e\r") & set(answer.out)
     assert "a\\x1b[31mred.py" in answer.out and "b\\nnew.py" in answer.out and "c\\u202egnp.py" in answer.out
@@ -329,7 +332,7 @@ def test_hostile_file_names_are_harmless_on_a_terminal(project: Project, shape: 
 
 @posix
 def test_hostile_file_names_are_whole_in_the_json_report(project: Project) -> None:
-    project.write({name: SIBLING for name in HOSTILE})
+    project.write(dict.fromkeys(HOSTILE, SIBLING))
     (project.folder / os.fsdecode(b"h\xff.py")).write_text(SIBLING)
     answer = project.check(f"--select={FOUND}")
     assert sorted(found["path"] for found in answer.findings) == sorted([*HOSTILE, "h\\xff.py"])
@@ -338,6 +341,6 @@ def test_hostile_file_names_are_whole_in_the_json_report(project: Project) -> No
 
 @posix
 def test_the_list_of_files_is_harmless_too(project: Project) -> None:
-    answer = project.write({name: "" for name in HOSTILE}).run("check", "--show-files")
+    answer = project.write(dict.fromkeys(HOSTILE, "")).run("check", "--show-files")
     assert len(answer.out.splitlines()) == len(HOSTILE)
     assert "./::error::boom.py" in answer.out.splitlines()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from npulint.assemble.flow import Flow, argument
 from npulint.assemble.guards import Guards
@@ -18,6 +19,8 @@ from npulint.later import regex
 
 _TEST_FILE = regex(r"(?:^|/)(?:tests?|testing|unittests?)/|(?:^|/)(?:test_[^/]+|[^/]+_test)\.py$")
 
+_T = TypeVar("_T")
+
 
 class Context:
     """One project under recognition."""
@@ -30,6 +33,14 @@ class Context:
         self.guards = Guards(self.flow)
         self.reach = Reach(self.flow)
         self._places: dict[tuple[str, int], Place] = {}
+        self._worked_out: dict[object, Any] = {}
+
+    def once(self, key: object, work: Callable[[], _T]) -> _T:
+        """The result of `work`, done once for a key: what many facts ask must not be looked for anew."""
+        if key not in self._worked_out:
+            self._worked_out[key] = work()
+        result: _T = self._worked_out[key]
+        return result
 
     def call_fact(self, kind: str, name: str, module: Module, index: int, **attrs: Any) -> Fact:
         """A fact about call number `index`, with its arguments and its surroundings."""

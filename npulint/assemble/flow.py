@@ -19,6 +19,7 @@ Shown = tuple[Module, Items | Table, int, int]
 """A display with its place: module, block and line."""
 
 _DEPTH = 12
+_CALLERS = 64  # calls of one function that are looked at; of the others nothing is known
 _STEPS = 600  # expressions that one question may look at; many branches would make it explode
 _SAME = frozenset(("str", "int", "float", "bool", "bytes", "list", "tuple", "repr", "abs", "set"))
 _SAME_LAST = frozenset(("as_bytes", "as_str", "as_text", "as_str_any", "constant", "encode", "decode", "to_bytes"))
@@ -178,10 +179,11 @@ class Flow:
             return []
         position = params.index(name)
         found: list[tuple[Site, Value | None]] = []
-        for home, index in self.callers(module, function):
+        callers = self.callers(module, function)
+        for home, index in callers[:_CALLERS]:
             shift = self._shift(module, function, home, index)
             found.append(((home, index), argument(home.code.calls[index], name, position - shift)))
-        return found
+        return [*found, (callers[-1], None)] if len(callers) > _CALLERS else found
 
     def _shift(self, module: Module, function: int, home: Module, index: int) -> int:
         """How many parameters of a function (self, cls) a call of it does not write."""

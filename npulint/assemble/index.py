@@ -34,12 +34,16 @@ class Index:
 
     def named(self, kind: str, last: str) -> list[Fact]:
         """The facts of a kind whose name ends with the segment `last`."""
+        return self.by_last(kind).get(last, [])
+
+    def by_last(self, kind: str) -> FactTable:
+        """The facts of a kind by the last segments of their names."""
         names = self._names.get(kind)
         if names is None:
             names = self._names[kind] = {}
             for fact in self.of_kind(kind):
                 names.setdefault(fact.name.rpartition(".")[2], []).append(fact)
-        return names.get(last, [])
+        return names
 
     def matching(self, kind: str, pattern: str, matches: Callable[[str, str], bool]) -> list[Fact]:
         """The facts of a kind whose name fits `pattern`; each name is judged once."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from npulint.assemble.module import Module
 from npulint.assemble.names import Names
@@ -10,14 +10,19 @@ from npulint.facts.code import UNKNOWN, Call, Const, Items, Ref, Value
 from npulint.facts.values import Known, merge
 from npulint.later import regex
 
-if TYPE_CHECKING:
-    from npulint.assemble.flow import Flow
 
 # Names that hold parsed options by custom; anything else must come from parse_args() or FLAGS itself.
 _HOLDERS = regex(r"(?:^|\.)(?:FLAGS|flags|args|arg|opts?|hparams|hps|params|cfg|config|conf|options|parsed|argv|a)$")
 
 
 _DEFINING = frozenset(("add_argument", "mark_flag_as_required", "mark_flags_as_required", "HParams"))
+
+
+class Evaluator(Protocol):
+    """What tells the value of a default (`npulint.assemble.flow.Flow`)."""
+
+    def known(self, module: Module, value: Value, block: int, line: int, depth: int = 0) -> Known:
+        """The scalars that `value` may have at `line` in `block`."""
 
 
 class Option:
@@ -94,7 +99,7 @@ class Options:
     def _add(self, name: str, module: Module, call: Call, default: Value) -> None:
         self.table.setdefault(name, []).append(Option(name, module, call, default))
 
-    def default(self, module: Module, dotted: str, flow: Flow) -> Known | None:
+    def default(self, module: Module, dotted: str, flow: Evaluator) -> Known | None:
         """The value of ``FLAGS.x``, ``args.x`` and the like, or None when it is no option. It counts as
         exact: it is what runs unless somebody says otherwise."""
         holder, _, name = dotted.rpartition(".")

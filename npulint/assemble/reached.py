@@ -45,7 +45,7 @@ class Reached:
                 self._named.setdefault(_simple(block), []).append((module.path, index))
             elif block.kind == "class":
                 self._classes.setdefault(_simple(block), []).append((module.path, index))
-        used = [self._uses.setdefault((module.path, home(module, b)), set()) for b in range(len(module.blocks))]
+        used = [self._uses.setdefault((module.path, place), set()) for place in _homes(module)]
         for call in module.code.calls:
             names = used[call.block]
             _add_names(call.callee, names)
@@ -104,6 +104,20 @@ def home(module: Module, block: int) -> int:
         return function
     started = any(module.blocks[b].kind == "if" and is_main(module.blocks[b].test) for b in module.ancestors(block))
     return STARTED if started else IMPORTED
+
+
+def _homes(module: Module) -> list[int]:
+    """`home` of every block of a module."""
+    homes: list[int] = []
+    for index, block in enumerate(module.blocks):
+        around = homes[block.parent] if block.parent >= 0 else IMPORTED
+        if block.kind == "function":
+            homes.append(index)
+        elif block.kind == "if" and around == IMPORTED and is_main(block.test):
+            homes.append(STARTED)
+        else:
+            homes.append(around)
+    return homes
 
 
 def _simple(block: Block) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Sequence
 
-from npulint.discover.files import DiscoverOptions, Discovery, SourceFile, discover
+from npulint.discover.files import DiscoverOptions, Discovery, discover
+from npulint.discover.kinds import SourceFile
 from npulint.discover.projects import marked_root
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import msgspec
 
 from npulint.discover.ignore import Chain, Excludes, chain_above, enter, ignored
-from npulint.discover.kinds import JSON_LIMIT, is_mixlist, kinds_by_content, kinds_of
+from npulint.discover.kinds import JSON_LIMIT, SourceFile, is_mixlist, kinds_by_content, kinds_of
 from npulint.discover.projects import base_of
 from npulint.discover.regular import read_head
 from npulint.facts.model import Problem
@@ -37,17 +37,6 @@ class DiscoverOptions(msgspec.Struct, frozen=True):
     force_exclude: bool = False
     max_bytes: int = 2_000_000
     base: str = ""
-
-
-class SourceFile(msgspec.Struct, frozen=True):
-    """A file to read. `path` is for people and results, `location` for opening it (they differ when the
-    name is not UTF-8, or on Windows); `base` is the highest folder that may be its project's root."""
-
-    path: str
-    kind: str
-    location: str
-    base: str
-    size: int
 
 
 class Discovery(msgspec.Struct, frozen=True):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import msgspec
+
 from npulint.later import regex
 
 _EXACT = {
@@ -29,6 +31,17 @@ _SHEBANG = regex(rb"#![^\n]*?\b(?:(python)[\d.]*|(ba|da|k|z)?sh)\b")
 
 JSON_LIMIT = 256 * 1024
 """Bytes above which a JSON file is data, never a mixed precision list."""
+
+
+class SourceFile(msgspec.Struct, frozen=True):
+    """A file to read. `path` is for people and results, `location` for opening it (they differ when the
+    name is not UTF-8, or on Windows); `base` is the highest folder that may be its project's root."""
+
+    path: str
+    kind: str
+    location: str
+    base: str
+    size: int
 
 
 def kinds_of(name: str) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from npulint.later import regex
 
 if TYPE_CHECKING:
-    from npulint.discover.files import SourceFile
+    from npulint.discover.kinds import SourceFile
 
 _DECISIVE = frozenset(("npulint.toml", ".npulint.toml", "modelzoo_level.txt"))
 _CERTAIN = frozenset((".git", "pyproject.toml", *_DECISIVE))

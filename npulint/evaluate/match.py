@@ -46,13 +46,14 @@ def candidates(query: Query, program: Program) -> list[Fact]:
         return [program.fact]
     if not query.names:
         return program.index.of_kind(query.kind)
-    found = []
-    for pattern in query.names:
+    named = program.index.by_last(query.kind)
+    found: list[Fact] = []
+    for pattern in query.names if named else ():
         last = last_segment(pattern)
         if not last:
             found += program.index.matching(query.kind, pattern, matches)
-        elif facts := program.index.named(query.kind, last):
-            found += [f for f in facts if matches(pattern, f.name)]
+        elif last in named:
+            found += [f for f in named[last] if matches(pattern, f.name)]
     return found
 
 

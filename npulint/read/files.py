@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from npulint.discover.files import SourceFile
+from npulint.discover.kinds import SourceFile
 from npulint.facts.code import Code
 from npulint.facts.model import Comment, Fact, FileFacts, Problem
 from npulint.read.source import Source, comments, decode, read_bytes

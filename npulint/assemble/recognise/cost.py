@@ -52,7 +52,7 @@ def of_call(context: Context, module: Module, index: int, name: str) -> list[Fac
     if name in _BUILDERS and _in_step_loop(context, module, index):
         found.append(context.call_fact("graph_growth", name, module, index))
     if name in _PY_FUNCS:
-        found.append(context.call_fact("py_func", name, module, index, shaped=lambda: _shaped(module)))
+        found.append(context.call_fact("py_func", name, module, index, shaped=lambda: context.once(("shaped", module.path), lambda: _shaped(module))))
     elif name in _DROPOUTS:
         noise = _noise_shape(context, module, index)
         found.append(context.call_fact("dropout", name, module, index, noise_shape=noise))
@@ -76,11 +76,14 @@ def _in_step_loop(context: Context, module: Module, index: int) -> bool:
         return False
     if not runs_beside(context, module, block):
         return False
-    outer = [b for b in module.ancestors(block) if module.blocks[b].kind == "loop"]
-    return not any(
-        context.names.of_call(module, at) in _FRESH and set(outer).intersection(module.ancestors(call.block))
-        for at, call in enumerate(module.code.calls)
-    )
+    anew = context.once(("anew", module.path), lambda: _anew(context, module))
+    return anew.isdisjoint(b for b in module.ancestors(block) if module.blocks[b].kind == "loop")
+
+
+def _anew(context: Context, module: Module) -> set[int]:
+    """The blocks around calls that make a session or a graph."""
+    made = [c.block for at, c in enumerate(module.code.calls) if context.names.of_call(module, at) in _FRESH]
+    return {ancestor for block in made for ancestor in module.ancestors(block)}
 
 
 def _shaped(module: Module) -> str:

@@ -143,17 +143,22 @@ def _table_in_input(context: Context, module: Module, index: int) -> str:
     """Whether the input pipeline looks something up in this table (or in any, when that cannot be told)."""
     if context.reach.in_input(module, module.code.calls[index].block) == "yes":
         return "yes"
+    known, unsure = context.once("lookups", lambda: _lookups(context))
+    return "yes" if (module.path, index) in known else "maybe" if unsure else "no"
+
+
+def _lookups(context: Context) -> tuple[set[tuple[str, int]], bool]:
+    """The tables that the input pipeline looks something up in, and whether there are others unknown."""
+    known: set[tuple[str, int]] = set()
     unsure = False
     for home in context.project.modules.values():
         for at, call in enumerate(home.code.calls):
-            name = context.names.of_call(home, at)
-            if not name.endswith(".lookup"):
+            if not context.names.of_call(home, at).endswith(".lookup"):
                 continue
             if context.reach.in_input(home, call.block) != "yes":
                 continue
             receiver = Ref(call.callee.name.rpartition(".")[0]) if isinstance(call.callee, Ref) else None
             sites = context.flow.sites(home, receiver, call.block, call.line) if receiver else []
-            if (module, index) in sites:
-                return "yes"
+            known.update((m.path, i) for m, i in sites)
             unsure = unsure or not sites
-    return "maybe" if unsure else "no"
+    return known, unsure

@@ -133,16 +133,24 @@ class Protos:
         return found
 
     def _name(self, module: Module, site: Site) -> str:
-        for target, binds in module.dotted.items():
-            if target.endswith(".name"):
-                for bind in binds:
-                    if any(s == site for s in self.context.flow.sites(module, Ref(target[:-5]), bind.block, bind.line)):
-                        known = self.context.known(module, bind.value, bind).single
-                        return known if isinstance(known, str) else "?"
+        bind = self.context.once(("names", module.path), lambda: self._named(module)).get(site_key(site))
+        if bind is not None:
+            known = self.context.known(module, bind.value, bind).single
+            return known if isinstance(known, str) else "?"
         call = site[0].code.calls[site[1]]
         given = argument(call, "name", -1)
         known = None if given is None else self.context.known(site[0], given, call).single
         return "" if given is None else known if isinstance(known, str) else "?"
+
+    def _named(self, module: Module) -> dict[str, Bind]:
+        """The first assignment of a name to each object that a module makes or is given."""
+        found: dict[str, Bind] = {}
+        for target, binds in module.dotted.items():
+            if target.endswith(".name"):
+                for bind in binds:
+                    for site in self.context.flow.sites(module, Ref(target[:-5]), bind.block, bind.line):
+                        found.setdefault(site_key(site), bind)
+        return found
 
 
 def _spelling(name: str) -> str:

@@ -187,15 +187,16 @@ def _run(context: Context, module: Module, index: int, name: str) -> Fact:
 def runs_beside(context: Context, module: Module, block: int) -> list[int]:
     """The session runs that happen in every round of the loop around `block`; none outside a loop."""
     loop = context.loop_of(module, block)
-    if loop < 0:
-        return []
-    return [
-        index
-        for index, call in enumerate(module.code.calls)
-        if context.loop_of(module, call.block) == loop
-        and is_session_run(context.names.of_call(module, index))
-        and not context.gated(module, call.block)
-    ]
+    return [] if loop < 0 else context.once(("runs", module.path), lambda: _runs_by_loop(context, module)).get(loop, [])
+
+
+def _runs_by_loop(context: Context, module: Module) -> dict[int, list[int]]:
+    found: dict[int, list[int]] = {}
+    for index, call in enumerate(module.code.calls):
+        if module.written(index) == "run" and is_session_run(context.names.of_call(module, index)):
+            if not context.gated(module, call.block):
+                found.setdefault(context.loop_of(module, call.block), []).append(index)
+    return found
 
 
 def fetched_names(value: Value | None) -> list[str]:

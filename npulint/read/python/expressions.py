@@ -27,6 +27,7 @@ _DEEP = 60  # expression levels read by recursion; what lies deeper is queued an
 _WIDE = 256  # elements of a display kept as a value; a longer one is data, not a setting
 _LONG = 400  # characters of a string kept as a value
 
+_EXACT = (bool, float)
 _BINARY = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**"}
 _COMPARE = {
     ast.Eq: "==",
@@ -129,6 +130,8 @@ class Expressions:
         """An assignment target as text; calls and computed subscripts in it are recorded."""
         parts: list[str] = []
         while True:
+            if isinstance(node, ast.Name):
+                return node.id + "".join(reversed(parts)) if parts else node.id
             if isinstance(node, ast.Attribute):
                 parts.append("." + node.attr)
                 node = node.value
@@ -140,8 +143,6 @@ class Expressions:
                 self.value(node, block)
                 parts.append("()")
                 node = node.func
-            elif isinstance(node, ast.Name):
-                return node.id + "".join(reversed(parts))
             else:
                 return ""
 
@@ -160,8 +161,8 @@ class Expressions:
     def _constant(self, node: ast.Constant, block: int) -> Value:
         value = node.value
         if isinstance(value, str):
-            return Const(_encodable(value[:_LONG]))
-        if value is None or isinstance(value, bool | float):
+            return Const(value if len(value) <= _LONG and value.isascii() else _encodable(value[:_LONG]))
+        if value is None or isinstance(value, _EXACT):
             return Const(value)
         if isinstance(value, int):
             return Const(value) if abs(value) < 1 << 63 else Const(float(value)) if abs(value) < 1 << 1000 else UNKNOWN
@@ -215,8 +216,9 @@ class Expressions:
                 callee = Op(".", (UNKNOWN, Const(func.attr)))  # type: ignore[attr-defined]
         else:
             callee = self.value(func, block)
-        args = tuple([self.value(a, block) for a in node.args])
-        keywords = tuple([(k.arg or "**", self.value(k.value, block)) for k in node.keywords])
+        value, leaves = self.value, self._leaves
+        args = tuple([leaves.get(a.__class__, value)(a, block) for a in node.args])
+        keywords = tuple([(k.arg or "**", value(k.value, block)) for k in node.keywords]) if node.keywords else ()
         if callee == _GETATTR and len(args) > 1 and isinstance(args[0], Ref) and isinstance(args[1], Const):
             name = f"{args[0].name}.{args[1].value}"
             self.mentions.append((name, block, *self._place(node)))
@@ -225,10 +227,14 @@ class Expressions:
         return Result(len(self.calls) - 1)
 
     def _subscript(self, node: ast.Subscript, block: int) -> Value:
-        return Op("[]", (self.value(node.value, block), self.value(node.slice, block)))
+        value, leaves = self.value, self._leaves
+        holder = leaves.get(node.value.__class__, value)(node.value, block)
+        return Op("[]", (holder, leaves.get(node.slice.__class__, value)(node.slice, block)))
 
     def _binary(self, node: ast.BinOp, block: int) -> Value:
-        return Op(_BINARY.get(type(node.op), "?"), (self.value(node.left, block), self.value(node.right, block)))
+        value, leaves = self.value, self._leaves
+        left = leaves.get(node.left.__class__, value)(node.left, block)
+        return Op(_BINARY.get(type(node.op), "?"), (left, leaves.get(node.right.__class__, value)(node.right, block)))
 
     def _boolean(self, node: ast.BoolOp, block: int) -> Value:
         operator = "and" if isinstance(node.op, ast.And) else "or"
@@ -260,7 +266,8 @@ class Expressions:
                 if type(element) is not ast.Constant:
                     self.value(element, block)
             return UNKNOWN
-        return Items(tuple([self.value(e, block) for e in node.elts]))
+        value, leaves = self.value, self._leaves
+        return Items(tuple([leaves.get(e.__class__, value)(e, block) for e in node.elts]))
 
     def _dict(self, node: ast.Dict, block: int) -> Value:
         if len(node.values) > _WIDE:

@@ -83,7 +83,7 @@ def _statement(tokens: list[tokenize.TokenInfo]) -> list[Edit]:
     if head in ("print", "exec") and (len(tokens) == 1 or _is_statement(tokens)):
         return _called(tokens)
     if head in ("except", "raise"):
-        commas = [t for t in tokens if t.string == "," and _depth_before(tokens, t) == 0]
+        commas = _commas(tokens)
         if commas:
             word = " as" if head == "except" else " from"
             edits = [(*commas[0].start, commas[0].end[1], word)]
@@ -122,10 +122,11 @@ def _called(tokens: list[tokenize.TokenInfo]) -> list[Edit]:
     return edits
 
 
-def _depth_before(tokens: list[tokenize.TokenInfo], stop: tokenize.TokenInfo) -> int:
-    depth = 0
+def _commas(tokens: list[tokenize.TokenInfo]) -> list[tokenize.TokenInfo]:
+    """The commas outside all brackets."""
+    found, depth = [], 0
     for token in tokens:
-        if token is stop:
-            return depth
+        if token.string == "," and depth == 0:
+            found.append(token)
         depth += _opening(token)
-    return depth
+    return found
