@@ -25,6 +25,7 @@ LIMIT = 256 * 1024 * 1024
 """Bytes of the file above which the oldest entries go."""
 
 _BATCH = 500  # keys of one question; SQLite bounds the variables of a statement
+_MUCH = 16 * 1024 * 1024  # bytes that are kept back at most
 _WAIT = 0.5  # seconds to wait for another run's lock
 _AGE_STEP = 24 * 3600  # seconds; an entry's last use is not written more often
 
@@ -91,6 +92,16 @@ class Cache:
         """Whether there is a place to remember anything."""
         return self._location is not None
 
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Inside, what is put is kept back and written at once: opening the file costs more than writing."""
+        self._waiting = {}
+        try:
+            yield
+        finally:
+            items, self._waiting = self._waiting, None
+            self.put_many(items)
+
     def get_many(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         """The values of those `keys` that are known."""
         found: dict[bytes, bytes] = {}
@@ -121,9 +132,9 @@ class Cache:
             return
         if self._waiting is not None:
             self._waiting.update(items)
-            if sum(map(len, items.values())) + self._waiting_size > _MUCH:
-                self._write_waiting()
-            return
+            if sum(map(len, self._waiting.values())) < _MUCH:
+                return
+            items, self._waiting = self._waiting, {}
         now = int(time.time())
         with self._connection() as connection:
             if connection is None:

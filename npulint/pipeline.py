@@ -75,12 +75,13 @@ def _judge_all(
     collecting = gc.isenabled()
     gc.disable()
     try:
-        for root, sources in projects.items():
-            outcomes.append(judge_project(root, sources, catalogue, settings, cache))
-            waiting += len(sources)
-            if waiting > _COLLECT_AFTER:
-                gc.collect()
-                waiting = 0
+        with cache.together():
+            for root, sources in projects.items():
+                outcomes.append(judge_project(root, sources, catalogue, settings, cache))
+                waiting += len(sources)
+                if waiting > _COLLECT_AFTER:
+                    gc.collect()
+                    waiting = 0
     finally:
         if collecting:
             gc.enable()

@@ -75,7 +75,7 @@ def sample() -> RunResult:
             related=(Related("models/train.py", Span(7, 31, 7, 34), "handed over here"),),
             program="models/train.py",
             fingerprint="0123456789abcdef0123",
-            url="https://npulint.dev/checks/variable-in-dataset-map",
+            url="https://example.org/checks/variable-in-dataset-map",
         ),
         finding(
             code="NPU1103",

@@ -71,6 +71,8 @@ _METHODS = {
         "tf.data.experimental.map_and_batch(g, 3).foo()",
         "tensorflow.data.experimental.map_and_batch().foo",
     ),
+    "an element of an own result": ("def f():\n    return 1, tf.Session()\nf()[1].close()", "tensorflow.Session().close"),
+    "a part of an own result": ("def f():\n    return tf.Session(), 1\ns, _ = f()\ns.close()", "tensorflow.Session().close"),
     "an element of a result": ("tf.split(x)[0].foo()", "tensorflow.split()[].foo"),
     "a method of a partial": ("import functools\nf = functools.partial(tf.Session, x)\nf().close()", "tensorflow.Session().close"),
 }

@@ -90,6 +90,12 @@ _SESSIONS = {
     "a fallback": ("def f(c=None):\n    c = c or tf.ConfigProto()\n    tf.Session(config=c)", "no", "local"),
     "keywords that are not seen": ("tf.Session(**kw)", "unknown", "unknown"),
     "an unknown name": ("tf.Session(config=cfg)", "unknown", "unknown"),
+    "a part of a result": ("def make():\n    return npu_config_proto(), 1\nc, _ = make()\ntf.Session(config=c)", "yes", "local"),
+    "a parameter of the function around": (
+        "def f(c):\n    def g():\n        tf.Session(config=c)\n    g()\nf(npu_config_proto())",
+        "yes",
+        "local",
+    ),
     "an optimizer added to something unknown": (
         _CFG + "x.graph_options.rewrite_options.custom_optimizers.add()\ntf.Session(config=cfg)",
         "unknown",
@@ -238,6 +244,15 @@ _ENTRIES = {
         ("yes", "yes", "unset", "unset", "no", "no"),
     ),
     "wrapped as well": (_NPU + "tf.Session(config=npu_config_proto(config_proto=cfg))\n", ("yes", "yes", "unset", "unset", "yes", "no")),
+    "on a result's options": (
+        "def make():\n    return tf.ConfigProto()\nr = make().graph_options.rewrite_options\n"
+        "op = r.custom_optimizers.add()\nop.name = 'NpuOptimizer'\n",
+        ("yes", "yes", "unset", "unset", "no", "no"),
+    ),
+    "switched by an unknown value of a short name": (
+        _NPU + "rewrite_options = cfg.graph_options.rewrite_options\nrewrite_options.memory_optimization = x\n",
+        ("yes", "yes", "unset", "unknown", "no", "no"),
+    ),
     "for an NPURunConfig": (_NPU + "NPURunConfig(session_config=cfg)\n", ("yes", "yes", "unset", "unset", "no", "yes")),
     "on something unknown": (
         "op = x.graph_options.rewrite_options.custom_optimizers.add()\nop.name = 'NpuOptimizer'\n",

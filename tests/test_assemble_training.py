@@ -20,6 +20,11 @@ _OPTIMIZERS = {
     "tf.train": ("tf.train.AdamOptimizer()", "tensorflow.train.AdamOptimizer", "tf"),
     "contrib": ("from tensorflow import contrib\ncontrib.opt.LazyAdamOptimizer()", "tensorflow.contrib.opt.LazyAdamOptimizer", "tf"),
     "keras": ("tf.keras.optimizers.SGD()", "tensorflow.keras.optimizers.SGD", "keras"),
+    "the project's own": (
+        "class WeightDecayOptimizer(tf.train.Optimizer): pass\nWeightDecayOptimizer()",
+        "train:WeightDecayOptimizer",
+        "tf",
+    ),
     "through an alias": ("O = tf.train.MomentumOptimizer\nO()", "tensorflow.train.MomentumOptimizer", "tf"),
 }
 
@@ -29,7 +34,7 @@ def test_optimizer(text: str, name: str, what: str) -> None:
     assert [(f.name, f.get("what")) for f in _found(text, "optimizer")] == [(name, what)]
 
 
-@pytest.mark.parametrize("text", ["tf.train.SyncReplicasOptimizer(opt)", "NPUDistributedOptimizer(opt)", "Adam()", "tf.train.Saver()"])
+@pytest.mark.parametrize("text", ["class MyOptimizer: pass\nMyOptimizer()", "def make_optimizer(): pass\nmake_optimizer()", "tf.train.SyncReplicasOptimizer(opt)", "NPUDistributedOptimizer(opt)", "Adam()", "tf.train.Saver()"])
 def test_wrappers_and_other_classes_are_no_optimizers(text: str) -> None:
     assert _found(text, "optimizer") == []
 

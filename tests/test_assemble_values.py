@@ -103,6 +103,13 @@ _OPEN = {
     "lower of an unknown": "x.lower()",
     "lower of a number": "(3).lower()",
     "matrix product": "1 @ 2",
+    "lower of a bare function": "lower()",
+    "a conversion of nothing": "list()",
+    "a list of an unknown": "list(x)",
+    "a function of somebody else on a text": "f('a').lower()",
+    "an attribute of a display": "[1].a",
+    "too large a float": "1e300 ** 64",
+    "two unequal kinds": "'a' * 'b'",
 }
 
 
@@ -114,6 +121,13 @@ def test_expression_is_not_known(expression: str) -> None:
 
 _SEVERAL: dict[str, tuple[str, tuple[object, ...], bool]] = {
     "either branch of a conditional": ("1 if x else 2", (1, 2), True),
+    "a sum with either": ("(1 if x else 2) + 3", (4, 5), True),
+    "a comparison with either": ("('a' if x else 'b') == 'a'", (True, False), True),
+    "a comparison that neither meets": ("('a' if x else 'b') == 'c'", (False,), True),
+    "a comparison of None": ("(None if x else 'b') is None", (True, False), True),
+    "a sum that one of them cannot have": ("(None if x else 1) + 1", (2,), False),
+    "and of either": ("(0 if x else 2) and 3", (0, 3), True),
+    "or of either": ("(0 if x else 2) or 3", (2, 3), True),
     "an unknown branch": ("1 if x else y", (1,), False),
     "or of an unknown and a text": ("x or 'b'", ("b",), False),
     "an environment variable with a default": ("os.getenv('K', '1')", ("1",), False),
@@ -176,6 +190,9 @@ _NAMES: dict[str, tuple[str, tuple[object, ...], bool]] = {
     "a function that returns in every branch": ("def f():\n    if x: return 3\n    else: return 4\nk = f()", (3, 4), True),
     "a function that returns nothing": ("def f(): pass\nk = f()", (), False),
     "an object": ("class C: pass\nk = C()", (), False),
+    "an element of a result": ("def f():\n    return 4, 3\nk = f()[1]", (3,), True),
+    "a part of a result": ("def f():\n    return 4, 3\n_, k = f()", (3,), True),
+    "a result that has no such part": ("def f():\n    return 4\n_, k = f()", (), False),
 }
 
 
@@ -253,6 +270,16 @@ _SCOPES: dict[str, tuple[str, tuple[object, ...], bool]] = {
         "class O:\n    k = 3\nclass C:\n    def __init__(self):\n        self.o = O()\n    def f(self):\n        tf.nn.top_k(x, self.o.k)\n",
         (3,),
         True,
+    ),
+    "a field of an attribute of self": (
+        "class C:\n    def f(self):\n        self.o.k = 3\n        tf.nn.top_k(x, self.o.k)\n",
+        (3,),
+        True,
+    ),
+    "a field of another class's attribute": (
+        "class B:\n    def f(self):\n        self.o.k = 3\nclass C:\n    def f(self):\n        tf.nn.top_k(x, self.o.k)\n",
+        (),
+        False,
     ),
     "an attribute of self within a nested function": (
         "class C:\n    k = 3\n    def f(self):\n        def g():\n            tf.nn.top_k(x, self.k)\n",

@@ -212,3 +212,34 @@ def test_sqlite_is_imported_with_the_first_question_only() -> None:
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)
     assert run.stdout == "False\n"
+
+
+def test_together_writes_at_the_end(tmp_path: Path) -> None:
+    store = open_cache(True, str(tmp_path))
+    with store.together():
+        store.put_many({b"a": b"1"})
+        store.put_many({b"b": b"2"})
+        assert open_cache(True, str(tmp_path)).get_many([b"a", b"b"]) == {}
+    assert open_cache(True, str(tmp_path)).get_many([b"a", b"b"]) == {b"a": b"1", b"b": b"2"}
+
+
+def test_together_keeps_what_was_done_before_an_interruption(tmp_path: Path) -> None:
+    store = open_cache(True, str(tmp_path))
+
+    def interrupted() -> None:
+        with store.together():
+            store.put_many({b"a": b"1"})
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert store.get_many([b"a"]) == {b"a": b"1"}
+
+
+def test_together_does_not_keep_back_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("npulint.cache._MUCH", 10)
+    store = open_cache(True, str(tmp_path))
+    with store.together():
+        store.put_many({b"a": b"12345678"})
+        store.put_many({b"b": b"12345678"})
+        assert set(store.get_many([b"a", b"b"])) == {b"a", b"b"}

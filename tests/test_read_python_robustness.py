@@ -171,6 +171,29 @@ def test_circular_definition_ends(text: str) -> None:
     assert _check(_HEAD + text)[1] == ""
 
 
+_MANY = {
+    "operations beside a run": ("sess = tf.Session()\nfor i in x:\n    sess.run(a)\n", "    tf.add(a, @)\n", ""),
+    "runs in a loop": ("sess = tf.Session()\nfor i in x:\n", "    sess.run(a@)\n", ""),
+    "tables": ("", "t@ = tf.contrib.lookup.HashTable(a, b)\ntf.data.Dataset.range(3).map(lambda x: t@.lookup(x))\n", ""),
+    "variables": ("", "t@ = tf.Variable(1)\ntf.data.Dataset.range(3).map(lambda x: t@ + x)\n", ""),
+    "custom optimizers": (
+        "",
+        "c@ = tf.ConfigProto()\no@ = c@.graph_options.rewrite_options.custom_optimizers.add()\no@.name = 'NpuOptimizer'\n",
+        "",
+    ),
+    "Python functions": ("", "tf.py_func(f, [x], t)\n", ""),
+    "stages of one dataset": ("d = tf.data.Dataset.range(3)\n", "d = d.map(f)\n", "d.batch(3)\n"),
+    "calls of one function": ("def f(x, n):\n    return tf.nn.dropout(x, 0.5, n)\n", "f(a@, s@)\n", ""),
+    "steps of an optimizer that is handed in": ("def f(o):\n    o.minimize(x)\n    o.minimize(y)\n", "f(tf.train.AdamOptimizer(@))\n", ""),
+}
+
+
+@pytest.mark.parametrize(("begin", "step", "end"), _MANY.values(), ids=_MANY.keys())
+def test_cost_does_not_grow_with_the_square(begin: str, step: str, end: str) -> None:
+    steps = "".join(step.replace("@", str(i)) for i in range(1500))
+    assert _check(f"{_HEAD}{begin}{steps}{end}", seconds=4.0)[1] == ""
+
+
 _WORDS = st.sampled_from(
     "tf a b f ( ) [ ] { } : , . = + - * / not and or if else lambda for in while with as def class return yield "
     "global import from try except finally await async match case 1 'é' f'{a}' := @ ** \n \n \t    ".split(" ") + ["\n"]

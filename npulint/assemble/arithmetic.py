@@ -29,6 +29,7 @@ _TWO: dict[str, Callable[[Any, Any], Any]] = {
 }
 _CONVERT: dict[str, Callable[[Any], Any]] = {"str": str, "int": int, "float": float, "bool": bool, "abs": abs}
 METHODS: dict[str, Callable[[Any], Any]] = {"lower": str.lower, "upper": str.upper, "strip": str.strip}
+_PAIRS = 16  # combinations of alternatives that are tried
 _LARGE = 1 << 1024  # integers beyond are no settings, and printing them may be refused
 
 
@@ -56,13 +57,12 @@ def apply(symbol: str, parts: list[Known]) -> Known:
 
 
 def _binary(symbol: str, left: Known, right: Known) -> Known:
-    a, b = left.single, right.single
-    if a is None or b is None:
-        if symbol in ("is", "is not", "==", "!=") and left.exact and right.exact and left.values and right.values:
-            same = left.values == right.values
-            if len(left.values) == len(right.values) == 1:
-                return _of(same == (symbol in ("is", "==")))
+    if not (left.exact and right.exact and 0 < len(left.values) * len(right.values) <= _PAIRS):
         return NOTHING
+    return merge([_pair(symbol, a, b) for a in left.values for b in right.values])
+
+
+def _pair(symbol: str, a: Scalar, b: Scalar) -> Known:
     if symbol == "**":
         return _power(a, b)
     function = _TWO.get(symbol)

@@ -76,6 +76,7 @@ class Programs:
         word = purpose(self.context.project.modules[entry], 0) if entry else "unknown"
         steps = [fact for fact in index.of_kind("train_step") if self._may_run(fact, paths, entry)]
         attrs = {**describe(index, word, adapter, steps), "ranks": self._ranks(entry)}
+        attrs["entry"] = "yes" if entry else "no"
         return Program(entry, self.context.project.root, paths, index, attrs)
 
     def _may_run(self, fact: Fact, paths: list[str], entry: str) -> bool:

@@ -25,11 +25,15 @@ class Reach:
     def __init__(self, flow: Flow) -> None:
         self.flow = flow
         self._calls: dict[tuple[str, int], list[int]] = defaultdict(list)
+        self._inner: dict[tuple[str, int], list[int]] = defaultdict(list)
         self.inside: set[tuple[str, int]] = set()
         self._readers: dict[str, dict[str, list[int]]] = {}
         for module in flow.names.project.modules.values():
             for index, call in enumerate(module.code.calls):
                 self._calls[(module.path, module.function_of(call.block))].append(index)
+            for block, record in enumerate(module.blocks):
+                if record.kind in ("function", "lambda"):
+                    self._inner[(module.path, module.function_of(record.parent))].append(block)
         self._fill()
 
     def _fill(self) -> None:
@@ -47,8 +51,7 @@ class Reach:
             if (module.path, block) in self.inside:
                 continue
             self.inside.add((module.path, block))
-            queue += [(module, b) for b, record in enumerate(module.blocks)
-                      if record.kind in ("function", "lambda") and module.function_of(record.parent) == block]
+            queue += [(module, inner) for inner in self._inner.get((module.path, block), ())]
             for index in self._calls.get((module.path, block), ()):
                 queue += self._called(module, index)
 
@@ -67,9 +70,10 @@ class Reach:
         known = self._readers.get(module.path)
         if known is None:
             known = self._readers[module.path] = defaultdict(list)
-            for function in sorted(block for path, block in self.inside if path == module.path):
-                for name in names_read(module, function):
-                    known[name].append(function)
+            for function, names in sorted(_names_read(module).items()):
+                if (module.path, function) in self.inside:
+                    for name in names:
+                        known[name].append(function)
             for index, call in enumerate(module.code.calls):
                 if self.flow.names.of_call(module, index).startswith("tensorflow.data."):
                     for name in {n for value in call.args for n in _names(value)}:
@@ -89,17 +93,18 @@ class Reach:
         return "maybe" if _INPUT_FILE.search(module.path.removeprefix(self.flow.names.project.root)) else "no"
 
 
-def names_read(module: Module, function: int) -> set[str]:
-    """The dotted names that a function reads and neither binds nor has as parameters."""
+def _names_read(module: Module) -> dict[int, set[str]]:
+    """For each function the dotted names that it reads and neither binds nor has as parameters."""
     code = module.code
-    values: list[Value] = []
+    read: dict[int, set[str]] = defaultdict(set)
     for call in code.calls:
-        if module.function_of(call.block) == function:
-            values += (call.callee, *call.args, *(v for _, v in call.keywords))
-    values += [b.value for b in code.binds if module.function_of(b.block) == function]
-    values += [r.value for r in code.returns if module.function_of(r.block) == function]
-    own = {*module.blocks[function].params, *module.names.get(function, ())}
-    return {name for value in values for name in _names(value) if name not in own}
+        for value in (call.callee, *call.args, *(v for _, v in call.keywords)):
+            read[module.function_of(call.block)].update(_names(value))
+    for block, value in [(b.block, b.value) for b in code.binds] + [(r.block, r.value) for r in code.returns]:
+        read[module.function_of(block)].update(_names(value))
+    for function, names in read.items():
+        names.difference_update(module.blocks[max(0, function)].params, module.names.get(function, ()))
+    return read
 
 
 def _names(value: Value) -> Iterator[str]:

@@ -146,6 +146,7 @@ KINDS: dict[str, Kind] = {
             "multi_device": _FLAG,
             "npu": _FLAG,
             "project_npu": _FLAG,
+            "entry": _FLAG,
             "ranks": _words("many one unknown"),
             "patched": _FLAG,
             "precision": _words("none mixed fp16 fp32 unknown default"),

@@ -15,7 +15,6 @@ from npulint.later import regex
 
 _RELATED = 24
 _CAPTURE = regex(r"\{([a-z_][a-z0-9_]*)\}")
-_DOCS = "https://npulint.dev/checks/"
 
 
 def evaluate(checks: Sequence[Check], program: Program, target: dict[str, str], lang: str) -> list[Finding]:
@@ -86,7 +85,6 @@ def _finding(check: Check, text: Text, fact: Fact, related: list[Fact], program:
         fix=Fix(fill(text.fix, fact), check.applicability),
         related=tuple(Related(f.path, f.span, f.name) for f in related[:_RELATED]),
         program=program.entry or program.root,
-        url=f"{_DOCS}{check.name}",
     )
 
 

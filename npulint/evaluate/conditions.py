@@ -17,7 +17,8 @@ def holds(condition: Any, value: Any) -> Answer:
     """Whether `value` (a `Known`, plain text or number, or None for absent) meets a condition of a check."""
     if isinstance(condition, dict) and isinstance(value, Known) and value.exact and len(value.values) > 1:
         answers = {holds(condition, Known((v,), True, value.symbol)) for v in value.values}
-        return answers.pop() if len(answers) == 1 else None
+        if len(answers) == 1:
+            return answers.pop()
     if isinstance(condition, dict):
         return _and([_operator(name, operand, value) for name, operand in condition.items()])
     if condition == "present":

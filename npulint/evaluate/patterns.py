@@ -15,7 +15,7 @@ def compiled(pattern: str) -> re.Pattern[str]:
         body = body.removesuffix(r"\..*") + r"(?:\..*)?"
     if pattern.startswith("**."):
         body = r"(?:.*\.)?" + body.removeprefix(r".*\.")
-    return re.compile(body + r"\Z", re.DOTALL)
+    return re.compile(body.replace(r"\..*\.", r"\.(?:.*\.)?") + r"\Z", re.DOTALL)
 
 
 @lru_cache(maxsize=50_000)

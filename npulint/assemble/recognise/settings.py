@@ -36,7 +36,7 @@ def settings(context: Context, protos: Protos, module: Module) -> list[Fact]:
 
 
 def _assigned(context: Context, protos: Protos, module: Module, target: str, bind: Bind) -> Fact | None:
-    match = _MAP.match(target)
+    match = _MAP.match(target) if ".parameter_map[" in target else None
     if match:
         key = match["key"]
         if key == "*":
@@ -44,7 +44,7 @@ def _assigned(context: Context, protos: Protos, module: Module, target: str, bin
         entry = protos.entry_of(module, bind, match["root"])
         return context.bind_fact("setting", key, module, bind, via="session_key", field=match["field"], entry=entry,
                                  text="yes" if _is_text(bind.value) else "no")
-    match = _NPU_OPTIONS.match(target)
+    match = _NPU_OPTIONS.match(target) if ".global_options()." in target else None
     if match:
         return context.bind_fact("setting", match["key"], module, bind, via="npu_options")
     head, _, last = target.rpartition(".")

@@ -1,0 +1,324 @@
+"""From questions to findings: which facts answer, when a check speaks, what a finding says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from npulint.assemble.programs import Program
+from npulint.catalogue.check import Applies, Check, Query, Text
+from npulint.evaluate.checklist import summarise
+from npulint.evaluate.checks import applies, evaluate, fill
+from npulint.evaluate.match import find, true_of
+from npulint.facts.model import Fact, Span
+from npulint.facts.values import Known
+from npulint.findings import Finding
+from tests.support import facts, programs
+
+_HEAD = "import tensorflow.compat.v1 as tf\n"
+_MAIN = "if __name__ == '__main__':\n    main()\n"
+
+
+def _program(text: str, path: str = "train.py") -> Program:
+    return programs({path: _HEAD + text + "\n" + _MAIN})[0]
+
+
+def _call(name: str, **fields: Any) -> Query:
+    return Query(kind="call", names=(name,), **fields)
+
+
+def _lines(query: Query, text: str) -> list[int]:
+    return sorted(f.span.line for f in find(query, _program(text)))
+
+
+_TOP_K = "tf.nn.top_k(x)\ntf.nn.top_k(x, 3)\ntf.nn.top_k(x, k=n)\ntf.nn.top_k(x, k=4)\ntf.nn.top_k(*a)\ntf.nn.top_k(**o)"
+# condition on k -> lines (from 2)
+_ARGUMENTS: dict[str, tuple[str, Any, list[int]]] = {
+    "given by either": ("k|1", "present", [3, 4, 5]),
+    "not given by either": ("k|1", "absent", [2]),
+    "given by keyword": ("k", "present", [4, 5]),
+    "given by position": ("1", "present", [3]),
+    "a value": ("k|1", 3, [3]),
+    "another than a value, or none": ("k|1", {"not": 3}, [2, 5]),
+    "a value or unknown": ("k|1", {"maybe": 3}, [3, 4]),
+    "known": ("k|1", "known", [3, 5]),
+    "unknown": ("k|1", "unknown", [4]),
+    "in a range": ("k|1", {"gt": 3}, [5]),
+}
+
+
+@pytest.mark.parametrize(("spec", "condition", "lines"), _ARGUMENTS.values(), ids=_ARGUMENTS.keys())
+def test_arguments_of_calls(spec: str, condition: Any, lines: list[int]) -> None:
+    assert _lines(_call("tensorflow.nn.top_k", args={spec: condition}), _TOP_K) == lines
+
+
+def test_facts_without_arguments_answer_no_question_about_them() -> None:
+    assert find(Query(kind="import", args={"k": "absent"}), _program("")) == []
+
+
+# names -> lines
+_NAMED = {
+    "one name": (("tensorflow.abs",), [2]),
+    "several names": (("tensorflow.abs", "tensorflow.nn.relu"), [2, 3]),
+    "a segment": (("tensorflow.*",), [2]),
+    "any number of segments": (("tensorflow.**",), [2, 3]),
+    "a last segment anywhere": (("**.relu",), [3]),
+    "any name": ((), [2, 3]),
+    "another name": (("tensorflow.exp",), []),
+}
+
+
+@pytest.mark.parametrize(("names", "lines"), _NAMED.values(), ids=_NAMED.keys())
+def test_names_of_facts(names: tuple[str, ...], lines: list[int]) -> None:
+    assert _lines(Query(kind="call", names=names), "tf.abs(1)\ntf.nn.relu(1)") == lines
+
+
+def test_kind_that_no_fact_has() -> None:
+    assert find(Query(kind="nothing", names=("a",)), _program("tf.abs(1)")) == []
+
+
+_OFF = "D = False\nif D:\n    tf.abs(1)"
+
+
+def test_find_leaves_out_code_that_is_off_by_default() -> None:
+    assert _lines(_call("tensorflow.abs"), _OFF) == []
+    assert _lines(_call("tensorflow.abs", active=False), _OFF) == [4]
+
+
+def test_conditions_count_code_that_is_off_by_default() -> None:
+    assert true_of(_call("tensorflow.abs"), _program(_OFF)) is True
+
+
+def test_find_unites_any() -> None:
+    query = Query(any=(_call("tensorflow.abs"), _call("tensorflow.nn.relu")))
+    assert _lines(query, "tf.abs(1)\ntf.nn.relu(1)") == [2, 3]
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [("tf.abs(1)\ntf.nn.relu(1)", [2]), ("tf.abs(1)", []), ("tf.nn.relu(1)", [])],
+    ids=["both", "the first only", "the second only"],
+)
+def test_find_reports_the_first_of_all(text: str, lines: list[int]) -> None:
+    assert _lines(Query(all=(_call("tensorflow.abs"), _call("tensorflow.nn.relu"))), text) == lines
+
+
+_THREE = _call("tensorflow.nn.top_k", args={"k|1": 3})
+_YES, _NO, _DOUBT = "tf.nn.top_k(x, 3)", "tf.nn.top_k(x, 4)", "tf.nn.top_k(x, n)"
+_ABS = _call("tensorflow.abs")
+# query, text -> answer
+_TRUTH: dict[str, tuple[Query, str, bool | None]] = {
+    "a fact that fits": (_THREE, _YES, True),
+    "a fact that does not": (_THREE, _NO, False),
+    "a fact that may": (_THREE, _DOUBT, None),
+    "one that may and one that does": (_THREE, f"{_DOUBT}\n{_YES}", True),
+    "no fact": (_THREE, "", False),
+    "not": (Query(negated=_THREE), _YES, False),
+    "not, and none": (Query(negated=_THREE), _NO, True),
+    "not, and doubtful": (Query(negated=_THREE), _DOUBT, None),
+    "all": (Query(all=(_THREE, _ABS)), f"{_YES}\ntf.abs(1)", True),
+    "all but one": (Query(all=(_THREE, _ABS)), _YES, False),
+    "all but a doubtful one": (Query(all=(_THREE, _ABS)), f"{_DOUBT}\ntf.abs(1)", None),
+    "none and a doubtful one": (Query(all=(_THREE, _ABS)), _DOUBT, False),
+    "any": (Query(any=(_THREE, _ABS)), "tf.abs(1)", True),
+    "any, and none": (Query(any=(_THREE, _ABS)), _NO, False),
+    "any, and a doubtful one": (Query(any=(_THREE, _ABS)), _DOUBT, None),
+    "two of two": (msgspec.structs.replace(_THREE, at_least=2), f"{_YES}\n{_YES}", True),
+    "one of two": (msgspec.structs.replace(_THREE, at_least=2), _YES, False),
+    "one of two and a doubtful one": (msgspec.structs.replace(_THREE, at_least=2), f"{_YES}\n{_DOUBT}", None),
+    "a doubtful attribute": (Query(kind="call", names=("tensorflow.nn.top_k",), where={"k": "absent"}), _YES, True),
+    "the program": (Query(kind="program", where={"framework": "tensorflow"}), "", True),
+    "another program": (Query(kind="program", where={"framework": "torch"}), "", False),
+}
+
+
+@pytest.mark.parametrize(("query", "text", "answer"), _TRUTH.values(), ids=_TRUTH.keys())
+def test_condition_on_the_program(query: Query, text: str, answer: bool | None) -> None:
+    assert true_of(query, _program(text)) is answer
+
+
+# rule, target -> applies (to a TensorFlow 1 program that has sessions and does not train)
+_APPLIES: dict[str, tuple[Applies, dict[str, str], bool]] = {
+    "to anything": (Applies(), {}, True),
+    "to its framework": (Applies(frameworks=("torch", "tensorflow")), {}, True),
+    "to another framework": (Applies(frameworks=("torch",)), {}, False),
+    "to its state": (Applies(states=("not_started",)), {}, True),
+    "to another state": (Applies(states=("migrated",)), {}, False),
+    "to its mode": (Applies(modes=("session", "keras")), {}, True),
+    "to another mode": (Applies(modes=("keras",)), {}, False),
+    "to training": (Applies(trains=True), {}, False),
+    "to anything but training": (Applies(trains=False), {}, True),
+    "to its chip": (Applies(soc=("910A",)), {"soc": "910A"}, True),
+    "to another chip": (Applies(soc=("910A",)), {"soc": "A2"}, False),
+    "to a chip that is not declared": (Applies(soc=("910A",)), {}, True),
+    "to a declared version": (Applies(versions={"cann": ">=8"}), {"cann": "8.0"}, True),
+    "to another version": (Applies(versions={"cann": ">=8"}), {"cann": "7.0"}, False),
+    "to a version that is not declared": (Applies(versions={"cann": ">=8"}), {}, True),
+    "to the version that the code is written for": (Applies(versions={"tensorflow": "<2"}), {}, True),
+    "to a newer version than the code's": (Applies(versions={"tensorflow": ">=2"}), {}, False),
+    "the declared version counts first": (Applies(versions={"tensorflow": ">=2"}), {"tensorflow": "2.6"}, True),
+}
+
+
+@pytest.mark.parametrize(("rule", "target", "answer"), _APPLIES.values(), ids=_APPLIES.keys())
+def test_check_applies(rule: Applies, target: dict[str, str], answer: bool) -> None:
+    assert applies(rule, _program("tf.Session()", "main.py"), target) is answer
+
+
+_TEXT = Text("Title", "`{short}` with {k} at {path}", "why {missing}", "use {in_loop}")
+_CHECK = Check(
+    code="NPU1101",
+    name="a-check",
+    family="tensorflow",
+    since="0.1",
+    status="stable",
+    topic="other",
+    category="functional",
+    severity="warning",
+    confidence="high",
+    find=_ABS,
+    text={"en": _TEXT, "zh": Text("标题", "`{short}`", "原因", "修复")},
+)
+
+
+def _findings(text: str | dict[str, str], lang: str = "en", **fields: Any) -> list[Finding]:
+    named = {"train.py": text} if isinstance(text, str) else text
+    check = msgspec.structs.replace(_CHECK, **fields)
+    found = programs({p: _HEAD + t + "\n" + (_MAIN if p == "train.py" else "") for p, t in named.items()})
+    return [f for program in found for f in evaluate([check], program, {}, lang)]
+
+
+def test_finding_carries_its_check_and_place() -> None:
+    finding = _findings("x = tf.abs(1)")[0]
+    assert (finding.code, finding.name, finding.severity, finding.category) == ("NPU1101", "a-check", "warning", "functional")
+    assert (finding.path, finding.span, finding.program) == ("train.py", Span(2, 5, 2, 14), "train.py")
+
+
+def test_finding_fills_in_what_the_fact_says() -> None:
+    finding = _findings("tf.abs(1, k=3)")[0]
+    assert (finding.message, finding.why, finding.fix.text) == ("`abs` with 3 at train.py", "why ?", "use no")
+
+
+def test_finding_speaks_the_language_of_the_run() -> None:
+    assert [f.message for f in _findings("tf.abs(1)", "zh")] == ["`abs`"]
+    assert _findings("tf.abs(1)", "fr")[0].message.startswith("`abs` with")
+
+
+_RELU = _call("tensorflow.nn.relu", args={"k": 3})
+_ASKED: dict[str, tuple[dict[str, Any], str, int]] = {
+    "needed and there": ({"needs": _RELU}, "tf.nn.relu(k=3)", 1),
+    "needed and missing": ({"needs": _RELU}, "", 0),
+    "needed and doubtful": ({"needs": _RELU}, "tf.nn.relu(k=n)", 0),
+    "excused": ({"unless": _RELU}, "tf.nn.relu(k=3)", 0),
+    "not excused": ({"unless": _RELU}, "tf.nn.relu(k=4)", 1),
+    "perhaps excused": ({"unless": _RELU}, "tf.nn.relu(k=n)", 0),
+    "does not apply": ({"applies": Applies(frameworks=("torch",))}, "", 0),
+}
+
+
+@pytest.mark.parametrize(("fields", "text", "count"), _ASKED.values(), ids=_ASKED.keys())
+def test_when_a_check_speaks(fields: dict[str, Any], text: str, count: int) -> None:
+    assert len(_findings(f"tf.abs(1)\n{text}", **fields)) == count
+
+
+_TWO_FILES = {"a.py": "tf.abs(1)\ntf.abs(2)", "train.py": "import a\ntf.abs(3)\ntf.abs(4)"}
+
+
+def _places(findings: list[Finding]) -> list[tuple[str, int, list[tuple[str, int]]]]:
+    return [(f.path, f.span.line, [(r.path, r.span.line) for r in f.related]) for f in findings]
+
+
+def test_every_place_is_reported() -> None:
+    assert _places(_findings(_TWO_FILES)) == [("a.py", 2, []), ("a.py", 3, []), ("train.py", 3, []), ("train.py", 4, [])]
+
+
+def test_one_finding_for_a_file() -> None:
+    assert _places(_findings(_TWO_FILES, once="file")) == [
+        ("a.py", 2, [("a.py", 3)]),
+        ("train.py", 3, [("train.py", 4)]),
+    ]
+
+
+def test_one_finding_for_a_program_stands_in_its_entry() -> None:
+    assert _places(_findings(_TWO_FILES, once="program")) == [("train.py", 3, [("train.py", 4), ("a.py", 2), ("a.py", 3)])]
+
+
+def test_related_places_are_listed_first() -> None:
+    found = _findings("tf.abs(1)\ntf.abs(2)\ntf.nn.relu(3)", once="file", related=_call("tensorflow.nn.relu"))
+    assert _places(found) == [("train.py", 2, [("train.py", 4), ("train.py", 3)])]
+
+
+def test_related_places_are_not_endless() -> None:
+    found = _findings("tf.abs(1)\n" + "tf.nn.relu(3)\n" * 100, related=_call("tensorflow.nn.relu"))
+    assert 10 <= len(found[0].related) < 50
+
+
+def test_place_that_answers_twice_is_reported_once() -> None:
+    assert len(_findings("tf.abs(1)", find=Query(any=(_ABS, _call("**.abs"))))) == 1
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(Known((1, 2), True), "1 / 2"), (Known((), False, "x"), "x"), (Known(), "?"), ("word", "word"), (None, "?"), (3, "3")],
+)
+def test_capture_of_an_attribute(value: object, text: str) -> None:
+    assert fill("<{v}> {x y} {}", Fact("setting", "a.b", "p", Span(), {"v": value})) == f"<{text}> {{x y}} {{}}"
+
+
+def test_capture_of_the_name() -> None:
+    assert fill("{name} {short}", Fact("setting", "a.b", "p", Span())) == "a.b b"
+
+
+_OPT = "opt = tf.train.AdamOptimizer()\n"
+_NPU = "from npu_bridge.npu_init import *\n"
+# text -> item -> status
+_CHECKLIST = {
+    "nothing done": (_OPT + "opt.minimize(l)", {"device": "todo", "mixed_precision": "todo", "loss_scale": "todo", "static_batch": "unknown"}),
+    "everything done": (
+        _NPU
+        + _OPT
+        + "NPULossScaleOptimizer(opt, m).minimize(l)\nNPURunConfig(precision_mode='allow_mix_precision')\n"
+        + "tf.data.Dataset.range(3).batch(3, drop_remainder=True)",
+        {"device": "ok", "mixed_precision": "ok", "loss_scale": "ok", "static_batch": "ok"},
+    ),
+    "a short last batch": (
+        _OPT + "opt.minimize(l)\ntf.data.Dataset.range(3).batch(3)",
+        {"static_batch": "todo"},
+    ),
+    "an unknown mode": (_NPU + _OPT + "opt.minimize(l)\nNPURunConfig(precision_mode=x)", {"mixed_precision": "unknown"}),
+}
+
+
+@pytest.mark.parametrize(("text", "statuses"), _CHECKLIST.values(), ids=_CHECKLIST.keys())
+def test_checklist_of_a_training_program(text: str, statuses: dict[str, str]) -> None:
+    found = {item.item: item.status for item in summarise(_program(text)).checklist}
+    assert {key: found[key] for key in statuses} == statuses
+
+
+def test_summary_of_a_program() -> None:
+    summary = summarise(_program(_OPT + "opt.minimize(l)\ntf.Session()"))
+    assert (summary.entry, summary.files, summary.framework, summary.state) == ("train.py", 1, "tensorflow 1.x", "not_started")
+    assert (summary.modes, summary.roles, summary.devices) == (("session",), ("train",), "unknown")
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "roles"),
+    [("eval.py", "tf.Session()", ("evaluate",)), ("freeze.py", "tf.Session()", ("export",)), ("main.py", "", ("unknown",))],
+)
+def test_program_that_does_not_train_has_no_checklist(path: str, text: str, roles: tuple[str, ...]) -> None:
+    summary = summarise(_program(text, path))
+    assert (summary.roles, summary.checklist) == (roles, ())
+
+
+def test_summary_names_other_frameworks() -> None:
+    program = programs({"train.py": "import torch\n" + _MAIN})[0]
+    assert summarise(program).framework == "torch"
+
+
+def test_facts_answer_attributes_once() -> None:
+    asked: list[int] = []
+    fact = Fact("call", "a", "p", Span(), {"v": lambda: asked.append(1) or "answer"})
+    assert [fact.get("v"), fact.get("v"), len(asked)] == ["answer", "answer", 1]
+    assert facts(_HEAD + "tf.abs(1)", "call")[0].get("nothing of the kind") is None
