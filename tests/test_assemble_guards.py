@@ -116,5 +116,6 @@ def test_switch_of_another_module_counts() -> None:
 
 
 def test_switch_that_is_set_on_an_object_does_not_turn_code_off() -> None:
-    text = "class C:\n    debug = False\n    def f(self):\n        if self.debug:\n            tf.Session()\nc = C()\nc.debug = True\n"
+    text = "class C:\n    debug = False\n    def f(self):\n        if self.debug:\n            tf.Session()\n"
+    text += "c = C()\nc.debug = True\n"
     assert _active(text) == ["unknown"]

@@ -54,7 +54,10 @@ def test_batch(text: str, drops: str, repeats: str) -> None:
 _STAGES = {
     "methods": (_DS + "ds.map(f).shuffle(9).batch(3).prefetch(1)", ["map", "shuffle", "batch", "prefetch"]),
     "a fused stage": (_DS + "ds.apply(contrib.data.map_and_batch(f, 3))", ["map_and_batch"]),
-    "batch_and_drop_remainder": (_DS + "ds.apply(contrib.data.batch_and_drop_remainder(3))", ["batch_and_drop_remainder"]),
+    "batch_and_drop_remainder": (
+        _DS + "ds.apply(contrib.data.batch_and_drop_remainder(3))",
+        ["batch_and_drop_remainder"],
+    ),
     "from_generator": ("tf.data.Dataset.from_generator(g, tf.int32)", ["from_generator"]),
     "shard": (_DS + "ds.shard(2, 0)", ["shard"]),
     "a dataset handed in": ("def f(dataset):\n    dataset.batch(3)", ["batch"]),
@@ -90,18 +93,40 @@ def test_shard_by_rank() -> None:
 _INSIDE = {
     "a lambda": (_DS + "ds.map(lambda x: tf.abs(x))", "yes"),
     "a function": (_DS + "def f(x): return tf.abs(x)\nds.map(f)", "yes"),
-    "a function defined below": ("def make():\n    return tf.data.Dataset.range(3).map(f)\ndef f(x): return tf.abs(x)", "yes"),
+    "a function defined below": (
+        "def make():\n    return tf.data.Dataset.range(3).map(f)\ndef f(x): return tf.abs(x)",
+        "yes",
+    ),
     "by keyword": (_DS + "def f(x): return tf.abs(x)\nds.map(map_func=f)", "yes"),
     "a partial": (_DS + "def f(x, y): return tf.abs(x)\nds.map(functools.partial(f, y=1))", "yes"),
     "a lambda that calls it": (_DS + "def f(x): return tf.abs(x)\nds.map(lambda x: f(x))", "yes"),
     "a function that it calls": (_DS + "def g(x): return tf.abs(x)\ndef f(x): return g(x)\nds.map(f)", "yes"),
-    "a method": ("class C:\n    def f(self, x): return tf.abs(x)\n    def g(self):\n        tf.data.Dataset.range(3).map(self.f)", "yes"),
-    "a method of an instance": ("class C:\n    def f(self, x): return tf.abs(x)\ntf.data.Dataset.range(3).map(C().f)", "yes"),
-    "a callable object": ("class C:\n    def __call__(self, x): return tf.abs(x)\n" + _DS + "c = C()\nds.map(c)", "yes"),
-    "a nested function": ("def make():\n    def f(x): return tf.abs(x)\n    return tf.data.Dataset.range(3).map(f)", "yes"),
+    "a method": (
+        "class C:\n    def f(self, x): return tf.abs(x)\n    def g(self):\n"
+        "        tf.data.Dataset.range(3).map(self.f)",
+        "yes",
+    ),
+    "a method of an instance": (
+        "class C:\n    def f(self, x): return tf.abs(x)\ntf.data.Dataset.range(3).map(C().f)",
+        "yes",
+    ),
+    "a callable object": (
+        "class C:\n    def __call__(self, x): return tf.abs(x)\n" + _DS + "c = C()\nds.map(c)",
+        "yes",
+    ),
+    "a nested function": (
+        "def make():\n    def f(x): return tf.abs(x)\n    return tf.data.Dataset.range(3).map(f)",
+        "yes",
+    ),
     "a function within it": (_DS + "def f(x):\n    def g(y): return tf.abs(y)\n    return g(x)\nds.map(f)", "yes"),
-    "a function that makes it": (_DS + "def make():\n    def f(x): return tf.abs(x)\n    return f\nds.map(make())", "yes"),
-    "a constructor that it calls": ("class C:\n    def __init__(self): tf.abs(1)\n" + _DS + "ds.map(lambda x: C())", "yes"),
+    "a function that makes it": (
+        _DS + "def make():\n    def f(x): return tf.abs(x)\n    return f\nds.map(make())",
+        "yes",
+    ),
+    "a constructor that it calls": (
+        "class C:\n    def __init__(self): tf.abs(1)\n" + _DS + "ds.map(lambda x: C())",
+        "yes",
+    ),
     "interleave": (_DS + "ds.interleave(lambda x: tf.abs(x), 3)", "yes"),
     "a fused stage": (_DS + "ds.apply(contrib.data.map_and_batch(lambda x: tf.abs(x), 3))", "yes"),
     "a filter": (_DS + "ds.filter(lambda x: tf.abs(x) > 0)", "yes"),
@@ -129,11 +154,18 @@ _FILES = {
         "yes",
     ),
     "a helper of a helper": (
-        {"h.py": "def f(x): return tf.abs(x)\n", "i.py": "import h\ndef g(x): return h.f(x)\n", "train.py": _DS + "from i import g\nds.map(g)"},
+        {
+            "h.py": "def f(x): return tf.abs(x)\n",
+            "i.py": "import h\ndef g(x): return h.f(x)\n",
+            "train.py": _DS + "from i import g\nds.map(g)",
+        },
         "yes",
     ),
     "an inherited method": (
-        {"h.py": "class B:\n    def f(self, x): return tf.abs(x)\n", "train.py": _DS + "from h import B\nclass C(B):\n    def g(self):\n        ds.map(self.f)"},
+        {
+            "h.py": "class B:\n    def f(self, x): return tf.abs(x)\n",
+            "train.py": _DS + "from h import B\nclass C(B):\n    def g(self):\n        ds.map(self.f)",
+        },
         "yes",
     ),
     "a file of data": ({"data/reader.py": "def g(x): return tf.abs(x)\n"}, "maybe"),
@@ -151,14 +183,16 @@ _VARIABLES = {
     "made inside": (_DS + "def f(x): return x + tf.Variable(1.0)\nds.map(f)", "yes"),
     "read inside": ("b = tf.Variable(1.0)\n" + _DS + "ds.map(lambda x: x + b)", "yes"),
     "an attribute read inside": (
-        "class C:\n    def __init__(self):\n        self.b = tf.Variable(1.0)\n    def f(self, x):\n        return x + self.b\n"
+        "class C:\n    def __init__(self):\n        self.b = tf.Variable(1.0)\n    def f(self, x):\n"
+        "        return x + self.b\n"
         "    def g(self):\n        tf.data.Dataset.range(3).map(self.f)",
         "yes",
     ),
     "given to a stage": ("b = tf.Variable(1)\ntf.data.Dataset.range(b)", "yes"),
     "a name of its own inside": ("b = tf.Variable(1.0)\n" + _DS + "ds.map(lambda b: b + 1)", "no"),
     "an attribute of another class": (
-        "class A:\n    def __init__(self):\n        self.b = tf.Variable(1.0)\nclass C:\n    def f(self, x):\n        return x + self.b\n"
+        "class A:\n    def __init__(self):\n        self.b = tf.Variable(1.0)\nclass C:\n"
+        "    def f(self, x):\n        return x + self.b\n"
         "    def g(self):\n        tf.data.Dataset.range(3).map(self.f)",
         "no",
     ),
@@ -176,11 +210,18 @@ _T = "t = contrib.lookup.index_table_from_file('v')\n"
 _TABLES = {
     "looked up inside": (_T + _DS + "ds.map(lambda x: t.lookup(x))", "yes"),
     "looked up in the model": (_T + "t.lookup(x)", "no"),
-    "another is looked up inside": (_T + "u = contrib.lookup.HashTable(i, 0)\n" + _DS + "ds.map(lambda x: u.lookup(x))", "no"),
+    "another is looked up inside": (
+        _T + "u = contrib.lookup.HashTable(i, 0)\n" + _DS + "ds.map(lambda x: u.lookup(x))",
+        "no",
+    ),
     "an unknown one is looked up inside": (_T + "def f(x, v): return v.lookup(x)\n" + _DS + "ds.map(f)", "maybe"),
-    "made inside": (_DS + "def f(x):\n    t = contrib.lookup.HashTable(i, 0)\n    return t.lookup(x)\nds.map(f)", "yes"),
+    "made inside": (
+        _DS + "def f(x):\n    t = contrib.lookup.HashTable(i, 0)\n    return t.lookup(x)\nds.map(f)",
+        "yes",
+    ),
     "an attribute": (
-        "class C:\n    def __init__(self):\n        self.t = contrib.lookup.HashTable(i, 0)\n    def f(self, x):\n        return self.t.lookup(x)\n"
+        "class C:\n    def __init__(self):\n        self.t = contrib.lookup.HashTable(i, 0)\n"
+        "    def f(self, x):\n        return self.t.lookup(x)\n"
         "    def g(self):\n        tf.data.Dataset.range(3).map(self.f)",
         "yes",
     ),
@@ -250,7 +291,10 @@ _CONTROL = {
     "cond": ("tf.cond(a, b, c)", ["tensorflow.cond"]),
     "while_loop": ("tf.while_loop(a, b, c)", ["tensorflow.while_loop"]),
     "a recurrent network": ("tf.nn.dynamic_rnn(cell, x)", ["tensorflow.nn.dynamic_rnn"]),
-    "a private module": ("from tensorflow.python.ops import control_flow_ops\ncontrol_flow_ops.cond(a, b, c)", ["tensorflow.cond"]),
+    "a private module": (
+        "from tensorflow.python.ops import control_flow_ops\ncontrol_flow_ops.cond(a, b, c)",
+        ["tensorflow.cond"],
+    ),
     "a copy of a recurrent network": ("def dynamic_rnn(c, x): pass\ndynamic_rnn(cell, x)", ["dynamic_rnn"]),
     "something else": ("tf.abs(x)", []),
 }
@@ -263,7 +307,14 @@ def test_control_flow(text: str, names: list[str]) -> None:
 
 @pytest.mark.parametrize(
     ("path", "answer"),
-    [("train.py", "no"), ("tests/a.py", "yes"), ("test_a.py", "yes"), ("a_test.py", "yes"), ("latest/a.py", "no"), ("contest.py", "no")],
+    [
+        ("train.py", "no"),
+        ("tests/a.py", "yes"),
+        ("test_a.py", "yes"),
+        ("a_test.py", "yes"),
+        ("latest/a.py", "no"),
+        ("contest.py", "no"),
+    ],
 )
 def test_code_of_tests(path: str, answer: str) -> None:
     assert [f.get("in_test") for f in _found({path: "tf.abs(1)"}, "call", "tensorflow.abs")] == [answer]
@@ -277,11 +328,21 @@ def test_code_of_tests(path: str, answer: str) -> None:
         ("def f():\n    tf.abs(1)", "no", "f", ""),
         ("for i in x:\n    def f():\n        tf.abs(1)", "no", "f", ""),
         ("class C:\n    def f(self):\n        while x: tf.abs(1)", "yes", "C.f", ""),
-        ("with tf.Graph().as_default():\n    with tf.device('/cpu:0'):\n        tf.abs(1)", "no", "", "tensorflow.device() tensorflow.Graph().as_default()"),
+        (
+            "with tf.Graph().as_default():\n    with tf.device('/cpu:0'):\n        tf.abs(1)",
+            "no",
+            "",
+            "tensorflow.device() tensorflow.Graph().as_default()",
+        ),
         ("y = [tf.abs(1) for i in x]", "yes", "", ""),
     ],
     ids=["plain", "a loop", "a function", "a function in a loop", "a loop in a method", "contexts", "a comprehension"],
 )
 def test_surroundings(text: str, loop: str, function: str, under: str) -> None:
     fact = _found(text, "call", "tensorflow.abs")[0]
-    assert (fact.get("in_loop"), fact.get("function"), fact.get("under"), fact.get("nothing of the kind")) == (loop, function, under, None)
+    assert (fact.get("in_loop"), fact.get("function"), fact.get("under"), fact.get("nothing of the kind")) == (
+        loop,
+        function,
+        under,
+        None,
+    )

@@ -25,7 +25,8 @@ _METHODS = {
         "tensorflow.Session().close",
     ),
     "an inherited attribute": (
-        "class B:\n    def __init__(self):\n        self.s = tf.Session()\nclass C(B):\n    def f(self):\n        self.s.close()",
+        "class B:\n    def __init__(self):\n        self.s = tf.Session()\nclass C(B):\n    def f(self):\n"
+        "        self.s.close()",
         "tensorflow.Session().close",
     ),
     "an attribute of an instance": (
@@ -42,12 +43,18 @@ _METHODS = {
         "def f():\n    return tf.Session()\ndef g():\n    s = f()\n    return s\ng().close()",
         "tensorflow.Session().close",
     ),
-    "a generator's context": ("def f():\n    yield tf.Session()\nwith f() as s:\n    s.close()", "tensorflow.Session().close"),
+    "a generator's context": (
+        "def f():\n    yield tf.Session()\nwith f() as s:\n    s.close()",
+        "tensorflow.Session().close",
+    ),
     "or": ("s = x or tf.Session()\ns.close()", "x.close"),
     "either branch": ("s = tf.Session() if x else None\ns.close()", "tensorflow.Session().close"),
     "a branch that sets it": ("s = None\nif x:\n    s = tf.Session()\ns.close()", "tensorflow.Session().close"),
     "a parameter that is set anew": ("def f(s):\n    s = tf.Session()\n    s.close()", "tensorflow.Session().close"),
-    "a parameter with a fallback": ("def f(s=None):\n    s = s or tf.Session()\n    s.close()", "tensorflow.Session().close"),
+    "a parameter with a fallback": (
+        "def f(s=None):\n    s = s or tf.Session()\n    s.close()",
+        "tensorflow.Session().close",
+    ),
     "a base class of the framework": (
         "class C(tf.keras.Model):\n    def f(self):\n        self.fit(x)\n",
         "tensorflow.keras.Model().fit",
@@ -58,7 +65,10 @@ _METHODS = {
     ),
     "an alias of a class": ("S = tf.Session\nS().close()", "tensorflow.Session().close"),
     "a dataset stays one": ("tf.data.TFRecordDataset(f).map(g).repeat().batch(3)", "tensorflow.data.Dataset().batch"),
-    "a named dataset stays one": ("d = tf.data.Dataset.range(3)\nd = d.map(g)\nd = d.batch(3)", "tensorflow.data.Dataset().batch"),
+    "a named dataset stays one": (
+        "d = tf.data.Dataset.range(3)\nd = d.map(g)\nd = d.batch(3)",
+        "tensorflow.data.Dataset().batch",
+    ),
     "an iterator": (
         "tf.data.Dataset.range(3).make_one_shot_iterator().get_next()",
         "tensorflow.data.Iterator().get_next",
@@ -71,10 +81,19 @@ _METHODS = {
         "tf.data.experimental.map_and_batch(g, 3).foo()",
         "tensorflow.data.experimental.map_and_batch().foo",
     ),
-    "an element of an own result": ("def f():\n    return 1, tf.Session()\nf()[1].close()", "tensorflow.Session().close"),
-    "a part of an own result": ("def f():\n    return tf.Session(), 1\ns, _ = f()\ns.close()", "tensorflow.Session().close"),
+    "an element of an own result": (
+        "def f():\n    return 1, tf.Session()\nf()[1].close()",
+        "tensorflow.Session().close",
+    ),
+    "a part of an own result": (
+        "def f():\n    return tf.Session(), 1\ns, _ = f()\ns.close()",
+        "tensorflow.Session().close",
+    ),
     "an element of a result": ("tf.split(x)[0].foo()", "tensorflow.split()[].foo"),
-    "a method of a partial": ("import functools\nf = functools.partial(tf.Session, x)\nf().close()", "tensorflow.Session().close"),
+    "a method of a partial": (
+        "import functools\nf = functools.partial(tf.Session, x)\nf().close()",
+        "tensorflow.Session().close",
+    ),
 }
 
 
@@ -93,7 +112,11 @@ _MODULES: dict[str, dict[str, str]] = {
         "p/h.py": "S = tf.Session\n",
         "train.py": "import p\np.S()\n",
     },
-    "a submodule of a package": {"p/__init__.py": "", "p/h.py": "S = tf.Session\n", "train.py": "import p.h\np.h.S()\n"},
+    "a submodule of a package": {
+        "p/__init__.py": "",
+        "p/h.py": "S = tf.Session\n",
+        "train.py": "import p.h\np.h.S()\n",
+    },
     "a submodule of a plain folder": {"p/h.py": "S = tf.Session\n", "train.py": "import p.h\np.h.S()\n"},
     "a submodule as a member": {"p/h.py": "S = tf.Session\n", "train.py": "from p import h\nh.S()\n"},
     "a relative submodule": {"p/h.py": "S = tf.Session\n", "p/train.py": "from . import h\nh.S()\n"},

@@ -148,7 +148,9 @@ _LAUNCHED: dict[str, tuple[dict[str, str | None], tuple[object, ...], bool]] = {
 
 
 @pytest.mark.parametrize(("passed", "values", "exact"), _LAUNCHED.values(), ids=_LAUNCHED.keys())
-def test_what_a_launcher_passes_joins_the_default(passed: dict[str, str | None], values: tuple[object, ...], exact: bool) -> None:
+def test_what_a_launcher_passes_joins_the_default(
+    passed: dict[str, str | None], values: tuple[object, ...], exact: bool
+) -> None:
     known = _known("parser.add_argument('--x', default=3)", launched=passed)
     assert (known.values, known.exact) == (values, exact)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from npulint.assemble.build import assemble
+from npulint.assemble.index import Index
 from npulint.assemble.programs import group_by_project
 from npulint.assemble.state import describe
-from npulint.assemble.index import Index
 from npulint.facts.model import Fact, FileFacts, Span
 from npulint.facts.values import Known
 from tests.support import programs
@@ -30,7 +30,8 @@ _ENTRIES = {
     "a train step at module level": (_TF + "tf.train.AdamOptimizer().minimize(l)\n", True),
     "a session in a function": (_TF + "def f():\n    tf.Session()\n", False),
     "a runner in a function": (_TF + "def f():\n    tf.app.run()\n", False),
-    "a session in a class body": (_TF + "class C:\n    s = tf.Session()\n", True),
+    "a call of its own function with a session": (_TF + "def f():\n    tf.Session()\nf()\n", True),
+    "a call of its own function without one": (_TF + "def f():\n    tf.abs(1)\nf()\n", False),
     "nothing of the kind": (_TF + "x = tf.abs(1)\n", False),
     "an other name": ("if name == '__main__':\n    pass\n", False),
 }
@@ -47,7 +48,10 @@ def test_files_of_the_packaging_are_no_entries(path: str) -> None:
 
 
 def test_script_that_a_launcher_starts_is_an_entry() -> None:
-    sources = [FileFacts("src/a.py", "python"), FileFacts("run.sh", "shell", facts=[Fact("launch", "./src/a.py", "run.sh", Span())])]
+    sources = [
+        FileFacts("src/a.py", "python"),
+        FileFacts("run.sh", "shell", facts=[Fact("launch", "./src/a.py", "run.sh", Span())]),
+    ]
     from npulint.read.python import read_python
 
     code, _ = read_python(_TF, "src/a.py")
@@ -60,7 +64,10 @@ _REACH: dict[str, tuple[dict[str, str], set[str]]] = {
     "import": ({"m.py": "", _A: "import m\n"}, {"m.py"}),
     "a member": ({"m.py": "", _A: "from m import f\n"}, {"m.py"}),
     "a submodule": ({"p/__init__.py": "", "p/m.py": "", _A: "import p.m\n"}, {"p/__init__.py", "p/m.py"}),
-    "a submodule as a member": ({"p/__init__.py": "", "p/m.py": "", _A: "from p import m\n"}, {"p/__init__.py", "p/m.py"}),
+    "a submodule as a member": (
+        {"p/__init__.py": "", "p/m.py": "", _A: "from p import m\n"},
+        {"p/__init__.py", "p/m.py"},
+    ),
     "of an import": ({"m.py": "import n\n", "n.py": "", _A: "import m\n"}, {"m.py", "n.py"}),
     "round about": ({"m.py": "import train\n", _A: "import m\n"}, {"m.py"}),
     "a star": ({"m.py": "", _A: "from m import *\n"}, {"m.py"}),
@@ -68,7 +75,12 @@ _REACH: dict[str, tuple[dict[str, str], set[str]]] = {
     "an import in try": ({"m.py": "", _A: "try:\n    import m\nexcept ImportError:\n    pass\n"}, {"m.py"}),
     "nobody imports": ({"m.py": "", _A: ""}, set()),
     "a computed import": (
-        {"models/a.py": "", "models/b.py": "", "o.py": "", _A: "import importlib\nimportlib.import_module('models.' + x)\n"},
+        {
+            "models/a.py": "",
+            "models/b.py": "",
+            "o.py": "",
+            _A: "import importlib\nimportlib.import_module('models.' + x)\n",
+        },
         {"models/a.py", "models/b.py"},
     ),
     "a computed import by f-string": (
@@ -98,7 +110,10 @@ _REACH: dict[str, tuple[dict[str, str], set[str]]] = {
     "__import__": ({"m.py": "", _A: "__import__('m')\n"}, {"m.py"}),
     "an import of anything": ({"m.py": "", _A: "import importlib\nimportlib.import_module(x)\n"}, set()),
     "an import of nothing": ({"m.py": "", _A: "import importlib\nimportlib.import_module()\n"}, set()),
-    "a computed import of another package": ({"m.py": "", _A: "import importlib\nimportlib.import_module('torch.' + x)\n"}, set()),
+    "a computed import of another package": (
+        {"m.py": "", _A: "import importlib\nimportlib.import_module('torch.' + x)\n"},
+        set(),
+    ),
     "a computed import of the nearest package": (
         {"q/models/a.py": "", "models/b.py": "", _A: "import importlib\nimportlib.import_module('models.' + x)\n"},
         {"models/b.py"},
@@ -127,7 +142,9 @@ def test_what_no_entry_reaches_is_a_library() -> None:
 
 
 def test_project_without_python_is_a_program_all_the_same() -> None:
-    found = assemble("", [FileFacts("run.sh", "shell", facts=[Fact("environment", "K", "run.sh", Span(), {"value": "1"})])])
+    found = assemble(
+        "", [FileFacts("run.sh", "shell", facts=[Fact("environment", "K", "run.sh", Span(), {"value": "1"})])]
+    )
     assert [(p.entry, p.paths, [f.name for f in p.index.of_kind("environment")]) for p in found] == [("", [], ["K"])]
 
 
@@ -168,7 +185,11 @@ _WHOLE = {
     "estimators": (_TF + "tf.estimator.Estimator(f)\n", "mode", "estimator"),
     "keras": (_TF + "tf.keras.Sequential().fit(x)\n", "mode", "keras"),
     "TensorFlow 2": ("import tensorflow as tf\n@tf.function\ndef f(): pass\n", "mode", "function"),
-    "all at once": (_TF + "tf.Session()\ntf.estimator.Estimator(f)\ntf.keras.Sequential().fit(x)\n", "mode", "session estimator keras"),
+    "all at once": (
+        _TF + "tf.Session()\ntf.estimator.Estimator(f)\ntf.keras.Sequential().fit(x)\n",
+        "mode",
+        "session estimator keras",
+    ),
     "compat.v1": (_TF, "tensorflow", "1"),
     "contrib": ("import tensorflow as tf\ntf.contrib.layers.flatten(x)\n", "tensorflow", "1"),
     "a session": ("import tensorflow as tf\ntf.Session()\n", "tensorflow", "1"),
@@ -179,7 +200,11 @@ _WHOLE = {
     "nothing that tells": ("import tensorflow as tf\ntf.abs(1)\n", "tensorflow", ""),
     "it trains": (_TF + "tf.train.AdamOptimizer().minimize(l)\n", "trains", "yes"),
     "it does not": (_TF + "tf.Session()\n", "trains", "no"),
-    "it trains behind an option that is off": (_TF + "T = False\nif T:\n    tf.train.AdamOptimizer().minimize(l)\n", "trains", "no"),
+    "it trains behind an option that is off": (
+        _TF + "T = False\nif T:\n    tf.train.AdamOptimizer().minimize(l)\n",
+        "trains",
+        "no",
+    ),
     "nothing said of precision": (_NPU, "precision", "default"),
     "mixed": (_NPU + "NPURunConfig(precision_mode='allow_mix_precision')\n", "precision", "mixed"),
     "mixed by the newer key": (_NPU + "NPURunConfig(precision_mode_v2='mixed_float16')\n", "precision", "mixed"),
@@ -194,7 +219,11 @@ _WHOLE = {
     "no value for precision": (_NPU + "NPURunConfig(precision_mode=None)\n", "precision", "default"),
     "one device or several": (_NPU, "multi_device", "unknown"),
     "a wrapped optimizer": (_NPU + "npu_distributed_optimizer_wrapper(o)\n", "multi_device", "yes"),
-    "horovod's optimizer": (_TF + "import horovod.tensorflow as hvd\nhvd.DistributedOptimizer(o)\n", "multi_device", "yes"),
+    "horovod's optimizer": (
+        _TF + "import horovod.tensorflow as hvd\nhvd.DistributedOptimizer(o)\n",
+        "multi_device",
+        "yes",
+    ),
     "a rank size in the script": (_NPU + "import os\nos.environ['RANK_SIZE'] = '8'\n", "multi_device", "yes"),
     "a rank size of one": (_NPU + "import os\nos.environ['RANK_SIZE'] = '1'\n", "multi_device", "no"),
     "an unknown rank size": (_NPU + "import os\nos.environ['RANK_SIZE'] = x\n", "multi_device", "unknown"),
@@ -238,7 +267,11 @@ _STATES = {
     "an old adapter and an unknown configuration": (_NPU + "tf.Session(config=x)\n", "1.8", "migrated"),
     "an old adapter and a session that evaluates": (_NPU + "def evaluate():\n    tf.Session()\n", "1.8", "migrated"),
     "an old adapter and a session behind an option": (_NPU + "D = False\nif D:\n    tf.Session()\n", "1.8", "migrated"),
-    "an import that does not patch": (_TF + "from npu_bridge.estimator import npu_ops\ntf.Session()\n", "1.15", "partial"),
+    "an import that does not patch": (
+        _TF + "from npu_bridge.estimator import npu_ops\ntf.Session()\n",
+        "1.15",
+        "partial",
+    ),
     "the default release patches": (_NPU + "tf.Session()\n", "", "migrated"),
 }
 
@@ -265,7 +298,14 @@ def test_sessions_know_whether_a_training_program_reaches_them() -> None:
 
 @pytest.mark.parametrize(
     ("sizes", "answer"),
-    [(["8"], "yes"), (["1"], "no"), (["1", "8"], "yes"), (["$N"], "unknown"), ([], "unknown"), ([Known(("4",), True)], "yes")],
+    [
+        (["8"], "yes"),
+        (["1"], "no"),
+        (["1", "8"], "yes"),
+        (["$N"], "unknown"),
+        ([], "unknown"),
+        ([Known(("4",), True)], "yes"),
+    ],
 )
 def test_several_devices_by_the_rank_size(sizes: list[object], answer: str) -> None:
     facts = [Fact("environment", "RANK_SIZE", "run.sh", Span(), {"value": s}) for s in sizes]
@@ -273,6 +313,8 @@ def test_several_devices_by_the_rank_size(sizes: list[object], answer: str) -> N
 
 
 def test_index_answers_by_kind_and_last_name() -> None:
-    index = Index([{"call": [Fact("call", "a.b", "x", Span()), Fact("call", "b", "x", Span()), Fact("call", "a.c", "x", Span())]}])
+    index = Index(
+        [{"call": [Fact("call", "a.b", "x", Span()), Fact("call", "b", "x", Span()), Fact("call", "a.c", "x", Span())]}]
+    )
     assert [f.name for f in index.named("call", "b")] == ["a.b", "b"]
     assert (index.named("call", "d"), index.named("mention", "b"), index.kinds()) == ([], [], ["call"])

@@ -29,7 +29,8 @@ _SESSIONS = {
     "with it added at once": (_CFG + _OP.format("cfg") + "tf.Session(config=cfg)", "yes", "local"),
     "by position": (_NPU + "tf.Session('', None, cfg)", "yes", "local"),
     "through a short name of the options": (
-        _CFG + "r = cfg.graph_options.rewrite_options\nr.custom_optimizers.add().name = 'NpuOptimizer'\ntf.Session(config=cfg)",
+        _CFG + "r = cfg.graph_options.rewrite_options\nr.custom_optimizers.add().name = 'NpuOptimizer'\n"
+        "tf.Session(config=cfg)",
         "yes",
         "local",
     ),
@@ -43,7 +44,11 @@ _SESSIONS = {
     "wrapped and named": (_CFG + "cfg = npu_config_proto(config_proto=cfg)\ntf.Session(config=cfg)", "yes", "local"),
     "wrapped elsewhere": (_CFG + "npu_config_proto(config_proto=cfg)\ntf.Session(config=cfg)", "yes", "local"),
     "a helper that makes it": ("def make():\n    return npu_config_proto()\ntf.Session(config=make())", "yes", "local"),
-    "a helper that makes a plain one": ("def make():\n    return tf.ConfigProto()\ntf.Session(config=make())", "no", "local"),
+    "a helper that makes a plain one": (
+        "def make():\n    return tf.ConfigProto()\ntf.Session(config=make())",
+        "no",
+        "local",
+    ),
     "a helper with a local name": (
         "def make():\n    c = tf.ConfigProto()\n    " + _OP.format("c") + "    return c\ntf.Session(config=make())",
         "yes",
@@ -65,12 +70,14 @@ _SESSIONS = {
     "a parameter": ("def f(c):\n    tf.Session(config=c)\nf(npu_config_proto())", "yes", "local"),
     "a parameter with a plain one": ("def f(c):\n    tf.Session(config=c)\nf(tf.ConfigProto())", "no", "local"),
     "an attribute": (
-        "class C:\n    def __init__(self):\n        self.c = npu_config_proto()\n    def f(self):\n        tf.Session(config=self.c)",
+        "class C:\n    def __init__(self):\n        self.c = npu_config_proto()\n    def f(self):\n"
+        "        tf.Session(config=self.c)",
         "yes",
         "local",
     ),
     "a plain attribute": (
-        "class C:\n    def __init__(self):\n        self.c = tf.ConfigProto()\n    def f(self):\n        tf.Session(config=self.c)",
+        "class C:\n    def __init__(self):\n        self.c = tf.ConfigProto()\n    def f(self):\n"
+        "        tf.Session(config=self.c)",
         "no",
         "local",
     ),
@@ -82,7 +89,8 @@ _SESSIONS = {
         "local",
     ),
     "an inherited attribute": (
-        "class B:\n    def __init__(self):\n        self.c = tf.ConfigProto()\nclass C(B):\n    def f(self):\n        tf.Session(config=self.c)",
+        "class B:\n    def __init__(self):\n        self.c = tf.ConfigProto()\nclass C(B):\n"
+        "    def f(self):\n        tf.Session(config=self.c)",
         "no",
         "local",
     ),
@@ -90,7 +98,11 @@ _SESSIONS = {
     "a fallback": ("def f(c=None):\n    c = c or tf.ConfigProto()\n    tf.Session(config=c)", "no", "local"),
     "keywords that are not seen": ("tf.Session(**kw)", "unknown", "unknown"),
     "an unknown name": ("tf.Session(config=cfg)", "unknown", "unknown"),
-    "a part of a result": ("def make():\n    return npu_config_proto(), 1\nc, _ = make()\ntf.Session(config=c)", "yes", "local"),
+    "a part of a result": (
+        "def make():\n    return npu_config_proto(), 1\nc, _ = make()\ntf.Session(config=c)",
+        "yes",
+        "local",
+    ),
     "a parameter of the function around": (
         "def f(c):\n    def g():\n        tf.Session(config=c)\n    g()\nf(npu_config_proto())",
         "yes",
@@ -102,7 +114,11 @@ _SESSIONS = {
         "unknown",
     ),
     "another configuration has the optimizer": (_NPU + "d = tf.ConfigProto()\ntf.Session(config=d)", "no", "local"),
-    "initialised for precision tools": ("tf.Session(config=session_dump_config(tf.ConfigProto(), action='dump'))", "yes", "local"),
+    "initialised for precision tools": (
+        "tf.Session(config=session_dump_config(tf.ConfigProto(), action='dump'))",
+        "yes",
+        "local",
+    ),
 }
 
 
@@ -116,8 +132,14 @@ _KINDS = {
     "InteractiveSession": ("tf.InteractiveSession('', None, {0})", "tensorflow.InteractiveSession"),
     "a context": ("with tf.Session(config={0}) as s: pass", "tensorflow.Session"),
     "on self": ("class C:\n    def f(self):\n        self.s = tf.Session(config={0})", "tensorflow.Session"),
-    "MonitoredTrainingSession": ("tf.train.MonitoredTrainingSession(config={0})", "tensorflow.train.MonitoredTrainingSession"),
-    "SingularMonitoredSession": ("tf.train.SingularMonitoredSession(config={0})", "tensorflow.train.SingularMonitoredSession"),
+    "MonitoredTrainingSession": (
+        "tf.train.MonitoredTrainingSession(config={0})",
+        "tensorflow.train.MonitoredTrainingSession",
+    ),
+    "SingularMonitoredSession": (
+        "tf.train.SingularMonitoredSession(config={0})",
+        "tensorflow.train.SingularMonitoredSession",
+    ),
     "MonitoredSession": (
         "tf.train.MonitoredSession(session_creator=tf.train.ChiefSessionCreator(config={0}))",
         "tensorflow.train.ChiefSessionCreator",
@@ -134,23 +156,36 @@ _KINDS = {
         "tf.train.SessionManager().prepare_session('', config={0})",
         "tensorflow.train.SessionManager().prepare_session",
     ),
-    "slim training": ("import tf_slim as slim\nslim.learning.train(op, d, session_config={0})", "tensorflow.contrib.slim.learning.train"),
-    "contrib training": ("from tensorflow import contrib\ncontrib.training.train(op, d, config={0})", "tensorflow.contrib.training.train"),
+    "slim training": (
+        "import tf_slim as slim\nslim.learning.train(op, d, session_config={0})",
+        "tensorflow.contrib.slim.learning.train",
+    ),
+    "contrib training": (
+        "from tensorflow import contrib\ncontrib.training.train(op, d, config={0})",
+        "tensorflow.contrib.training.train",
+    ),
     "slim evaluation": (
         "import tf_slim as slim\nslim.evaluation.evaluate_once('', d, session_config={0})",
         "tensorflow.contrib.slim.evaluation.evaluate_once",
     ),
-    "a private module": ("from tensorflow.python.client import session\nsession.Session(config={0})", "tensorflow.Session"),
+    "a private module": (
+        "from tensorflow.python.client import session\nsession.Session(config={0})",
+        "tensorflow.Session",
+    ),
 }
 
 
 @pytest.mark.parametrize(("text", "name"), _KINDS.values(), ids=_KINDS.keys())
-@pytest.mark.parametrize(("config", "npu"), [("npu_config_proto()", "yes"), ("tf.ConfigProto()", "no"), ("unseen", "unknown")])
+@pytest.mark.parametrize(
+    ("config", "npu"), [("npu_config_proto()", "yes"), ("tf.ConfigProto()", "no"), ("unseen", "unknown")]
+)
 def test_every_kind_of_session(text: str, name: str, config: str, npu: str) -> None:
     assert [(f.name, f.get("npu")) for f in _found(text.format(config))] == [(name, npu)]
 
 
-@pytest.mark.parametrize("text", ["class Session: pass\nSession()", "import other\nother.Session()", "def f(tf): tf.Session()"])
+@pytest.mark.parametrize(
+    "text", ["class Session: pass\nSession()", "import other\nother.Session()", "def f(tf): tf.Session()"]
+)
 def test_other_things_called_session(text: str) -> None:
     assert _found(text) == []
 
@@ -161,7 +196,10 @@ def test_configuration_of_another_module() -> None:
 
 
 def test_configuration_made_by_another_module() -> None:
-    sources = {"c.py": f"def make():\n{_NPU}".replace("\ncfg", "\n    cfg").replace("\nop", "\n    op") + "    return cfg", "train.py": "import c\ntf.Session(config=c.make())"}
+    sources = {
+        "c.py": f"def make():\n{_NPU}".replace("\ncfg", "\n    cfg").replace("\nop", "\n    op") + "    return cfg",
+        "train.py": "import c\ntf.Session(config=c.make())",
+    }
     assert [f.get("npu") for f in _found(sources)] == ["yes"]
 
 
@@ -176,7 +214,11 @@ def test_configuration_that_another_module_completes() -> None:
 # text -> npu, what
 _ESTIMATORS = {
     "plain": ("tf.estimator.Estimator(fn, 'out')", "no", "estimator"),
-    "plain with a plain configuration": ("tf.estimator.Estimator(fn, config=tf.estimator.RunConfig())", "no", "estimator"),
+    "plain with a plain configuration": (
+        "tf.estimator.Estimator(fn, config=tf.estimator.RunConfig())",
+        "no",
+        "estimator",
+    ),
     "wrapped by position": ("tf.estimator.Estimator(fn, 'out', npu_run_config_init(run_config=r))", "yes", "estimator"),
     "wrapped and named": ("r = npu_run_config_init()\ntf.estimator.Estimator(fn, config=r)", "yes", "estimator"),
     "the NPU's own configuration": ("tf.estimator.Estimator(fn, config=NPURunConfig())", "yes", "estimator"),
@@ -229,8 +271,14 @@ _ENTRIES = {
         _NPU + "cfg.graph_options.rewrite_options.remapping = RewriterConfig.ON\n",
         ("yes", "yes", "on", "unset", "no", "no"),
     ),
-    "an unknown switch": (_NPU + "cfg.graph_options.rewrite_options.remapping = x\n", ("yes", "yes", "unknown", "unset", "no", "no")),
-    "a number as switch": (_NPU + "cfg.graph_options.rewrite_options.remapping = 2\n", ("yes", "yes", "off", "unset", "no", "no")),
+    "an unknown switch": (
+        _NPU + "cfg.graph_options.rewrite_options.remapping = x\n",
+        ("yes", "yes", "unknown", "unset", "no", "no"),
+    ),
+    "a number as switch": (
+        _NPU + "cfg.graph_options.rewrite_options.remapping = 2\n",
+        ("yes", "yes", "off", "unset", "no", "no"),
+    ),
     "through a short name": (
         _NPU + "r = cfg.graph_options.rewrite_options\nr.remapping = RewriterConfig.OFF\n",
         ("yes", "yes", "off", "unset", "no", "no"),
@@ -243,7 +291,10 @@ _ENTRIES = {
         _CFG + "cfg.graph_options.rewrite_options.custom_optimizers.add(name='NpuOptimizer')\n",
         ("yes", "yes", "unset", "unset", "no", "no"),
     ),
-    "wrapped as well": (_NPU + "tf.Session(config=npu_config_proto(config_proto=cfg))\n", ("yes", "yes", "unset", "unset", "yes", "no")),
+    "wrapped as well": (
+        _NPU + "tf.Session(config=npu_config_proto(config_proto=cfg))\n",
+        ("yes", "yes", "unset", "unset", "yes", "no"),
+    ),
     "on a result's options": (
         "def make():\n    return tf.ConfigProto()\nr = make().graph_options.rewrite_options\n"
         "op = r.custom_optimizers.add()\nop.name = 'NpuOptimizer'\n",

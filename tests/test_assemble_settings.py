@@ -11,7 +11,9 @@ from npulint.read.python import read_python
 from tests.support import facts
 
 _HEAD = "import tensorflow.compat.v1 as tf\nfrom npu_bridge.npu_init import *\n"
-_OP = "cfg = tf.ConfigProto()\nop = cfg.graph_options.rewrite_options.custom_optimizers.add()\nop.name = 'NpuOptimizer'\n"
+_OP = (
+    "cfg = tf.ConfigProto()\nop = cfg.graph_options.rewrite_options.custom_optimizers.add()\nop.name = 'NpuOptimizer'\n"
+)
 _DEVICE = "import npu_device as npu\n"
 _OFF = "tensorflow.core.protobuf.rewriter_config_pb2.RewriterConfig.OFF"
 
@@ -31,7 +33,12 @@ _DIALECTS = {
     "a session key": (_OP + "op.parameter_map['k'].b = True", "k", True, "session_key"),
     "bytes": (_OP + "op.parameter_map['k'].s = tf.compat.as_bytes('v')", "k", "v", "session_key"),
     "double quotes": (_OP + 'op.parameter_map["k"].i = 3', "k", 3, "session_key"),
-    "an attribute": ("class C:\n    def f(self):\n        self.op.parameter_map['k'].b = True", "k", True, "session_key"),
+    "an attribute": (
+        "class C:\n    def f(self):\n        self.op.parameter_map['k'].b = True",
+        "k",
+        True,
+        "session_key",
+    ),
     "without a short name": (
         "cfg = tf.ConfigProto()\ncfg.graph_options.rewrite_options.custom_optimizers[0].parameter_map['k'].b = True",
         "k",
@@ -44,7 +51,12 @@ _DIALECTS = {
     "nested global options": (_DEVICE + "npu.global_options().c.k = True", "c.k", True, "npu_options"),
     "named global options": (_DEVICE + "o = npu.global_options()\no.k = 'v'", "k", "v", "npu_options"),
     "named nested global options": (_DEVICE + "o = npu.global_options()\no.c.k = 'v'", "c.k", "v", "npu_options"),
-    "global options by their full name": ("import npu_device\nnpu_device.global_options().k = 'v'", "k", "v", "npu_options"),
+    "global options by their full name": (
+        "import npu_device\nnpu_device.global_options().k = 'v'",
+        "k",
+        "v",
+        "npu_options",
+    ),
     "a rewrite option": (
         _OP + "cfg.graph_options.rewrite_options.remapping = RewriterConfig.OFF",
         "rewrite_options.remapping",
@@ -59,7 +71,12 @@ _DIALECTS = {
         1,
         "proto",
     ),
-    "a field of the proto": (_OP + "cfg.allow_soft_placement = True", "config_proto.allow_soft_placement", True, "proto"),
+    "a field of the proto": (
+        _OP + "cfg.allow_soft_placement = True",
+        "config_proto.allow_soft_placement",
+        True,
+        "proto",
+    ),
     "a field given to the proto": (
         "tf.ConfigProto(log_device_placement=True)",
         "config_proto.log_device_placement",
@@ -126,7 +143,12 @@ def test_settings_of_a_helper_stand_on_its_callers_optimizer() -> None:
 
 
 _VALUES = {
-    "an option": ("import argparse\np = argparse.ArgumentParser()\np.add_argument('--m', default='v')\nargs = p.parse_args()\n", "args.m", ("v",), "m"),
+    "an option": (
+        "import argparse\np = argparse.ArgumentParser()\np.add_argument('--m', default='v')\nargs = p.parse_args()\n",
+        "args.m",
+        ("v",),
+        "m",
+    ),
     "a conditional": ("", "'v' if x else 'w'", ("v", "w"), ""),
     "an environment variable": ("import os\n", "os.getenv('M', 'v')", ("v",), "$M"),
     "unknown": ("", "x", (), ""),
@@ -193,13 +215,21 @@ def test_operators_of_a_list_are_looked_up() -> None:
 
 # text -> name -> attribute -> answer
 _ADAPTER = {
-    "a known option": (_OP + "op.parameter_map['mix_compile_mode'].b = True", "mix_compile_mode", {"legal": "yes", "field_ok": "yes"}),
+    "a known option": (
+        _OP + "op.parameter_map['mix_compile_mode'].b = True",
+        "mix_compile_mode",
+        {"legal": "yes", "field_ok": "yes"},
+    ),
     "a misspelt option": (
         _OP + "op.parameter_map['precison_mode'].s = b'allow_mix_precision'",
         "precison_mode",
         {"legal": "no", "nearest": "precision_mode"},
     ),
-    "a wrong field": (_OP + "op.parameter_map['precision_mode'].b = True", "precision_mode", {"field_ok": "no", "expected_field": "s"}),
+    "a wrong field": (
+        _OP + "op.parameter_map['precision_mode'].b = True",
+        "precision_mode",
+        {"field_ok": "no", "expected_field": "s"},
+    ),
     "a wrong value": (
         _OP + "op.parameter_map['precision_mode'].s = b'mixed'",
         "precision_mode",

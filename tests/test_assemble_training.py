@@ -18,7 +18,11 @@ def _found(text: str, kind: str) -> list[Fact]:
 # text -> name, what
 _OPTIMIZERS = {
     "tf.train": ("tf.train.AdamOptimizer()", "tensorflow.train.AdamOptimizer", "tf"),
-    "contrib": ("from tensorflow import contrib\ncontrib.opt.LazyAdamOptimizer()", "tensorflow.contrib.opt.LazyAdamOptimizer", "tf"),
+    "contrib": (
+        "from tensorflow import contrib\ncontrib.opt.LazyAdamOptimizer()",
+        "tensorflow.contrib.opt.LazyAdamOptimizer",
+        "tf",
+    ),
     "keras": ("tf.keras.optimizers.SGD()", "tensorflow.keras.optimizers.SGD", "keras"),
     "the project's own": (
         "class WeightDecayOptimizer(tf.train.Optimizer): pass\nWeightDecayOptimizer()",
@@ -34,7 +38,17 @@ def test_optimizer(text: str, name: str, what: str) -> None:
     assert [(f.name, f.get("what")) for f in _found(text, "optimizer")] == [(name, what)]
 
 
-@pytest.mark.parametrize("text", ["class MyOptimizer: pass\nMyOptimizer()", "def make_optimizer(): pass\nmake_optimizer()", "tf.train.SyncReplicasOptimizer(opt)", "NPUDistributedOptimizer(opt)", "Adam()", "tf.train.Saver()"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "class MyOptimizer: pass\nMyOptimizer()",
+        "def make_optimizer(): pass\nmake_optimizer()",
+        "tf.train.SyncReplicasOptimizer(opt)",
+        "NPUDistributedOptimizer(opt)",
+        "Adam()",
+        "tf.train.Saver()",
+    ],
+)
 def test_wrappers_and_other_classes_are_no_optimizers(text: str) -> None:
     assert _found(text, "optimizer") == []
 
@@ -54,7 +68,8 @@ _STEPS = {
     ),
     "scaled under a condition": (_OPT + f"if x:\n    {_SCALE.splitlines()[1]}\nopt.minimize(loss)", "minimize", "yes"),
     "an attribute": (
-        "class C:\n    def __init__(self):\n        self.o = tf.train.AdamOptimizer()\n    def f(self):\n        self.o.minimize(l)",
+        "class C:\n    def __init__(self):\n        self.o = tf.train.AdamOptimizer()\n    def f(self):\n"
+        "        self.o.minimize(l)",
         "minimize",
         "no",
     ),
@@ -71,7 +86,11 @@ _STEPS = {
         "yes",
     ),
     "handed in": ("def train(o):\n    o.minimize(l)\ntrain(tf.train.AdamOptimizer())", "minimize", "no"),
-    "chosen": ("opt = tf.train.AdamOptimizer() if a else tf.train.GradientDescentOptimizer(1)\nopt.minimize(l)", "minimize", "no"),
+    "chosen": (
+        "opt = tf.train.AdamOptimizer() if a else tf.train.GradientDescentOptimizer(1)\nopt.minimize(l)",
+        "minimize",
+        "no",
+    ),
     "an unknown optimizer by its name": ("def f(optimizer):\n    optimizer.minimize(l)", "minimize", "no"),
     "a short name": ("def f(opt):\n    opt.apply_gradients(g)", "apply_gradients", "no"),
     "horovod": (_OPT + "opt = hvd.DistributedOptimizer(opt)\nopt.minimize(l)", "minimize", "no"),
@@ -114,7 +133,8 @@ _GRADIENTS = {
     "compute_gradients": (_OPT + "g = opt.compute_gradients(l)\nopt.apply_gradients(g)", "compute_gradients"),
     "compute_gradients at once": (_OPT + "opt.apply_gradients(opt.compute_gradients(l))", "compute_gradients"),
     "taken apart and clipped": (
-        _OPT + "g, v = zip(*opt.compute_gradients(l))\ng, _ = tf.clip_by_global_norm(g, 1)\nopt.apply_gradients(zip(g, v))",
+        _OPT + "g, v = zip(*opt.compute_gradients(l))\ng, _ = tf.clip_by_global_norm(g, 1)\n"
+        "opt.apply_gradients(zip(g, v))",
         "compute_gradients",
     ),
     "a comprehension": (
@@ -122,7 +142,10 @@ _GRADIENTS = {
         "unknown",
     ),
     "tf.gradients": (_OPT + "g = tf.gradients(l, v)\nopt.apply_gradients(zip(g, v))", "tf.gradients"),
-    "a tape": (_OPT + "with tf.GradientTape() as t: pass\ng = t.gradient(l, v)\nopt.apply_gradients(zip(g, v))", "tape"),
+    "a tape": (
+        _OPT + "with tf.GradientTape() as t: pass\ng = t.gradient(l, v)\nopt.apply_gradients(zip(g, v))",
+        "tape",
+    ),
     "a list": (_OPT + "g = tf.gradients(l, v)\nopt.apply_gradients([g, v])", "tf.gradients"),
     "a conditional": (_OPT + "opt.apply_gradients(tf.gradients(l, v) if x else y)", "tf.gradients"),
     "handed in": ("def f(opt, g):\n    opt.apply_gradients(g)", "unknown"),
@@ -140,13 +163,22 @@ _LOSS_SCALES = {
     "the NPU's": ("NPULossScaleOptimizer(opt, m)", ("optimizer", "no", "missing", "no")),
     "told to be distributed": ("NPULossScaleOptimizer(opt, m, is_distributed=True)", ("optimizer", "no", "yes", "no")),
     "told by position": ("NPULossScaleOptimizer(opt, m, False)", ("optimizer", "no", "no", "no")),
-    "told by an expression": ("NPULossScaleOptimizer(opt, m, is_distributed=n > 1)", ("optimizer", "no", "unknown", "no")),
+    "told by an expression": (
+        "NPULossScaleOptimizer(opt, m, is_distributed=n > 1)",
+        ("optimizer", "no", "unknown", "no"),
+    ),
     "around a distributed one": (
         _OPT + "opt = npu_distributed_optimizer_wrapper(opt)\nNPULossScaleOptimizer(opt, m)",
         ("optimizer", "no", "missing", "yes"),
     ),
-    "around Horovod's": (_OPT + "NPULossScaleOptimizer(hvd.DistributedOptimizer(opt), m)", ("optimizer", "no", "missing", "yes")),
-    "TensorFlow's": ("tf.train.experimental.MixedPrecisionLossScaleOptimizer(opt, 8)", ("optimizer", "yes", "missing", "no")),
+    "around Horovod's": (
+        _OPT + "NPULossScaleOptimizer(hvd.DistributedOptimizer(opt), m)",
+        ("optimizer", "no", "missing", "yes"),
+    ),
+    "TensorFlow's": (
+        "tf.train.experimental.MixedPrecisionLossScaleOptimizer(opt, 8)",
+        ("optimizer", "yes", "missing", "no"),
+    ),
     "a fixed manager": ("FixedLossScaleManager(1024)", ("manager", "no", "missing", "no")),
     "an exponential manager": ("ExponentialUpdateLossScaleManager(1024, 100)", ("manager", "no", "missing", "no")),
     "without arguments": ("NPULossScaleOptimizer()", ("optimizer", "no", "missing", "no")),
@@ -191,7 +223,8 @@ def test_other_runs(text: str) -> None:
 
 
 def test_runs_in_one_round_of_a_loop_are_counted() -> None:
-    text = _S + "for i in x:\n    sess.run(a)\n    sess.run(b)\n    if i % 10 == 0:\n        sess.run(c)\nsess.run(d)\n"
+    text = _S + "for i in x:\n    sess.run(a)\n    sess.run(b)\n    if i % 10 == 0:\n        sess.run(c)\n"
+    text += "sess.run(d)\n"
     found = [(f.get("fetches"), f.get("runs"), f.get("gated")) for f in _found(text, "run")]
     assert found == [("a", 2, "no"), ("b", 2, "no"), ("c", 2, "yes"), ("d", 0, "no")]
 
@@ -243,7 +276,12 @@ _DEVICES = {
     "a sum": ("tf.device('/gpu:' + str(i))", "/gpu:", "yes", "yes"),
     "either": ("tf.device('/gpu:0' if g else '/cpu:0')", "/gpu:0 / /cpu:0", "yes", "no"),
     "a graph's scope": ("tf.Graph().device('/gpu:0')", "/gpu:0", "yes", "no"),
-    "a replica": ("tf.train.replica_device_setter(worker_device='/job:worker/gpu:0')", "/job:worker/gpu:0", "yes", "no"),
+    "a replica": (
+        "tf.train.replica_device_setter(worker_device='/job:worker/gpu:0')",
+        "/job:worker/gpu:0",
+        "yes",
+        "no",
+    ),
 }
 
 
@@ -252,7 +290,9 @@ def test_device(text: str, device: str, gpu: str, computed: str) -> None:
     assert [(f.name, f.get("gpu"), f.get("computed")) for f in _found(text, "device")] == [(device, gpu, computed)]
 
 
-@pytest.mark.parametrize("text", ["tf.device(d)", "tf.device(lambda op: op)", "tf.device(f())", "tf.device()", "tf.device(None)"])
+@pytest.mark.parametrize(
+    "text", ["tf.device(d)", "tf.device(lambda op: op)", "tf.device(f())", "tf.device()", "tf.device(None)"]
+)
 def test_device_that_is_not_known(text: str) -> None:
     assert _found(text, "device") == []
 
@@ -278,7 +318,10 @@ _GROWTH = {
     "before the loop": (_S + "tf.reduce_mean(b)\nfor i in x:\n    sess.run(a)", 0),
     "in some rounds only": (_S + "for i in x:\n    sess.run(a)\n    if i == 0:\n        tf.reduce_mean(b)", 0),
     "in a loop that builds": (_S + "for i in x:\n    tf.reduce_mean(b)\nsess.run(a)", 0),
-    "in a loop that makes a session": ("for i in x:\n    sess = tf.Session()\n    tf.reduce_mean(b)\n    sess.run(a)", 0),
+    "in a loop that makes a session": (
+        "for i in x:\n    sess = tf.Session()\n    tf.reduce_mean(b)\n    sess.run(a)",
+        0,
+    ),
 }
 
 

@@ -144,7 +144,9 @@ def test_expression_has_several_values(expression: str, values: tuple[object, ..
     assert (known.values, known.exact) == (values, exact)
 
 
-@pytest.mark.parametrize("expression", ["os.getenv('K', '1')", "os.environ['K']", "os.environ.get('K')", "int(os.getenv('K', 1))"])
+@pytest.mark.parametrize(
+    "expression", ["os.getenv('K', '1')", "os.environ['K']", "os.environ.get('K')", "int(os.getenv('K', 1))"]
+)
 def test_environment_variable_is_the_symbol(expression: str) -> None:
     assert _of(expression).symbol == "$K"
 
@@ -187,7 +189,11 @@ _NAMES: dict[str, tuple[str, tuple[object, ...], bool]] = {
     "a result of a function": ("def f(): return 3\nk = f()", (3,), True),
     "results of a function": ("def f():\n    if x: return 3\n    return 4\nk = f()", (3, 4), True),
     "a function that may come to its end": ("def f():\n    if x: return 3\nk = f()", (3, None), True),
-    "a function that returns in every branch": ("def f():\n    if x: return 3\n    else: return 4\nk = f()", (3, 4), True),
+    "a function that returns in every branch": (
+        "def f():\n    if x: return 3\n    else: return 4\nk = f()",
+        (3, 4),
+        True,
+    ),
     "a function that returns nothing": ("def f(): pass\nk = f()", (), False),
     "an object": ("class C: pass\nk = C()", (), False),
     "an element of a result": ("def f():\n    return 4, 3\nk = f()[1]", (3,), True),
@@ -238,16 +244,25 @@ _SCOPES: dict[str, tuple[str, tuple[object, ...], bool]] = {
         (3, 4),
         True,
     ),
-    "a class body is no scope of its methods": ("k = 4\nclass C:\n    k = 3\n    def f(self):\n        tf.nn.top_k(x, k)\n", (4,), True),
+    "a class body is no scope of its methods": (
+        "k = 4\nclass C:\n    k = 3\n    def f(self):\n        tf.nn.top_k(x, k)\n",
+        (4,),
+        True,
+    ),
     "a class body sees its own names": ("class C:\n    k = 3\n    tf.nn.top_k(x, k)\n", (3,), True),
     "a comprehension hides the module's name": ("k = 3\ny = [tf.nn.top_k(x, k) for k in z]\n", (), False),
     "a comprehension sees the other names": ("k = 3\ny = [tf.nn.top_k(x, k) for i in z]\n", (3,), True),
     "a lambda's parameter": ("k = 3\nf = lambda k: tf.nn.top_k(x, k)\n", (), False),
     "a starred parameter hides the module's name": ("k = 3\ndef f(*k):\n    tf.nn.top_k(x, k)\n", (), False),
     "keyword parameters hide the module's name": ("k = 3\ndef f(**k):\n    tf.nn.top_k(x, k)\n", (), False),
-    "self": ("class C:\n    def __init__(self):\n        self.k = 3\n    def f(self):\n        tf.nn.top_k(x, self.k)\n", (3,), True),
+    "self": (
+        "class C:\n    def __init__(self):\n        self.k = 3\n    def f(self):\n        tf.nn.top_k(x, self.k)\n",
+        (3,),
+        True,
+    ),
     "an attribute of self set before in the method": (
-        "class C:\n    def __init__(self):\n        self.k = 3\n    def f(self):\n        self.k = 4\n        tf.nn.top_k(x, self.k)\n",
+        "class C:\n    def __init__(self):\n        self.k = 3\n    def f(self):\n        self.k = 4\n"
+        "        tf.nn.top_k(x, self.k)\n",
         (4,),
         True,
     ),
@@ -257,7 +272,8 @@ _SCOPES: dict[str, tuple[str, tuple[object, ...], bool]] = {
         True,
     ),
     "an attribute of self inherited": (
-        "class B:\n    def __init__(self):\n        self.k = 3\nclass C(B):\n    def f(self):\n        tf.nn.top_k(x, self.k)\n",
+        "class B:\n    def __init__(self):\n        self.k = 3\nclass C(B):\n    def f(self):\n"
+        "        tf.nn.top_k(x, self.k)\n",
         (3,),
         True,
     ),
@@ -267,7 +283,8 @@ _SCOPES: dict[str, tuple[str, tuple[object, ...], bool]] = {
         True,
     ),
     "an attribute of an attribute of self": (
-        "class O:\n    k = 3\nclass C:\n    def __init__(self):\n        self.o = O()\n    def f(self):\n        tf.nn.top_k(x, self.o.k)\n",
+        "class O:\n    k = 3\nclass C:\n    def __init__(self):\n        self.o = O()\n    def f(self):\n"
+        "        tf.nn.top_k(x, self.o.k)\n",
         (3,),
         True,
     ),
@@ -277,7 +294,8 @@ _SCOPES: dict[str, tuple[str, tuple[object, ...], bool]] = {
         True,
     ),
     "a field of another class's attribute": (
-        "class B:\n    def f(self):\n        self.o.k = 3\nclass C:\n    def f(self):\n        tf.nn.top_k(x, self.o.k)\n",
+        "class B:\n    def f(self):\n        self.o.k = 3\nclass C:\n    def f(self):\n"
+        "        tf.nn.top_k(x, self.o.k)\n",
         (),
         False,
     ),
@@ -315,9 +333,21 @@ _PARAMETERS: dict[str, tuple[str, tuple[object, ...], bool]] = {
         (3,),
         True,
     ),
-    "a method called on the class": ("class C:\n    def f(self, a, k):\n        tf.nn.top_k(x, k)\nC.f(c, 4, 3)\n", (3,), True),
-    "a static method": ("class C:\n    @staticmethod\n    def f(a, k):\n        tf.nn.top_k(x, k)\nC.f(4, 3)\n", (3,), True),
-    "a class method": ("class C:\n    @classmethod\n    def f(cls, k):\n        tf.nn.top_k(x, k)\nC.f(3)\n", (3,), True),
+    "a method called on the class": (
+        "class C:\n    def f(self, a, k):\n        tf.nn.top_k(x, k)\nC.f(c, 4, 3)\n",
+        (3,),
+        True,
+    ),
+    "a static method": (
+        "class C:\n    @staticmethod\n    def f(a, k):\n        tf.nn.top_k(x, k)\nC.f(4, 3)\n",
+        (3,),
+        True,
+    ),
+    "a class method": (
+        "class C:\n    @classmethod\n    def f(cls, k):\n        tf.nn.top_k(x, k)\nC.f(3)\n",
+        (3,),
+        True,
+    ),
     "an initialiser": ("class C:\n    def __init__(self, k):\n        tf.nn.top_k(x, k)\nC(3)\n", (3,), True),
     "an initialiser of a nested class": (
         "class O:\n    class C:\n        def __init__(self, k):\n            tf.nn.top_k(x, k)\nO.C(3)\n",
@@ -331,7 +361,8 @@ _PARAMETERS: dict[str, tuple[str, tuple[object, ...], bool]] = {
         True,
     ),
     "an attribute set from a parameter": (
-        "class C:\n    def __init__(self, k):\n        self.k = k\n    def f(self):\n        tf.nn.top_k(x, self.k)\nC(3).f()\n",
+        "class C:\n    def __init__(self, k):\n        self.k = k\n    def f(self):\n"
+        "        tf.nn.top_k(x, self.k)\nC(3).f()\n",
         (3,),
         True,
     ),
@@ -359,23 +390,44 @@ _MODULES: dict[str, dict[str, str]] = {
     "renamed": {"c.py": "K = 3\n", "train.py": "from c import K as L\ntf.nn.top_k(x, L)\n"},
     "a member of a module": {"c.py": "K = 3\n", "train.py": "import c\ntf.nn.top_k(x, c.K)\n"},
     "a member of a renamed module": {"c.py": "K = 3\n", "train.py": "import c as d\ntf.nn.top_k(x, d.K)\n"},
-    "a member of a submodule": {"p/__init__.py": "", "p/c.py": "K = 3\n", "train.py": "import p.c\ntf.nn.top_k(x, p.c.K)\n"},
+    "a member of a submodule": {
+        "p/__init__.py": "",
+        "p/c.py": "K = 3\n",
+        "train.py": "import p.c\ntf.nn.top_k(x, p.c.K)\n",
+    },
     "a member of a module in a plain folder": {"p/c.py": "K = 3\n", "train.py": "import p.c\ntf.nn.top_k(x, p.c.K)\n"},
-    "a relative import": {"p/__init__.py": "", "p/c.py": "K = 3\n", "p/train.py": "from .c import K\ntf.nn.top_k(x, K)\n"},
+    "a relative import": {
+        "p/__init__.py": "",
+        "p/c.py": "K = 3\n",
+        "p/train.py": "from .c import K\ntf.nn.top_k(x, K)\n",
+    },
     "a relative import of a sibling folder": {
         "p/a/c.py": "K = 3\n",
         "p/b/train.py": "from ..a.c import K\ntf.nn.top_k(x, K)\n",
     },
     "a star import": {"c.py": "K = 3\n", "train.py": "from c import *\ntf.nn.top_k(x, K)\n"},
     "handed on": {"c.py": "K = 3\n", "d.py": "from c import K\n", "train.py": "from d import K\ntf.nn.top_k(x, K)\n"},
-    "handed on by a star": {"c.py": "K = 3\n", "d.py": "from c import *\n", "train.py": "import d\ntf.nn.top_k(x, d.K)\n"},
+    "handed on by a star": {
+        "c.py": "K = 3\n",
+        "d.py": "from c import *\n",
+        "train.py": "import d\ntf.nn.top_k(x, d.K)\n",
+    },
     "through circular imports": {
         "c.py": "from train import x\nK = 3\n",
         "train.py": "from c import K\ntf.nn.top_k(x, K)\n",
     },
-    "a class of another module": {"c.py": "class C:\n    K = 3\n", "train.py": "from c import C\ntf.nn.top_k(x, C.K)\n"},
-    "a dict of another module": {"c.py": "V = 3\nD = {'k': V}\n", "train.py": "from c import D\ntf.nn.top_k(x, D['k'])\n"},
-    "a function of another module": {"c.py": "V = 3\ndef f(): return V\n", "train.py": "import c\ntf.nn.top_k(x, c.f())\n"},
+    "a class of another module": {
+        "c.py": "class C:\n    K = 3\n",
+        "train.py": "from c import C\ntf.nn.top_k(x, C.K)\n",
+    },
+    "a dict of another module": {
+        "c.py": "V = 3\nD = {'k': V}\n",
+        "train.py": "from c import D\ntf.nn.top_k(x, D['k'])\n",
+    },
+    "a function of another module": {
+        "c.py": "V = 3\ndef f(): return V\n",
+        "train.py": "import c\ntf.nn.top_k(x, c.f())\n",
+    },
     "a base class of another module": {
         "c.py": "class B:\n    def __init__(self):\n        self.k = 3\n",
         "train.py": "from c import B\nclass C(B):\n    def f(self):\n        tf.nn.top_k(x, self.k)\n",
@@ -394,8 +446,14 @@ def test_value_is_followed_into_other_modules(sources: dict[str, str]) -> None:
 
 
 _NOT_FOLLOWED = {
-    "a star does not import underscored names": {"c.py": "_K = 3\n", "train.py": "from c import *\ntf.nn.top_k(x, _K)\n"},
-    "circular imports of one name": {"c.py": "from train import K\n", "train.py": "from c import K\ntf.nn.top_k(x, K)\n"},
+    "a star does not import underscored names": {
+        "c.py": "_K = 3\n",
+        "train.py": "from c import *\ntf.nn.top_k(x, _K)\n",
+    },
+    "circular imports of one name": {
+        "c.py": "from train import K\n",
+        "train.py": "from c import K\ntf.nn.top_k(x, K)\n",
+    },
     "circular stars": {"c.py": "from train import *\n", "train.py": "from c import *\ntf.nn.top_k(x, K)\n"},
     "a foreign package": {"numpy.py": "K = 3\n", "train.py": "from numpy import K\ntf.nn.top_k(x, K)\n"},
     "a module that lacks the name": {"c.py": "L = 3\n", "train.py": "import c\ntf.nn.top_k(x, c.K)\n"},

@@ -111,7 +111,10 @@ def test_knowing_more_never_turns_an_answer_round(condition: Any, seen: list[Any
 
 # pattern -> names that fit, names that do not
 _PATTERNS = {
-    "tensorflow.Session": (["tensorflow.Session"], ["tensorflow.Session.run", "xtensorflow.Session", "tensorflowXSession"]),
+    "tensorflow.Session": (
+        ["tensorflow.Session"],
+        ["tensorflow.Session.run", "xtensorflow.Session", "tensorflowXSession"],
+    ),
     "tensorflow.*": (["tensorflow.Session"], ["tensorflow", "tensorflow.nn.relu"]),
     "tensorflow.**": (["tensorflow", "tensorflow.Session", "tensorflow.nn.relu"], ["tensorflowx.a"]),
     "**.run": (["run", "a.run", "a.b().run"], ["a.rerun", "a.run.b"]),
@@ -132,7 +135,9 @@ def test_name_pattern(pattern: str, names: tuple[list[str], list[str]]) -> None:
     assert [n for n in others if matches(pattern, n)] == []
 
 
-@pytest.mark.parametrize(("pattern", "last"), [("a.b", "b"), ("b", "b"), ("a.*", ""), ("a.**", ""), ("a.b*", ""), ("**.b", "b")])
+@pytest.mark.parametrize(
+    ("pattern", "last"), [("a.b", "b"), ("b", "b"), ("a.*", ""), ("a.**", ""), ("a.b*", ""), ("**.b", "b")]
+)
 def test_last_segment_of_a_pattern(pattern: str, last: str) -> None:
     assert last_segment(pattern) == last
 
@@ -161,7 +166,7 @@ def test_version_range(wanted: str, versions: tuple[list[str], list[str]]) -> No
 
 def test_pre_releases_come_before_their_release() -> None:
     ordered = ["6.3", "7.0.RC1.alpha001", "7.0.RC1.alpha003", "7.0.RC1.beta1", "7.0.RC1", "7.0.RC2", "7.0.1"]
-    assert sorted(reversed(ordered), key=lambda v: (key(v) + (0,) * 8)[:8]) == ordered
+    assert sorted({*ordered}, key=lambda v: (key(v) + (0,) * 8)[:8]) == ordered
 
 
 @pytest.mark.parametrize("wanted", [">= 1 2", "1.15 or later"])
@@ -182,7 +187,15 @@ def test_very_many_values_are_not_exact() -> None:
 
 @pytest.mark.parametrize(
     ("known", "answer"),
-    [(YES, True), (NO, False), (NOTHING, None), (Known((), True), None), (Known((0, ""), True), False), (Known((0, 1), True), None), (_SOME, None)],
+    [
+        (YES, True),
+        (NO, False),
+        (NOTHING, None),
+        (Known((), True), None),
+        (Known((0, ""), True), False),
+        (Known((0, 1), True), None),
+        (_SOME, None),
+    ],
 )
 def test_truth_of_a_value(known: Known, answer: bool | None) -> None:
     assert truth(known) is answer

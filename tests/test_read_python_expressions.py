@@ -166,5 +166,9 @@ def test_assignment_expression_in_a_condition_binds() -> None:
 def test_lambda_returns_its_body() -> None:
     code = _code("f = lambda a, b=2, *c, **d: a.b\n")
     block = code.blocks[1]
-    assert (block.kind, block.params, block.defaults) == ("lambda", ("a", "b", "*c", "**d"), (Const(2), UNKNOWN, UNKNOWN))
+    assert (block.kind, block.params, block.defaults) == (
+        "lambda",
+        ("a", "b", "*c", "**d"),
+        (Const(2), UNKNOWN, UNKNOWN),
+    )
     assert [(r.value, r.block) for r in code.returns] == [(Ref("a.b"), 1)]

@@ -85,6 +85,9 @@ def test_every_place_lies_within_its_line() -> None:
     text = f"{_HEAD}\ndef f(é, *à):\n    with é.ü(à) as ö, à:\n        return [tf.ß(ä)\n                for ä in ö]\n"
     rows = text.split("\n")
     code = _code(text)
-    for fact in (*code.calls, *code.binds):
-        assert 1 <= fact.column <= len(rows[fact.line - 1])
-        assert fact.end_column - 1 <= len(rows[fact.end_line - 1])
+    places = [(c.line, c.column, c.end_line, c.end_column) for c in code.calls]
+    for line, column, end_line, end_column in places + [
+        (b.line, b.column, b.end_line, b.end_column) for b in code.binds
+    ]:
+        assert 1 <= column <= len(rows[line - 1])
+        assert end_column - 1 <= len(rows[end_line - 1])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 import msgspec
 import pytest
@@ -49,7 +50,7 @@ def _check(text: str, seconds: float = 3.0) -> tuple[Code, str]:
 
 
 # name -> (text for a depth, calls of `leaf` in it)
-_NESTS = {
+_NESTS: dict[str, tuple[Callable[[int], str], int | None]] = {
     "a sum": (lambda n: "x = " + " + ".join(["a"] * n) + " + leaf()\n", 1),
     "a sum of calls": (lambda n: "x = " + " + ".join(["leaf()"] * n) + "\n", None),
     "a power": (lambda n: "x = " + "**".join(["a"] * n) + "**leaf()\n", 1),
@@ -135,8 +136,14 @@ _EXPLOSIVE = {
     "branches of one name": ("    if p.a@:\n        x0 = x0 or p\n", "    tf.Session(config=x0); x0.run(1)\n"),
     "branches of a number": ("    if p.a@:\n        x0 = x0 + 1\n", "    tf.nn.top_k(p, x0)\n"),
     "doubling numbers": ("    x# = x@ + x@\n", "    tf.nn.top_k(p, x30)\n"),
-    "doubling sources of gradients": ("    x# = zip(x@, x@, x@)\n", "    tf.train.AdamOptimizer().apply_gradients(x30)\n"),
-    "doubling functions": ("    def x#(a): return x@(a) if a else x@(a)\n", "    tf.Session(config=x30(1)); x30(2).run()\n"),
+    "doubling sources of gradients": (
+        "    x# = zip(x@, x@, x@)\n",
+        "    tf.train.AdamOptimizer().apply_gradients(x30)\n",
+    ),
+    "doubling functions": (
+        "    def x#(a): return x@(a) if a else x@(a)\n",
+        "    tf.Session(config=x30(1)); x30(2).run()\n",
+    ),
     "doubling wrappers": ("    x# = W(x@) if p.a else V(x@)\n", "    x30.minimize(p)\n"),
     "doubling conditions": ("    x# = not x@ and not x@\n", "    if x30:\n        tf.Session()\n"),
 }
@@ -151,10 +158,12 @@ def test_question_with_exponentially_many_answers_ends(step: str, end: str) -> N
 _CIRCULAR = {
     "a name of itself": "x = x\nx.run(1)\ntf.Session(config=x)\n",
     "two names of each other": "a = b\nb = a\na.run(1)\ntf.nn.top_k(a, b)\n",
-    "functions that return each other": "def f(): return g()\ndef g(): return f()\nf().run(1)\ntf.Session(config=f())\n",
+    "functions that return each other": "def f(): return g()\ndef g(): return f()\nf().run(1)\n"
+    "tf.Session(config=f())\n",
     "a function that returns itself": "def f(): return f\nf()()()\ntf.data.Dataset.range(1).map(f)\n",
     "parameters handed round": "def f(a): g(a)\ndef g(a):\n    f(a)\n    tf.Session(config=a)\n",
-    "attributes of each other": "class C:\n    def m(self):\n        self.a = self.b\n        self.b = self.a\n        self.a.run(1)\n",
+    "attributes of each other": "class C:\n    def m(self):\n        self.a = self.b\n"
+    "        self.b = self.a\n        self.a.run(1)\n",
     "a class that is its own base": "class C(C): pass\nC().run(1)\nC().a.b()\n",
     "classes that are each other's bases": "class A(B): pass\nclass B(A): pass\nA().run(1)\nB().x.y()\n",
     "options that are their own defaults": "parser.add_argument('--a', default=args.a)\ntf.nn.top_k(x, args.a)\n",
@@ -174,17 +183,26 @@ def test_circular_definition_ends(text: str) -> None:
 _MANY = {
     "operations beside a run": ("sess = tf.Session()\nfor i in x:\n    sess.run(a)\n", "    tf.add(a, @)\n", ""),
     "runs in a loop": ("sess = tf.Session()\nfor i in x:\n", "    sess.run(a@)\n", ""),
-    "tables": ("", "t@ = tf.contrib.lookup.HashTable(a, b)\ntf.data.Dataset.range(3).map(lambda x: t@.lookup(x))\n", ""),
+    "tables": (
+        "",
+        "t@ = tf.contrib.lookup.HashTable(a, b)\ntf.data.Dataset.range(3).map(lambda x: t@.lookup(x))\n",
+        "",
+    ),
     "variables": ("", "t@ = tf.Variable(1)\ntf.data.Dataset.range(3).map(lambda x: t@ + x)\n", ""),
     "custom optimizers": (
         "",
-        "c@ = tf.ConfigProto()\no@ = c@.graph_options.rewrite_options.custom_optimizers.add()\no@.name = 'NpuOptimizer'\n",
+        "c@ = tf.ConfigProto()\no@ = c@.graph_options.rewrite_options.custom_optimizers.add()\n"
+        "o@.name = 'NpuOptimizer'\n",
         "",
     ),
     "Python functions": ("", "tf.py_func(f, [x], t)\n", ""),
     "stages of one dataset": ("d = tf.data.Dataset.range(3)\n", "d = d.map(f)\n", "d.batch(3)\n"),
     "calls of one function": ("def f(x, n):\n    return tf.nn.dropout(x, 0.5, n)\n", "f(a@, s@)\n", ""),
-    "steps of an optimizer that is handed in": ("def f(o):\n    o.minimize(x)\n    o.minimize(y)\n", "f(tf.train.AdamOptimizer(@))\n", ""),
+    "steps of an optimizer that is handed in": (
+        "def f(o):\n    o.minimize(x)\n    o.minimize(y)\n",
+        "f(tf.train.AdamOptimizer(@))\n",
+        "",
+    ),
 }
 
 
@@ -195,8 +213,8 @@ def test_cost_does_not_grow_with_the_square(begin: str, step: str, end: str) -> 
 
 
 _WORDS = st.sampled_from(
-    "tf a b f ( ) [ ] { } : , . = + - * / not and or if else lambda for in while with as def class return yield "
-    "global import from try except finally await async match case 1 'é' f'{a}' := @ ** \n \n \t    ".split(" ") + ["\n"]
+    "\n \n tf a b f ( ) [ ] { } : , . = + - * / not and or if else lambda for in while with as def class return yield "
+    "global import from try except finally await async match case 1 'é' f'{a}' := @ ** \n \n \t    ".split(" ")
 )
 
 
@@ -214,11 +232,36 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 
 _STATEMENTS = st.sampled_from(
     [
-        "a = b", "b = a.c", "a = f(b)", "b = a or b", "a.c = tf.ConfigProto()", "a = [b, 1]", "b = {'k': a}", "a = b['k']",
-        "a = tf.train.AdamOptimizer()", "a.minimize(b)", "b = a.map(f)", "tf.Session(config=a)", "with tf.Session() as a: b.run(a)",
-        "if a: b = 1", "for a in b: f(a)", "from m import *", "from m import a", "import m as b", "a.b = a", "b = lambda a: b(a)",
-        "def f(a): return g(a)", "def g(b): return f(b)", "class a(b): c = a", "a = a + b", "b = tf.data.Dataset.range(a)",
-        "args = p.parse_args()", "p.add_argument('--a', default=b)", "b = args.a", "b = functools.partial(f, a)", "global a",
+        "a = b",
+        "b = a.c",
+        "a = f(b)",
+        "b = a or b",
+        "a.c = tf.ConfigProto()",
+        "a = [b, 1]",
+        "b = {'k': a}",
+        "a = b['k']",
+        "a = tf.train.AdamOptimizer()",
+        "a.minimize(b)",
+        "b = a.map(f)",
+        "tf.Session(config=a)",
+        "with tf.Session() as a: b.run(a)",
+        "if a: b = 1",
+        "for a in b: f(a)",
+        "from m import *",
+        "from m import a",
+        "import m as b",
+        "a.b = a",
+        "b = lambda a: b(a)",
+        "def f(a): return g(a)",
+        "def g(b): return f(b)",
+        "class a(b): c = a",
+        "a = a + b",
+        "b = tf.data.Dataset.range(a)",
+        "args = p.parse_args()",
+        "p.add_argument('--a', default=b)",
+        "b = args.a",
+        "b = functools.partial(f, a)",
+        "global a",
     ]
 )
 

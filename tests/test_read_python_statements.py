@@ -91,7 +91,10 @@ _AROUND = {
     "the else of a try": ("try:\n    pass\nexcept E:\n    pass\nelse:\n    f()", ["try"]),
     "finally always runs": ("try:\n    pass\nfinally:\n    f()", []),
     "a method": ("class C:\n    def m(self):\n        f()", ["function", "class"]),
-    "an async function": ("async def g():\n    async with a:\n        async for b in c:\n            f()", ["loop", "with", "function"]),
+    "an async function": (
+        "async def g():\n    async with a:\n        async for b in c:\n            f()",
+        ["loop", "with", "function"],
+    ),
     "a default runs outside": ("def g(a=f()): pass", []),
     "a decorator runs outside": ("@f()\ndef g(): pass", []),
     "a base class": ("class C(f()): pass", []),

@@ -111,14 +111,14 @@ class Programs:
             return False
         if posixpath.basename(module.path) in launched or any(is_main(b.test) for b in module.blocks if b.kind == "if"):
             return True
+        facts = [f for kind in _MODULE_LEVEL for f in self.facts[module.path].get(kind, ())]
+        working = {f"{module.name}:{f.get('function')}" for f in facts}
         for index, call in enumerate(module.code.calls):
             if module.function_of(call.block) < 0 and module.class_of(call.block) < 0:
                 name = self.context.names.of_call(module, index)
-                if name in _RUNNERS or name == f"{module.name}:main":
+                if name in _RUNNERS or name == f"{module.name}:main" or name in working:
                     return True
-        table = self.facts[module.path]
-        level = {(c.line, c.column) for c in module.code.calls if module.function_of(c.block) < 0}
-        return any((f.span.line, f.span.column) in level for k in _MODULE_LEVEL for f in table.get(k, ()))
+        return any(not f.get("function") for f in facts)
 
     def closure(self, module: Module) -> set[str]:
         """The paths of all project modules that `module` can import, itself included."""

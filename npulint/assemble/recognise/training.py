@@ -193,9 +193,10 @@ def runs_beside(context: Context, module: Module, block: int) -> list[int]:
 def _runs_by_loop(context: Context, module: Module) -> dict[int, list[int]]:
     found: dict[int, list[int]] = {}
     for index, call in enumerate(module.code.calls):
-        if module.written(index) == "run" and is_session_run(context.names.of_call(module, index)):
-            if not context.gated(module, call.block):
-                found.setdefault(context.loop_of(module, call.block), []).append(index)
+        if module.written(index) != "run" or context.gated(module, call.block):
+            continue
+        if is_session_run(context.names.of_call(module, index)):
+            found.setdefault(context.loop_of(module, call.block), []).append(index)
     return found
 
 

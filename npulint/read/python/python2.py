@@ -18,6 +18,7 @@ _BACKQUOTES = regex(r"`([^`\n]*)`")
 _ASYNC = regex(r"\basync(?=\s*[=,):.])")
 # A colon after these begins a statement on the same line (``if x: print y``).
 _HEADS = ("if", "else", "elif", "for", "while", "try", "except", "finally", "with", "def", "class")
+_LONG = 4000  # characters; some releases of Python take quadratic time to tokenize a line
 _SKIPPED = (tokenize.COMMENT, tokenize.NL, tokenize.INDENT, tokenize.DEDENT)
 
 Edit = tuple[int, int, int, str]
@@ -26,7 +27,10 @@ Edit = tuple[int, int, int, str]
 
 def modernised(text: str) -> str:
     """The source with its Python 2 statements rewritten; unchanged where no rewriting is known."""
-    lines = [_in_line(_untabbed(line)) for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n")]
+    written = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    if any(len(line) > _LONG for line in written):
+        return text
+    lines = [_in_line(_untabbed(line)) for line in written]
     plain = "\n".join(lines)
     for line, start, end, new in sorted(_edits(plain), reverse=True):
         lines[line - 1] = lines[line - 1][:start] + new + lines[line - 1][end:]

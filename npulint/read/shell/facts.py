@@ -21,6 +21,12 @@ _PACKAGES = 200  # of one pip command
 _LINE = 400  # characters of a command kept for checks
 # Most substitutions only cut a figure out of a log; those that start something hold one of these.
 _TELLING = regex(r"python|nvidia|nvprof|nsys|nvcc|smi|mpi|run|pip|export|\bsh\b|\.sh")
+_PLAIN = regex(
+    r"^[ \t]*(?:(?:echo|grep|awk|cat|mkdir|cp|mv|rm|sleep|touch|chmod|ls|wc|date|printf)\b[^\"'\\`$<;&|\n]*"
+    r"(?:\"[^\"\\`$\n]*\"[^\"'\\`$<;&|\n]*)?|#.*)$",
+    re.MULTILINE,
+)
+_FIGURE = regex(r"^([ \t]*\w+=)`[ \t]*(?:grep|awk|cat|tail|head|sort|wc)\b[^`\n]*`[ \t]*$", re.MULTILINE)
 _NAME = regex(r"[A-Za-z_]\w*")
 _SET = regex(r"[A-Za-z_]\w*(\[[^\]]*\])?\+?=")
 
@@ -40,7 +46,13 @@ def read_shell(text: str, path: str, via: str = "shell") -> list[Fact]:
 def read_script(text: str, path: str, via: str = "shell") -> tuple[list[Fact], list[Problem]]:
     """`read_shell` and a `Problem` (not fatal) for a quote or bracket that never ends."""
     plain = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
-    return _Reader(plain, path, via).read()
+    return _Reader(_thinned(plain), path, via).read()
+
+
+def _thinned(text: str) -> str:
+    """The script without what gives no facts and fills most launchers: comments, plain messages and file
+    handling, and figures cut out of logs. No line moves."""
+    return _FIGURE.sub(r"\1`cut`", _PLAIN.sub("", text))
 
 
 class _Reader:
