@@ -118,7 +118,7 @@ class Programs:
                 name = self.context.names.of_call(module, index)
                 if name in _RUNNERS or name == f"{module.name}:main" or name in working:
                     return True
-        return any(not f.get("function") for f in facts)
+        return any(f.around.module.function_of(f.around.block) < 0 for f in facts)
 
     def closure(self, module: Module) -> set[str]:
         """The paths of all project modules that `module` can import, itself included."""
