@@ -34,7 +34,13 @@ def engine_version() -> str:
 def fingerprint(loaded: Sequence[Loaded], root: str, catalogue: str, settings: Settings) -> bytes:
     """The key of a project's outcome: every file's path and content, the catalogue, and what of the
     settings reaches the judgement."""
-    parts: list[bytes | str] = [engine_version(), root, catalogue, settings.language(), repr(sorted(settings.target.items()))]
+    parts: list[bytes | str] = [
+        engine_version(),
+        root,
+        catalogue,
+        settings.language(),
+        repr(sorted(settings.target.items())),
+    ]
     for item in loaded:
         parts += [item.file.path, item.file.kind, item.data if item.problem is None else item.problem.reason]
     return key(*parts)

@@ -118,7 +118,10 @@ TEXTS: dict[str, tuple[str, str]] = {
     "short.other": ("not readable", "无法读取"),
     "problem.syntax-error": ("Python cannot parse this file", "Python 无法解析此文件"),
     "problem.python2": ("this is Python 2, which cannot be parsed", "这是 Python 2 代码，无法解析"),
-    "problem.python2-read": ("this is Python 2; it was read as if it were Python 3", "这是 Python 2 代码；已按 Python 3 尽量读取"),
+    "problem.python2-read": (
+        "this is Python 2; it was read as if it were Python 3",
+        "这是 Python 2 代码；已按 Python 3 尽量读取",
+    ),
     "problem.encoding": ("the text is in no encoding that Python accepts", "文本不是 Python 可接受的编码"),
     "doubt.encoding": ("Python does not accept the encoding of this text", "Python 不接受此文本的编码"),
     "problem.too-large": ("the file is too large to be read", "文件过大，未读取"),

@@ -106,8 +106,8 @@ def test_variable_knows_whether_the_pipeline_uses_it(text: str, wanted: str) -> 
 
 _KEY = (
     "import tensorflow as tf\nfrom npu_bridge.npu_init import *\nc = tf.ConfigProto()\n"
-    "op = c.graph_options.rewrite_options.custom_optimizers.add()\nop.name = \"NpuOptimizer\"\n"
-    "op.parameter_map[\"iterations_per_loop\"].i = 10\n"
+    'op = c.graph_options.rewrite_options.custom_optimizers.add()\nop.name = "NpuOptimizer"\n'
+    'op.parameter_map["iterations_per_loop"].i = 10\n'
 )
 _SINKING = {
     "no call": ("", "missing"),
@@ -124,5 +124,5 @@ def test_iterations_per_loop_is_compared_with_the_call(code: str, wanted: str) -
 
 
 def test_option_is_a_fact_with_its_default() -> None:
-    text = "import argparse\np = argparse.ArgumentParser()\np.add_argument(\"--device\", default=\"/gpu:0\")\n"
+    text = 'import argparse\np = argparse.ArgumentParser()\np.add_argument("--device", default="/gpu:0")\n'
     assert [(f.name, f.span.line, f.get("value").single) for f in facts(text, "option")] == [("device", 3, "/gpu:0")]

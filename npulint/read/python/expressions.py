@@ -160,7 +160,7 @@ class Expressions:
 
     def _constant(self, node: ast.Constant, block: int) -> Value:
         value = node.value
-        if isinstance(value, str):
+        if value.__class__ is str:
             return Const(value if len(value) <= _LONG and value.isascii() else _encodable(value[:_LONG]))
         if value is None or isinstance(value, _EXACT):
             return Const(value)
@@ -180,9 +180,12 @@ class Expressions:
         return line, column, end if last == line else column + 1
 
     def _attribute(self, node: ast.Attribute, block: int) -> Value:
+        inner = node.value
+        if inner.__class__ is ast.Name and inner.id not in self.imported:  # type: ignore[attr-defined]
+            return Ref(f"{inner.id}.{node.attr}")  # type: ignore[attr-defined]
         value = self._dotted(node, block)
-        if isinstance(value, Ref):
-            self.mentions.append((value.name, block, *self._place(node)))
+        if value.__class__ is Ref and value.name.partition(".")[0] in self.imported:  # type: ignore[union-attr]
+            self.mentions.append((value.name, block, *self._place(node)))  # type: ignore[union-attr]
         return value
 
     def _dotted(self, node: ast.Attribute, block: int) -> Value:
@@ -219,7 +222,8 @@ class Expressions:
         value, leaves = self.value, self._leaves
         args = tuple([leaves.get(a.__class__, value)(a, block) for a in node.args])
         keywords = tuple([(k.arg or "**", value(k.value, block)) for k in node.keywords]) if node.keywords else ()
-        if callee == _GETATTR and len(args) > 1 and isinstance(args[0], Ref) and isinstance(args[1], Const):
+        looked_up = kind is ast.Name and func.id == "getattr" and len(args) > 1  # type: ignore[attr-defined]
+        if looked_up and isinstance(args[0], Ref) and isinstance(args[1], Const):
             name = f"{args[0].name}.{args[1].value}"
             self.mentions.append((name, block, *self._place(node)))
             return Ref(name)
@@ -310,9 +314,7 @@ class Expressions:
         self.returns.append(Return(self.value(node.body, inner), inner, node.lineno))
         return Function(inner)
 
-    def _comprehension(
-        self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, block: int
-    ) -> Value:
+    def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, block: int) -> Value:
         inner = block
         for generator in node.generators:
             source = self.value(generator.iter, inner)
@@ -325,9 +327,6 @@ class Expressions:
             self.value(node.key, inner)
             return Op("each", (self.value(node.value, inner),))
         return Op("each", (self.value(node.elt, inner),))
-
-
-_GETATTR = Ref("getattr")
 
 
 def _encodable(text: str) -> str:

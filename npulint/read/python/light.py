@@ -8,7 +8,20 @@ from npulint.facts.code import Code
 from npulint.read.python.walk import Walker
 
 _WORDS = (
-    *("tensorflow", "torch", "npu", "keras", "horovod", "hvd", "argparse", "DEFINE_", "HParams", "apex", "cuda", "CUDA"),
+    *(
+        "tensorflow",
+        "torch",
+        "npu",
+        "keras",
+        "horovod",
+        "hvd",
+        "argparse",
+        "DEFINE_",
+        "HParams",
+        "apex",
+        "cuda",
+        "CUDA",
+    ),
     *("environ", "tenv(", "import_module", "__import__", "tf.", "slim", "cupy", "sess", "Sess", "ataset", "optimizer"),
     *("subprocess", "os.system", "minimize", "apply_gradients", "parameter_map", "precision_mode"),
 )

@@ -145,7 +145,9 @@ class Walker(Expressions):
             decorators=tuple(self.value(d, block) for d in node.decorator_list),
             end_line=node.end_lineno or node.lineno,
         )
-        self.binds.append(Bind(node.name, Function(inner), block, node.lineno, node.col_offset + 1, node.lineno, node.col_offset + 1))
+        self.binds.append(
+            Bind(node.name, Function(inner), block, node.lineno, node.col_offset + 1, node.lineno, node.col_offset + 1)
+        )
         self._enter(node.body, inner)
 
     def _class(self, node: ast.ClassDef, block: int) -> None:
@@ -158,7 +160,9 @@ class Walker(Expressions):
             decorators=tuple(self.value(d, block) for d in node.decorator_list),
             end_line=node.end_lineno or node.lineno,
         )
-        self.binds.append(Bind(node.name, Function(inner), block, node.lineno, node.col_offset + 1, node.lineno, node.col_offset + 1))
+        self.binds.append(
+            Bind(node.name, Function(inner), block, node.lineno, node.col_offset + 1, node.lineno, node.col_offset + 1)
+        )
         self._enter(node.body, inner)
 
     def _qualified(self, name: str, block: int) -> str:
