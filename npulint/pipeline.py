@@ -2,40 +2,26 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import time
-from collections.abc import Sequence
 
 import msgspec
 
 from npulint.assemble.build import assemble
-from npulint.cache import Cache, open_cache
+from npulint.cache import open_cache
 from npulint.catalogue.check import Catalogue
 from npulint.catalogue.load import load_catalogue
 from npulint.discover.context import company
 from npulint.discover.files import Discovery, discover
 from npulint.discover.kinds import SourceFile, kinds_of
 from npulint.discover.projects import base_of, group
-from npulint.evaluate.checklist import summarise
-from npulint.evaluate.checks import evaluate
-from npulint.facts.model import Fact, FileFacts
-from npulint.findings import Finding, ProgramSummary, RunResult
-from npulint.memory import fingerprint, remembered_facts
+from npulint.facts.model import Fact
+from npulint.findings import Finding, RunResult
+from npulint.judging import judge_project
 from npulint.read.files import load, read
 from npulint.settings import Settings
 from npulint.settle.run import settle
-
-_COLLECT_AFTER = 1500  # files
-
-
-class Outcome(msgspec.Struct, frozen=True):
-    """What one project gives: findings in no order, its programs, and per file what was not read and
-    which comments may silence findings."""
-
-    findings: list[Finding]
-    programs: list[ProgramSummary]
-    files: list[FileFacts]
+from npulint.workers import judge_all
 
 
 def run(settings: Settings) -> RunResult:
@@ -44,7 +30,7 @@ def run(settings: Settings) -> RunResult:
     catalogue = load_catalogue(settings.checks)
     found = piped(settings) if settings.stdin is not None else discover(settings.paths, settings.discovery())
     more = company(found, settings.discovery())
-    outcomes = _judge_all(group([*found.files, *more]), catalogue, settings, open_cache(settings.cache))
+    outcomes = judge_all(group([*found.files, *more]), catalogue, settings)
     silent = {file.path for file in more}
     return settle(
         [one for outcome in outcomes for one in outcome.findings if one.path not in silent],
@@ -63,51 +49,6 @@ def piped(settings: Settings) -> Discovery:
     kinds = kinds_of(os.path.basename(name)) or ("python",)
     sources = [SourceFile(name, kind, name, base_of(name, False), len(settings.stdin or b"")) for kind in kinds]
     return Discovery(sources, [], {}, frozenset((name,)), 0)
-
-
-def _judge_all(
-    projects: dict[str, list[SourceFile]], catalogue: Catalogue, settings: Settings, cache: Cache
-) -> list[Outcome]:
-    """Project by project. The collector of cyclic garbage rests meanwhile: it would walk over all syntax
-    trees and facts again and again (a third of the time), and finds something only between projects."""
-    outcomes = []
-    waiting = 0
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
-        with cache.together():
-            for root, sources in projects.items():
-                outcomes.append(judge_project(root, sources, catalogue, settings, cache))
-                waiting += len(sources)
-                if waiting > _COLLECT_AFTER:
-                    gc.collect()
-                    waiting = 0
-    finally:
-        if collecting:
-            gc.enable()
-    return outcomes
-
-
-def judge_project(
-    root: str, sources: Sequence[SourceFile], catalogue: Catalogue, settings: Settings, cache: Cache
-) -> Outcome:
-    """Read, assemble and evaluate one project, unless the cache remembers the answer."""
-    loaded = [load(source, _given(source, settings)) for source in sources]
-    if not cache.enabled:
-        return _judge(root, [read(item) for item in loaded], catalogue, settings)
-    key = fingerprint(loaded, root, catalogue.digest, settings)
-    known = cache.get_many([key]).get(key)
-    if known is not None:
-        outcome = _decoded(known)
-        if outcome is not None:
-            return outcome
-    outcome = _judge(root, remembered_facts(loaded, cache), catalogue, settings)
-    cache.put_many({key: msgspec.msgpack.encode(outcome)})
-    return outcome
-
-
-def _given(source: SourceFile, settings: Settings) -> bytes | None:
-    return settings.stdin if source.path == settings.stdin_filename else None
 
 
 def judge(files: dict[str, str], target: dict[str, str], catalogue: Catalogue) -> list[Finding]:
@@ -142,21 +83,3 @@ def facts_of(path: str) -> list[Fact]:
         for kind in program.index.kinds():
             unique.update({id(fact): fact for fact in program.index.of_kind(kind) if fact.path == wanted})
     return sorted(unique.values(), key=lambda f: (f.span, f.kind, f.name))
-
-
-def _judge(root: str, files: Sequence[FileFacts], catalogue: Catalogue, settings: Settings) -> Outcome:
-    findings: list[Finding] = []
-    programs: list[ProgramSummary] = []
-    for program in assemble(root, files, settings.target.get("adapter", "")):
-        findings += evaluate(catalogue.checks, program, settings.target, settings.language())
-        if program.entry and program.attrs["framework"] != "none":
-            programs.append(summarise(program))
-    slim = [FileFacts(f.path, f.kind, problems=f.problems, comments=f.comments) for f in files]
-    return Outcome(findings, programs, slim)
-
-
-def _decoded(data: bytes) -> Outcome | None:
-    try:
-        return msgspec.msgpack.decode(data, type=Outcome)
-    except msgspec.MsgspecError:
-        return None

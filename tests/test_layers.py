@@ -21,6 +21,8 @@ LAYERS = (
     ("evaluate",),
     ("settle", "memory", "fix"),
     ("report",),
+    ("judging",),
+    ("workers",),
     ("pipeline", "option_values", "options", "config"),
     ("cli", "server"),
     ("__main__",),

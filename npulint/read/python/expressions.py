@@ -181,11 +181,11 @@ class Expressions:
 
     def _attribute(self, node: ast.Attribute, block: int) -> Value:
         inner = node.value
-        if inner.__class__ is ast.Name and inner.id not in self.imported:  # type: ignore[attr-defined]
-            return Ref(f"{inner.id}.{node.attr}")  # type: ignore[attr-defined]
+        if inner.__class__ is ast.Name and inner.id not in self.imported:
+            return Ref(f"{inner.id}.{node.attr}")
         value = self._dotted(node, block)
-        if value.__class__ is Ref and value.name.partition(".")[0] in self.imported:  # type: ignore[union-attr]
-            self.mentions.append((value.name, block, *self._place(node)))  # type: ignore[union-attr]
+        if value.__class__ is Ref and value.name.partition(".")[0] in self.imported:
+            self.mentions.append((value.name, block, *self._place(node)))
         return value
 
     def _dotted(self, node: ast.Attribute, block: int) -> Value:

@@ -1,0 +1,84 @@
+"""All projects of a run, one after the other or in several processes where that pays."""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+import msgspec
+
+from npulint.cache import open_cache
+from npulint.catalogue.check import Catalogue
+from npulint.catalogue.load import load_catalogue
+from npulint.discover.kinds import SourceFile
+from npulint.judging import Outcome, decoded, judge_project
+from npulint.settings import Settings
+
+_COLLECT_AFTER = 1500  # files
+_PAYS_FROM = 2000  # files; starting processes costs as much as reading some hundreds
+_MOST = 8
+_CHUNKS = 8  # of the work, per process: small enough to share it evenly
+
+Projects = Mapping[str, list[SourceFile]]
+
+
+def judge_all(projects: Projects, catalogue: Catalogue, settings: Settings) -> list[Outcome]:
+    """The outcomes of all projects, in their order."""
+    count = _processes(projects, settings)
+    if count > 1:
+        return _together(projects, settings, count)
+    return _in_turn(projects, catalogue, settings)
+
+
+def _processes(projects: Projects, settings: Settings) -> int:
+    files = sum(len(sources) for sources in projects.values())
+    wanted = settings.jobs or (min(_MOST, os.cpu_count() or 1) if files >= _PAYS_FROM else 1)
+    return min(wanted, len(projects))
+
+
+def _in_turn(projects: Projects, catalogue: Catalogue, settings: Settings) -> list[Outcome]:
+    outcomes = []
+    cache = open_cache(settings.cache)
+    waiting = 0
+    with _collector_at_rest(), cache.together():
+        for root, sources in projects.items():
+            outcomes.append(judge_project(root, sources, catalogue, settings, cache))
+            waiting += len(sources)
+            if waiting > _COLLECT_AFTER:
+                gc.collect()
+                waiting = 0
+    return outcomes
+
+
+@contextmanager
+def _collector_at_rest() -> Iterator[None]:
+    """The collector of cyclic garbage would walk over all syntax trees and facts again and again (a third
+    of the time), and finds something only between projects."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _together(projects: Projects, settings: Settings, count: int) -> list[Outcome]:
+    """In `count` processes. They send bytes, so that nothing is pickled but names and settings."""
+    from concurrent.futures import ProcessPoolExecutor
+
+    items = list(projects.items())
+    size = max(1, -(-len(items) // (count * _CHUNKS)))
+    chunks = [dict(items[start : start + size]) for start in range(0, len(items), size)]
+    outcomes: list[Outcome] = []
+    with ProcessPoolExecutor(count) as pool:
+        for answers in pool.map(_chunk, chunks, [settings] * len(chunks)):
+            outcomes += [outcome for outcome in map(decoded, answers) if outcome is not None]
+    return outcomes
+
+
+def _chunk(projects: Projects, settings: Settings) -> list[bytes]:
+    catalogue = load_catalogue(settings.checks)
+    return [msgspec.msgpack.encode(outcome) for outcome in _in_turn(projects, catalogue, settings)]
