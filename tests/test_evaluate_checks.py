@@ -11,7 +11,8 @@ from npulint.assemble.programs import Program
 from npulint.catalogue.check import Applies, Check, Query, Text
 from npulint.evaluate.checklist import summarise
 from npulint.evaluate.checks import applies, evaluate, fill
-from npulint.evaluate.match import find, true_of
+from npulint.evaluate.match import Question
+from npulint.evaluate.register import Register
 from npulint.facts.model import Fact, Span
 from npulint.facts.values import Known
 from npulint.findings import Finding
@@ -27,6 +28,16 @@ def _program(text: str, path: str = "train.py") -> Program:
 
 def _call(name: str, **fields: Any) -> Query:
     return Query(kind="call", names=(name,), **fields)
+
+
+def find(query: Query, program: Program) -> list[Fact]:
+    question = Question(query)
+    return question.find(Register([question]).candidates(program))
+
+
+def true_of(query: Query, program: Program) -> bool | None:
+    question = Question(query)
+    return question.true_of(Register([question]).candidates(program))
 
 
 def _lines(query: Query, text: str) -> list[int]:

@@ -16,16 +16,13 @@ _NEEDED_BY = {"enable_data_pre_proc": "iterations_per_loop"}  # deprecated, but 
 NONE = "-"  # stands in messages where there is nothing to name
 
 
-def describe_options(facts: dict[str, list[Fact]]) -> None:
+def describe_options(settings: Sequence[Fact], optimizers: Sequence[Fact]) -> None:
     """Add to adapter settings what the option tables know (see docs/writing-checks.md)."""
-    optimizers: dict[str, Fact] = {}
-    settings: list[Fact] = []
-    for found in facts.values():
-        optimizers |= {str(f.get("entry")): f for f in found if f.kind == "npu_optimizer"}
-        settings += [f for f in found if f.kind == "setting" and f.get("via") in _MECHANISMS]
-    _relate(settings, optimizers)
+    by_entry = {str(f.get("entry")): f for f in optimizers}
+    settings = [f for f in settings if f.get("via") in _MECHANISMS]
+    _relate(settings, by_entry)
     for fact in settings:
-        entry = optimizers.get(str(fact.get("entry")))
+        entry = by_entry.get(str(fact.get("entry")))
         if entry is None or entry.get("spelling") != "other":
             fact.attrs.update(_described(fact))
 

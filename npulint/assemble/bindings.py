@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from npulint.assemble.module import Module
-from npulint.assemble.names import Names, has_param
+from npulint.assemble.names import Names
 from npulint.facts.code import Bind
 
 Bound = tuple[Module, Bind]
@@ -67,7 +67,7 @@ class Bindings:
         here = block
         while here >= 0:
             record = module.blocks[here]
-            if record.kind in ("function", "lambda", "loop") and has_param(record.params, name):
+            if name in module.params.get(here, ()):
                 binds = module.names.get(here, {}).get(name, [])  # none of a comprehension's
                 before = [b for b in binds if b.line < line]
                 return [(module, b) for b in module.reaching(before, block, line)] if before else []

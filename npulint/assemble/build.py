@@ -29,8 +29,8 @@ def assemble(root: str, files: Iterable[FileFacts], adapter: str = "") -> list[P
             facts[file.path] += file.facts
         elif file.facts:
             other.append(table(file.facts))
-    complete(context, facts, project)
     tables = {path: table(found) for path, found in facts.items()}
+    complete(tables, project)
     return Programs(context, tables, other).all(adapter or DEFAULT_ADAPTER)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+import msgspec
+
 from npulint.assemble.flow import Flow, argument
 from npulint.assemble.guards import Guards
 from npulint.assemble.module import Module
@@ -98,6 +100,8 @@ class Context:
 class Place:
     """A block of code as the surroundings of the facts in it; answers are worked out once."""
 
+    __slots__ = ("_answers", "block", "context", "module")
+
     def __init__(self, context: Context, module: Module, block: int) -> None:
         self.context = context
         self.module = module
@@ -125,13 +129,12 @@ class Place:
         return context.under(module, block) if attribute == "under" else None
 
 
-class CallArguments:
+class CallArguments(msgspec.Struct, frozen=True, eq=False):
     """The arguments of one call, evaluated on demand."""
 
-    def __init__(self, context: Context, module: Module, call: Call) -> None:
-        self.context = context
-        self.module = module
-        self.call = call
+    context: Context
+    module: Module
+    call: Call
 
     def get(self, name: str, position: int) -> Known | None:
         """See `npulint.facts.model.Arguments`."""

@@ -8,7 +8,7 @@ from collections import defaultdict
 from npulint.assemble.arithmetic import METHODS, apply
 from npulint.assemble.bindings import Bindings, Bound
 from npulint.assemble.module import Module
-from npulint.assemble.names import Names, has_param
+from npulint.assemble.names import Names
 from npulint.assemble.options import Options
 from npulint.facts.code import Call, Const, Function, Items, Op, Ref, Result, Scalar, Table, Value
 from npulint.facts.values import NONE, NOTHING, Known, merge
@@ -148,7 +148,7 @@ class Flow:
         function = module.function_of(block)
         while function > 0:
             record = module.blocks[function]
-            if has_param(record.params, name) and name not in record.params:
+            if name in module.params.get(function, ()) and name not in record.params:
                 return NOTHING  # *args and **kwargs
             if name in record.params:
                 passed = self._passed(module, function, name, depth)
@@ -294,8 +294,7 @@ class Flow:
         if self._callers is None:
             self._callers = defaultdict(list)
             for home in self.names.project.modules.values():
-                for index in range(len(home.code.calls)):
-                    name = self.names.of_call(home, index)
+                for index, name in enumerate(self.names.of_calls(home)):
                     target = self.names.function(name) if ":" in name else None
                     if target is not None:
                         self._callers[(target[0].path, _initialiser(*target))].append((home, index))

@@ -72,9 +72,10 @@ class Guards:
     def _handed_over(self, name: str) -> bool:
         """Whether anything of this name is given to a call: then somebody else may call it."""
         if self._given is None:
-            values = [v for m in self.flow.names.project.modules.values() for c in m.code.calls
-                      for v in (*c.args, *(k for _, k in c.keywords))]
-            self._given = {v.name.rpartition(".")[2] for v in values if isinstance(v, Ref)}
+            calls = [call for module in self.flow.names.project.modules.values() for call in module.code.calls]
+            given = {v.name for call in calls for v in call.args if isinstance(v, Ref)}
+            given.update(v.name for call in calls for _, v in call.keywords if isinstance(v, Ref))
+            self._given = {written.rpartition(".")[2] for written in given}
         return name in self._given
 
     def _words(self, module: Module, value: Value, depth: int = 0) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from npulint.facts.model import Fact
 
@@ -26,7 +26,6 @@ class Index:
             for kind, facts in part.items():
                 self._kinds.setdefault(kind, []).extend(facts)
         self._names: dict[str, FactTable] = {}
-        self._distinct: dict[str, set[str]] = {}
 
     def of_kind(self, kind: str) -> list[Fact]:
         """All facts of a kind."""
@@ -44,15 +43,6 @@ class Index:
             for fact in self.of_kind(kind):
                 names.setdefault(fact.name.rpartition(".")[2], []).append(fact)
         return names
-
-    def matching(self, kind: str, pattern: str, matches: Callable[[str, str], bool]) -> list[Fact]:
-        """The facts of a kind whose name fits `pattern`; each name is judged once."""
-        facts = self.of_kind(kind)
-        names = self._distinct.get(kind)
-        if names is None:
-            names = self._distinct[kind] = {fact.name for fact in facts}
-        wanted = {name for name in names if matches(pattern, name)}
-        return [fact for fact in facts if fact.name in wanted] if wanted else []
 
     def kinds(self) -> list[str]:
         """The kinds that occur."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import posixpath
 from collections import defaultdict
+from collections.abc import Callable
 from functools import cached_property
 
-from npulint.facts.code import Bind, Block, Call, Code, Const, Function, Import, Op, Ref, Result, Return
+from npulint.facts.code import Bind, Block, Code, Const, Function, Import, Op, Ref, Result, Return, Value
 from npulint.facts.model import FileFacts
 
 _SCOPES = frozenset(("module", "function", "class", "lambda"))
@@ -24,44 +25,50 @@ class Module:
         self.blocks: list[Block] = self.code.blocks
         self.callees: list[str | None] = [None] * len(self.code.calls)  # filled by `Names`
         self.plain: dict[str, str] = {}  # names that mean the same everywhere in the module, by `Names`
+        self.settled: dict[tuple[int, str], str] = {}  # names that mean the same on every line of a block
         self.folder = posixpath.dirname(file.path)
         self.scope: list[int] = []
         self._functions: list[int] = []
         self._loops: list[int] = []
         for index, block in enumerate(self.blocks):
-            self.scope.append(self._scope_of(index, block))
-            self._place(index, block)
-        self._written = [_last(call) for call in self.code.calls]
-        self._by_written: dict[str, list[int]] | None = None
+            self._place(index, block.kind, block.parent)
+        self._written = [
+            call.callee.name.rpartition(".")[2] if isinstance(call.callee, Ref) else _method(call.callee)
+            for call in self.code.calls
+        ]
         self.names: dict[int, dict[str, list[Bind]]] = defaultdict(dict)
         self.dotted: dict[str, list[Bind]] = defaultdict(list)
         self.imports: dict[int, dict[str, Import]] = defaultdict(dict)
         self.stars: list[Import] = []
         self.returns: dict[int, list[Return]] = defaultdict(list)
+        self.params: dict[int, frozenset[str]] = {}  # of functions, lambdas and loops, starred ones as well
         self._fill()
 
-    def _scope_of(self, index: int, block: Block) -> int:
-        if block.kind in _SCOPES or block.parent < 0:
-            return index
-        inner = self.scope[block.parent]
-        if block.kind == "global":
-            return 0
-        return self.scope[max(0, self.blocks[inner].parent)] if block.kind == "nonlocal" else inner
+    def _place(self, index: int, kind: str, parent: int) -> None:
+        """Note the nearest scope, function and loop around a block; its parent comes before it."""
+        top = index == 0 or parent < 0
+        inner = kind in ("function", "lambda")
+        self.scope.append(index if top or kind in _SCOPES else self._scope_within(kind, self.scope[parent]))
+        self._functions.append(-1 if index == 0 else index if inner else -1 if top else self._functions[parent])
+        self._loops.append(index if kind == "loop" else -1 if inner or top else self._loops[parent])
 
-    def _place(self, index: int, block: Block) -> None:
-        """Note the nearest function and loop around a block; its parent comes before it."""
-        inner = block.kind in ("function", "lambda")
-        top = index == 0 or block.parent < 0
-        self._functions.append(-1 if index == 0 else index if inner else -1 if top else self._functions[block.parent])
-        around = -1 if inner or top else self._loops[block.parent]
-        self._loops.append(index if block.kind == "loop" else around)
+    def _scope_within(self, kind: str, around: int) -> int:
+        if kind == "global":
+            return 0
+        return self.scope[max(0, self.blocks[around].parent)] if kind == "nonlocal" else around
 
     def _fill(self) -> None:
+        names, dotted, scope = self.names, self.dotted, self.scope
         for bind in self.code.binds:
-            if "." in bind.target or "[" in bind.target:
-                self.dotted[bind.target].append(bind)
+            target = bind.target
+            if "." in target or "[" in target:
+                dotted[target].append(bind)
             else:
-                self.names[self.scope[bind.block]].setdefault(bind.target, []).append(bind)
+                table = names[scope[bind.block]]
+                if target in table:
+                    table[target].append(bind)
+                else:
+                    table[target] = [bind]
         for table in self.names.values():
             for binds in table.values():
                 if len(binds) > 1:
@@ -73,15 +80,24 @@ class Module:
                 self.imports[self.scope[record.block]].setdefault(record.alias, record)
         for returned in self.code.returns:
             self.returns[self.function_of(returned.block)].append(returned)
-        self.attributes = self._class_attributes()
-        self.shadowed = {n for table in self.names.values() for n in table}
-        for block in self.blocks:
-            if block.params:
-                self.shadowed.update([p.lstrip("*") for p in block.params])
-        self.shadowed.update(a for scope, table in self.imports.items() if scope for a in table)
-        self.qualified = {b.name: i for i, b in enumerate(self.blocks) if b.name}
+        self._shadow()
 
-    def _class_attributes(self) -> dict[int, dict[str, list[Bind]]]:
+    def _shadow(self) -> None:
+        """Note the names that something else than an import at module level may bind."""
+        self.shadowed: set[str] = set().union(*self.names.values())
+        for index, block in enumerate(self.blocks):
+            if block.params:
+                self.params[index] = frozenset([p.lstrip("*") for p in block.params])
+                self.shadowed.update(self.params[index])
+        self.shadowed.update(a for scope, table in self.imports.items() if scope for a in table)
+
+    @cached_property
+    def qualified(self) -> dict[str, int]:
+        """The blocks of functions and classes by their qualified names."""
+        return {b.name: i for i, b in enumerate(self.blocks) if b.name}
+
+    @cached_property
+    def attributes(self) -> dict[int, dict[str, list[Bind]]]:
         """Class block -> attribute -> bindings, from ``self.x = …`` in methods and from the class body."""
         found: dict[int, dict[str, list[Bind]]] = defaultdict(dict)
         for target, binds in self.dotted.items():
@@ -95,6 +111,23 @@ class Module:
         return found
 
     @cached_property
+    def calls_in(self) -> dict[int, list[int]]:
+        """Function block (-1: none) -> the calls in it and in no function within it."""
+        found: dict[int, list[int]] = {}
+        for index, call in enumerate(self.code.calls):
+            found.setdefault(self.function_of(call.block), []).append(index)
+        return found
+
+    @cached_property
+    def functions_in(self) -> dict[int, list[int]]:
+        """Function block (-1: none) -> the functions and lambdas defined directly in it."""
+        found: dict[int, list[int]] = {}
+        for block, record in enumerate(self.blocks):
+            if record.kind in ("function", "lambda"):
+                found.setdefault(self.function_of(record.parent), []).append(block)
+        return found
+
+    @cached_property
     def methods(self) -> dict[int, tuple[int, str]]:
         """Call -> the call of a method on its result, and that method's name."""
         found: dict[int, tuple[int, str]] = {}
@@ -105,17 +138,29 @@ class Module:
                     found[owner.call] = (index, str(method.value))
         return found
 
+    def settle(self, block: int, name: str, meaning: str) -> str:
+        """Remember what a name means on every line of a block."""
+        self.settled[(block, name)] = meaning
+        return meaning
+
     def written(self, index: int) -> str:
         """The last segment of what call number `index` calls, as written."""
         return self._written[index]
 
     def calls_of(self, *lasts: str) -> list[int]:
         """The calls whose callee as written ends with one of the segments `lasts`, in text order."""
-        if self._by_written is None:
-            self._by_written = {}
-            for index, last in enumerate(self._written):
-                self._by_written.setdefault(last, []).append(index)
         return sorted(index for last in lasts for index in self._by_written.get(last, ()))
+
+    def calls_where(self, wanted: Callable[[str], bool]) -> list[int]:
+        """The calls whose callee as written ends with a segment for which `wanted` holds, in text order."""
+        return sorted(index for last, calls in self._by_written.items() if wanted(last) for index in calls)
+
+    @cached_property
+    def _by_written(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = {}
+        for index, last in enumerate(self._written):
+            found.setdefault(last, []).append(index)
+        return found
 
     def function_of(self, block: int) -> int:
         """The nearest enclosing function or lambda block, or -1 at module level."""
@@ -189,10 +234,8 @@ class Module:
         return found or binds[::-1]
 
 
-def _last(call: Call) -> str:
-    callee = call.callee
-    if isinstance(callee, Ref):
-        return callee.name.rpartition(".")[2]
+def _method(callee: Value) -> str:
+    """The name of a method that is called on a result; empty for other values."""
     if isinstance(callee, Op) and callee.op == "." and isinstance(callee.operands[1], Const):
         return str(callee.operands[1].value)
     return ""

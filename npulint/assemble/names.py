@@ -25,6 +25,8 @@ class Names:
     def __init__(self, project: Project) -> None:
         self.project = project
         self._roots: dict[tuple[str, int, str, int], str] = {}
+        self._all: dict[str, list[str]] = {}
+        self._functions: dict[str, tuple[Module, int] | None] = {}
         self._by_name = {m.name: m for m in project.modules.values()}
         self._busy: set[object] = set()
         self._depth = 0
@@ -34,18 +36,33 @@ class Names:
         """The canonical name of what call number `index` of `module` calls."""
         known = module.callees[index]
         if known is None:
+            call = module.code.calls[index]
+            written = call.callee.name if isinstance(call.callee, Ref) else ""
+            known = module.plain.get(written)
+            if known is not None and written:
+                module.callees[index] = known
+                return known
             key = (module.path, index)
             if key in self._busy or not self._may_go_on():
                 return "?"
             self._busy.add(key)
             self._depth += 1
-            call = module.code.calls[index]
-            known = self.of_value(module, call.callee, call.block, call.line)
+            if written:
+                known = self.of_name(module, written, call.block, call.line)
+            else:
+                known = self.of_value(module, call.callee, call.block, call.line)
             self._depth -= 1
             self._busy.discard(key)
             if self._depth == 0 or not known.startswith("?"):
                 module.callees[index] = known
         return known
+
+    def of_calls(self, module: Module) -> list[str]:
+        """The canonical names of what all calls of `module` call, in text order."""
+        names = self._all.get(module.path)
+        if names is None:
+            names = self._all[module.path] = [self.of_call(module, index) for index in range(len(module.callees))]
+        return names
 
     def _may_go_on(self) -> bool:
         self._steps = self._steps + 1 if self._depth else 0
@@ -124,19 +141,28 @@ class Names:
         if known is not None:
             return known
         root, _, rest = name.partition(".")
-        found = self._root(module, root, block, line)
-        imported = bool(rest) and root in module.imports.get(0, ())
-        for part in rest.split(".") if rest else ():
-            # A folder without __init__ is no module, but its modules are.
-            inner = self.project.find(f"{found}.{part}", module) if imported and _is_plain(found) else None
-            found = f"{inner.name}:" if inner is not None else self.member(found, part)
-        if root not in module.shadowed and (self._depth == 0 or not found.startswith("?")):
+        if root in module.shadowed:
+            found = module.settled.get((block, root)) or self._root(module, root, block, line)
+            return self._inside(module, root, found, rest) if rest else found
+        # Bound by a module-level import or not at all.
+        found = module.plain.get(root) or self._root(module, root, 0, 0)
+        if rest:
+            found = self._inside(module, root, found, rest)
+        if self._depth == 0 or not found.startswith("?"):
             module.plain[name] = found
         return found
 
+    def _inside(self, module: Module, root: str, found: str, rest: str) -> str:
+        """What the rest of a dotted name means whose root was found."""
+        imported = root in module.imports.get(0, ())
+        for part in rest.split("."):
+            # A folder without __init__ is no module, but its modules are.
+            inner = self.project.find(f"{found}.{part}", module) if imported and _is_plain(found) else None
+            found = f"{inner.name}:" if inner is not None else self.member(found, part)
+        return found
+
     def _root(self, module: Module, root: str, block: int, line: int) -> str:
-        plain = root not in module.shadowed  # bound by a module-level import or not at all
-        key = (module.path, 0, root, 0) if plain else (module.path, block, root, line)
+        key = (module.path, block, root, line)
         known = self._roots.get(key)
         if known is None:
             if key in self._busy or not self._may_go_on():
@@ -155,15 +181,18 @@ class Names:
         first = True
         while here >= 0:
             record = module.blocks[here]
-            if record.kind in ("function", "lambda", "loop") and has_param(record.params, root):
+            if root in module.params.get(here, ()):
                 owner = module.owner_of_self(root, here)
                 if owner >= 0:
-                    return f"{module.name}:{module.blocks[owner].name}()"
+                    return module.settle(block, root, f"{module.name}:{module.blocks[owner].name}()")
+                if root not in module.names.get(here, ()):
+                    return module.settle(block, root, "?" + root)
                 return self._rebound(module, here, root, block, line)
             if module.scope[here] == here and (record.kind != "class" or first):
                 found = self._in_scope(module, here, root, block, line)
                 if found:
-                    return found
+                    once = len(module.names.get(here, {}).get(root, ())) <= 1 and not found.startswith("?")
+                    return module.settle(block, root, found) if once else found
             first = first and record.kind not in ("function", "lambda")
             here = record.parent
         return self._from_stars(module, root) or root
@@ -295,19 +324,14 @@ class Names:
 
     def function(self, name: str) -> tuple[Module, int] | None:
         """The project's own function or class with this canonical name."""
-        module_name, colon, qualname = name.partition(":")
-        if not colon or name.startswith("?"):
+        if ":" not in name or name.startswith("?"):
             return None
-        module = self.named(module_name)
-        if module is None:
-            return None
-        block = self.block_named(module, qualname.replace("()", ""))
-        return (module, block) if block >= 0 else None
-
-
-def has_param(params: tuple[str, ...], name: str) -> bool:
-    """Whether a name is among parameters, be it a starred one."""
-    return bool(params) and (name in params or f"*{name}" in params or f"**{name}" in params)
+        if name not in self._functions:
+            module_name, _, qualname = name.partition(":")
+            module = self.named(module_name)
+            block = self.block_named(module, qualname.replace("()", "")) if module is not None else -1
+            self._functions[name] = (module, block) if module is not None and block >= 0 else None
+        return self._functions[name]
 
 
 def _is_plain(name: str) -> bool:

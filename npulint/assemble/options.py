@@ -45,10 +45,10 @@ class Options:
         self._required: set[str] = set()
         self._busy: set[str] = set()
         for module in names.project.modules.values():
-            for index, call in enumerate(module.code.calls):
-                last = module.written(index)
-                if (last in _DEFINING or last.startswith("DEFINE_")) and isinstance(call.callee, Ref):
-                    self._define(names, module, index, call, last)
+            for index in module.calls_where(_defines):
+                call = module.code.calls[index]
+                if isinstance(call.callee, Ref):
+                    self._define(names, module, index, call, module.written(index))
 
     def launch(self, written: str, value: str | None) -> None:
         """A launcher passes `value` (None: computed) for an option, by its long or short name."""
@@ -113,6 +113,10 @@ class Options:
         parts += [_launched(text) for text in self.launched.get(name, ())]
         merged = merge(parts)
         return Known(merged.values, merged.exact and name not in self._required, name)
+
+
+def _defines(last: str) -> bool:
+    return last in _DEFINING or last.startswith("DEFINE_")
 
 
 def _launched(text: str | None) -> Known:

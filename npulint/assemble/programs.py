@@ -10,7 +10,7 @@ from npulint.assemble.context import Context
 from npulint.assemble.guards import is_main
 from npulint.assemble.index import FactTable, Index
 from npulint.assemble.module import Module
-from npulint.assemble.reached import Place, Reached, home
+from npulint.assemble.reached import Reached, home
 from npulint.assemble.recognise.sessions import purpose
 from npulint.assemble.state import describe
 from npulint.facts.code import Const, Op, Ref, Result, Value
@@ -45,7 +45,6 @@ class Programs:
         self.other = other
         self._next: dict[str, list[str]] = {}
         self._uses = Reached(context.project)
-        self._reached: dict[str, set[Place] | None] = {}
 
     def all(self, default_adapter: str) -> list[Program]:
         """Programs with an entry first, then what no entry reaches as one library program."""
@@ -74,19 +73,15 @@ class Programs:
     def _program(self, entry: str, paths: list[str], adapter: str, with_others: bool = True) -> Program:
         index = Index([self.facts[p] for p in paths] + (self.other if with_others else []))
         word = purpose(self.context.project.modules[entry], 0) if entry else "unknown"
-        steps = [fact for fact in index.of_kind("train_step") if self._may_run(fact, paths, entry)]
-        attrs = {**describe(index, word, adapter, steps), "ranks": self._ranks(entry)}
+        attrs = describe(index, word, adapter, lambda facts: self._may_run(facts, paths, entry))
+        attrs["ranks"] = self._ranks(entry)
         attrs["entry"] = "yes" if entry else "no"
         return Program(entry, self.context.project.root, paths, index, attrs)
 
-    def _may_run(self, fact: Fact, paths: list[str], entry: str) -> bool:
-        """Whether the program can come to the code of a fact."""
-        if not entry:
-            return True
-        if entry not in self._reached:
-            self._reached[entry] = self._uses.within(paths, entry)
-        reached = self._reached[entry]
-        return reached is None or (fact.path, home(fact.around.module, fact.around.block)) in reached
+    def _may_run(self, facts: list[Fact], paths: list[str], entry: str) -> bool:
+        """Whether the program can come to the code of any of these facts."""
+        places = {(fact.path, home(fact.around.module, fact.around.block)) for fact in facts}
+        return not entry or self._uses.comes_to(places, paths, entry)
 
     def _ranks(self, entry: str) -> str:
         """How many devices the launchers of this entry start it on: many, one or unknown."""
@@ -112,11 +107,11 @@ class Programs:
         if posixpath.basename(module.path) in launched or any(is_main(b.test) for b in module.blocks if b.kind == "if"):
             return True
         facts = [f for kind in _MODULE_LEVEL for f in self.facts[module.path].get(kind, ())]
-        working = {f"{module.name}:{f.get('function')}" for f in facts}
-        for index, call in enumerate(module.code.calls):
-            if module.function_of(call.block) < 0 and module.class_of(call.block) < 0:
-                name = self.context.names.of_call(module, index)
-                if name in _RUNNERS or name == f"{module.name}:main" or name in working:
+        starting = {f"{module.name}:{f.get('function')}" for f in facts} | {f"{module.name}:main"} | _RUNNERS
+        for index, name in enumerate(self.context.names.of_calls(module)):
+            if name in starting:
+                block = module.code.calls[index].block
+                if module.function_of(block) < 0 and module.class_of(block) < 0:
                     return True
         return any(f.around.module.function_of(f.around.block) < 0 for f in facts)
 
@@ -147,8 +142,9 @@ class Programs:
     def _computed(self, module: Module) -> list[Module]:
         """Modules loaded by ``importlib.import_module("prefix." + name)`` and the like."""
         found: list[Module] = []
-        for index, call in enumerate(module.code.calls):
-            if module.written(index).endswith(_IMPORTERS) and isinstance(call.callee, Ref) and call.args:
+        for index in module.calls_where(lambda last: last.endswith(_IMPORTERS)):
+            call = module.code.calls[index]
+            if isinstance(call.callee, Ref) and call.args:
                 known = self.context.known(module, call.args[0], call)
                 named = [v for v in known.values if isinstance(v, str)]
                 for prefix in dict.fromkeys(named if known.exact else named + _prefixes(module, call.args[0])):

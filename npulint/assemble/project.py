@@ -41,6 +41,8 @@ class Project:
 
     def find(self, dotted: str, importer: Module, level: int = 0) -> Module | None:
         """The module of this project that ``import dotted`` means in `importer`, if any."""
+        if not level and dotted not in self._suffixes:
+            return None
         key = (importer.folder, dotted, level)
         if key not in self._memo:
             self._memo[key] = self._find(dotted, importer.folder, level)

@@ -24,16 +24,8 @@ class Reach:
 
     def __init__(self, flow: Flow) -> None:
         self.flow = flow
-        self._calls: dict[tuple[str, int], list[int]] = defaultdict(list)
-        self._inner: dict[tuple[str, int], list[int]] = defaultdict(list)
         self.inside: set[tuple[str, int]] = set()
         self._readers: dict[str, dict[str, list[int]]] = {}
-        for module in flow.names.project.modules.values():
-            for index, call in enumerate(module.code.calls):
-                self._calls[(module.path, module.function_of(call.block))].append(index)
-            for block, record in enumerate(module.blocks):
-                if record.kind in ("function", "lambda"):
-                    self._inner[(module.path, module.function_of(record.parent))].append(block)
         self._fill()
 
     def _fill(self) -> None:
@@ -51,8 +43,8 @@ class Reach:
             if (module.path, block) in self.inside:
                 continue
             self.inside.add((module.path, block))
-            queue += [(module, inner) for inner in self._inner.get((module.path, block), ())]
-            for index in self._calls.get((module.path, block), ()):
+            queue += [(module, inner) for inner in module.functions_in.get(block, ())]
+            for index in module.calls_in.get(block, ()):
                 queue += self._called(module, index)
 
     def _called(self, module: Module, index: int) -> list[tuple[Module, int]]:

@@ -30,58 +30,45 @@ STARTED = -2
 
 
 class Reached:
-    """Per function the names it uses, and per name the functions that bear it."""
+    """Per function the names it uses, and per name the functions that bear it; looked for on demand."""
 
     def __init__(self, project: Project) -> None:
+        self._project = project
+        self._values: dict[str, dict[int, list[Value]]] = {}
         self._uses: dict[Place, set[str]] = {}
         self._named: dict[str, list[Place]] = {}
         self._classes: dict[str, list[Place]] = {}
-        for module in project.modules.values():
-            self._add(module)
 
-    def _add(self, module: Module) -> None:
-        for index, block in enumerate(module.blocks):
-            if block.kind == "function":
-                self._named.setdefault(_simple(block), []).append((module.path, index))
-            elif block.kind == "class":
-                self._classes.setdefault(_simple(block), []).append((module.path, index))
-        used = [self._uses.setdefault((module.path, place), set()) for place in _homes(module)]
-        for call in module.code.calls:
-            names = used[call.block]
-            _add_names(call.callee, names)
-            for value in call.args:
-                _add_names(value, names)
-            for _, value in call.keywords:
-                _add_names(value, names)
-        for bind in module.code.binds:
-            _add_names(bind.value, used[bind.block])
-        for returned in module.code.returns:
-            _add_names(returned.value, used[returned.block])
-        for block in module.blocks:
-            for value in (*block.decorators, *block.bases):
-                _add_names(value, used[block.parent])
-            if block.decorators:  # registered somewhere by its decorator
-                used[block.parent].add(_simple(block))
-
-    def within(self, paths: Iterable[str], entry: str) -> set[Place] | None:
-        """The functions that a program of these modules may run; None when names are computed, so that
-        any may."""
+    def comes_to(self, wanted: set[Place], paths: Iterable[str], entry: str) -> bool:
+        """Whether a program of these modules may run any of these places; surely so when names are computed."""
         allowed = set(paths)
         queue: list[Place] = [*((path, IMPORTED) for path in allowed), (entry, STARTED)]
         found: set[Place] = set(queue)
         names: set[str] = set()
-        while queue:
-            new = self._uses.get(queue.pop(), set()) - names
-            if new & _DYNAMIC:
-                return None
+        while queue and wanted.isdisjoint(found):
+            new = self._names_of(queue.pop()) - names
+            if not new.isdisjoint(_DYNAMIC):
+                return True
             names |= new
-            for place in self._places(new):
-                if place[0] in allowed and place not in found:
-                    found.add(place)
-                    queue.append(place)
-        return found
+            places = {place for place in self._places(new) if place[0] in allowed} - found
+            found |= places
+            queue += places
+        return not wanted.isdisjoint(found)
+
+    def _names_of(self, place: Place) -> set[str]:
+        known = self._uses.get(place)
+        if known is None:
+            known = self._uses[place] = set()
+            path, where = place
+            if path not in self._values:
+                self._values[path] = _values(self._project.modules[path])
+            for value in self._values[path].get(where, ()):
+                _add_names(value, known)
+        return known
 
     def _places(self, names: set[str]) -> Iterator[Place]:
+        if not self._named and not self._classes:
+            self._fill()
         for name in names:
             yield from self._named.get(name, ())
             for path, _ in self._classes.get(name, ()):
@@ -90,6 +77,15 @@ class Reached:
                 yield from (p for n in _DUNDERS for p in self._named.get(n, ()) if p[0] == path)
         if "run" in names:  # tf.app.run() looks for main by itself
             yield from self._named.get("main", ())
+
+
+    def _fill(self) -> None:
+        for module in self._project.modules.values():
+            for index, block in enumerate(module.blocks):
+                if block.kind == "function":
+                    self._named.setdefault(_simple(block), []).append((module.path, index))
+                elif block.kind == "class":
+                    self._classes.setdefault(_simple(block), []).append((module.path, index))
 
 
 _DUNDERS = ("__init__", "__call__", "__enter__", "__iter__", "__next__", "__getitem__", "__new__")
@@ -118,6 +114,27 @@ def _homes(module: Module) -> list[int]:
         else:
             homes.append(around)
     return homes
+
+
+def _values(module: Module) -> dict[int, list[Value]]:
+    """The values that each function of a module uses."""
+    homes = _homes(module)
+    found: dict[int, list[Value]] = {place: [] for place in homes}
+    for call in module.code.calls:
+        values = found[homes[call.block]]
+        values.append(call.callee)
+        values += call.args
+        values += [value for _, value in call.keywords]
+    for bind in module.code.binds:
+        found[homes[bind.block]].append(bind.value)
+    for returned in module.code.returns:
+        found[homes[returned.block]].append(returned.value)
+    for block in module.blocks:
+        if block.decorators or block.bases:
+            found[homes[block.parent]] += (*block.decorators, *block.bases)
+        if block.decorators:  # registered somewhere by its decorator
+            found[homes[block.parent]].append(Ref(_simple(block)))
+    return found
 
 
 def _simple(block: Block) -> str:

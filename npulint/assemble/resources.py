@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 
 from npulint.assemble.adapter import describe_options
-from npulint.assemble.context import Context
+from npulint.assemble.index import FactTable
 from npulint.assemble.project import Project
 from npulint.assemble.sinking import describe_sinking
 from npulint.data.ops import known_op, near_op
@@ -20,19 +20,20 @@ _MIXED = frozenset(
 _FILE_OPTIONS = frozenset(("modify_mixlist", "customize_dtypes", "fusion_switch_file", "op_debug_config"))
 
 
-def complete(context: Context, facts: dict[str, list[Fact]], project: Project) -> None:
+def complete(tables: dict[str, FactTable], project: Project) -> None:
     """Add to settings that name a file whether it exists (`file`: yes/no/unknown), to mixed-precision
     entries whether the operator is known and, if not, the `nearest` known one, and to what stands on one
     custom optimizer what else is set there (`options`, `mixed`)."""
-    describe_options(facts)
-    describe_sinking(facts)
+    settings = [f for part in tables.values() for f in part.get("setting", ())]
+    optimizers = [f for part in tables.values() for f in part.get("npu_optimizer", ())]
+    describe_options(settings, optimizers)
+    describe_sinking(settings, tables.values())
     paths = {f.path for f in project.files}
     names = {posixpath.basename(p) for p in paths}
-    for found in facts.values():
-        for fact in found:
-            if fact.kind == "setting" and fact.name in _FILE_OPTIONS:
-                fact.attrs["file"] = _exists(fact.get("value"), fact.path, paths, names, project.root)
-    _entries([f for found in facts.values() for f in found if f.kind in ("setting", "npu_optimizer")])
+    for fact in settings:
+        if fact.name in _FILE_OPTIONS:
+            fact.attrs["file"] = _exists(fact.get("value"), fact.path, paths, names, project.root)
+    _entries(settings, optimizers)
     for file in project.files:
         for fact in file.facts:
             if fact.kind == "mixlist_entry":
@@ -41,18 +42,17 @@ def complete(context: Context, facts: dict[str, list[Fact]], project: Project) -
                 fact.attrs["nearest"] = "" if known else near_op(fact.name) or ""
 
 
-def _entries(found: list[Fact]) -> None:
+def _entries(settings: list[Fact], optimizers: list[Fact]) -> None:
     """Custom optimizers get the keys that are set on them; settings of a list, whether a mixed mode is
     chosen on the same one (`mixed`: yes/no/unset/unknown). TensorFlow 2 has one set of options."""
     groups: dict[str, list[Fact]] = {}
-    for fact in found:
-        if fact.kind == "setting" and fact.get("via") in ("session_key", "run_config", "npu_options"):
+    for fact in settings:
+        if fact.get("via") in ("session_key", "run_config", "npu_options"):
             groups.setdefault("" if fact.get("via") == "npu_options" else fact.get("entry") or "?", []).append(fact)
     loose = any(f.name in _PRECISION for f in groups.get("?", ()))
-    for fact in found:
-        if fact.kind == "npu_optimizer":
-            keys = {f.name for f in groups.get(fact.get("entry"), ())} | ({f.name for f in groups.get("?", ())})
-            fact.attrs["options"] = " ".join(sorted(keys))
+    for fact in optimizers:
+        keys = {f.name for f in groups.get(fact.get("entry"), ())} | ({f.name for f in groups.get("?", ())})
+        fact.attrs["options"] = " ".join(sorted(keys))
     for entry, facts in groups.items():
         modes = [f for f in facts if f.name in _PRECISION]
         answer = "unknown" if entry == "?" or (loose and not modes) else _mixed(modes)

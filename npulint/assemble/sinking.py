@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from npulint.assemble.index import FactTable
 from npulint.facts.model import Fact
 from npulint.facts.values import Known
 
@@ -9,16 +12,14 @@ _CALLS = frozenset(("set_iteration_per_loop", "load_iteration_per_loop_var"))
 _ANNOUNCED = frozenset(("create_iteration_per_loop_var", "SetIterationsVarHook"))
 
 
-def describe_sinking(facts: dict[str, list[Fact]]) -> None:
+def describe_sinking(settings: Iterable[Fact], tables: Iterable[FactTable]) -> None:
     """Add to settings of ``iterations_per_loop`` on a session whether the call that sinks the loop is
     there and gives the same number (`agrees`: yes, no, missing or unknown)."""
-    everything = [f for found in facts.values() for f in found]
-    settings = [f for f in everything if f.kind == "setting" and f.name == "iterations_per_loop"]
-    settings = [f for f in settings if f.get("via") == "session_key"]
-    if not settings:
+    sinking = [f for f in settings if f.name == "iterations_per_loop" and f.get("via") == "session_key"]
+    if not sinking:
         return
-    called = [f for f in everything if f.kind == "call" and f.name.rpartition(".")[2] in _CALLS | _ANNOUNCED]
-    for fact in settings:
+    called = [f for part in tables for f in part.get("call", ()) if f.name.rpartition(".")[2] in _CALLS | _ANNOUNCED]
+    for fact in sinking:
         fact.attrs["agrees"] = _agrees(fact.get("value"), called)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from npulint.assemble.index import Index
 from npulint.facts.model import Fact
 from npulint.facts.values import Known
@@ -14,12 +16,12 @@ _AMP = ("enable_mixed_precision_graph_rewrite",)
 _PATCHING = (1, 9)  # the first adapter release whose import patches tf.Session
 
 
-def describe(index: Index, entry_word: str, adapter: str, steps: list[Fact]) -> dict[str, str]:
+def describe(index: Index, entry_word: str, adapter: str, may_run: Callable[[list[Fact]], bool]) -> dict[str, str]:
     """The attributes of a program. `entry_word` is what its entry's name says it is for, `adapter` the
-    adapter release to assume, `steps` the train steps that the program may come to."""
+    adapter release to assume; `may_run` tells whether the program can come to any of some facts."""
     npu = _npu_imports(index)
     framework = _framework(index)
-    trains = _trains(steps, entry_word)
+    trains = _trains(index, entry_word, may_run)
     patched = "yes" if any(f.name.startswith("npu_bridge.npu_init") or f.name == "npu_bridge" for f in npu) and _at_least(adapter) else "no"
     attrs = {
         "framework": framework,
@@ -49,10 +51,11 @@ def _framework(index: Index) -> str:
     return "torch" if roots & {"torch", "torch_npu", "apex"} else "none"
 
 
-def _trains(steps: list[Fact], entry_word: str) -> bool:
+def _trains(index: Index, entry_word: str, may_run: Callable[[list[Fact]], bool]) -> bool:
     if entry_word in ("evaluate", "export", "data"):
         return False
-    return any(f.get("active") != "no" and f.get("in_test") != "yes" for f in steps)
+    steps = [f for f in index.of_kind("train_step") if f.get("in_test") != "yes" and f.get("active") != "no"]
+    return bool(steps) and may_run(steps)
 
 
 def _modes(index: Index) -> list[str]:

@@ -55,7 +55,7 @@ KINDS: dict[str, Kind] = {
     "option": _call(),
     "environment": _call(via=_words("python shell dockerfile"), guarded=_ANY),
     "environment_read": _call(),
-    "command": _plain(line=_ANY, guarded=_ANY),
+    "command": _plain(line=_ANY, guarded=_ANY, via=_ANY),
     "launch": _plain(options=_ANY),
     "dependency": _plain(version=_ANY),
     "setting": _call(

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from npulint.assemble.programs import Program
 from npulint.catalogue.check import Applies, Check, Text
-from npulint.evaluate.match import find, true_of
+from npulint.evaluate.match import Candidates, Question
+from npulint.evaluate.register import Register
 from npulint.evaluate.versions import within
 from npulint.facts.model import Fact
 from npulint.facts.values import Known
@@ -19,22 +20,60 @@ _CAPTURE = regex(r"\{([a-z_][a-z0-9_]*)\}")
 
 def evaluate(checks: Sequence[Check], program: Program, target: dict[str, str], lang: str) -> list[Finding]:
     """What the checks say of one program. `target` holds declared versions and the SoC family."""
-    found = []
-    for check in checks:
-        if not applies(check.applies, program, target):
+    ready = _ready(tuple(checks))
+    candidates = ready.register.candidates(program)
+    found: list[Finding] = []
+    for asked in ready.asked:
+        if candidates.keys().isdisjoint(asked.sources) or not applies(asked.check.applies, program, target):
             continue
-        facts = find(check.find, program)
-        if not facts or not _asked(check, program):
-            continue
-        found += _findings(check, facts, program, lang)
+        facts = asked.find(candidates)
+        if facts:
+            related = [] if asked.related is None else asked.related.find(candidates)
+            found += _findings(asked.check, facts, related, program, lang)
     return found
 
 
-def _asked(check: Check, program: Program) -> bool:
-    """`needs` must certainly hold; `unless` silences also when it only may hold."""
-    if check.needs is not None and true_of(check.needs, program) is not True:
-        return False
-    return check.unless is None or true_of(check.unless, program) is False
+class _Asked:
+    """A check with its questions made ready."""
+
+    def __init__(self, check: Check) -> None:
+        self.check = check
+        self.subject = Question(check.find)
+        self.sources = frozenset(self.subject.sources())
+        self.needs = None if check.needs is None else Question(check.needs)
+        self.unless = None if check.unless is None else Question(check.unless)
+        self.related = None if check.related is None else Question(check.related)
+
+    def questions(self) -> list[Question]:
+        return [q for q in (self.subject, self.needs, self.unless, self.related) if q is not None]
+
+    def find(self, candidates: Candidates) -> list[Fact]:
+        """What the check is about, if it speaks: `needs` must certainly hold; `unless` silences also when
+        it only may hold."""
+        if self.needs is not None and self.needs.true_of(candidates) is not True:
+            return []
+        facts = self.subject.find(candidates)
+        if facts and self.unless is not None and self.unless.true_of(candidates) is not False:
+            return []
+        return facts
+
+
+class _Ready:
+    """Checks with their questions made ready, once for all programs of a run."""
+
+    def __init__(self, checks: tuple[Check, ...]) -> None:
+        self.checks = checks
+        self.asked = [_Asked(check) for check in checks]
+        self.register = Register(question for asked in self.asked for question in asked.questions())
+
+
+_LATEST: list[_Ready] = []
+
+
+def _ready(checks: tuple[Check, ...]) -> _Ready:
+    if not _LATEST or _LATEST[0].checks is not checks:
+        _LATEST[:] = [_Ready(checks)]
+    return _LATEST[0]
 
 
 def applies(rule: Applies, program: Program, target: dict[str, str]) -> bool:
@@ -57,11 +96,10 @@ def applies(rule: Applies, program: Program, target: dict[str, str]) -> bool:
     return True
 
 
-def _findings(check: Check, facts: list[Fact], program: Program, lang: str) -> list[Finding]:
+def _findings(check: Check, facts: list[Fact], extra: list[Fact], program: Program, lang: str) -> list[Finding]:
     text = check.text.get(lang) or check.text["en"]
     unique = {(f.path, f.span): f for f in sorted(facts, key=lambda f: (f.path, f.span))}
     ordered = list(unique.values())
-    extra = [] if check.related is None else find(check.related, program)
     if not check.once:
         return [_finding(check, text, fact, extra, program) for fact in ordered]
     groups: dict[str, list[Fact]] = {}

@@ -2,67 +2,89 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any
 
 from npulint.facts.code import Scalar
 from npulint.facts.values import Known
+from npulint.later import regex
 
 Answer = bool | None
+Test = Callable[[Any], Answer]
 
 
 def holds(condition: Any, value: Any) -> Answer:
     """Whether `value` (a `Known`, plain text or number, or None for absent) meets a condition of a check."""
-    if isinstance(condition, dict) and isinstance(value, Known) and value.exact and len(value.values) > 1:
-        answers = {holds(condition, Known((v,), True, value.symbol)) for v in value.values}
-        if len(answers) == 1:
-            return answers.pop()
+    return tester(condition)(value)
+
+
+def tester(condition: Any) -> Test:
+    """The test that a condition of a check stands for, to be put to many values (see `holds`)."""
     if isinstance(condition, dict):
-        return _and([_operator(name, operand, value) for name, operand in condition.items()])
-    if condition == "present":
-        return value is not None
-    if condition == "absent":
-        return value is None
-    if condition == "known":
-        return (isinstance(value, str | int | float) and value != "unknown") or (isinstance(value, Known) and value.exact)
-    if condition == "unknown":
-        return value == "unknown" or (isinstance(value, Known) and not value.exact)
-    return _each(value, lambda v: _equal(v, condition))
+        return _operators([_operator(name, operand) for name, operand in condition.items()])
+    if isinstance(condition, str):
+        return _WORDS.get(condition) or _text(condition)
+    return _each(lambda value: _equal(value, condition))
 
 
-def _operator(name: str, operand: Any, value: Any) -> Answer:
-    if name == "not":
-        answer = holds(operand, value)
-        return None if answer is None else not answer
-    if name == "maybe":
-        return holds(operand, value) is not False
-    if name == "one_of":
-        return _or([holds(option, value) for option in operand])
-    if name == "all":
-        return _and([holds(option, value) for option in operand])
+_WORDS: dict[str, Test] = {
+    "present": lambda value: value is not None,
+    "absent": lambda value: value is None,
+    "known": lambda value: (
+        value.exact if isinstance(value, Known) else isinstance(value, str | int | float) and value != "unknown"
+    ),
+    "unknown": lambda value: not value.exact if isinstance(value, Known) else bool(value == "unknown"),
+}
+
+
+def _operators(tests: list[Test]) -> Test:
+    """All of `tests`; several values that agree are sure even where no test alone is."""
+
+    def test(value: Any) -> Answer:
+        if isinstance(value, Known) and value.exact and len(value.values) > 1:
+            answers = {test(Known((v,), True, value.symbol)) for v in value.values}
+            if len(answers) == 1:
+                return answers.pop()
+        return both([one(value) for one in tests])
+
+    return test
+
+
+def _operator(name: str, operand: Any) -> Test:
+    if name in ("not", "maybe"):
+        inner = tester(operand)
+        if name == "not":
+            return lambda value: opposite(inner(value))
+        return lambda value: inner(value) is not False
+    if name in ("one_of", "all"):
+        tests = [tester(option) for option in operand]
+        join = either if name == "one_of" else both
+        return lambda value: join([test(value) for test in tests])
     if name == "contains":
-        return _each(value, lambda v: isinstance(v, str) and str(operand) in v)
+        part = str(operand)
+        return _each(lambda value: isinstance(value, str) and part in value)
     if name == "matches":
-        pattern = _compiled(operand)
-        return _each(value, lambda v: isinstance(v, str) and pattern.search(v[:4096]) is not None)
-    return _each(value, lambda v: _ordered(name, v, operand))
+        pattern = regex(operand)
+        return _each(lambda value: isinstance(value, str) and pattern.search(value[:4096]) is not None)
+    return _each(lambda value: _ordered(name, value, operand))
 
 
-@lru_cache(maxsize=512)
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
+def _text(wanted: str) -> Test:
+    """Equality with a text: what most conditions ask, and of plain texts."""
+    each = _each(lambda value: value == wanted)
+    return lambda value: value == wanted if isinstance(value, str) else each(value)
 
 
-def _each(value: Any, test: Callable[[Scalar], bool]) -> Answer:
+def _each(test: Callable[[Scalar], bool]) -> Test:
     """All possible values pass: yes; none does and there are no others: no; else unknown."""
-    if not isinstance(value, Known):
-        return test(value)
-    answers = {test(v) for v in value.values}
-    if not value.exact or not answers:
-        return None
-    return answers.pop() if len(answers) == 1 else None
+
+    def answer(value: Any) -> Answer:
+        if not isinstance(value, Known):
+            return test(value)
+        answers = {test(v) for v in value.values}
+        return answers.pop() if value.exact and len(answers) == 1 else None
+
+    return answer
 
 
 def _equal(value: Scalar, wanted: Any) -> bool:
@@ -82,9 +104,16 @@ def _ordered(name: str, value: Scalar, bound: Any) -> bool:
     return value > limit if name == "gt" else value >= limit
 
 
-def _and(answers: list[Answer]) -> Answer:
+def opposite(answer: Answer) -> Answer:
+    """Not; unknown stays unknown."""
+    return None if answer is None else not answer
+
+
+def both(answers: list[Answer]) -> Answer:
+    """And, of any number of answers."""
     return False if False in answers else None if None in answers else True
 
 
-def _or(answers: list[Answer]) -> Answer:
+def either(answers: list[Answer]) -> Answer:
+    """Or, of any number of answers."""
     return True if True in answers else None if None in answers else False

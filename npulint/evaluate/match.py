@@ -2,87 +2,126 @@
 
 from __future__ import annotations
 
-from npulint.assemble.programs import Program
+from collections.abc import Callable, Iterator, Mapping
+
 from npulint.catalogue.check import Query
-from npulint.evaluate.conditions import Answer, holds
-from npulint.evaluate.patterns import last_segment, matches
+from npulint.evaluate.conditions import Answer, Test, opposite, tester
 from npulint.facts.model import Fact
 
-
-def find(query: Query, program: Program) -> list[Fact]:
-    """The facts that answer a check's ``find``: `all` reports its first part when the others hold."""
-    if query.any:
-        return [f for part in query.any for f in find(part, program)]
-    if query.all:
-        rest = query.all[1:]
-        return find(query.all[0], program) if all(true_of(part, program) is True for part in rest) else []
-    return [f for f in candidates(query, program) if _runs(query, f) and fits(query, f) is True]
+_COSTLY = ("in_input", "active")  # answers that follow calls through the project
 
 
-def true_of(query: Query, program: Program) -> Answer:
-    """Whether a condition holds for the program: yes, no, or unknown when only doubtful facts fit."""
-    if query.negated is not None:
-        answer = true_of(query.negated, program)
-        return None if answer is None else not answer
-    if query.all:
-        answers = [true_of(part, program) for part in query.all]
-        return False if False in answers else None if None in answers else True
-    if query.any:
-        answers = [true_of(part, program) for part in query.any]
-        return True if True in answers else None if None in answers else False
-    sure = doubtful = 0
-    for fact in candidates(query, program):
-        answer = fits(query, fact)
-        sure += answer is True
-        doubtful += answer is None
-        if sure >= query.at_least:
-            return True
-    return None if sure + doubtful >= query.at_least else False
+class Question:
+    """A query made ready to be asked of many programs; what costs least is asked first. A leaf is a
+    question about facts, other questions join the answers of their parts."""
+
+    def __init__(self, query: Query) -> None:
+        self.kind = query.kind
+        self.names = query.names
+        self.any = tuple(Question(part) for part in query.any)
+        self.all = tuple(Question(part) for part in query.all)
+        self.negated = None if query.negated is None else Question(query.negated)
+        self.leaf = not self.any and not self.all and self.negated is None
+        self.cheap: bool = self.kind == "program" if self.leaf else all(part.cheap for part in self.parts())
+        self._least = query.at_least
+        self._active = query.active
+        self._conditions = sorted(self.all, key=lambda part: not part.cheap)
+        where = sorted(query.where.items(), key=lambda item: item[0] in _COSTLY)
+        self._where = [(attribute, tester(condition)) for attribute, condition in where]
+        self._args = [_argument(spec, tester(condition)) for spec, condition in query.args.items()]
+
+    def parts(self) -> Iterator[Question]:
+        """The questions that this one joins."""
+        yield from self.any
+        yield from self.all
+        if self.negated is not None:
+            yield self.negated
+
+    def leaves(self) -> Iterator[Question]:
+        """The questions about facts in it, in order."""
+        if self.leaf:
+            yield self
+        for part in self.parts():
+            yield from part.leaves()
+
+    def sources(self) -> Iterator[Question]:
+        """The leaves whose facts `find` reports."""
+        if self.leaf:
+            yield self
+        for part in self.any or self.all[:1]:
+            yield from part.sources()
+
+    def find(self, candidates: Candidates) -> list[Fact]:
+        """The facts that answer a check's ``find``: `all` reports its first part when the others hold."""
+        if self.any:
+            return [fact for part in self.any for fact in part.find(candidates)]
+        if self.all:
+            first = self.all[0]
+            holds = all(part.true_of(candidates) is True for part in self._conditions if part is not first)
+            return first.find(candidates) if holds else []
+        return [f for f in candidates.get(self, ()) if self.fits(f) is True and self._runs(f)]
+
+    def true_of(self, candidates: Candidates) -> Answer:
+        """Whether it holds for the program: yes, no, or unknown when only doubtful facts fit."""
+        if self.negated is not None:
+            return opposite(self.negated.true_of(candidates))
+        if self.all:
+            return _until(False, self._conditions, candidates)
+        if self.any:
+            return _until(True, self.any, candidates)
+        sure = doubtful = 0
+        for fact in candidates.get(self, ()):
+            answer = self.fits(fact)
+            sure += answer is True
+            doubtful += answer is None
+            if sure >= self._least:
+                return True
+        return None if sure + doubtful >= self._least else False
+
+    def _runs(self, fact: Fact) -> bool:
+        return not self._active or fact.get("active") != "no"
+
+    def fits(self, fact: Fact) -> Answer:
+        """Whether a fact meets the filters of the question."""
+        doubt = False
+        for attribute, test in self._where:
+            answer = test(fact.get(attribute))
+            if answer is False:
+                return False
+            doubt = doubt or answer is None
+        for argument in self._args:
+            answer = argument(fact)
+            if answer is False:
+                return False
+            doubt = doubt or answer is None
+        return None if doubt else True
 
 
-def candidates(query: Query, program: Program) -> list[Fact]:
-    """The facts of the right kind and name."""
-    if query.kind == "program":
-        return [program.fact]
-    if not query.names:
-        return program.index.of_kind(query.kind)
-    named = program.index.by_last(query.kind)
-    found: list[Fact] = []
-    for pattern in query.names if named else ():
-        last = last_segment(pattern)
-        if not last:
-            found += program.index.matching(query.kind, pattern, matches)
-        elif last in named:
-            found += [f for f in named[last] if matches(pattern, f.name)]
-    return found
+Candidates = Mapping[Question, list[Fact]]
+"""The facts of a program that have the kind and name that a leaf asks for; those without any are absent."""
 
 
-def _runs(query: Query, fact: Fact) -> bool:
-    return not query.active or fact.get("active") != "no"
-
-
-def fits(query: Query, fact: Fact) -> Answer:
-    """Whether a fact meets the filters of a question."""
+def _until(decisive: bool, parts: tuple[Question, ...] | list[Question], candidates: Candidates) -> Answer:
+    """The answer that decides, else unknown if one is, else the opposite of the decisive one."""
     doubt = False
-    for attribute, condition in query.where.items():
-        answer = holds(condition, fact.get(attribute))
-        if answer is False:
-            return False
+    for part in parts:
+        answer = part.true_of(candidates)
+        if answer is decisive:
+            return decisive
         doubt = doubt or answer is None
-    for spec, condition in query.args.items():
-        answer = _argument(fact, spec, condition)
-        if answer is False:
-            return False
-        doubt = doubt or answer is None
-    return None if doubt else True
+    return None if doubt else not decisive
 
 
-def _argument(fact: Fact, spec: str, condition: object) -> Answer:
-    if fact.args is None:
-        return False
+def _argument(spec: str, test: Test) -> Callable[[Fact], Answer]:
+    """The test of a call's argument, written ``name``, ``position`` or ``name|position``."""
     name, _, place = spec.partition("|")
     position = int(place) if place else int(name) if name.isdigit() else -1
-    value = fact.args.get("" if name.isdigit() else name, position)
-    if value is None and fact.args.starred():
-        return None
-    return holds(condition, value)
+    name = "" if name.isdigit() else name
+
+    def answer(fact: Fact) -> Answer:
+        if fact.args is None:
+            return False
+        value = fact.args.get(name, position)
+        return None if value is None and fact.args.starred() else test(value)
+
+    return answer

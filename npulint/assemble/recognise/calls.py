@@ -75,7 +75,8 @@ def _imports(context: Context, module: Module) -> list[Fact]:
         if record.level:
             continue
         name = record.module if record.name in ("", "*") else f"{record.module}.{record.name}"
-        tried = any(module.blocks[b].kind in ("try", "except") for b in module.ancestors(record.block))
+        around = module.ancestors(record.block) if record.block else ()
+        tried = any(module.blocks[b].kind in ("try", "except") for b in around)
         attrs = {"star": "yes" if record.name == "*" else "no", "guarded": "yes" if tried else "no"}
         span = Span(record.line, record.column, record.line, record.end_column)
         found.append(Fact("import", name, module.path, span, attrs, None, context.around(module, record.block)))
@@ -117,16 +118,10 @@ def _options(context: Context, module: Module) -> list[Fact]:
 
 def _passed(module: Module) -> set[str]:
     """Names handed to calls: a function among them is called by somebody else."""
-    found: set[str] = set()
-    for index, call in enumerate(module.code.calls):
-        if module.written(index) != "partial":
-            for value in call.args:
-                if isinstance(value, Ref):
-                    found.add(value.name)
-            for _, value in call.keywords:
-                if isinstance(value, Ref):
-                    found.add(value.name)
-    return found
+    partial = set(module.calls_of("partial"))
+    calls = [call for index, call in enumerate(module.code.calls) if index not in partial]
+    found = {value.name for call in calls for value in call.args if isinstance(value, Ref)}
+    return found.union(value.name for call in calls for _, value in call.keywords if isinstance(value, Ref))
 
 
 def _definitions(module: Module) -> list[Fact]:

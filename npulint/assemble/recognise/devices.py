@@ -20,6 +20,7 @@ _STACKS = (
     ("npu", regex(r"^npu_bridge\.npu_init\.(?:NPUDistributedOptimizer|npu_distributed_optimizer_wrapper|npu_tf_optimizer|npu_keras_optimizer|npu_allreduce|hccl_ops\.\w+|NPUBroadcastGlobalVariables\w+|get_(?:npu_)?(?:local_)?rank_\w+|npu_strategy\.\w+)$|^(?:npu_bridge\.)?hccl\.|^npu_device\.distribute\.")),
     ("tpu", regex(r"^tensorflow\.(?:contrib\.tpu|tpu|estimator\.tpu)\.|\.TPUClusterResolver$")),
 )
+_STACKED = ("tensorflow.", "horovod.", "npu_bridge.", "hccl.", "npu_device.")  # how names of these begin
 _WHAT = (
     ("optimizer", regex(r"Optimizer$|optimizer(?:_wrapper)?$")),
     ("broadcast", regex(r"roadcast")),
@@ -32,6 +33,8 @@ _WHAT = (
 
 def wants(name: str) -> bool:
     """Device scopes and members of the distribution stacks."""
+    if not name.startswith(_STACKED) and not name.endswith(".TPUClusterResolver"):
+        return False
     return name in _DEVICE_CALLS or any(pattern.search(name) for _, pattern in _STACKS)
 
 

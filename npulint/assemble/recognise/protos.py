@@ -92,6 +92,8 @@ class Protos:
 
     def _rewrite(self, module: Module) -> None:
         for target, binds in module.dotted.items():
+            if not target.endswith(_REWRITE):
+                continue
             head, _, last = target.rpartition(".")
             if last not in _REWRITE:
                 continue

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from npulint.assemble.context import Context
 from npulint.assemble.module import Module
-from npulint.assemble.recognise import calls, cost, devices, graph, initialisers, inputs, sessions, training
+from npulint.assemble.recognise import calls, commands, cost, devices, graph, initialisers, inputs, sessions, training
 from npulint.assemble.recognise.protos import Protos
 from npulint.assemble.recognise.settings import settings
 from npulint.facts.model import Fact
 
 _Recogniser = Callable[[Module, int, str], list[Fact]]
-_PARTS = (calls, training, initialisers, inputs, graph, cost, devices)
+_PARTS = (calls, commands, training, initialisers, inputs, graph, cost, devices)
 _WANTS: tuple[Callable[[str], bool], ...] = (sessions.wants, *(part.wants for part in _PARTS))
 _OF_CALL: tuple[Callable[[Context, Module, int, str], list[Fact]], ...] = tuple(part.of_call for part in _PARTS)
 
@@ -25,8 +25,7 @@ def recognise(context: Context) -> dict[str, list[Fact]]:
     facts: dict[str, list[Fact]] = {}
     for path, module in context.project.modules.items():
         found = facts.setdefault(path, [])
-        for index in range(len(module.code.calls)):
-            name = context.names.of_call(module, index)
+        for index, name in enumerate(context.names.of_calls(module)):
             for taker in _takers(name):
                 found += able[taker](module, index, name)
         found += calls.of_module(context, module)
@@ -43,8 +42,4 @@ def _takers(name: str) -> tuple[int, ...]:
 
 def _recognisers(context: Context, protos: Protos) -> list[_Recogniser]:
     able: list[_Recogniser] = [sessions.Sessions(context, protos).of_call]
-    return able + [_bound(of_call, context) for of_call in _OF_CALL]
-
-
-def _bound(function: Callable[[Context, Module, int, str], list[Fact]], context: Context) -> _Recogniser:
-    return lambda module, index, name: function(context, module, index, name)
+    return able + [partial(of_call, context) for of_call in _OF_CALL]

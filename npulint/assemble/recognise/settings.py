@@ -15,6 +15,7 @@ _NPU_OPTIONS = regex(r"^(?P<root>.+?)(?:\.npu_device)?\.global_options\(\)\.(?P<
 _PROTO_FIELDS = ("rewrite_options", "optimizer_options", "gpu_options")
 _PROTO_DIRECT = frozenset(("allow_soft_placement", "log_device_placement"))
 _RUN_CONFIGS = ("npu_bridge.npu_init.NPURunConfig",)
+_CONFIGURING = ("GPUOptions", "OptimizerOptions", "ConfigProto", "NPURunConfig")
 _CONFIG_CALLS = {
     "tensorflow.GPUOptions": "gpu_options",
     "tensorflow.OptimizerOptions": "optimizer_options",
@@ -30,8 +31,9 @@ def settings(context: Context, protos: Protos, module: Module) -> list[Fact]:
             fact = _assigned(context, protos, module, target, bind)
             if fact is not None:
                 found.append(fact)
-    for index in range(len(module.code.calls)):
-        found += _passed(context, module, index)
+    for index, name in enumerate(context.names.of_calls(module)):
+        if name.endswith(_CONFIGURING):
+            found += _passed(context, module, index, name)
     return found
 
 
@@ -65,11 +67,8 @@ def _is_text(value: Value) -> bool:
     return isinstance(value, Const) and isinstance(value.value, str) and not value.binary
 
 
-def _passed(context: Context, module: Module, index: int) -> list[Fact]:
+def _passed(context: Context, module: Module, index: int, name: str) -> list[Fact]:
     call = module.code.calls[index]
-    if not call.keywords:
-        return []
-    name = context.names.of_call(module, index)
     if name in _CONFIG_CALLS:
         prefix, via = _CONFIG_CALLS[name] + ".", "proto"
     elif name.endswith("NPURunConfig") and name.startswith("npu_bridge."):

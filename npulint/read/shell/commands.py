@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
-from npulint.read.shell.lex import REDIRECTIONS, Operator, Token, Word
+import msgspec
+
+from npulint.read.shell.tokens import REDIRECTIONS, Operator, Token, Word
 
 _CLOSERS = {"fi": "if", "done": "loop", "esac": "case", "}": "group"}
 _DEPTH = 200
@@ -13,7 +14,7 @@ _TESTS = frozenset(("[", "[[", "test", "false"))
 _PASSED = frozenset(("!", "time", "then", "else", "elif", "do"))
 
 
-class Command(NamedTuple):
+class Command(msgspec.Struct, frozen=True):
     """One simple command. `path` numbers the branches and loops around it, outermost first (what stands
     in one of them always runs before what follows there); `guarded`: there is one in its function;
     `loop` is the number of the outermost loop (0: none); `function` names the function whose body holds
@@ -55,8 +56,15 @@ class Parser:
         for token in tokens:
             if isinstance(token, Word):
                 self._word(token)
-            else:
+            elif isinstance(token, Operator):
                 self._operator(token)
+            elif self._words or self._mode or self._redirected or self._joined:
+                for word in token.words:
+                    self._word(word)
+                self._operator(token.end)
+            else:
+                self.commands.append(Command(token.words, *self._context()))
+                self._guard = self._test = False
         self._flush()
         return self.commands
 
@@ -211,7 +219,7 @@ class Parser:
     def _context(self) -> tuple[tuple[int, ...], bool, int, str]:
         """Path, guarded, loop and function of what stands here; computed once for each construct."""
         if self._known is None:
-            path = tuple(open_.branch for open_ in self._open if open_.branch)
+            path = tuple([open_.branch for open_ in self._open if open_.branch])
             names = [index for index, open_ in enumerate(self._open) if open_.name]
             own = self._open[names[-1] + 1 :] if names else self._open
             loop = next((open_.branch for open_ in self._open if open_.kind == "loop"), 0)

@@ -10,12 +10,14 @@ from npulint.later import regex
 from npulint.read.json_tree import Lines
 from npulint.read.requirement import requirement
 from npulint.read.shell.commands import Command, Parser
-from npulint.read.shell.lex import Lexer, Word
-from npulint.read.shell.programs import BUILTINS, Launch, basename, options, started
+from npulint.read.shell.lex import Lexer
+from npulint.read.shell.programs import BUILTINS, IDLE, Launch, basename, options, started
+from npulint.read.shell.tokens import Word
 from npulint.read.shell.values import HOLE, Field, Variables
 
 _DECLARES = frozenset(("export", "declare", "typeset", "local", "readonly", "ENV"))  # ENV: in Dockerfiles
 _READS = frozenset(("read", "mapfile", "readarray", "let", "unset", "getopts"))
+_SILENT = IDLE | _READS | {"for", "select", "[["}  # commands that give no facts
 _NESTING = 8  # levels of command substitution that are looked into
 _PACKAGES = 200  # of one pip command
 _LINE = 400  # characters of a command kept for checks
@@ -26,9 +28,9 @@ _PLAIN = regex(
     r"(?:\"[^\"\\`$\n]*\"[^\"'\\`$<;&|\n]*)?|#.*)$",
     re.MULTILINE,
 )
-_FIGURE = regex(r"^([ \t]*\w+=)`[ \t]*(?:grep|awk|cat|tail|head|sort|wc)\b[^`\n]*`[ \t]*$", re.MULTILINE)
+_FIGURE = regex(r"=`[ \t]*(?:grep|awk|cat|tail|head|sort|wc)\b[^`\n]*`[ \t]*$", re.MULTILINE)
+_VARIABLE = regex(r"[ \t]*\w+")
 _NAME = regex(r"[A-Za-z_]\w*")
-_SET = regex(r"[A-Za-z_]\w*(\[[^\]]*\])?\+?=")
 
 
 def read_shell(text: str, path: str, via: str = "shell") -> list[Fact]:
@@ -52,7 +54,13 @@ def read_script(text: str, path: str, via: str = "shell") -> tuple[list[Fact], l
 def _thinned(text: str) -> str:
     """The script without what gives no facts and fills most launchers: comments, plain messages and file
     handling, and figures cut out of logs. No line moves."""
-    return _FIGURE.sub(r"\1`cut`", _PLAIN.sub("", text))
+    return _FIGURE.sub(_cut, _PLAIN.sub("", text))
+
+
+def _cut(figure: re.Match[str]) -> str:
+    """A stand-in for the command in ``name=`…` `` where that is all of the line."""
+    line = figure.string.rfind("\n", 0, figure.start()) + 1
+    return "=`cut`" if _VARIABLE.fullmatch(figure.string, line, figure.start()) else figure.group()
 
 
 class _Reader:
@@ -91,11 +99,10 @@ class _Reader:
 
     def _assignments(self, command: Command) -> None:
         """Record every variable that `command` sets."""
-        words = list(command.words)
+        words = command.words
         head = words[0].literal or ""
         if head in ("for", "select") and len(words) > 1:
-            source = words[3:] if len(words) > 2 else []
-            by_caller = len(words) == 2 or any(self._variables.from_caller(word) for word in source)
+            by_caller = len(words) == 2 or any(self._variables.from_caller(word) for word in words[3:])
             self._variables.computed(words[1].literal or "", words[1], command, by_caller)
             self._counters(words[1], command)
         elif head in _READS or words[0].parts[0].text.startswith("(("):
@@ -104,23 +111,14 @@ class _Reader:
         else:
             self._declared(words, command)
 
-    def _declared(self, words: list[Word], command: Command) -> None:
-        leading = 0
-        while leading < len(words) and self._spells_assignment(words[leading]):
-            leading += 1
+    def _declared(self, words: tuple[Word, ...], command: Command) -> None:
+        leading = _leading(words)
         if leading == len(words):  # only assignments; in front of a program they are its alone
             for word in words:
                 self._variables.assign(word, command)
         elif words[leading].literal in _DECLARES:
             for word in words[leading + 1 :]:
-                if self._spells_assignment(word):
-                    self._variables.assign(word, command)
-
-    def _spells_assignment(self, word: Word) -> bool:
-        if not word.parts:
-            return False
-        first = word.parts[0]
-        return "=" in first.text and first.kind == "text" and not first.quoted and _SET.match(first.text) is not None
+                self._variables.assign(word, command)
 
     def _counters(self, word: Word, command: Command) -> None:
         for name in set(_NAME.findall("".join(part.text for part in word.parts)[:500])):
@@ -129,25 +127,22 @@ class _Reader:
     # -- commands
 
     def _command(self, command: Command) -> None:
-        words = list(command.words)
-        leading: list[Word] = []
-        while words and self._spells_assignment(words[0]):
-            leading.append(words.pop(0))
+        leading = _leading(command.words)
+        words = command.words[leading:]
         if not words:
-            for word in leading:
+            for word in command.words:
                 self._plain(word, command)
             return
-        for word in leading:
+        for word in command.words[:leading]:
             self._environment(word, command)
         head = words[0].literal or ""
         if head in _DECLARES:
             self._declare(head, words[1:], command)
-        elif head not in ("for", "select", "[[") and head not in _READS:
+        elif head not in _SILENT:
             self._program(words, command)
 
     def _plain(self, word: Word, command: Command) -> None:
-        name = word.parts[0].text.split("=", 1)[0]
-        if name in self._exported:
+        if word.to is not None and word.to.written in self._exported:
             self._environment(word, command)
 
     def _environment(self, word: Word, command: Command) -> None:
@@ -161,21 +156,21 @@ class _Reader:
             "environment", name, word.start, word.end, value=value, via=self._via, guarded=guarded, default=default
         )
 
-    def _declare(self, head: str, words: list[Word], command: Command) -> None:
+    def _declare(self, head: str, words: tuple[Word, ...], command: Command) -> None:
         flags = "".join(word.literal or "" for word in words if (word.literal or "").startswith("-"))
         if (head not in ("export", "ENV") and "x" not in flags) or "n" in flags or "f" in flags or "p" in flags:
             return
         for word in words:
-            if self._spells_assignment(word):
-                self._exported.add(word.parts[0].text.split("=", 1)[0].rstrip("+"))
+            if word.to is not None:
+                self._exported.add(word.to.written.rstrip("+"))
                 self._environment(word, command)
             elif word.literal and _NAME.fullmatch(word.literal):
                 self._exported.add(word.literal)
                 value, default = self._variables.value(word.literal, command, word.start)
                 self._set(word.literal, None if HOLE in value else value, default, word, command)
 
-    def _program(self, words: list[Word], command: Command) -> None:
-        fields = self._variables.fields(tuple(words), command)
+    def _program(self, words: tuple[Word, ...], command: Command) -> None:
+        fields = self._variables.fields(words, command)
         if not fields:
             return
         found = started(fields) if basename(fields[0]) not in self._functions else started([])
@@ -259,21 +254,28 @@ class _Reader:
 
     def _nested(self, command: Command) -> None:
         """The commands inside ``$(…)`` and backquotes, in quotes or not."""
-        waiting = [(part, 1) for word in command.words for part in word.parts if part.kind == "code"]
+        computed = [word.parts for word in command.words if word.literal is None]
+        if not computed:
+            return
+        waiting = [(part, 1) for parts in computed for part in parts if part.kind == "code"]
         while waiting:
             part, depth = waiting.pop()
             if _TELLING.search(part.text) is None:
                 continue
             for inner in Parser().parse(Lexer(part.text).tokens()):
-                words = tuple(_moved(word, part.start) for word in inner.words)
-                self._command(command._replace(words=words, guarded=command.guarded or inner.guarded))
+                words = tuple([word.moved(part.start) for word in inner.words])
+                guarded = command.guarded or inner.guarded
+                self._command(Command(words, command.path, guarded, command.loop, command.function))
                 if depth < _NESTING:
                     waiting += [(p, depth + 1) for word in words for p in word.parts if p.kind == "code"]
 
 
-def _moved(word: Word, offset: int) -> Word:
-    parts = tuple(part._replace(start=part.start + offset) for part in word.parts)
-    return Word(parts, word.start + offset, word.end + offset)
+def _leading(words: tuple[Word, ...]) -> int:
+    """How many assignments `words` begin with."""
+    for count, word in enumerate(words):
+        if word.to is None:
+            return count
+    return len(words)
 
 
 def _tail(text: str, module: bool) -> str | None:

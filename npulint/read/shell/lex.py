@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import lru_cache
-from typing import NamedTuple
 
 from npulint.later import regex
+from npulint.read.shell.tokens import KEYWORDS, Line, Operator, Part, Token, Word, word_of
 
 _SPACE = regex(r"(?:[ \t]+|\\\n)+")
 _OPERATOR = regex(r"&&|\|\||;;&|;;|;&|\|&|&>>|&>|<<<|<<-|<<|>>|>&|<&|<>|>\||[;&|<>()]")
@@ -28,44 +27,6 @@ _BRACED = regex(
 )
 _SPECIAL = regex(r"[\\'\"`(){}$#]")
 _ARRAY = regex(r"[A-Za-z_]\w*\+?=$")
-REDIRECTIONS = frozenset(("<", ">", ">>", "<<", "<<-", "<<<", ">&", "<&", "<>", ">|", "&>", "&>>"))
-
-
-class Part(NamedTuple):
-    """A piece of a word. Kinds: ``text``; ``var`` (text = name, default = what stands in for it or None);
-    ``code`` (a command substitution; text = its script, start = where that begins); ``array`` (text =
-    the words); ``unknown``."""
-
-    kind: str
-    text: str
-    quoted: bool = False
-    start: int = 0
-    default: str | None = None
-
-
-class Word(NamedTuple):
-    """A word: its pieces and its place in the text."""
-
-    parts: tuple[Part, ...]
-    start: int
-    end: int
-
-    @property
-    def literal(self) -> str | None:
-        """Its text when nothing in it is quoted or computed, as keywords must be."""
-        if len(self.parts) == 1 and self.parts[0].kind == "text" and not self.parts[0].quoted:
-            return self.parts[0].text
-        return None
-
-
-class Operator(NamedTuple):
-    """A separator, a redirection, a parenthesis or a line end."""
-
-    text: str
-    start: int
-
-
-Token = Word | Operator
 
 
 def closing(text: str, at: int, mark: str) -> int:
@@ -129,25 +90,23 @@ class Lexer:
         self._awaited = ""
         self.broken: int | None = None
 
-    def tokens(self) -> Iterator[Token]:
+    def tokens(self) -> list[Token]:
         """The tokens in order; comments and here-documents are left out."""
         text = self._text
         size = len(text)
+        found: list[Token] = []
         while self._at < size:
             at = self._at
-            if self._remember and not self._awaited and (at == 0 or text[at - 1] == "\n"):
-                known = self._line()
-                if known:
-                    yield from known
-                    continue
+            if self._remember and not self._awaited and (at == 0 or text[at - 1] == "\n") and self._line(found):
+                continue
             if text[at] == "\n":
-                yield Operator("\n", at)
-                self._at += 1
+                found.append(Operator("\n", at))
                 self._next_line()
                 continue
             token = self._simple() or self._token()
             if token is not None:
-                yield token
+                found.append(token)
+        return found
 
     def _simple(self) -> Word | None:
         """The word that begins here, perhaps behind blanks, if it is one of the usual kind."""
@@ -159,7 +118,7 @@ class Lexer:
         if known is None or (end < len(self._text) and self._text[end] not in _ENDS):
             return None
         self._at = end
-        return Word(known.parts, start, end)
+        return Word(known.parts, start, end, known.literal, known.to)
 
     def _token(self) -> Token | None:
         """The token that begins here; None for blanks and comments, which are passed over."""
@@ -188,23 +147,28 @@ class Lexer:
             return None
         return self.word()
 
-    def _line(self) -> list[Token]:
-        """The tokens of the line that begins here, if it stands for itself."""
+    def _line(self, found: list[Token]) -> bool:
+        """Add the tokens of the line that begins here, if it stands for itself."""
         start = self._at
         end = self._text.find("\n", start)
         end = len(self._text) if end < 0 else end
-        known = _remembered_line(self._text[start:end]) if end - start < _LONG else ()
-        if known:
-            self._at = end
-        return [
-            Operator(token.text, token.start + start)
-            if isinstance(token, Operator)
-            else Word(_shifted(token.parts, start) if placed else token.parts, token.start + start, token.end + start)
-            for token, placed in known
-        ]
+        known = _remembered_line(self._text[start:end]) if end - start < _LONG else None
+        if known is None:
+            return False
+        self._at = end
+        if isinstance(known, Line):
+            words = [Word(w.parts, w.start + start, w.end + start, w.literal, w.to) for w in known.words]
+            found.append(Line(tuple(words), Operator("\n", end)))
+            self._next_line()
+        else:
+            found += [token.moved(start) for token in known]
+            if self._text[end - 1] == "\\":  # it joins the next line
+                self._at -= 1
+        return True
 
     def _next_line(self) -> None:
-        """Go on behind the here-documents and the empty lines that follow."""
+        """Go on behind the end of the line and the here-documents and empty lines that follow."""
+        self._at += 1
         self._awaited = ""
         for delimiter, tabs in self._heredocs:
             self._skip_heredoc(delimiter, tabs)
@@ -225,7 +189,7 @@ class Lexer:
         start = self._at
         end = closing(self._text, start + 1, ")")
         self._end(end, start)
-        return Word((Part("unknown", self._text[start : self._at]),), start, self._at)
+        return word_of((Part("unknown", self._text[start : self._at]),), start, self._at)
 
     def _end(self, end: int, start: int) -> None:
         """Go on behind the closing mark at `end`; remember `start` when there is none."""
@@ -253,7 +217,7 @@ class Lexer:
                 break
             else:
                 self._special(char, parts)
-        word = Word(_merged(parts), start, self._at)
+        word = word_of(_merged(parts), start, self._at)
         if self._awaited and parts:
             delimiter = "".join(part.text for part in parts)
             self._heredocs.append((delimiter, self._awaited == "<<-"))
@@ -354,19 +318,20 @@ class Lexer:
 
 
 @lru_cache(maxsize=4096)
-def _remembered_line(line: str) -> tuple[tuple[Token, bool], ...]:
-    """The tokens of a line, and whether something in them has a place of its own; none when they may
-    depend on what stands before or behind the line."""
-    if line.endswith("\\") or "<<" in line:
-        return ()
-    lexer = Lexer(line, remember=False)
-    tokens = tuple([(t, isinstance(t, Word) and any(part.start for part in t.parts)) for t in lexer.tokens()])
-    return tokens if lexer.broken is None else ()
-
-
-def _shifted(parts: tuple[Part, ...], offset: int) -> tuple[Part, ...]:
-    """The pieces of a word that stands `offset` further on."""
-    return tuple([part._replace(start=part.start + offset) if part.start else part for part in parts])
+def _remembered_line(line: str) -> Line | tuple[Word | Operator, ...] | None:
+    """The tokens of a line, as one if nothing in them has a place of its own; None when they may depend
+    on what stands before or behind the line. A backslash at its end is left to the caller."""
+    continued = line.endswith("\\")
+    if "<<" in line or (continued and ("#" in line or not line.endswith((" \\", "\t\\")))):
+        return None
+    lexer = Lexer(line[:-1] if continued else line, remember=False)
+    tokens = tuple([token for token in lexer.tokens() if not isinstance(token, Line)])
+    if not tokens or lexer.broken is not None:
+        return None
+    words = tuple([token for token in tokens if isinstance(token, Word)])
+    simple = not continued and len(words) == len(tokens) and words[0].literal not in KEYWORDS
+    placed = any(part.start for word in words for part in word.parts)
+    return Line(words, Operator("\n", len(line))) if simple and not placed else tokens
 
 
 @lru_cache(maxsize=4096)

@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+
+import msgspec
 
 from npulint.later import regex
 from npulint.read.shell.values import HOLE, Field
@@ -29,12 +30,13 @@ _LAUNCHERS = frozenset(
 _MODULE_WRAPPERS = frozenset(("cProfile", "profile", "pdb", "trace", "coverage", "kernprof", "torch.utils.bottleneck"))
 _PYTHON = regex(r"(?:i?python|pypy)[\d.]*")
 _SHELLS = frozenset(("bash", "sh", "zsh", "ksh", "dash", "source", "."))
+IDLE = BUILTINS - _WRAPPERS - _SHELLS  # what starts nothing, whatever its arguments are
 _SCRIPT = regex(r"[^=]+\.(?:py|sh|bash)")
 _PROGRAM = regex(r"[\w.+][\w.+-]*")
 _NEGATIVE = regex(r"-\d|-\.\d")
 
 
-class Launch(NamedTuple):
+class Launch(msgspec.Struct, frozen=True):
     """A script that a command starts. `script` and `first` are positions in the command's fields."""
 
     first: int
@@ -45,7 +47,7 @@ class Launch(NamedTuple):
     launcher_options: dict[str, str | None]
 
 
-class Started(NamedTuple):
+class Started(msgspec.Struct, frozen=True):
     """What a command line comes to: positions of its program words, the launch, a script given as text
     (with its position), the position where pip begins."""
 

@@ -7,22 +7,24 @@ a variable has a value when the assignment that reaches its use is plain text.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from collections.abc import Sequence
+
+import msgspec
 
 from npulint.later import regex
 from npulint.read.shell.commands import Command
-from npulint.read.shell.lex import Lexer, Part, Word
+from npulint.read.shell.lex import Lexer
+from npulint.read.shell.tokens import Part, Word, word_of
 
 HOLE = "\0"
 """Stands for unknown text inside a value; no readable script contains it."""
 
 _LONGEST = 4000  # characters of a value; doubling assignments would grow without end
 _MOST = 200  # assignments of one variable
-_ASSIGNMENT = regex(r"(?P<name>[A-Za-z_]\w*)(?P<index>\[[^\]]*\])?(?P<plus>\+)?=")
 _MENTIONED = regex(r"\$\{?[#!]?(\w+|[@*])")
 
 
-class Field(NamedTuple):
+class Field(msgspec.Struct, frozen=True):
     """A command's argument after expansion; `default`: the caller of the script may choose another."""
 
     text: str
@@ -35,7 +37,7 @@ class Field(NamedTuple):
         return None if HOLE in self.text else self.text
 
 
-class _Assigned(NamedTuple):
+class _Assigned(msgspec.Struct, frozen=True):
     value: str
     default: bool
     by_caller: bool
@@ -43,7 +45,7 @@ class _Assigned(NamedTuple):
     command: Command
 
 
-class Assignment(NamedTuple):
+class Assignment(msgspec.Struct, frozen=True):
     """``name=value`` at the head of a command or in ``export``."""
 
     name: str
@@ -65,21 +67,17 @@ class Variables:
 
     def assignment(self, word: Word, command: Command) -> Assignment | None:
         """The assignment that `word` spells, or None when it is none."""
-        if not word.parts or word.parts[0].kind != "text" or word.parts[0].quoted:
+        to = word.to
+        if to is None:
             return None
-        match = _ASSIGNMENT.match(word.parts[0].text)
-        if match is None:
-            return None
-        rest = word.parts[0]._replace(text=word.parts[0].text[match.end() :])
-        value = self._joined((rest, *word.parts[1:]), word, command)
-        name = match.group("name")
-        if match.group("index"):
-            value = value._replace(text=HOLE)
-        elif match.group("plus"):
-            before, default = self.value(name, command, word.start)
+        text, default = self._joined(to.rest, word, command)
+        if to.index:
+            text = HOLE
+        elif to.plus:
+            before, by_default = self.value(to.name, command, word.start)
             glue = " " if any(part.kind == "array" for part in word.parts) else ""
-            value = value._replace(text=_capped(before + glue + value.text), default=value.default or default)
-        return Assignment(name, value)
+            text, default = _capped(before + glue + text), default or by_default
+        return Assignment(to.name, Field(text, default, word))
 
     def computed(self, name: str, word: Word, command: Command, by_caller: bool = False) -> None:
         """Record that a loop, ``read`` or the like sets `name`."""
@@ -90,6 +88,8 @@ class Variables:
     def from_caller(self, word: Word) -> bool:
         """Whether the word depends on the arguments that the script was started with."""
         for part in word.parts:
+            if part.kind == "text":
+                continue
             names = [part.text] if part.kind in ("var", "unknown") else []
             names += _MENTIONED.findall(part.text) if part.kind in ("code", "unknown", "array") else []
             if any(name in self._caller_names or name in "@*" or name.isdigit() for name in names if name):
@@ -128,11 +128,14 @@ class Variables:
                 default = True
         return base.value, default
 
-    def fields(self, words: tuple[Word, ...], command: Command) -> list[Field]:
+    def fields(self, words: Sequence[Word], command: Command) -> list[Field]:
         """The arguments that `words` become: unquoted values are split at blanks, as the shell does."""
         fields: list[Field] = []
         for word in words:
-            fields += self._split(word, command)
+            if word.literal:
+                fields.append(Field(_capped(word.literal), False, word))
+            else:
+                fields += self._split(word, command)
         return fields
 
     def _split(self, word: Word, command: Command) -> list[Field]:
@@ -154,13 +157,14 @@ class Variables:
         found = [Field(piece, default, word) for piece in pieces if piece]
         return found or ([Field("", default, word)] if solid else [])
 
-    def _joined(self, parts: tuple[Part, ...], word: Word, command: Command) -> Field:
-        texts, default = [], False
-        for part in parts:
+    def _joined(self, first: str, word: Word, command: Command) -> tuple[str, bool]:
+        """The text of `first` and what follows the first piece of `word`, and whether a default is in it."""
+        texts, default = [first], False
+        for part in word.parts[1:]:
             text, is_default = self._part(part, word, command)
             texts.append(text)
             default = default or is_default
-        return Field(_capped("".join(texts)), default, word)
+        return _capped("".join(texts)), default
 
     def _part(self, part: Part, word: Word, command: Command) -> tuple[str, bool]:
         if part.kind == "text":
@@ -181,10 +185,10 @@ class Variables:
         if len(text) > _LONGEST:
             return HOLE
         found = []
-        for token in Lexer(text).tokens():
+        for token in Lexer(text, remember=False).tokens():
             if isinstance(token, Word):
                 parts = tuple(part for part in token.parts if part.kind != "array")
-                found += self._split(Word(parts, word.start, word.end), command)
+                found += self._split(word_of(parts, word.start, word.end), command)
         return _capped(" ".join(field.text for field in found))
 
 

@@ -1,0 +1,92 @@
+"""From a program to the facts that each question is about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from npulint.assemble.programs import Program
+from npulint.evaluate.match import Question
+from npulint.evaluate.patterns import last_segment, matches
+from npulint.facts.model import Fact
+
+_Starred = tuple[str, int]  # a pattern and its number
+
+
+class Register:
+    """The questions about facts by the kinds and names that they ask for. Facts look up their questions
+    here, each name once, as nearly all questions are about names that a program does not have."""
+
+    def __init__(self, questions: Iterable[Question]) -> None:
+        self._kinds: dict[str, _Kind] = {}
+        self._owners: list[Question] = []  # of patterns by their numbers
+        self._programs: list[Question] = []
+        for leaf in (leaf for question in questions for leaf in question.leaves()):
+            if leaf.kind == "program":
+                self._programs.append(leaf)
+                continue
+            kind = self._kinds.setdefault(leaf.kind, _Kind())
+            for pattern in leaf.names or ("",):
+                kind.add(pattern, len(self._owners))
+                self._owners.append(leaf)
+
+    def candidates(self, program: Program) -> dict[Question, list[Fact]]:
+        """The facts of the right kind and name for every question that has some, pattern by pattern."""
+        numbered: dict[int, list[Fact]] = {}
+        for name, kind in self._kinds.items():
+            facts = program.index.of_kind(name)
+            if facts:
+                kind.sort(facts, numbered)
+        found = {leaf: [program.fact] for leaf in self._programs}
+        for number in sorted(numbered):
+            leaf = self._owners[number]
+            found[leaf] = found[leaf] + numbered[number] if leaf in found else numbered[number]
+        return found
+
+
+class _Kind:
+    """The patterns of one kind of facts, by number. Those with a star are filed under a segment that they
+    spell out, the last or the first, so that few of them are tried on a name."""
+
+    def __init__(self) -> None:
+        self._named = False
+        self._every: list[int] = []
+        self._plain: dict[str, list[int]] = {}
+        self._ends: dict[str, list[_Starred]] = {}
+        self._begins: dict[str, list[_Starred]] = {}
+        self._others: list[_Starred] = []
+        self._known: dict[str, list[int]] = {}
+
+    def add(self, pattern: str, number: int) -> None:
+        """Enter a pattern; an empty one fits every name."""
+        if not pattern:
+            self._every.append(number)
+            return
+        self._named = True
+        if "*" not in pattern:
+            self._plain.setdefault(pattern, []).append(number)
+        else:
+            first, last = pattern.partition(".")[0], last_segment(pattern)
+            if last:
+                self._ends.setdefault(last, []).append((pattern, number))
+            elif "*" not in first:
+                self._begins.setdefault(first, []).append((pattern, number))
+            else:
+                self._others.append((pattern, number))
+
+    def sort(self, facts: list[Fact], numbered: dict[int, list[Fact]]) -> None:
+        """Put each fact under the numbers of the patterns that it fits."""
+        numbered.update(dict.fromkeys(self._every, facts))
+        if not self._named:
+            return
+        known = self._known
+        for fact in facts:
+            numbers = known.get(fact.name)
+            if numbers is None:
+                numbers = known[fact.name] = self._fitting(fact.name)
+            for number in numbers:
+                numbered.setdefault(number, []).append(fact)
+
+    def _fitting(self, name: str) -> list[int]:
+        ends, begins = self._ends.get(name.rpartition(".")[2], ()), self._begins.get(name.partition(".")[0], ())
+        starred = [*ends, *begins, *self._others]
+        return self._plain.get(name, []) + [number for pattern, number in starred if matches(pattern, name)]
