@@ -66,7 +66,11 @@ def _pair(symbol: str, a: Scalar, b: Scalar) -> Known:
     if symbol == "**":
         return _power(a, b)
     function = _TWO.get(symbol)
-    if function is None or (symbol == "%" and isinstance(a, str)) or (symbol == "*" and isinstance(a, str) != isinstance(b, str)):
+    if (
+        function is None
+        or (symbol == "%" and isinstance(a, str))
+        or (symbol == "*" and isinstance(a, str) != isinstance(b, str))
+    ):
         return NOTHING
     try:
         return _of(function(a, b))

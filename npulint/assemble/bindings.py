@@ -84,7 +84,11 @@ class Bindings:
         binds = home.names.get(0, {}).get(name)
         if binds or depth > _DEPTH:
             return [(home, b) for b in (binds or ())[::-1]]
-        return self._imported(home, 0, name, depth) if name in home.imports.get(0, ()) else self._starred(home, name, depth)
+        return (
+            self._imported(home, 0, name, depth)
+            if name in home.imports.get(0, ())
+            else self._starred(home, name, depth)
+        )
 
     def _imported(self, module: Module, scope: int, name: str, depth: int) -> list[Bound]:
         record = module.imports[scope][name]

@@ -48,7 +48,9 @@ class Context:
         """A fact about call number `index`, with its arguments and its surroundings."""
         call = module.code.calls[index]
         span = Span(call.line, call.column, call.end_line, call.end_column)
-        return Fact(kind, name, module.path, span, attrs, CallArguments(self, module, call), self.around(module, call.block))
+        return Fact(
+            kind, name, module.path, span, attrs, CallArguments(self, module, call), self.around(module, call.block)
+        )
 
     def bind_fact(self, kind: str, name: str, module: Module, bind: Bind, **attrs: Any) -> Fact:
         """A fact about an assignment; its attribute `value` is what is assigned."""

@@ -94,14 +94,20 @@ class Flow:
         if isinstance(value, Items | Table):
             return [(module, value, block, line)]
         if isinstance(value, Ref) and self._may_go_on(depth + 1):
-            return [s for home, bind in self.bindings(module, value.name, block, line)
-                    for s in self._shown(home, bind.value, bind.block, bind.line, depth + 1)]
+            return [
+                s
+                for home, bind in self.bindings(module, value.name, block, line)
+                for s in self._shown(home, bind.value, bind.block, bind.line, depth + 1)
+            ]
         if isinstance(value, Result) and self._may_go_on(depth + 1):
             target = self.names.function(self.names.of_call(module, value.call))
             if target is not None:
                 home, inner = target
-                return [s for r in home.returns.get(inner, ())
-                        for s in self._shown(home, r.value, r.block, r.line + 1, depth + 1)]
+                return [
+                    s
+                    for r in home.returns.get(inner, ())
+                    for s in self._shown(home, r.value, r.block, r.line + 1, depth + 1)
+                ]
         return []
 
     def _known_name(self, module: Module, name: str, block: int, line: int, depth: int) -> Known:
@@ -155,7 +161,7 @@ class Flow:
                 if passed is not None:
                     return passed
                 position = record.params.index(name) - (len(record.params) - len(record.defaults))
-                if 0 <= position:
+                if position >= 0:
                     default = self.known(module, record.defaults[position], record.parent, record.line, depth)
                     return Known(default.values, False, name)
                 return Known((), False, name)
@@ -209,7 +215,9 @@ class Flow:
             return apply(name, [inner])
         if last in METHODS and not call.args:
             source = _receiver(call)
-            return NOTHING if source is None else apply(last, [self.known(module, source, call.block, call.line, depth)])
+            return (
+                NOTHING if source is None else apply(last, [self.known(module, source, call.block, call.line, depth)])
+            )
         if last in _SAME_LAST:
             source = call.args[0] if call.args and last not in ("encode", "decode") else _receiver(call)
             return self.known(module, source, call.block, call.line, depth) if source is not None else NOTHING
@@ -267,7 +275,9 @@ class Flow:
         if target is None or target[0].blocks[target[1]].kind == "class":
             return [(module, index)]
         home, block = target
-        found = [s for r in home.returns.get(block, ()) for s in self.sites(home, r.value, r.block, r.line + 1, depth + 1)]
+        found = [
+            s for r in home.returns.get(block, ()) for s in self.sites(home, r.value, r.block, r.line + 1, depth + 1)
+        ]
         return found or [(module, index)]
 
     def _name_sites(self, module: Module, name: str, block: int, line: int, depth: int) -> list[Site]:
@@ -312,8 +322,12 @@ class Flow:
             target = self.names.function(name)
             if target is not None and target[0].blocks[target[1]].kind != "class":
                 home, inner = target
-                return [f for r in home.returns.get(inner, ()) if isinstance(r.value, Ref | Function)
-                        for f in self.functions(home, r.value, r.block, r.line + 1)]
+                return [
+                    f
+                    for r in home.returns.get(inner, ())
+                    if isinstance(r.value, Ref | Function)
+                    for f in self.functions(home, r.value, r.block, r.line + 1)
+                ]
             return []
         target = self.names.function(self.names.of_value(module, value, block, line))
         if target is None:
@@ -364,8 +378,12 @@ def _receiver(call: Call) -> Value | None:
 
 def _element(display: Items | Table, index: Scalar) -> Value | None:
     if isinstance(display, Items):
-        return display.items[index] if isinstance(index, int) and -len(display.items) <= index < len(display.items) else None
-    for key, value in zip(display.keys, display.values):
+        return (
+            display.items[index]
+            if isinstance(index, int) and -len(display.items) <= index < len(display.items)
+            else None
+        )
+    for key, value in zip(display.keys, display.values, strict=True):
         if isinstance(key, Const) and key.value == index:
             return value
     return None

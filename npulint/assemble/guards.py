@@ -65,8 +65,10 @@ class Guards:
 
     def _only_inactive_callers(self, module: Module, block: int, depth: int) -> bool:
         callers = self.flow.callers(module, block)
-        return bool(callers) and not self._handed_over(module.blocks[block].name.rpartition(".")[2]) and all(
-            self.active(home, home.code.calls[index].block, depth + 1) == "no" for home, index in callers
+        return (
+            bool(callers)
+            and not self._handed_over(module.blocks[block].name.rpartition(".")[2])
+            and all(self.active(home, home.code.calls[index].block, depth + 1) == "no" for home, index in callers)
         )
 
     def _handed_over(self, name: str) -> bool:
@@ -90,8 +92,12 @@ class Guards:
             return [w for v in value.items for w in self._words(module, v, depth + 1)]
         if isinstance(value, Result):
             call = module.code.calls[value.call]
-            return [w for v in (call.callee, *call.args) if not isinstance(v, Function)
-                    for w in self._words(module, v, depth + 1)]
+            return [
+                w
+                for v in (call.callee, *call.args)
+                if not isinstance(v, Function)
+                for w in self._words(module, v, depth + 1)
+            ]
         return []
 
 

@@ -354,5 +354,6 @@ def _framework_result(callee: str) -> str:
 _TRANSFORMATIONS = frozenset(
     "map_and_batch shuffle_and_repeat prefetch_to_device parallel_interleave sloppy_interleave ignore_errors unbatch "
     "batch_and_drop_remainder bucket_by_sequence_length group_by_window scan enumerate_dataset copy_to_device "
-    "dense_to_sparse_batch padded_batch_and_drop_remainder filter_for_shard rejection_resample unique take_while".split()
+    "dense_to_sparse_batch padded_batch_and_drop_remainder filter_for_shard rejection_resample unique "
+    "take_while".split()
 )

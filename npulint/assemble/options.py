@@ -10,7 +10,6 @@ from npulint.facts.code import UNKNOWN, Call, Const, Items, Ref, Value
 from npulint.facts.values import Known, merge
 from npulint.later import regex
 
-
 # Names that hold parsed options by custom; anything else must come from parse_args() or FLAGS itself.
 _HOLDERS = regex(r"(?:^|\.)(?:FLAGS|flags|args|arg|opts?|hparams|hps|params|cfg|config|conf|options|parsed|argv|a)$")
 

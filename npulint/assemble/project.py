@@ -11,7 +11,8 @@ from npulint.facts.model import FileFacts
 
 # Names that always mean the installed package, even where a folder of that name lies about.
 _FOREIGN = frozenset(
-    "tensorflow torch numpy keras horovod npu_bridge npu_device torch_npu apex tf_slim precision_tool tfdbg_ascend os sys re json math time argparse "
+    "tensorflow torch numpy keras horovod npu_bridge npu_device torch_npu apex tf_slim precision_tool "
+    "tfdbg_ascend os sys re json math time argparse "
     "logging random collections functools itertools typing absl six scipy cv2 PIL sklearn pandas matplotlib".split()
 )
 

@@ -13,10 +13,15 @@ from npulint.later import regex
 
 _STAGES = frozenset(
     "map flat_map filter interleave from_generator map_and_batch parallel_interleave apply reduce scan take_while "
-    "group_by_window bucket_by_sequence_length py_func numpy_function py_function parallel_map map_with_legacy_function".split()
+    "group_by_window bucket_by_sequence_length py_func numpy_function py_function parallel_map "
+    "map_with_legacy_function".split()
 )
-_INPUT_FUNCTION = regex(r"(?:^|[._])(?:\w*input_fn\w*|parse\w*|_?parse|preprocess\w*|augment\w*|decode_\w+|read_\w+|\w*_example)$")
-_INPUT_FILE = regex(r"(?:^|[/_])(?:data|dataset|datasets|input|inputs|preprocess\w*|(?:auto_?)?augment\w*|reader|loader|data_\w+|\w+_data|\w*input_pipeline|tfrecord\w*)(?:[/_.]|\.py$)")
+_INPUT_FUNCTION = regex(
+    r"(?:^|[._])(?:\w*input_fn\w*|parse\w*|_?parse|preprocess\w*|augment\w*|decode_\w+|read_\w+|\w*_example)$"
+)
+_INPUT_FILE = regex(
+    r"(?:^|[/_])(?:data|dataset|datasets|input|inputs|preprocess\w*|(?:auto_?)?augment\w*|reader|loader|data_\w+|\w+_data|\w*input_pipeline|tfrecord\w*)(?:[/_.]|\.py$)"
+)
 
 
 class Reach:
@@ -117,12 +122,22 @@ def _names(value: Value) -> Iterator[str]:
 
 def is_stage(name: str) -> bool:
     """Whether a canonical callee is a stage of tf.data, or a method on something that may be one."""
-    if name.startswith(("tensorflow.data.", "tensorflow.contrib.data.", "tensorflow.py_func", "tensorflow.numpy_function", "tensorflow.py_function")):
+    if name.startswith(
+        (
+            "tensorflow.data.",
+            "tensorflow.contrib.data.",
+            "tensorflow.py_func",
+            "tensorflow.numpy_function",
+            "tensorflow.py_function",
+        )
+    ):
         return True
     return name.startswith("?") and looks_like_dataset(name.rpartition(".")[0])
 
 
-_DATASET_NAME = regex(r"(?:^\?|[._])(?:\w*dataset\w*|ds|\w+_ds|d?set|\w*_data|data|files|filenames_ds)(?:\(\))?$", re.IGNORECASE)
+_DATASET_NAME = regex(
+    r"(?:^\?|[._])(?:\w*dataset\w*|ds|\w+_ds|d?set|\w*_data|data|files|filenames_ds)(?:\(\))?$", re.IGNORECASE
+)
 
 
 def looks_like_dataset(name: str) -> bool:

@@ -78,7 +78,6 @@ class Reached:
         if "run" in names:  # tf.app.run() looks for main by itself
             yield from self._named.get("main", ())
 
-
     def _fill(self) -> None:
         for module in self._project.modules.values():
             for index, block in enumerate(module.blocks):

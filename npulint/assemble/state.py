@@ -10,7 +10,8 @@ from npulint.facts.values import Known
 
 _ADAPTERS = ("npu_bridge", "npu_device", "torch_npu")
 _MIXED = frozenset(
-    "allow_mix_precision allow_mix_precision_fp16 allow_mix_precision_bf16 mixed_float16 mixed_bfloat16 mixed_hif8".split()
+    "allow_mix_precision allow_mix_precision_fp16 allow_mix_precision_bf16 mixed_float16 mixed_bfloat16 "
+    "mixed_hif8".split()
 )
 _AMP = ("enable_mixed_precision_graph_rewrite",)
 _PATCHING = (1, 9)  # the first adapter release whose import patches tf.Session
@@ -22,7 +23,11 @@ def describe(index: Index, entry_word: str, adapter: str, may_run: Callable[[lis
     npu = _npu_imports(index)
     framework = _framework(index)
     trains = _trains(index, entry_word, may_run)
-    patched = "yes" if any(f.name.startswith("npu_bridge.npu_init") or f.name == "npu_bridge" for f in npu) and _at_least(adapter) else "no"
+    patched = (
+        "yes"
+        if any(f.name.startswith("npu_bridge.npu_init") or f.name == "npu_bridge" for f in npu) and _at_least(adapter)
+        else "no"
+    )
     attrs = {
         "framework": framework,
         "npu": "yes" if npu else "no",
@@ -74,15 +79,23 @@ def _modes(index: Index) -> list[str]:
 def _generation(index: Index) -> str:
     """``1``, ``2`` or empty: which TensorFlow the program is written for."""
     imports = {f.name for f in index.of_kind("import")}
-    if any(n == "npu_device" or n.startswith("npu_device.") for n in imports) and not any("compat.v1" in n for n in imports):
+    if any(n == "npu_device" or n.startswith("npu_device.") for n in imports) and not any(
+        "compat.v1" in n for n in imports
+    ):
         return "2"
     if any("compat.v1" in n or ".contrib" in n or n.startswith("npu_bridge") for n in imports):
         return "1"
     if index.of_kind("session") or index.named("call", "placeholder") or index.named("call", "ConfigProto"):
         return "1"
-    if any(f.name.startswith("tensorflow.contrib.") for f in index.of_kind("call")) or index.named("call", "get_variable"):
+    if any(f.name.startswith("tensorflow.contrib.") for f in index.of_kind("call")) or index.named(
+        "call", "get_variable"
+    ):
         return "1"
-    if index.named("call", "GradientTape") or index.named("mention", "function") or index.named("call", "set_memory_growth"):
+    if (
+        index.named("call", "GradientTape")
+        or index.named("mention", "function")
+        or index.named("call", "set_memory_growth")
+    ):
         return "2"
     return ""
 
@@ -112,7 +125,11 @@ def _multi_device(index: Index) -> str:
     sizes = {str(v.single if isinstance(v, Known) else v) for v in values}
     if any(s.isdigit() and int(s) > 1 for s in sizes):
         return "yes"
-    stacks = {f.get("stack") for f in index.of_kind("distribution") if f.get("what") in ("optimizer", "broadcast", "allreduce")}
+    stacks = {
+        f.get("stack")
+        for f in index.of_kind("distribution")
+        if f.get("what") in ("optimizer", "broadcast", "allreduce")
+    }
     if stacks & {"horovod", "npu"}:
         return "yes"
     return "no" if sizes == {"1"} else "unknown"
@@ -123,8 +140,12 @@ def _state(index: Index, npu: bool, patched: bool) -> str:
         return "not_started"
     if patched:
         return "migrated"
-    reached = [f.get("npu") for k in ("session", "estimator") for f in index.of_kind(k)
-               if f.get("purpose") not in ("export", "data", "evaluate") and f.get("active") != "no"]
+    reached = [
+        f.get("npu")
+        for k in ("session", "estimator")
+        for f in index.of_kind(k)
+        if f.get("purpose") not in ("export", "data", "evaluate") and f.get("active") != "no"
+    ]
     return "partial" if "no" in reached else "migrated"
 
 

@@ -11,7 +11,11 @@ _MODES = {"session": "session", "estimator": "estimator", "keras": "keras", "fun
 def summarise(program: Program) -> ProgramSummary:
     """What is known about one program."""
     attrs = program.attrs
-    roles = [role for role, key in (("train", "trains"), ("evaluate", "evaluates"), ("export", "exports")) if attrs[key] == "yes"]
+    roles = [
+        role
+        for role, key in (("train", "trains"), ("evaluate", "evaluates"), ("export", "exports"))
+        if attrs[key] == "yes"
+    ]
     version = {"1": "tensorflow 1.x", "2": "tensorflow 2.x"}.get(attrs["tensorflow"], attrs["framework"])
     return ProgramSummary(
         entry=program.entry,
@@ -29,11 +33,17 @@ def _checklist(program: Program) -> tuple[ChecklistItem, ...]:
     attrs = program.attrs
     index = program.index
     scaled = any(f.get("what") == "optimizer" for f in index.of_kind("loss_scale"))
-    batches = [f.get("drop_remainder") for n in ("batch", "padded_batch", "map_and_batch") for f in index.named("input_stage", n)]
+    batches = [
+        f.get("drop_remainder")
+        for n in ("batch", "padded_batch", "map_and_batch")
+        for f in index.named("input_stage", n)
+    ]
     mixed = {"mixed": "ok", "unknown": "unknown"}.get(attrs["precision"], "todo")
     return (
         ChecklistItem("device", "todo" if attrs["state"] != "migrated" else "ok"),
         ChecklistItem("mixed_precision", mixed),
         ChecklistItem("loss_scale", "ok" if scaled else "todo"),
-        ChecklistItem("static_batch", "unknown" if not batches else "todo" if {"missing", "no"} & set(batches) else "ok"),
+        ChecklistItem(
+            "static_batch", "unknown" if not batches else "todo" if {"missing", "no"} & set(batches) else "ok"
+        ),
     )

@@ -11,10 +11,35 @@ from npulint.facts.values import Known
 
 _ENVIRON_SET = frozenset(("os.environ.setdefault", "os.putenv"))
 _ENVIRON_GET = frozenset(("os.getenv", "os.environ.get"))
-_ROOTS = ("tensorflow.", "npu_bridge.", "npu_device.", "torch.", "torch_npu.", "keras.", "horovod.", "precision_tool.", "apex.", "tfdbg_ascend")
+_ROOTS = (
+    "tensorflow.",
+    "npu_bridge.",
+    "npu_device.",
+    "torch.",
+    "torch_npu.",
+    "keras.",
+    "horovod.",
+    "precision_tool.",
+    "apex.",
+    "tfdbg_ascend",
+)
 
 
-_QUIET = ("numpy.", "os.path.", "math.", "time.", "re.", "logging.", "matplotlib.", "pandas.", "scipy.", "cv2.", "PIL.", "json.", "random.")
+_QUIET = (
+    "numpy.",
+    "os.path.",
+    "math.",
+    "time.",
+    "re.",
+    "logging.",
+    "matplotlib.",
+    "pandas.",
+    "scipy.",
+    "cv2.",
+    "PIL.",
+    "json.",
+    "random.",
+)
 
 
 def wants(name: str) -> bool:
@@ -42,7 +67,6 @@ def _one_plus(context: Context, module: Module, call: Call) -> bool:
     if not isinstance(value, Op) or value.op != "+":
         return False
     return any(context.known(module, v, call).single == 1 for v in value.operands)
-
 
 
 def _environment(context: Context, module: Module, index: int, name: str) -> list[Fact]:
@@ -143,4 +167,3 @@ def _assigned(context: Context, module: Module) -> list[Fact]:
                 if context.names.of_name(module, root, bind.block, bind.line) == "os.environ":
                     found.append(context.bind_fact("environment", rest[:-1], module, bind, via="python"))
     return found
-

@@ -52,7 +52,15 @@ def of_call(context: Context, module: Module, index: int, name: str) -> list[Fac
     if name in _BUILDERS and _in_step_loop(context, module, index):
         found.append(context.call_fact("graph_growth", name, module, index))
     if name in _PY_FUNCS:
-        found.append(context.call_fact("py_func", name, module, index, shaped=lambda: context.once(("shaped", module.path), lambda: _shaped(module))))
+        found.append(
+            context.call_fact(
+                "py_func",
+                name,
+                module,
+                index,
+                shaped=lambda: context.once(("shaped", module.path), lambda: _shaped(module)),
+            )
+        )
     elif name in _DROPOUTS:
         noise = _noise_shape(context, module, index)
         found.append(context.call_fact("dropout", name, module, index, noise_shape=noise))

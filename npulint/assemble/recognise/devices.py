@@ -16,8 +16,18 @@ _DEVICE_CALLS = frozenset(("tensorflow.device", "tensorflow.train.replica_device
 _GPU = regex(r"gpu|cuda", re.IGNORECASE)
 _STACKS = (
     ("horovod", regex(r"^horovod\.")),
-    ("tf.distribute", re.compile(r"^tensorflow\.(?:contrib\.)?distribute\.|^tensorflow\.train\.(?:SyncReplicasOptimizer|Server|ClusterSpec)$")),
-    ("npu", regex(r"^npu_bridge\.npu_init\.(?:NPUDistributedOptimizer|npu_distributed_optimizer_wrapper|npu_tf_optimizer|npu_keras_optimizer|npu_allreduce|hccl_ops\.\w+|NPUBroadcastGlobalVariables\w+|get_(?:npu_)?(?:local_)?rank_\w+|npu_strategy\.\w+)$|^(?:npu_bridge\.)?hccl\.|^npu_device\.distribute\.")),
+    (
+        "tf.distribute",
+        re.compile(
+            r"^tensorflow\.(?:contrib\.)?distribute\.|^tensorflow\.train\.(?:SyncReplicasOptimizer|Server|ClusterSpec)$"
+        ),
+    ),
+    (
+        "npu",
+        regex(
+            r"^npu_bridge\.npu_init\.(?:NPUDistributedOptimizer|npu_distributed_optimizer_wrapper|npu_tf_optimizer|npu_keras_optimizer|npu_allreduce|hccl_ops\.\w+|NPUBroadcastGlobalVariables\w+|get_(?:npu_)?(?:local_)?rank_\w+|npu_strategy\.\w+)$|^(?:npu_bridge\.)?hccl\.|^npu_device\.distribute\."
+        ),
+    ),
     ("tpu", regex(r"^tensorflow\.(?:contrib\.tpu|tpu|estimator\.tpu)\.|\.TPUClusterResolver$")),
 )
 _STACKED = ("tensorflow.", "horovod.", "npu_bridge.", "hccl.", "npu_device.")  # how names of these begin
@@ -46,8 +56,17 @@ def of_call(context: Context, module: Module, index: int, name: str) -> list[Fac
         if pattern.search(name):
             last = name.rpartition(".")[2]
             what = next((w for w, p in _WHAT if p.search(last)), "other")
-            return [context.call_fact("distribution", name, module, index, stack=stack, what=what,
-                                      wraps_scaled=lambda: _wraps_scaled(context, module, index))]
+            return [
+                context.call_fact(
+                    "distribution",
+                    name,
+                    module,
+                    index,
+                    stack=stack,
+                    what=what,
+                    wraps_scaled=lambda: _wraps_scaled(context, module, index),
+                )
+            ]
     return []
 
 
@@ -70,7 +89,17 @@ def _device(context: Context, module: Module, index: int, name: str) -> list[Fac
     if not texts:
         return []
     text = " / ".join(texts)
-    return [context.call_fact("device", text, module, index, gpu="yes" if _GPU.search(text) else "no", via=name, computed="no" if known.exact else "yes")]
+    return [
+        context.call_fact(
+            "device",
+            text,
+            module,
+            index,
+            gpu="yes" if _GPU.search(text) else "no",
+            via=name,
+            computed="no" if known.exact else "yes",
+        )
+    ]
 
 
 def _texts(context: Context, module: Module, value: Value, depth: int) -> list[str]:

@@ -10,8 +10,9 @@ from npulint.facts.model import Fact
 from npulint.later import regex
 
 _CONTROL = frozenset(
-    """tensorflow.cond tensorflow.while_loop tensorflow.case tensorflow.map_fn tensorflow.scan tensorflow.foldl tensorflow.foldr
-    tensorflow.nn.dynamic_rnn tensorflow.nn.bidirectional_dynamic_rnn tensorflow.contrib.seq2seq.dynamic_decode
+    """tensorflow.cond tensorflow.while_loop tensorflow.case tensorflow.map_fn tensorflow.scan tensorflow.foldl
+    tensorflow.foldr tensorflow.nn.dynamic_rnn tensorflow.nn.bidirectional_dynamic_rnn
+    tensorflow.contrib.seq2seq.dynamic_decode
     tensorflow.nn.raw_rnn tensorflow.contrib.framework.smart_cond tensorflow.nn.static_state_saving_rnn
     tensorflow.contrib.rnn.stack_bidirectional_dynamic_rnn""".split()
 )
@@ -19,9 +20,12 @@ _DYNAMIC = frozenset(
     """tensorflow.boolean_mask tensorflow.unique tensorflow.unique_with_counts tensorflow.dynamic_partition
     tensorflow.image.non_max_suppression tensorflow.image.non_max_suppression_with_scores
     tensorflow.image.non_max_suppression_overlaps tensorflow.setdiff1d tensorflow.sparse.retain
-    tensorflow.nn.ctc_greedy_decoder tensorflow.nn.ctc_beam_search_decoder tensorflow.contrib.seq2seq.dynamic_decode""".split()
+    tensorflow.nn.ctc_greedy_decoder tensorflow.nn.ctc_beam_search_decoder
+    tensorflow.contrib.seq2seq.dynamic_decode""".split()
 )
-_PLACEHOLDERS = frozenset(("tensorflow.placeholder", "tensorflow.keras.backend.placeholder", "tensorflow.placeholder_with_default"))
+_PLACEHOLDERS = frozenset(
+    ("tensorflow.placeholder", "tensorflow.keras.backend.placeholder", "tensorflow.placeholder_with_default")
+)
 
 
 _WANTED = _CONTROL | _DYNAMIC | _PLACEHOLDERS | {"tensorflow.where", "tensorflow.nn.top_k"}
@@ -58,14 +62,22 @@ def _placeholder(context: Context, module: Module, index: int) -> list[Fact]:
     call = module.code.calls[index]
     value = argument(call, "shape", 1)
     if value is None or (isinstance(value, Const) and value.value is None):
-        return [context.call_fact("dynamic_shape", "placeholder", module, index, inner="yes", dims="rank")] if value is None else []
+        return (
+            [context.call_fact("dynamic_shape", "placeholder", module, index, inner="yes", dims="rank")]
+            if value is None
+            else []
+        )
     shapes = [value] if isinstance(value, Items) else context.flow.displays(module, value, call.block, call.line)
     for shape in shapes:
         if isinstance(shape, Items):
             unknown = [i for i, d in enumerate(shape.items) if _is_none(context, module, d, call.block, call.line)]
             if unknown:
                 inner = "yes" if any(i > 0 for i in unknown) else "no"
-                return [context.call_fact("dynamic_shape", "placeholder", module, index, inner=inner, dims=str(len(unknown)))]
+                return [
+                    context.call_fact(
+                        "dynamic_shape", "placeholder", module, index, inner=inner, dims=str(len(unknown))
+                    )
+                ]
     return []
 
 
@@ -74,7 +86,11 @@ def _is_none(context: Context, module: Module, value: Value, block: int, line: i
     return known.values == (None,) and not known.symbol and known.exact
 
 
-_FOLDED = ("tensorflow.shape", "tensorflow.size", "tensorflow.convert_to_tensor")  # constants wherever the shape is static
+_FOLDED = (
+    "tensorflow.shape",
+    "tensorflow.size",
+    "tensorflow.convert_to_tensor",
+)  # constants wherever the shape is static
 _TENSOR = regex(r"^tensorflow\.(?!compat\.|contrib\.training\.HParams|app\.|flags\.|constant\b)")
 
 

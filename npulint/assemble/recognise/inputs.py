@@ -16,14 +16,23 @@ _STAGES = frozenset(
     "shuffle_and_repeat from_generator batch_and_drop_remainder parallel_interleave make_one_shot_iterator "
     "make_initializable_iterator".split()
 )
-_ONLY_DATASETS = frozenset(("prefetch", "make_one_shot_iterator", "make_initializable_iterator", "interleave", "flat_map"))
+_ONLY_DATASETS = frozenset(
+    ("prefetch", "make_one_shot_iterator", "make_initializable_iterator", "interleave", "flat_map")
+)
 # Stage -> position of drop_remainder.
 _BATCHES = {"batch": 1, "padded_batch": 3, "map_and_batch": 3}
 _TABLE = regex(
     r"^tensorflow\.(?:contrib\.lookup|lookup(?:\.experimental)?)\.(?:HashTable|MutableHashTable|MutableDenseHashTable|"
     r"index_table_from_\w+|index_to_string_table_from_\w+|StaticHashTable|StaticVocabularyTable|DenseHashTable|IdTableWithHashBuckets)$"
 )
-_VARIABLES = frozenset(("tensorflow.Variable", "tensorflow.get_variable", "tensorflow.contrib.framework.model_variable", "tensorflow.contrib.slim.model_variable"))
+_VARIABLES = frozenset(
+    (
+        "tensorflow.Variable",
+        "tensorflow.get_variable",
+        "tensorflow.contrib.framework.model_variable",
+        "tensorflow.contrib.slim.model_variable",
+    )
+)
 
 
 def wants(name: str) -> bool:
@@ -37,9 +46,17 @@ def of_call(context: Context, module: Module, index: int, name: str) -> list[Fac
     if last in _STAGES and (is_stage(name) or _may_be_stage(context, module, index, name)):
         return [_stage(context, module, index, name, last)]
     if _TABLE.match(name):
-        return [context.call_fact("lookup_table", name, module, index, in_input=lambda: _table_in_input(context, module, index))]
+        return [
+            context.call_fact(
+                "lookup_table", name, module, index, in_input=lambda: _table_in_input(context, module, index)
+            )
+        ]
     if name in _VARIABLES:
-        return [context.call_fact("variable", name, module, index, in_input=lambda: _variable_in_input(context, module, index))]
+        return [
+            context.call_fact(
+                "variable", name, module, index, in_input=lambda: _variable_in_input(context, module, index)
+            )
+        ]
     return []
 
 
@@ -70,7 +87,12 @@ def _followed(module: Module, index: int) -> bool:
 def _stage(context: Context, module: Module, index: int, name: str, last: str) -> Fact:
     call = module.code.calls[index]
     return context.call_fact(
-        "input_stage", last, module, index, callee=name, purpose=purpose(module, call.block),
+        "input_stage",
+        last,
+        module,
+        index,
+        callee=name,
+        purpose=purpose(module, call.block),
         certain=lambda: "yes" if name.startswith("tensorflow.") or _followed(module, index) else "no",
         drop_remainder=lambda: _drop_remainder(context, module, index, last),
         repeats=lambda: "yes" if _repeats(context, module, index) else "no",
@@ -126,9 +148,9 @@ def _variable_in_input(context: Context, module: Module, index: int) -> str:
     if here == "yes" or not readers:
         return here
     for bind in module.code.binds:
-        if isinstance(bind.value, Result) and bind.value.call == index:
-            if any(_sees(module, bind, block) for block in readers.get(bind.target, ())):
-                return "yes"
+        made_here = isinstance(bind.value, Result) and bind.value.call == index
+        if made_here and any(_sees(module, bind, block) for block in readers.get(bind.target, ())):
+            return "yes"
     return here
 
 

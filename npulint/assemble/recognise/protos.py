@@ -13,7 +13,9 @@ from npulint.facts.model import Fact
 from npulint.facts.values import Known
 
 _ADD = "graph_options.rewrite_options.custom_optimizers.add"
-_HELPERS = frozenset(("npu_config_proto", "npu_run_config_init", "set_keras_session_npu_config", "init_resource", "session_dump_config"))
+_HELPERS = frozenset(
+    ("npu_config_proto", "npu_run_config_init", "set_keras_session_npu_config", "init_resource", "session_dump_config")
+)
 _REWRITE = ("remapping", "memory_optimization")
 _REWRITER = ("rewrite_options", "rewriter_config", "rewrite_config")
 _DEPTH = 4  # short names of short names
@@ -74,7 +76,11 @@ class Protos:
     def holders(self, module: Module, dotted: str, block: int, line: int, depth: int = 0) -> list[Site]:
         """The objects at the root of ``config.graph_options…``, also through local short names."""
         root, _, rest = dotted.partition(".")
-        base = f"{root}.{rest.partition('.')[0]}" if self.context.project.modules and module.owner_of_self(root, block) >= 0 else root
+        base = (
+            f"{root}.{rest.partition('.')[0]}"
+            if self.context.project.modules and module.owner_of_self(root, block) >= 0
+            else root
+        )
         sites = self.context.flow.sites(module, Ref(base), block, line)
         if sites or depth > _DEPTH:
             return sites

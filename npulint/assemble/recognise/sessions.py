@@ -31,15 +31,29 @@ _PLAIN = frozenset(("tensorflow.estimator.Estimator", "tensorflow.contrib.learn.
 _NPU_PROTO = ("npu_config_proto", "npu_run_config_init", "session_dump_config")
 _PURPOSES = (
     ("train", regex(r"(?:^|[_./])(?:re)?train(?!_?data|_?set|_?input)|fit\b|finetune")),
-    ("export", regex(r"freeze|frozen|export|convert|ckpt|2pb|_pb\b|to_pb|onnx|save_?model|saved_model|inspect|checkpoint")),
-    ("evaluate", regex(r"eval|(?:^|[_./])test|valid|predict|infer|demo|sample|generat|visuali|metric|detect(?!or|ion)|benchmark")),
+    (
+        "export",
+        regex(r"freeze|frozen|export|convert|ckpt|2pb|_pb\b|to_pb|onnx|save_?model|saved_model|inspect|checkpoint"),
+    ),
+    (
+        "evaluate",
+        regex(
+            r"eval|(?:^|[_./])test|valid|predict|infer|demo|sample|generat|visuali|metric|detect(?!or|ion)|benchmark"
+        ),
+    ),
     ("data", regex(r"data|record|dataset|preprocess|prepare|download|(?:^|[_./])input")),
 )
 
 
 def wants(name: str) -> bool:
     """Constructors of sessions and estimators."""
-    return name in SESSIONS or name in _PLAIN or name in _TPU or name.endswith(".NPUEstimator") or bool(_CANNED.match(name))
+    return (
+        name in SESSIONS
+        or name in _PLAIN
+        or name in _TPU
+        or name.endswith(".NPUEstimator")
+        or bool(_CANNED.match(name))
+    )
 
 
 class Sessions:
@@ -115,7 +129,7 @@ class Sessions:
 def purpose(module: Module, block: int) -> str:
     """What code is for, told by its function's, class's and file's names: train, evaluate, export, data
     or unknown. The innermost name that says something wins."""
-    words = module.qualname(block).lower().split(".")[::-1] + [_file_words(module.path)]
+    words = [*module.qualname(block).lower().split(".")[::-1], _file_words(module.path)]
     for word in words:
         for answer, pattern in _PURPOSES:
             if word and pattern.search(word):

@@ -44,8 +44,16 @@ def _assigned(context: Context, protos: Protos, module: Module, target: str, bin
         if key == "*":
             return None
         entry = protos.entry_of(module, bind, match["root"])
-        return context.bind_fact("setting", key, module, bind, via="session_key", field=match["field"], entry=entry,
-                                 text="yes" if _is_text(bind.value) else "no")
+        return context.bind_fact(
+            "setting",
+            key,
+            module,
+            bind,
+            via="session_key",
+            field=match["field"],
+            entry=entry,
+            text="yes" if _is_text(bind.value) else "no",
+        )
     match = _NPU_OPTIONS.match(target) if ".global_options()." in target else None
     if match:
         return context.bind_fact("setting", match["key"], module, bind, via="npu_options")
@@ -54,7 +62,11 @@ def _assigned(context: Context, protos: Protos, module: Module, target: str, bin
     if holder in _PROTO_FIELDS:
         return context.bind_fact("setting", f"{holder}.{last}", module, bind, via="proto")
     root = head.partition(".")[0]
-    meaning = context.names.of_name(module, head, bind.block, bind.line) if last in _PROTO_DIRECT or "global_options" not in head else ""
+    meaning = (
+        context.names.of_name(module, head, bind.block, bind.line)
+        if last in _PROTO_DIRECT or "global_options" not in head
+        else ""
+    )
     if meaning.startswith("npu_device.") and "global_options()" in meaning and root:
         inner = meaning.partition("global_options()")[2].strip(".")
         return context.bind_fact("setting", f"{inner}.{last}".strip("."), module, bind, via="npu_options")
@@ -76,11 +88,22 @@ def _passed(context: Context, module: Module, index: int, name: str) -> list[Fac
     else:
         return []
     entry = f"{module.path}:{call.line}:{call.column}"
-    return [_keyword(context, module, index, prefix + key, value, via, entry) for key, value in call.keywords if key != "**"]
+    return [
+        _keyword(context, module, index, prefix + key, value, via, entry) for key, value in call.keywords if key != "**"
+    ]
 
 
 def _keyword(context: Context, module: Module, index: int, key: str, value: Value, via: str, entry: str) -> Fact:
     call = module.code.calls[index]
-    fact = context.call_fact("setting", key, module, index, via=via, entry=entry, field="",
-                             value=lambda: context.known(module, value, call))
-    return Fact("setting", key, module.path, Span(call.line, call.column, call.end_line, call.end_column), fact.attrs, None, fact.around)
+    fact = context.call_fact(
+        "setting", key, module, index, via=via, entry=entry, field="", value=lambda: context.known(module, value, call)
+    )
+    return Fact(
+        "setting",
+        key,
+        module.path,
+        Span(call.line, call.column, call.end_line, call.end_column),
+        fact.attrs,
+        None,
+        fact.around,
+    )

@@ -14,14 +14,29 @@ from npulint.later import regex
 _OPTIMIZER = regex(
     r"^tensorflow\.(?:train|contrib\.opt|keras\.optimizers|contrib\.optimizer_v2)\.(?:\w*Optimizer\w*|Adam|SGD|RMSprop|Adagrad|Adadelta|Adamax|Nadam|Ftrl)$"
 )
-LOSS_SCALE_OPTIMIZERS = ("NPULossScaleOptimizer", "NpuLossScaleOptimizer", "NPUOptimizer", "LossScaleOptimizer", "MixedPrecisionLossScaleOptimizer")
+LOSS_SCALE_OPTIMIZERS = (
+    "NPULossScaleOptimizer",
+    "NpuLossScaleOptimizer",
+    "NPUOptimizer",
+    "LossScaleOptimizer",
+    "MixedPrecisionLossScaleOptimizer",
+)
 _MANAGERS = ("FixedLossScaleManager", "ExponentialUpdateLossScaleManager", "FixedLossScale", "DynamicLossScale")
-_DISTRIBUTED = ("NPUDistributedOptimizer", "npu_distributed_optimizer_wrapper", "npu_tf_optimizer", "npu_keras_optimizer",
-                "DistributedOptimizer", "CrossShardOptimizer", "SyncReplicasOptimizer")
+_DISTRIBUTED = (
+    "NPUDistributedOptimizer",
+    "npu_distributed_optimizer_wrapper",
+    "npu_tf_optimizer",
+    "npu_keras_optimizer",
+    "DistributedOptimizer",
+    "CrossShardOptimizer",
+    "SyncReplicasOptimizer",
+)
 _STEPS = frozenset(("minimize", "apply_gradients"))
 _ESTIMATOR_STEPS = frozenset(("train", "train_and_evaluate"))
 _KERAS_STEPS = frozenset(("fit", "fit_generator", "train_on_batch"))
-_KERAS_MODEL = regex(r"^(?:tensorflow\.)?keras\.(?:models?\.)?(?:Model|Sequential)\(\)|^tensorflow\.keras\.applications\.\w+\(\)")
+_KERAS_MODEL = regex(
+    r"^(?:tensorflow\.)?keras\.(?:models?\.)?(?:Model|Sequential)\(\)|^tensorflow\.keras\.applications\.\w+\(\)"
+)
 _WRAPS = 4
 
 
@@ -31,7 +46,9 @@ _WORDS = frozenset((*LOSS_SCALE_OPTIMIZERS, *_MANAGERS, *_STEPS, *_ESTIMATOR_STE
 
 def wants(name: str) -> bool:
     """Optimizers, loss scale, train steps and session runs."""
-    return name.rpartition(".")[2] in _WORDS or name in _LOOPS or bool(_OPTIMIZER.match(name)) or bool(_OWN.search(name))
+    return (
+        name.rpartition(".")[2] in _WORDS or name in _LOOPS or bool(_OPTIMIZER.match(name)) or bool(_OWN.search(name))
+    )
 
 
 def of_call(context: Context, module: Module, index: int, name: str) -> list[Fact]:
@@ -51,7 +68,13 @@ def of_call(context: Context, module: Module, index: int, name: str) -> list[Fac
     return []
 
 
-_LOOPS = frozenset(("tensorflow.contrib.slim.learning.train", "tensorflow.contrib.training.train", "tensorflow.estimator.train_and_evaluate"))
+_LOOPS = frozenset(
+    (
+        "tensorflow.contrib.slim.learning.train",
+        "tensorflow.contrib.training.train",
+        "tensorflow.estimator.train_and_evaluate",
+    )
+)
 
 
 def _own_optimizer(context: Context, module: Module, index: int, name: str) -> list[Fact]:
@@ -72,9 +95,18 @@ def _loss_scale(context: Context, module: Module, index: int, name: str, last: s
     what = "manager" if last in _MANAGERS else "optimizer"
     call = module.code.calls[index]
     inner = argument(call, "opt", 0) if what == "optimizer" else None
-    return context.call_fact("loss_scale", name, module, index, native=native, what=what,
-                             wraps_distributed=lambda: "yes" if inner is not None and wrapped_by(context, module, inner, call, _DISTRIBUTED) else "no",
-                             flag=lambda: _flag(context, module, call))
+    return context.call_fact(
+        "loss_scale",
+        name,
+        module,
+        index,
+        native=native,
+        what=what,
+        wraps_distributed=lambda: (
+            "yes" if inner is not None and wrapped_by(context, module, inner, call, _DISTRIBUTED) else "no"
+        ),
+        flag=lambda: _flag(context, module, call),
+    )
 
 
 def _flag(context: Context, module: Module, call: Call) -> str:
@@ -102,13 +134,28 @@ def _step(context: Context, module: Module, index: int, name: str, last: str) ->
     call = module.code.calls[index]
     if last in _STEPS:
         receiver = _receiver(call)
-        if not (_on_optimizer(name) or _looks_like_optimizer(name) or _made_as_optimizer(context, module, receiver, call)):
+        if not (
+            _on_optimizer(name) or _looks_like_optimizer(name) or _made_as_optimizer(context, module, receiver, call)
+        ):
             return []
         scaled = receiver is not None and wrapped_by(context, module, receiver, call, LOSS_SCALE_OPTIMIZERS)
-        return [context.call_fact("train_step", last, module, index, scaled="yes" if scaled else "no",
-                                  on=name.rpartition(".")[0], gradients=lambda: _gradients(context, module, call))]
+        return [
+            context.call_fact(
+                "train_step",
+                last,
+                module,
+                index,
+                scaled="yes" if scaled else "no",
+                on=name.rpartition(".")[0],
+                gradients=lambda: _gradients(context, module, call),
+            )
+        ]
     if name in _LOOPS or (last in _ESTIMATOR_STEPS and "Estimator()" in name):
-        return [context.call_fact("train_step", last, module, index, scaled="unknown", on=name.rpartition(".")[0], gradients="unknown")]
+        return [
+            context.call_fact(
+                "train_step", last, module, index, scaled="unknown", on=name.rpartition(".")[0], gradients="unknown"
+            )
+        ]
     if last in _KERAS_STEPS and (_KERAS_MODEL.match(name) or _keras_subclass(context, name)):
         return [context.call_fact("train_step", last, module, index, scaled="unknown", on="keras", gradients="unknown")]
     return []
@@ -121,7 +168,12 @@ def _keras_subclass(context: Context, name: str) -> bool:
 
 def _on_optimizer(name: str) -> bool:
     base = name.rpartition(".")[0]
-    return "Optimizer" in base or base.startswith("tensorflow.keras.optimizers.") or "optimizer" in base.lower() or base.endswith("mixed_precision_graph_rewrite()")
+    return (
+        "Optimizer" in base
+        or base.startswith("tensorflow.keras.optimizers.")
+        or "optimizer" in base.lower()
+        or base.endswith("mixed_precision_graph_rewrite()")
+    )
 
 
 def _looks_like_optimizer(name: str) -> bool:
@@ -177,11 +229,17 @@ def _run(context: Context, module: Module, index: int, name: str) -> Fact:
     call = module.code.calls[index]
     fetched = argument(call, "fetches", 0)
     fed = argument(call, "feed_dict", 1)
-    return context.call_fact("run", "tensorflow.Session().run", module, index,
-                             fetches=" ".join(fetched_names(fetched)), fed="yes" if fed is not None else "no",
-                             loops=str(context.loops(module, call.block)),
-                             gated="yes" if context.gated(module, call.block) else "no",
-                             runs=lambda: len(runs_beside(context, module, call.block)))
+    return context.call_fact(
+        "run",
+        "tensorflow.Session().run",
+        module,
+        index,
+        fetches=" ".join(fetched_names(fetched)),
+        fed="yes" if fed is not None else "no",
+        loops=str(context.loops(module, call.block)),
+        gated="yes" if context.gated(module, call.block) else "no",
+        runs=lambda: len(runs_beside(context, module, call.block)),
+    )
 
 
 def runs_beside(context: Context, module: Module, block: int) -> list[int]:
@@ -217,4 +275,3 @@ def _receiver(call: Call) -> Value | None:
     if isinstance(call.callee, Op) and call.callee.op == ".":
         return call.callee.operands[0]
     return None
-
