@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from npulint.assemble.flow import Flow
 from npulint.assemble.module import Module
-from npulint.facts.code import Items, Op, Ref, Value
+from npulint.facts.code import Bind, Items, Op, Ref, Return, Value
 from npulint.later import regex
 
 _STAGES = frozenset(
@@ -67,10 +67,10 @@ class Reach:
         known = self._readers.get(module.path)
         if known is None:
             known = self._readers[module.path] = defaultdict(list)
-            for function, names in sorted(_names_read(module).items()):
-                if (module.path, function) in self.inside:
-                    for name in names:
-                        known[name].append(function)
+            inside = {function for path, function in self.inside if path == module.path}
+            for function, names in sorted(_names_read(module, inside).items()):
+                for name in names:
+                    known[name].append(function)
             for index, call in enumerate(module.code.calls):
                 if self.flow.names.of_call(module, index).startswith("tensorflow.data."):
                     for name in {n for value in call.args for n in _names(value)}:
@@ -90,17 +90,24 @@ class Reach:
         return "maybe" if _INPUT_FILE.search(module.path.removeprefix(self.flow.names.project.root)) else "no"
 
 
-def _names_read(module: Module) -> dict[int, set[str]]:
-    """For each function the dotted names that it reads and neither binds nor has as parameters."""
+def _names_read(module: Module, functions: set[int]) -> dict[int, set[str]]:
+    """For each of the functions the dotted names that it reads and neither binds nor has as parameters."""
+    read: dict[int, set[str]] = {function: set() for function in functions}
+    if not functions:
+        return read
     code = module.code
-    read: dict[int, set[str]] = defaultdict(set)
     for call in code.calls:
-        for value in (call.callee, *call.args, *(v for _, v in call.keywords)):
-            read[module.function_of(call.block)].update(_names(value))
-    for block, value in [(b.block, b.value) for b in code.binds] + [(r.block, r.value) for r in code.returns]:
-        read[module.function_of(block)].update(_names(value))
+        function = module.function_of(call.block)
+        if function in functions:
+            for value in (call.callee, *call.args, *(v for _, v in call.keywords)):
+                read[function].update(_names(value))
+    records: list[Bind | Return] = [*code.binds, *code.returns]
+    for record in records:
+        function = module.function_of(record.block)
+        if function in functions:
+            read[function].update(_names(record.value))
     for function, names in read.items():
-        names.difference_update(module.blocks[max(0, function)].params, module.names.get(function, ()))
+        names.difference_update(module.blocks[function].params, module.names.get(function, ()))
     return read
 
 
