@@ -7,13 +7,25 @@ from functools import lru_cache, partial
 
 from npulint.assemble.context import Context
 from npulint.assemble.module import Module
-from npulint.assemble.recognise import calls, commands, cost, devices, graph, initialisers, inputs, sessions, training
+from npulint.assemble.recognise import (
+    calls,
+    commands,
+    cost,
+    devices,
+    graph,
+    initialisers,
+    inputs,
+    optimizers,
+    runs,
+    sessions,
+    steps,
+)
 from npulint.assemble.recognise.protos import Protos
 from npulint.assemble.recognise.settings import settings
 from npulint.facts.model import Fact
 
 _Recogniser = Callable[[Module, int, str], list[Fact]]
-_PARTS = (calls, commands, training, initialisers, inputs, graph, cost, devices)
+_PARTS = (calls, commands, optimizers, steps, runs, initialisers, inputs, graph, cost, devices)
 _WANTS: tuple[Callable[[str], bool], ...] = (sessions.wants, *(part.wants for part in _PARTS))
 _OF_CALL: tuple[Callable[[Context, Module, int, str], list[Fact]], ...] = tuple(part.of_call for part in _PARTS)
 
