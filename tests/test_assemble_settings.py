@@ -193,7 +193,7 @@ def test_list_is_given_together_with_a_mixed_mode(before: str, answer: str) -> N
         ("b'ops.json'", "yes"),
         ("b'lists/ops.json'", "yes"),
         ("b'other.json'", "no"),
-        ("b'/root/other.json'", "unknown"),
+        ("b'/home/other.json'", "unknown"),
         ("b'other'", "unknown"),
         ("path", "unknown"),
         ("tf.compat.as_bytes(os.getenv('P', 'other.json'))", "unknown"),

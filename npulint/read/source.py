@@ -24,6 +24,7 @@ _WIDE_MARKS = (
 # Codecs of the library that are no encodings of sources; some take quadratic time.
 _NO_SOURCE = frozenset(("punycode", "idna", "undefined", "unicode_escape", "raw_unicode_escape", "utf-7", "charmap"))
 _CHINESE = frozenset(("gb2312", "gbk", "hz"))
+_NOQA = regex(r"noqa[ \t]*:[^\n]*npu\d")  # any other noqa is somebody else's
 _WORD = regex(r"npulint:|noqa", re.IGNORECASE)
 _SHELL_COMMENT = regex(r"(?:^|(?<=\s))#(.*)")
 
@@ -168,7 +169,7 @@ def comments(text: str, python: bool = True) -> list[Comment]:
     Python at all, every line is judged alone.
     """
     lowered = text.lower()
-    if "noqa" not in lowered and "npulint:" not in lowered:
+    if "npulint:" not in lowered and ("noqa" not in lowered or _NOQA.search(lowered) is None):
         return []
     if not python:
         return list(_by_line(text))
