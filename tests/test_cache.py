@@ -7,6 +7,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,12 @@ def folder(tmp_path: Path) -> Path:
 def database(folder: Path) -> Path:
     (path,) = folder.glob("*.sqlite")
     return path
+
+
+def script(path: Path, text: str) -> None:
+    """Do something to a database behind the cache's back."""
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(text)
 
 
 def filled(folder: Path) -> Cache:
@@ -103,8 +110,8 @@ def test_the_place_comes_from_the_environment(tmp_path: Path, monkeypatch: pytes
         lambda path: path.write_bytes(b""),
         lambda path: path.write_bytes(path.read_bytes()[:5000]),
         lambda path: path.write_bytes(path.read_bytes()[:100] + os.urandom(8000)),
-        lambda path: sqlite3.connect(path).executescript("DROP TABLE entry; CREATE TABLE entry (x)"),
-        lambda path: sqlite3.connect(path).executescript("UPDATE entry SET value = 'text', used = NULL"),
+        lambda path: script(path, "DROP TABLE entry; CREATE TABLE entry (x)"),
+        lambda path: script(path, "UPDATE entry SET value = 'text', used = NULL"),
     ],
     ids=["text", "empty", "cut", "garbage", "other table", "other types"],
 )
@@ -166,7 +173,8 @@ def test_a_link_is_not_followed(folder: Path, tmp_path: Path) -> None:
     path.symlink_to(tmp_path / "elsewhere")
     cache.put_many({A: b"2"})
     assert cache.get_many([A]) == {}
-    assert sqlite3.connect(tmp_path / "elsewhere").execute("SELECT count(*) FROM entry").fetchone() == (2,)
+    with closing(sqlite3.connect(tmp_path / "elsewhere")) as connection:
+        assert connection.execute("SELECT count(*) FROM entry").fetchone() == (2,)
 
 
 @pytest.mark.parametrize("place", ["file/cache", "bad\0name"])
