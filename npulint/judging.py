@@ -19,6 +19,9 @@ from npulint.read.files import load, read
 from npulint.settings import Settings
 
 
+_FEW = 40  # files of a project; to read so few anew costs less than to remember the facts of each
+
+
 class Outcome(msgspec.Struct, frozen=True):
     """What one project gives: findings in no order, its programs, and per file what was not read and
     which comments may silence findings."""
@@ -41,7 +44,8 @@ def judge_project(
         outcome = decoded(known)
         if outcome is not None:
             return outcome
-    outcome = _judge(root, remembered_facts(loaded, cache), catalogue, settings)
+    files = remembered_facts(loaded, cache) if len(loaded) > _FEW else [read(item) for item in loaded]
+    outcome = _judge(root, files, catalogue, settings)
     cache.put_many({key: msgspec.msgpack.encode(outcome)})
     return outcome
 
