@@ -18,7 +18,6 @@ from npulint.memory import fingerprint, remembered_facts
 from npulint.read.files import load, read
 from npulint.settings import Settings
 
-
 _FEW = 40  # files of a project; to read so few anew costs less than to remember the facts of each
 
 
