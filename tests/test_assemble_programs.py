@@ -6,7 +6,6 @@ import pytest
 
 from npulint.assemble.build import assemble
 from npulint.assemble.index import Index
-from npulint.assemble.programs import group_by_project
 from npulint.assemble.state import describe
 from npulint.facts.model import Fact, FileFacts, Span
 from npulint.facts.values import Known
@@ -154,13 +153,6 @@ def test_facts_of_other_files_belong_to_every_program() -> None:
 
     files = [FileFacts(p, "python", read_python(_MAIN, p)[0]) for p in ("a.py", "b.py")]
     assert [len(p.index.of_kind("environment")) for p in assemble("", [*files, shell])] == [1, 1]
-
-
-def test_projects_are_told_apart_by_their_roots() -> None:
-    assert group_by_project(["a/x.py", "b/y.py", "a/z.py"], {"a/x.py": "a", "b/y.py": "b", "a/z.py": "a"}) == {
-        "a": ["a/x.py", "a/z.py"],
-        "b": ["b/y.py"],
-    }
 
 
 def test_paths_below_a_root_are_named_from_it() -> None:

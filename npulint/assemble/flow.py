@@ -307,7 +307,7 @@ class Flow:
                 for index, name in enumerate(self.names.of_calls(home)):
                     target = self.names.function(name) if ":" in name else None
                     if target is not None:
-                        self._callers[(target[0].path, _initialiser(*target))].append((home, index))
+                        self._callers[(target[0].path, initialiser(*target))].append((home, index))
         return self._callers.get((module.path, function), [])
 
     def functions(self, module: Module, value: Value, block: int, line: int) -> list[tuple[Module, int]]:
@@ -352,7 +352,8 @@ def _may_be_passed(module: Module, function: int, block: int, binds: list[Bound]
     return not any(home is module and bind.block in around for home, bind in binds)
 
 
-def _initialiser(module: Module, block: int) -> int:
+def initialiser(module: Module, block: int) -> int:
+    """The block that a call of a function or class runs: for a class its own ``__init__``, or -1."""
     return module.definition(block, "__init__") if module.blocks[block].kind == "class" else block
 
 

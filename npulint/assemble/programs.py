@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections import defaultdict
 
 from npulint.assemble.context import Context
 from npulint.assemble.guards import is_main
@@ -25,7 +24,8 @@ _DEPTH = 4  # steps followed to the beginning of a computed module name
 
 
 class Program:
-    """One entry script (empty for a library) and its closure. `attrs` answers ``program:`` questions."""
+    """One entry script (empty for a library) and its closure. `attrs` answers ``program:`` questions, asked of
+    the same dict as of the attributes of `fact`."""
 
     def __init__(self, entry: str, root: str, paths: list[str], index: Index, attrs: dict[str, str]) -> None:
         self.entry = entry
@@ -33,7 +33,7 @@ class Program:
         self.paths = paths
         self.index = index
         self.attrs = attrs
-        self.fact = Fact("program", entry, entry or (paths[0] if paths else ""), Span(), dict(attrs))
+        self.fact = Fact("program", entry, entry or (paths[0] if paths else ""), Span(), attrs)
 
 
 class Programs:
@@ -63,7 +63,7 @@ class Programs:
         estimators whether some training program can reach them (`trains_file`)."""
         ported = "yes" if any(program.attrs["npu"] == "yes" for program in programs) else "no"
         for program in programs:
-            program.attrs["project_npu"] = program.fact.attrs["project_npu"] = ported
+            program.attrs["project_npu"] = ported
         trained = {p for program in programs if program.attrs["trains"] == "yes" for p in program.paths}
         for path, table in self.facts.items():
             for kind in ("session", "estimator"):
@@ -172,11 +172,3 @@ def _prefixes(module: Module, value: Value, depth: int = 0) -> list[str]:
     if isinstance(value, Const) and isinstance(value.value, str):
         return [re.split(r"[%{]", value.value)[0]]
     return []
-
-
-def group_by_project(paths: list[str], roots: dict[str, str]) -> dict[str, list[str]]:
-    """Paths by their project root."""
-    groups: dict[str, list[str]] = defaultdict(list)
-    for path in paths:
-        groups[roots[path]].append(path)
-    return dict(groups)

@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 
-from npulint.assemble.flow import Flow
+from npulint.assemble.flow import Flow, initialiser
 from npulint.assemble.module import Module
 from npulint.facts.code import Bind, Items, Op, Ref, Return, Value
 from npulint.later import regex
@@ -56,10 +56,8 @@ class Reach:
         target = self.flow.names.function(self.flow.names.of_call(module, index))
         if target is None:
             return []
-        home, block = target
-        if home.blocks[block].kind == "class":
-            block = home.definition(block, "__init__")
-        return [(home, block)] if block >= 0 else []
+        block = initialiser(*target)
+        return [(target[0], block)] if block >= 0 else []
 
     def readers(self, module: Module) -> dict[str, list[int]]:
         """The names that the pipeline's functions read from around themselves, or its stages are given, with

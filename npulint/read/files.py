@@ -7,8 +7,7 @@ from collections.abc import Callable
 import msgspec
 
 from npulint.discover.kinds import SourceFile
-from npulint.facts.code import Code
-from npulint.facts.model import Comment, Fact, FileFacts, Problem
+from npulint.facts.model import FileFacts, Problem
 from npulint.read.source import Source, comments, decode, read_bytes
 
 LIMIT = 20_000_000  # bytes; discovery has sorted out what is too large for its kind
@@ -91,5 +90,3 @@ _READERS: dict[str, Callable[[Source, str], FileFacts]] = {
     "dependency": _dependency,
     "dockerfile": _dependency,
 }
-
-__all__ = ["Code", "Comment", "Fact", "Loaded", "load", "read"]
