@@ -5,7 +5,7 @@ from __future__ import annotations
 from npulint.assemble.programs import Program
 from npulint.findings import ChecklistItem, ProgramSummary
 
-_MODES = {"session": "session", "estimator": "estimator", "keras": "keras", "function": "function"}
+_MODES = ("session", "estimator", "keras", "function")
 
 
 def summarise(program: Program) -> ProgramSummary:
