@@ -56,7 +56,7 @@ def _given(source: SourceFile, settings: Settings) -> bytes | None:
 def _judge(root: str, files: Sequence[FileFacts], catalogue: Catalogue, settings: Settings) -> Outcome:
     findings: list[Finding] = []
     programs: list[ProgramSummary] = []
-    for program in assemble(root, files, settings.target.get("adapter", "")):
+    for program in assemble(root, files, settings.target.get("adapter", ""), settings.target.get("torch", "")):
         findings += evaluate(catalogue.checks, program, settings.target, settings.language())
         if program.entry and program.attrs["framework"] != "none":
             programs.append(summarise(program))

@@ -111,11 +111,29 @@ def operators() -> dict[str, Any]:
     }
 
 
+def torch_names() -> dict[str, Any]:
+    """Second spellings of PyTorch members, and what its modules export."""
+    return {
+        "aliases": {r["prefix"]: r["canonical"] for r in rows("torch_aliases.csv") if r["prefix"] != r["canonical"]},
+        "stars": {r["module"]: r["names"].split() for r in rows("torch_stars.csv")},
+    }
+
+
+def torch_libraries() -> dict[str, Any]:
+    """GPU libraries with their substitutes, and the operators of torch_npu that go away."""
+    return {
+        "libraries": [[r["import"], r["group"], r["works"], r["substitute"]] for r in rows("torch_libraries.csv")],
+        "retired": {r["name"]: [r["status"], r["substitute"]] for r in rows("torch_npu_retired.csv")},
+    }
+
+
 BUILDERS: dict[str, Callable[[], Any]] = {
     "adapter_options.json": options,
     "names.json": names,
     "private_names.json": private,
     "star_exports.json": stars,
+    "torch_names.json": torch_names,
+    "torch_libraries.json": torch_libraries,
     "mixlist_ops.json": operators,
 }
 

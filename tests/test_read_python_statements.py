@@ -66,7 +66,7 @@ _UNPACKED = {
         "a, *b, c = d",
         [Op("[]", (Ref("d"), Const(0))), UNKNOWN, Op("[]", (Ref("d"), Const(-1)))],
     ),
-    "what is unknown stays so": ("a, b = ~c", [UNKNOWN, UNKNOWN]),
+    "what is unknown stays so": ("a, b = c < d < e", [UNKNOWN, UNKNOWN]),
 }
 
 

@@ -16,9 +16,9 @@ from npulint.facts.model import Fact, FileFacts
 DEFAULT_ADAPTER = "1.15"  # the release line that is assumed when none is declared
 
 
-def assemble(root: str, files: Iterable[FileFacts], adapter: str = "") -> list[Program]:
-    """The programs of a project: entry scripts first, then what none of them reaches. `adapter` is the
-    declared release of the TensorFlow adapter."""
+def assemble(root: str, files: Iterable[FileFacts], adapter: str = "", torch: str = "") -> list[Program]:
+    """The programs of a project: entry scripts first, then what none of them reaches. `adapter` and `torch` are
+    the declared releases of the TensorFlow adapter and of PyTorch."""
     project = Project(root, files)
     context = Context(project)
     _launch_options(context, project)
@@ -31,7 +31,7 @@ def assemble(root: str, files: Iterable[FileFacts], adapter: str = "") -> list[P
             other.append(table(file.facts))
     tables = {path: table(found) for path, found in facts.items()}
     complete(tables, project)
-    return Programs(context, tables, other).all(adapter or DEFAULT_ADAPTER)
+    return Programs(context, tables, other, adapter or DEFAULT_ADAPTER, torch).all()
 
 
 def _launch_options(context: Context, project: Project) -> None:

@@ -14,7 +14,8 @@ from npulint.assemble.names import Names
 from npulint.assemble.options import Options
 from npulint.assemble.project import Project
 from npulint.assemble.reach import Reach
-from npulint.facts.code import Bind, Call, Op, Value
+from npulint.assemble.training import Training
+from npulint.facts.code import Bind, Call, Note, Op, Value
 from npulint.facts.model import Fact, Span
 from npulint.facts.values import Known
 from npulint.later import regex
@@ -34,6 +35,7 @@ class Context:
         self.flow = Flow(self.names, self.options)
         self.guards = Guards(self.flow)
         self.reach = Reach(self.flow)
+        self.training = Training(self.flow)
         self._places: dict[tuple[str, int], Place] = {}
         self._worked_out: dict[object, Any] = {}
 
@@ -57,6 +59,11 @@ class Context:
         attrs.setdefault("value", lambda: self.flow.known(module, bind.value, bind.block, bind.line))
         span = Span(bind.line, bind.column, bind.end_line, bind.end_column)
         return Fact(kind, name, module.path, span, attrs, None, self.around(module, bind.block))
+
+    def note_fact(self, kind: str, name: str, module: Module, note: Note, **attrs: Any) -> Fact:
+        """A fact about a noted expression."""
+        span = Span(note.line, note.column, note.end_line, note.end_column)
+        return Fact(kind, name, module.path, span, attrs, None, self.around(module, note.block))
 
     def around(self, module: Module, block: int) -> Place:
         """The surroundings of code in `block`."""
@@ -128,6 +135,10 @@ class Place:
             return "yes" if _TEST_FILE.search(module.path) else "no"
         if attribute == "function":
             return module.qualname(block)
+        if attribute == "step":
+            return context.training.step(module, block)
+        if attribute == "behind":
+            return context.guards.behind(module, block)
         return context.under(module, block) if attribute == "under" else None
 
 

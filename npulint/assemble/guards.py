@@ -11,6 +11,7 @@ from npulint.facts.values import truth
 from npulint.later import regex
 
 _NPU = regex(r"npu|ascend|davinci|hccl|910", re.IGNORECASE)
+_GPU = regex(r"cuda|gpu", re.IGNORECASE)
 # Options that choose the job of a script: each of its jobs counts as run.
 _ROLE = regex(
     r"(?:^|[._])(?:is_|do_|if_|for_|to_)?(?:pre|fine)?_?(?:train|training|eval|evaluate|test|predict|infer|inference|mode|phase|action|task"
@@ -36,6 +37,20 @@ class Guards:
             self._memo[key] = "unknown"  # answers a recursive question
             known = self._memo[key] = self._active(module, block, depth)
         return known
+
+    def behind(self, module: Module, block: int) -> str:
+        """Which device the conditions around `block` ask for: npu, cuda or none."""
+        found = "none"
+        for inner in module.ancestors(block):
+            record = module.blocks[inner]
+            if record.kind in ("if", "else"):
+                wanted = (record.kind == "else") == _negated(record.test)
+                words = self._words(module, record.test) if wanted else []
+                if any(_NPU.search(word) for word in words):
+                    return "npu"
+                if any(_GPU.search(word) for word in words):
+                    found = "cuda"
+        return found
 
     def _active(self, module: Module, block: int, depth: int) -> str:
         if block < 0:

@@ -15,6 +15,7 @@ from npulint.facts.code import Bind, Const, Function, Import, Items, Op, Ref, Re
 _DEPTH = 24
 _STEPS = 600  # look-ups that one question may cost; many branches would make it explode
 
+_ALIASED = ("tensorflow", "npu_bridge", "torch", "apex")
 _DATASET = "tensorflow.data.Dataset()"
 _NOT_DATASET = ("make_", "reduce", "output_", "element_spec", "get_single_element", "options")
 
@@ -86,7 +87,7 @@ class Names:
                     if not name.startswith("?"):
                         return name
             if value.op == "[]":
-                return self._element(module, value, block, line)
+                return self._looked_up(module, value, block, line) or self._element(module, value, block, line)
         return "?"
 
     def _element(self, module: Module, value: Op, block: int, line: int) -> str:
@@ -97,6 +98,13 @@ class Names:
                 return returned
         base = self.of_value(module, holder, block, line)
         return "?" if base.startswith("?") else base + "[]"
+
+    def _looked_up(self, module: Module, value: Op, block: int, line: int) -> str:
+        """What ``torch.optim.__dict__["SGD"]`` is; empty for other subscripts."""
+        holder, key = value.operands
+        if not isinstance(holder, Ref) or not holder.name.endswith(".__dict__") or not isinstance(key, Const):
+            return ""
+        return self.member(self.of_name(module, holder.name[: -len(".__dict__")], block, line), str(key.value))
 
     def _returned_element(self, module: Module, result: Result, index: int) -> str:
         """What ``f()[index]`` is when the own function f returns a tuple as written."""
@@ -267,7 +275,7 @@ class Names:
         """The canonical name of ``base.part``."""
         if ":" in base and not base.startswith("?"):
             return self._own_member(base, part)
-        if base.startswith("tensorflow") or base.startswith("npu_bridge"):
+        if base.startswith(_ALIASED):
             return canonical(f"{base}.{part}")
         return f"{base}.{part}"
 

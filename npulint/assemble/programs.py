@@ -39,22 +39,26 @@ class Program:
 class Programs:
     """Finds the programs of one project."""
 
-    def __init__(self, context: Context, facts: dict[str, FactTable], other: list[FactTable]) -> None:
+    def __init__(
+        self, context: Context, facts: dict[str, FactTable], other: list[FactTable], adapter: str = "", torch: str = ""
+    ) -> None:
         self.context = context
         self.facts = facts
         self.other = other
+        self._adapter = adapter
+        self._torch = torch
         self._next: dict[str, list[str]] = {}
         self._uses = Reached(context.project)
 
-    def all(self, default_adapter: str) -> list[Program]:
+    def all(self) -> list[Program]:
         """Programs with an entry first, then what no entry reaches as one library program."""
         launched = self._launched()
         entries = [m for p, m in sorted(self.context.project.modules.items()) if self._is_entry(m, launched)]
-        programs = [self._program(m.path, sorted(self.closure(m)), default_adapter) for m in entries]
+        programs = [self._program(m.path, sorted(self.closure(m))) for m in entries]
         reached = {p for program in programs for p in program.paths}
         rest = sorted(set(self.context.project.modules) - reached)
         if rest or not programs:
-            programs.append(self._program("", rest, default_adapter, with_others=not programs))
+            programs.append(self._program("", rest, with_others=not programs))
         self._relate(programs)
         return programs
 
@@ -70,10 +74,10 @@ class Programs:
                 for fact in table.get(kind, ()):
                     fact.attrs["trains_file"] = "yes" if path in trained else "no"
 
-    def _program(self, entry: str, paths: list[str], adapter: str, with_others: bool = True) -> Program:
+    def _program(self, entry: str, paths: list[str], with_others: bool = True) -> Program:
         index = Index([self.facts[p] for p in paths] + (self.other if with_others else []))
         word = purpose(self.context.project.modules[entry], 0) if entry else "unknown"
-        attrs = describe(index, word, adapter, lambda facts: self._may_run(facts, paths, entry))
+        attrs = describe(index, word, self._adapter, self._torch, lambda facts: self._may_run(facts, paths, entry))
         attrs["ranks"] = self._ranks(entry)
         attrs["entry"] = "yes" if entry else "no"
         return Program(entry, self.context.project.root, paths, index, attrs)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from npulint.assemble.index import Index
+from npulint.assemble.torch_state import migration, precision
 from npulint.facts.model import Fact
 from npulint.facts.values import Known
 
@@ -17,9 +18,12 @@ _AMP = ("enable_mixed_precision_graph_rewrite",)
 _PATCHING = (1, 9)  # the first adapter release whose import patches tf.Session
 
 
-def describe(index: Index, entry_word: str, adapter: str, may_run: Callable[[list[Fact]], bool]) -> dict[str, str]:
+def describe(
+    index: Index, entry_word: str, adapter: str, torch: str, may_run: Callable[[list[Fact]], bool]
+) -> dict[str, str]:
     """The attributes of a program. `entry_word` is what its entry's name says it is for, `adapter` the
-    adapter release to assume; `may_run` tells whether the program can come to any of some facts."""
+    adapter release to assume, `torch` that of PyTorch (empty: not known); `may_run` tells whether the program
+    can come to any of some facts."""
     npu = _npu_imports(index)
     framework = _framework(index)
     trains = _trains(index, entry_word, may_run)
@@ -40,8 +44,13 @@ def describe(index: Index, entry_word: str, adapter: str, may_run: Callable[[lis
         "precision": _precision(index),
         "multi_device": _multi_device(index),
         "tensorflow": _generation(index),
+        "torch": torch,
+        "migration": migration(index) if framework == "torch" else "none",
     }
     attrs["state"] = _state(index, bool(npu), patched == "yes")
+    if framework == "torch":
+        attrs["precision"] = precision(index)
+        attrs["state"] = "not_started" if attrs["migration"] == "none" else "migrated"
     return attrs
 
 

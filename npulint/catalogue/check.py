@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 CATEGORIES = ("functional", "precision", "performance", "hygiene")
+MIGRATIONS = ("none", "transfer", "manual", "agnostic")
 STATES = ("not_started", "partial", "migrated")
 FAMILIES = {"engine": 0, "tensorflow": 1, "pytorch": 2, "launch": 3, "graph": 4, "run": 5, "compare": 6}
 TOPICS = frozenset(
@@ -67,7 +68,7 @@ class Reference(msgspec.Struct, frozen=True):
 class Applies(msgspec.Struct, frozen=True):
     """For which programs a check speaks; empty means any. `versions` maps tensorflow, torch, adapter,
     cann to a range such as ``>=1.15,<2``; `soc` lists SoC families; `trains` asks for a training
-    program (or, when false, for any other)."""
+    program (or, when false, for any other); `migrations` are the ways in which PyTorch code comes to the NPU."""
 
     frameworks: tuple[str, ...] = ()
     states: tuple[str, ...] = ()
@@ -75,6 +76,7 @@ class Applies(msgspec.Struct, frozen=True):
     soc: tuple[str, ...] = ()
     versions: dict[str, str] = {}
     trains: bool | None = None
+    migrations: tuple[str, ...] = ()
 
 
 class Check(msgspec.Struct, frozen=True):

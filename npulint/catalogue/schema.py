@@ -7,7 +7,7 @@ import re
 import msgspec
 
 from npulint.catalogue.cases import read_examples
-from npulint.catalogue.check import CATEGORIES, FAMILIES, STATES, TOPICS, Applies, Check, Query, Reference
+from npulint.catalogue.check import CATEGORIES, FAMILIES, MIGRATIONS, STATES, TOPICS, Applies, Check, Query, Reference
 from npulint.catalogue.fields import Fields, Keys
 from npulint.catalogue.problems import CatalogueProblem
 from npulint.catalogue.questions import Questions
@@ -127,7 +127,7 @@ def _code(fields: Fields, keys: Keys, family: str) -> str:
 
 
 def _applies(fields: Fields, node: Node) -> Applies:
-    keys = fields.mapping(node, "applies", (), ("framework", "state", "mode", "soc", "trains", *VERSIONED))
+    keys = fields.mapping(node, "applies", (), ("framework", "state", "mode", "soc", "trains", "migration", *VERSIONED))
 
     def words(name: str, known: tuple[str, ...] = ()) -> tuple[str, ...]:
         return fields.words(keys[name], f"applies.{name}", known) if name in keys else ()
@@ -136,6 +136,7 @@ def _applies(fields: Fields, node: Node) -> Applies:
         frameworks=words("framework", FRAMEWORKS),
         states=words("state", STATES),
         modes=words("mode", MODES),
+        migrations=words("migration", MIGRATIONS),
         soc=words("soc"),
         versions={name: _range(fields, keys[name], f"applies.{name}") for name in VERSIONED if name in keys},
         trains=fields.flag(keys["trains"], "applies.trains") if "trains" in keys else None,

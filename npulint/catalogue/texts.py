@@ -19,7 +19,7 @@ _WIDE = r"[\u3000-\u303f\u3400-\u9fff\uff00-\uffef]"
 _SEAM = re.compile(rf"(?<=[\u3000-\u303f\uff00-\uffef]) | (?=[\u3000-\u303f\uff00-\uffef])|(?<={_WIDE}) (?={_WIDE})")
 """The blank that a folded line leaves beside Chinese punctuation or between two Chinese characters."""
 _CHINESE = re.compile(r"[\u3400-\u9fff]")
-_ALWAYS = frozenset(("name", "short", "path"))
+_ALWAYS = frozenset(("name", "short", "path", "count", "files"))
 
 
 def read_texts(fields: Fields, node: Node, find: Query) -> dict[str, Text]:

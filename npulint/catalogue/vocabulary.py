@@ -28,6 +28,8 @@ _PLACE: dict[str, Values] = {
     "in_input": frozenset(("yes", "maybe", "no")),
     "in_loop": _FLAG,
     "in_test": _FLAG,
+    "step": frozenset(("yes", "gated", "host", "no")),
+    "behind": frozenset(("npu", "cuda", "none")),
     "function": _ANY,
     "under": _ANY,
 }
@@ -125,6 +127,7 @@ KINDS: dict[str, Kind] = {
         what=_words("init rank optimizer broadcast strategy allreduce shard other"),
         wraps_scaled=_FLAG,
     ),
+    "npu": _call(on=_ANY),
     "run": _call(fetches=_ANY, fed=_FLAG, loops=_ANY, gated=_FLAG, runs=_ANY),
     "graph_growth": _call(),
     "py_func": _call(shaped=_FLAG),
@@ -151,6 +154,8 @@ KINDS: dict[str, Kind] = {
             "patched": _FLAG,
             "precision": _words("none mixed fp16 fp32 unknown default"),
             "tensorflow": _ANY,
+            "torch": _ANY,
+            "migration": _words("none transfer manual agnostic"),
         }
     ),
 }

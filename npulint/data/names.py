@@ -1,4 +1,4 @@
-"""Canonical names: one name for every spelling of a TensorFlow or adapter member.
+"""Canonical names: one name for every spelling of a framework or adapter member (PyTorch: `torch_names`).
 
 The canonical name is the short TensorFlow 1.15 spelling below ``tensorflow``: ``tensorflow.reduce_sum``
 for ``tf.math.reduce_sum``, ``tensorflow.nn.top_k`` for ``tf.math.top_k``. Two spellings are one only if 1.15
@@ -14,6 +14,7 @@ from functools import cache, lru_cache
 import msgspec
 
 from npulint.data import table
+from npulint.data.torch_names import ROOTS, canonical_torch, star_names
 
 _ROOTS = frozenset(
     (
@@ -48,8 +49,9 @@ def canonical(name: str) -> str:
 
     What follows a call or subscript (``tf.data.Dataset.range().map``) is kept.
     """
-    if name.partition(".")[0] not in _ROOTS:
-        return name
+    root = name.partition(".")[0]
+    if root not in _ROOTS:
+        return canonical_torch(name) if root in ROOTS else name
     end = min((at for at in (name.find("("), name.find("[")) if at >= 0), default=len(name))
     head, tail = name[:end], name[end:]
     for _ in range(_STEPS):
@@ -63,6 +65,8 @@ def canonical(name: str) -> str:
 @lru_cache(maxsize=256)
 def star_exports(module: str) -> frozenset[str]:
     """Names that ``from module import *`` brings; empty for a module that is not recorded."""
+    if module.partition(".")[0] in ROOTS:
+        return star_names(module)
     exports = _exports()
     known = exports.get(module)
     if known is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from npulint.assemble.programs import Program
 from npulint.catalogue.check import Applies, Check, Text
@@ -14,7 +14,7 @@ from npulint.facts.values import Known
 from npulint.findings import Finding, Fix, Related
 from npulint.later import regex
 
-_RELATED = 24
+_RELATED = 24  # facts of `related` that are listed; the places that a finding speaks for are listed all
 _CAPTURE = regex(r"\{([a-z_][a-z0-9_]*)\}")
 
 
@@ -83,6 +83,8 @@ def applies(rule: Applies, program: Program, target: dict[str, str]) -> bool:
         return False
     if rule.states and attrs["state"] not in rule.states:
         return False
+    if rule.migrations and attrs["migration"] not in rule.migrations:
+        return False
     if rule.modes and not set(rule.modes) & set(attrs["mode"].split()):
         return False
     if rule.trains is not None and (attrs["trains"] == "yes") != rule.trains:
@@ -90,7 +92,7 @@ def applies(rule: Applies, program: Program, target: dict[str, str]) -> bool:
     if rule.soc and target.get("soc") and target["soc"] not in rule.soc:
         return False
     for key, wanted in rule.versions.items():
-        version = target.get(key) or (attrs.get(key, "") if key == "tensorflow" else "")
+        version = target.get(key) or attrs.get(key, "")
         if version and not within(version, wanted):
             return False
     return True
@@ -100,15 +102,18 @@ def _findings(check: Check, facts: list[Fact], extra: list[Fact], program: Progr
     text = check.text.get(lang) or check.text["en"]
     unique = {(f.path, f.span): f for f in sorted(facts, key=lambda f: (f.path, f.span))}
     ordered = list(unique.values())
+    extra = extra[:_RELATED]
     if not check.once:
-        return [_finding(check, text, fact, extra, program) for fact in ordered]
+        return [_finding(check, text, [fact], extra, program) for fact in ordered]
     groups: dict[str, list[Fact]] = {}
     for fact in sorted(ordered, key=lambda f: f.path != program.entry) if check.once == "program" else ordered:
         groups.setdefault(fact.path if check.once == "file" else "", []).append(fact)
-    return [_finding(check, text, group[0], [*extra, *group[1:]], program) for group in groups.values()]
+    return [_finding(check, text, group, extra, program) for group in groups.values()]
 
 
-def _finding(check: Check, text: Text, fact: Fact, related: list[Fact], program: Program) -> Finding:
+def _finding(check: Check, text: Text, facts: list[Fact], related: list[Fact], program: Program) -> Finding:
+    fact = facts[0]
+    counts = {"count": str(len(facts)), "files": str(len({one.path for one in facts}))}
     return Finding(
         code=check.code,
         name=check.name,
@@ -118,17 +123,18 @@ def _finding(check: Check, text: Text, fact: Fact, related: list[Fact], program:
         confidence=check.confidence,
         path=fact.path,
         span=fact.span,
-        message=fill(text.message, fact),
-        why=fill(text.why, fact),
-        fix=Fix(fill(text.fix, fact), check.applicability),
-        related=tuple(Related(f.path, f.span, f.name) for f in related[:_RELATED]),
+        message=fill(text.message, fact, counts),
+        why=fill(text.why, fact, counts),
+        fix=Fix(fill(text.fix, fact, counts), check.applicability),
+        related=tuple(Related(f.path, f.span, f.name) for f in [*related, *facts[1:]]),
         program=program.entry or program.root,
     )
 
 
-def fill(text: str, fact: Fact) -> str:
-    """Replace ``{captures}`` by what the fact says; an unknown one becomes ``?``."""
-    return _CAPTURE.sub(lambda m: capture(m[1], fact), text) if "{" in text else text
+def fill(text: str, fact: Fact, counts: Mapping[str, str] = {}) -> str:
+    """Replace ``{captures}`` by what the fact says, ``{count}`` and ``{files}`` by `counts`; an unknown one
+    becomes ``?``."""
+    return _CAPTURE.sub(lambda m: counts.get(m[1]) or capture(m[1], fact), text) if "{" in text else text
 
 
 def capture(name: str, fact: Fact) -> str:

@@ -44,7 +44,7 @@ class Table(msgspec.Struct, frozen=True, array_like=True, tag="d"):
 
 
 class Op(msgspec.Struct, frozen=True, array_like=True, tag="o"):
-    """An operation on values: ``+ - * / // % **``, ``and or not``, comparisons, ``if`` (a conditional
+    """An operation on values: ``+ - * / // % ** @ & | ^ ~``, ``and or not``, comparisons, ``if`` (a conditional
     expression: test, then, else), ``join`` (an f-string), ``[]`` (subscript: object, index),
     ``.`` (attribute of a value that has no name: object, attribute name)."""
 
@@ -104,7 +104,8 @@ class Call(msgspec.Struct, frozen=True, array_like=True):
 
 class Bind(msgspec.Struct, frozen=True, array_like=True):
     """An assignment. `target` is a dotted name as written; subscripts with a literal key stand as
-    ``[key]`` (``op.parameter_map[precision_mode].s``), other subscripts as ``[*]``."""
+    ``[key]`` (``op.parameter_map[precision_mode].s``), other subscripts as ``[*]``. `key` is the computed
+    key of a last such subscript (``x[x > 1] = 0``)."""
 
     target: str
     value: Value
@@ -113,6 +114,7 @@ class Bind(msgspec.Struct, frozen=True, array_like=True):
     column: int
     end_line: int
     end_column: int
+    key: Value = UNKNOWN
 
 
 class Import(msgspec.Struct, frozen=True, array_like=True):
@@ -139,6 +141,20 @@ class Mention(msgspec.Struct, frozen=True, array_like=True, gc=False):
     end_column: int
 
 
+class Note(msgspec.Struct, frozen=True, array_like=True):
+    """An expression that only PyTorch checks ask about; other files have none. Kinds: compare (with a text
+    or name that says CUDA, GPU or NCCL), attribute (of an object that was not imported: ``x.is_cuda``), mask (a
+    subscript that is read and whose index is computed), matmul (``a @ b``)."""
+
+    kind: str
+    value: Value
+    block: int
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
 class Return(msgspec.Struct, frozen=True, array_like=True):
     """A ``return`` (or ``yield``) with its value."""
 
@@ -156,3 +172,4 @@ class Code(msgspec.Struct, frozen=True, array_like=True):
     imports: list[Import] = []
     mentions: list[Mention] = []
     returns: list[Return] = []
+    notes: list[Note] = []

@@ -15,6 +15,7 @@ from npulint.facts.code import (
     Function,
     Import,
     Items,
+    Note,
     Op,
     Ref,
     Result,
@@ -22,13 +23,19 @@ from npulint.facts.code import (
     Table,
     Value,
 )
+from npulint.read.python.notes import COMPUTED, NOTED, says_cuda
 
 _DEEP = 60  # expression levels read by recursion; what lies deeper is queued and read afterwards
 _WIDE = 256  # elements of a display kept as a value; a longer one is data, not a setting
 _LONG = 400  # characters of a string kept as a value
 
 _EXACT = (bool, float)
-_BINARY = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**"}
+_BINARY = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**"} | {
+    ast.MatMult: "@",
+    ast.BitAnd: "&",
+    ast.BitOr: "|",
+    ast.BitXor: "^",
+}
 _COMPARE = {
     ast.Eq: "==",
     ast.NotEq: "!=",
@@ -54,6 +61,8 @@ class Expressions:
         self.imports: list[Import] = []
         self.mentions: list[tuple[str, int, int, int, int]] = []
         self.returns: list[Return] = []
+        self.notes: list[Note] = []
+        self._notes = "torch" in text  # whether to take notes
         self.imported: set[str] = set()
         self.deferred: list[tuple[ast.expr, int]] = []
         self._depth = 0
@@ -127,8 +136,10 @@ class Expressions:
         return offset - bisect_left(continued, offset)
 
     def target_name(self, node: ast.expr, block: int) -> str:
-        """An assignment target as text; calls and computed subscripts in it are recorded."""
+        """An assignment target as text; calls and computed subscripts in it are recorded. `target_key` is
+        left holding the computed key of a last subscript."""
         parts: list[str] = []
+        self.target_key: Value = UNKNOWN
         while True:
             if isinstance(node, ast.Name):
                 return node.id + "".join(reversed(parts)) if parts else node.id
@@ -137,6 +148,8 @@ class Expressions:
                 node = node.value
             elif isinstance(node, ast.Subscript):
                 key = self.value(node.slice, block)
+                if not parts:
+                    self.target_key = UNKNOWN if isinstance(key, Const) else key
                 parts.append(f"[{key.value}]" if isinstance(key, Const) else "[*]")
                 node = node.value
             elif isinstance(node, ast.Call):
@@ -182,11 +195,19 @@ class Expressions:
     def _attribute(self, node: ast.Attribute, block: int) -> Value:
         inner = node.value
         if inner.__class__ is ast.Name and inner.id not in self.imported:
-            return Ref(f"{inner.id}.{node.attr}")
+            value: Value = Ref(f"{inner.id}.{node.attr}")
+            if self._notes and node.attr in NOTED:
+                self._note("attribute", value, node, block)
+            return value
         value = self._dotted(node, block)
         if value.__class__ is Ref and value.name.partition(".")[0] in self.imported:
             self.mentions.append((value.name, block, *self._place(node)))
+        elif self._notes and node.attr in NOTED:
+            self._note("attribute", value, node, block)
         return value
+
+    def _note(self, kind: str, value: Value, node: ast.expr, block: int) -> None:
+        self.notes.append(Note(kind, value, block, *self.span(node)))
 
     def _dotted(self, node: ast.Attribute, block: int) -> Value:
         parts = [node.attr]
@@ -233,12 +254,18 @@ class Expressions:
     def _subscript(self, node: ast.Subscript, block: int) -> Value:
         value, leaves = self.value, self._leaves
         holder = leaves.get(node.value.__class__, value)(node.value, block)
-        return Op("[]", (holder, leaves.get(node.slice.__class__, value)(node.slice, block)))
+        read = Op("[]", (holder, leaves.get(node.slice.__class__, value)(node.slice, block)))
+        if self._notes and node.slice.__class__ in COMPUTED:
+            self._note("mask", read, node, block)
+        return read
 
     def _binary(self, node: ast.BinOp, block: int) -> Value:
         value, leaves = self.value, self._leaves
         left = leaves.get(node.left.__class__, value)(node.left, block)
-        return Op(_BINARY.get(type(node.op), "?"), (left, leaves.get(node.right.__class__, value)(node.right, block)))
+        result = Op(_BINARY.get(type(node.op), "?"), (left, leaves.get(node.right.__class__, value)(node.right, block)))
+        if self._notes and result.op == "@":
+            self._note("matmul", result, node, block)
+        return result
 
     def _boolean(self, node: ast.BoolOp, block: int) -> Value:
         operator = "and" if isinstance(node.op, ast.And) else "or"
@@ -254,12 +281,17 @@ class Expressions:
             if isinstance(value, Const) and isinstance(value.value, int | float):
                 return Const(-value.value)
             return Op("neg", (value,))
-        return UNKNOWN
+        return Op("~", (value,))
 
     def _compare(self, node: ast.Compare, block: int) -> Value:
         left = self.value(node.left, block)
         right = [self.value(c, block) for c in node.comparators]
-        return Op(_COMPARE[type(node.ops[0])], (left, right[0])) if len(right) == 1 else UNKNOWN
+        if len(right) > 1:
+            return UNKNOWN
+        result = Op(_COMPARE[type(node.ops[0])], (left, right[0]))
+        if self._notes and (says_cuda(left) or says_cuda(right[0])):
+            self._note("compare", result, node, block)
+        return result
 
     def _conditional(self, node: ast.IfExp, block: int) -> Value:
         return Op("if", (self.value(node.test, block), self.value(node.body, block), self.value(node.orelse, block)))

@@ -5,8 +5,23 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from npulint.facts.code import UNKNOWN, Bind, Block, Code, Const, Function, Import, Mention, Op, Return, Value
+from npulint.facts.code import (
+    UNKNOWN,
+    Bind,
+    Block,
+    Code,
+    Const,
+    Function,
+    Import,
+    Mention,
+    Note,
+    Op,
+    Ref,
+    Return,
+    Value,
+)
 from npulint.read.python.expressions import Expressions
+from npulint.read.python.notes import is_mask
 
 _Statements = list[ast.stmt]
 
@@ -62,7 +77,20 @@ class Walker(Expressions):
                 self.value(node, block)
         roots = {i.alias.split(".", 1)[0] for i in self.imports}
         mentions = [Mention(*m) for m in self.mentions if m[0].split(".", 1)[0] in roots]
-        return Code(self.blocks, self.calls, self.binds, self.imports, mentions, self.returns)
+        notes = self._kept_notes() if self.notes else []
+        return Code(self.blocks, self.calls, self.binds, self.imports, mentions, self.returns, notes)
+
+    def _kept_notes(self) -> list[Note]:
+        """The notes without the subscripts that this file gives no reason to think masks."""
+        masks = {b.target.rpartition(".")[2] for b in self.binds if is_mask(b.value, self.calls)}
+        return [note for note in self.notes if note.kind != "mask" or self._may_be_mask(note.value, masks)]
+
+    def _may_be_mask(self, value: Value, masks: set[str]) -> bool:
+        index = value.operands[1] if isinstance(value, Op) else value
+        if isinstance(index, Ref):
+            last = index.name.rpartition(".")[2]
+            return last in masks or "mask" in last
+        return is_mask(index, self.calls)
 
     def new_block(self, kind: str, parent: int, line: int, **fields: object) -> int:
         self.blocks.append(Block(kind, parent, line, **fields))  # type: ignore[arg-type]
@@ -118,7 +146,7 @@ class Walker(Expressions):
         if not name:
             return
         where = self._home(name, block)
-        self.binds.append(Bind(name, value, where, *self.span(target)))
+        self.binds.append(Bind(name, value, where, *self.span(target), self.target_key))
 
     def _home(self, name: str, block: int) -> int:
         return self._elsewhere.get(self._scope(block), {}).get(name, block) if self._elsewhere else block

@@ -31,16 +31,22 @@ _PLAIN = regex(
 _FIGURE = regex(r"=`[ \t]*(?:grep|awk|cat|tail|head|sort|wc)\b[^`\n]*`[ \t]*$", re.MULTILINE)
 _VARIABLE = regex(r"[ \t]*\w+")
 _NAME = regex(r"[A-Za-z_]\w*")
+# Variables that only a started program can be meant to read: without export none does.
+_FOR_OTHERS = regex(
+    r"(?:ASCEND_(?:GLOBAL|SLOG|LAUNCH|RT|CACHE|WORK|PROCESS)|HCCL_|TORCH_(?:NPU|HCCL|TRANSFER|DEVICE)|PYTORCH_(?:NPU|NO_NPU)"
+    r"|TASK_QUEUE|INF_NAN_MODE|COMBINED_ENABLE|MULTI_STREAM_|CPU_AFFINITY_CONF|ACLNN_|ACL_OP_)\w*"
+)
 
 
 def read_shell(text: str, path: str, via: str = "shell") -> list[Fact]:
     """The facts of a shell script, in text order.
 
-    ``environment`` (attrs: value or None when computed, via, guarded, default), ``launch`` (name: the
+    ``environment`` (attrs: value or None when computed, via, guarded, default, used), ``launch`` (name: the
     script as written; attrs: script, interpreter, options, defaults, module, launcher,
-    launcher_options, guarded), ``command`` (name: the program; attrs: line, guarded) and ``dependency``
-    for what pip installs. `default` and `defaults` say that the caller of the script may choose another
-    value. `via` marks the facts of other kinds of files that hold shell commands.
+    launcher_options, guarded, sourced), ``command`` (name: the program; attrs: line, guarded), ``dependency``
+    for what pip installs and ``shell_problem`` (spaced-assignment, not-exported; attrs: variable, value).
+    `default` and `defaults` say that the caller of the script may choose another value, `used` that the script
+    itself reads the variable. `via` marks the facts of other kinds of files that hold shell commands.
     """
     return read_script(text, path, via)[0]
 
@@ -73,6 +79,7 @@ class _Reader:
         self._exported: set[str] = set()
         self._functions: set[str] = set()
         self._facts: list[Fact] = []
+        self._kept: dict[str, tuple[Word, str | None]] = {}  # set for others, but not exported so far
         self._level = level
 
     def read(self) -> tuple[list[Fact], list[Problem]]:
@@ -89,8 +96,24 @@ class _Reader:
         if lexer.broken is not None:
             span = self._lines.span(lexer.broken, lexer.broken + 1)
             problems.append(Problem(self._path, "syntax-error", "unterminated quote or bracket", span, fatal=False))
+        self._not_exported()
         self._facts.sort(key=lambda fact: (fact.span.line, fact.span.column))
         return self._facts, problems
+
+    def _not_exported(self) -> None:
+        """Variables that what the script starts should read, but that stay in the script."""
+        starts = any(fact.kind == "launch" and not fact.attrs["sourced"] for fact in self._facts)
+        if not starts or "set -a" in self._text or "allexport" in self._text:
+            return
+        for name, (word, value) in self._kept.items():
+            if name not in self._exported and not self._reads(name):
+                self._problem("not-exported", name, value, word.start, word.end)
+
+    def _reads(self, name: str) -> bool:
+        return f"${name}" in self._text or f"${{{name}" in self._text
+
+    def _problem(self, problem: str, variable: str, value: str | None, start: int, end: int) -> None:
+        self._fact("shell_problem", problem, start, end, variable=variable, value=value, via=self._via)
 
     def _fact(self, kind: str, name: str, start: int, end: int, **attrs: Any) -> None:
         self._facts.append(Fact(kind, name, self._path, self._lines.span(start, end), attrs))
@@ -142,8 +165,13 @@ class _Reader:
             self._program(words, command)
 
     def _plain(self, word: Word, command: Command) -> None:
-        if word.to is not None and word.to.written in self._exported:
+        if word.to is None:
+            return
+        if word.to.written in self._exported:
             self._environment(word, command)
+        elif _FOR_OTHERS.fullmatch(word.to.written):
+            assignment = self._variables.assignment(word, command)
+            self._kept.setdefault(word.to.name, (word, assignment.value.known if assignment else None))
 
     def _environment(self, word: Word, command: Command) -> None:
         assignment = self._variables.assignment(word, command)
@@ -151,15 +179,14 @@ class _Reader:
             self._set(assignment.name, assignment.value.known, assignment.value.default, word, command)
 
     def _set(self, name: str, value: str | None, default: bool, word: Word, command: Command) -> None:
-        guarded = command.guarded
-        self._fact(
-            "environment", name, word.start, word.end, value=value, via=self._via, guarded=guarded, default=default
-        )
+        attrs = {"value": value, "via": self._via, "guarded": command.guarded, "default": default}
+        self._fact("environment", name, word.start, word.end, used=self._reads(name), **attrs)
 
     def _declare(self, head: str, words: tuple[Word, ...], command: Command) -> None:
         flags = "".join(word.literal or "" for word in words if (word.literal or "").startswith("-"))
         if (head not in ("export", "ENV") and "x" not in flags) or "n" in flags or "f" in flags or "p" in flags:
             return
+        self._spaced(words)
         for word in words:
             if word.to is not None:
                 self._exported.add(word.to.written.rstrip("+"))
@@ -169,7 +196,18 @@ class _Reader:
                 value, default = self._variables.value(word.literal, command, word.start)
                 self._set(word.literal, None if HOLE in value else value, default, word, command)
 
+    def _spaced(self, words: tuple[Word, ...]) -> bool:
+        """Whether blanks stand around the ``=`` of ``NAME = value``, which then sets nothing."""
+        for word, following in zip(words, words[1:], strict=False):
+            name, sign = word.literal or "", following.literal or ""
+            if _NAME.fullmatch(name) and sign.startswith("=") and not sign.startswith("=="):
+                self._problem("spaced-assignment", name, None, word.start, words[-1].end)
+                return True
+        return False
+
     def _program(self, words: tuple[Word, ...], command: Command) -> None:
+        if (words[0].literal or "").isupper() and self._spaced(words[:2]):
+            return
         fields = self._variables.fields(words, command)
         if not fields:
             return
@@ -211,6 +249,7 @@ class _Reader:
             launcher=launch.launcher,
             launcher_options=launch.launcher_options,
             guarded=command.guarded,
+            sourced=fields[launch.first].text in ("source", "."),
         )
 
     def _inline(self, text: str, word: Word) -> None:

@@ -1,0 +1,39 @@
+"""What only PyTorch projects are asked: devices, optimizers, training steps, loaders …, one module per area.
+
+A part has ``wants(name)``, ``of_call(context, module, index, name)`` for the calls that it wants, and
+``of_module(context, module)`` for facts that are no calls.
+"""
+
+from npulint.assemble.recognise.torch import (
+    affinity,
+    apis,
+    debugging,
+    devices,
+    distribution,
+    extensions,
+    host_sync,
+    libraries,
+    loaders,
+    npu_ops,
+    optimizers,
+    precision,
+    shapes,
+    steps,
+)
+
+PARTS = (
+    steps,
+    devices,
+    optimizers,
+    precision,
+    apis,
+    libraries,
+    extensions,
+    npu_ops,
+    shapes,
+    host_sync,
+    loaders,
+    distribution,
+    debugging,
+    affinity,
+)

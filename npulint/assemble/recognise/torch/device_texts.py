@@ -1,0 +1,282 @@
+"""Device texts: ``"cuda"``, ``f"cuda:{rank}"`` and the like where a device is meant."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from npulint.assemble.context import Context
+from npulint.assemble.flow import argument
+from npulint.assemble.module import Module
+from npulint.assemble.recognise.torch.device_names import AVAILABLE, TENSOR_TYPE
+from npulint.facts.code import Call, Const, Items, Op, Ref, Result, Table, Value
+from npulint.facts.model import Fact, Span
+from npulint.facts.values import Known
+from npulint.later import regex
+
+_PLAIN = regex(r"^cuda(?::\d+)?$")
+_COMPOSED = regex(r"^cuda(?::|\{|%|$)")
+_OTHER_DEVICE = regex(r"^(?:npu|cpu|mps|xpu)\b")
+_NAME = regex(
+    r"(?:^|[._])(?:(?:\w+_)?(?:device|devices|dev|device_type|device_name|device_str)|map_location|maplocation|accelerator|loc)\]?$",
+    re.IGNORECASE,
+)
+_KEYWORDS = ("device", "map_location", "device_type", "device_name", "devices", "accelerator")
+_POSITIONS = {
+    "torch.device": 0,
+    "torch.load": 1,
+    "torch.jit.load": 1,
+    "torch.set_default_device": 0,
+    "torch.autocast": 0,
+    "torch.Generator": 0,
+    "torch.amp.GradScaler": 0,
+    "torch.get_device_module": 0,
+}
+_BREAKING = ("torch.load", "torch.jit.load", "torch.set_default_device", "torch.Generator")
+_MOVES = frozenset(("to", "to_empty"))
+_TYPED = frozenset(("type", "set_default_tensor_type"))
+_OPTIONS = {"add_argument": ("default", -1), "DEFINE_string": ("default", 1), "DEFINE_enum": ("default", 1), "option": ("default", -1)}
+_FOREIGN = ("numba.", "cupy.", "pycuda.", "jax.", "tensorflow.", "mxnet.", "paddle.", "mindspore.", "chainer.")
+_INDEX = regex(r"^(?:\w+[._])?(?:rank|local_rank|gpu|gpu_id|device_id|dev_id)$", re.IGNORECASE)
+_DEPTH = 6
+
+
+def texts(context: Context, module: Module) -> list[Fact]:
+    """The ``cuda`` facts of the form ``text`` (and of ``type``, ``index``) of a module."""
+    return [
+        *_in_calls(context, module),
+        *_assigned(context, module),
+        *_defaults(context, module),
+        *_returned(context, module),
+    ]
+
+
+def leaves(module: Module, value: Value, depth: int = 0) -> list[str]:
+    """The device texts that an expression may be, composed ones by their literal beginning."""
+    if isinstance(value, Const):
+        return [value.value] if isinstance(value.value, str) else []
+    if isinstance(value, Ref | Table) or depth > _DEPTH:
+        return []
+    if isinstance(value, Op):
+        if value.op in ("if", "or", "and"):
+            parts = value.operands[1:] if value.op == "if" else value.operands
+            return [text for operand in parts for text in leaves(module, operand, depth + 1)]
+        if value.op in ("+", "%", "join") and value.operands:
+            found = leaves(module, value.operands[0], depth + 1)
+            return [f"{text}…" if value.op == "+" else text for text in found]
+    if isinstance(value, Result):
+        call = module.code.calls[value.call]
+        if isinstance(call.callee, Op) and call.callee.operands[-1] == Const("format"):
+            return leaves(module, call.callee.operands[0], depth + 1)
+        if call.callee == Ref("str") and len(call.args) == 1:
+            return leaves(module, call.args[0], depth + 1)
+    return []
+
+
+def cuda_text(module: Module, value: Value) -> str:
+    """The CUDA device that an expression may name; empty when it names none."""
+    if value.__class__ is Const:
+        text = value.value  # type: ignore[union-attr]
+        return text if isinstance(text, str) and text.startswith("cuda") and _PLAIN.match(text) else ""
+    if isinstance(value, Table):
+        return next((text for inner in value.values if (text := cuda_text(module, inner))), "")
+    if isinstance(value, Items):
+        return next((text for inner in value.items if (text := cuda_text(module, inner))), "")
+    if isinstance(value, Op | Result):
+        return next((text for text in leaves(module, value) if _COMPOSED.match(text)), "")
+    return ""
+
+
+def is_device_name(name: str) -> bool:
+    """Whether a name (``self.device``, ``map_location``) is customary for a device."""
+    return _NAME.search(name) is not None
+
+
+def asks_cuda(context: Context, module: Module, value: Value, block: int, line: int, depth: int = 0) -> bool:
+    """Whether a condition depends on ``torch.cuda.is_available()``, also through names."""
+    if depth > _DEPTH:
+        return False
+    if isinstance(value, Result):
+        if context.names.of_call(module, value.call) in AVAILABLE:
+            return True
+        return any(asks_cuda(context, module, v, block, line, depth + 1) for v in module.code.calls[value.call].args)
+    if isinstance(value, Op):
+        return any(asks_cuda(context, module, v, block, line, depth + 1) for v in value.operands)
+    if isinstance(value, Ref):
+        return any(
+            asks_cuda(context, home, bind.value, bind.block, bind.line, depth + 2)
+            for home, bind in context.flow.bindings(module, value.name, block, line)[:4]
+        )
+    return False
+
+
+def _attrs(
+    context: Context, module: Module, value: Value, block: int, line: int, text: str, position: str, breaks: str
+) -> dict[str, object]:
+    others = [t for t in leaves(module, value) if _OTHER_DEVICE.match(t)]
+
+    def fallback() -> str:
+        chosen = isinstance(value, Op) and value.op in ("if", "and", "or") and not any(t.startswith("npu") for t in others)
+        return "yes" if chosen and asks_cuda(context, module, value, block, line) else "no"
+
+    return {
+        "form": "text",
+        "value": Known((text,), True),
+        "position": position,
+        "breaks": "no" if others else breaks,
+        "covered": "yes",
+        "counterpart": text.replace("cuda", "npu", 1),
+        "beside_npu": "yes" if any(t.startswith("npu") for t in others) else "no",
+        "fallback": fallback,
+    }
+
+
+def _in_calls(context: Context, module: Module) -> Iterator[Fact]:
+    for index, call in enumerate(module.code.calls):
+        for key, value in call.keywords:
+            if key.endswith(_KEYWORDS) and (text := cuda_text(module, value)):
+                yield from _keyword(context, module, index, value, key, text)
+        if call.args:
+            written = module.written(index)
+            if written in _OPTIONS:
+                yield from _option(context, module, index, written)
+            else:
+                yield from _positional(context, module, index, call, written)
+        elif module.written(index) == "option":
+            yield from _option(context, module, index, "option")
+
+
+def _keyword(context: Context, module: Module, index: int, value: Value, key: str, text: str) -> Iterator[Fact]:
+    name = context.names.of_call(module, index)
+    if name.startswith((*_FOREIGN, "torch.cuda.")):
+        return
+    call = module.code.calls[index]
+    sure = "yes" if name.startswith("torch.") and not name.startswith(("torch.autocast", "torch.amp")) else "unknown"
+    attrs = _attrs(context, module, value, call.block, call.line, text, f"{key}=", sure)
+    attrs["callee"] = name
+    yield context.call_fact("cuda", text, module, index, **attrs)
+
+
+def _positional(context: Context, module: Module, index: int, call: Call, written: str) -> Iterator[Fact]:
+    if written in _MOVES:
+        yield from _move(context, module, index, call)
+        return
+    name = context.names.of_call(module, index)
+    at = _POSITIONS.get(name)
+    if at is not None:
+        value = call.args[at] if at < len(call.args) else None
+        text = cuda_text(module, value) if value is not None else ""
+        if value is not None and text:
+            breaks = "yes" if name in _BREAKING else "no"
+            attrs = _attrs(context, module, value, call.block, call.line, text, name, breaks)
+            yield context.call_fact("cuda", text, module, index, **attrs, callee=name)
+        return
+    for position, value in enumerate(call.args):
+        if value.__class__ is not Const or not isinstance(value.value, str) or "cuda" not in value.value:  # type: ignore[union-attr]
+            continue
+        text = value.value  # type: ignore[union-attr]
+        if TENSOR_TYPE.match(text) and written in _TYPED:
+            yield context.call_fact("cuda", text, module, index, form="type", covered=_type_covered(text), breaks="yes")
+        elif _PLAIN.match(text) and _takes_device(context, name, position):
+            attrs = _attrs(context, module, value, call.block, call.line, text, "argument", "unknown")
+            yield context.call_fact("cuda", text, module, index, **attrs, callee=name)
+
+
+def _type_covered(text: str) -> str:
+    return "no" if "Double" in text else "unknown"
+
+
+def _takes_device(context: Context, name: str, position: int) -> bool:
+    """Whether an own function has a device as its parameter at this position."""
+    target = context.names.function(name)
+    if target is None:
+        return False
+    home, block = target
+    if home.blocks[block].kind == "class":
+        block = home.definition(block, "__init__")
+    if block < 0:
+        return False
+    params = home.blocks[block].params
+    shift = 1 if params[:1] in (("self",), ("cls",)) else 0
+    return position + shift < len(params) and is_device_name(params[position + shift])
+
+
+def _move(context: Context, module: Module, index: int, call: Call) -> Iterator[Fact]:
+    """``x.to("cuda")``; also ``x.to(0)`` and ``x.to(rank)``, whose number means whatever device comes first."""
+    value = call.args[0]
+    text = cuda_text(module, value)
+    if text:
+        attrs = _attrs(context, module, value, call.block, call.line, text, ".to", "yes")
+        yield context.call_fact("cuda", text, module, index, **attrs, callee=".to")
+        return
+    number = isinstance(value, Const) and isinstance(value.value, int) and not isinstance(value.value, bool)
+    if (number or (isinstance(value, Ref) and _INDEX.match(value.name))) and len(call.args) == 1:
+        said = str(value.value) if isinstance(value, Const) else value.name if isinstance(value, Ref) else "?"
+        yield context.call_fact("cuda", said, module, index, form="index", position=".to", breaks="unknown")
+
+
+def _option(context: Context, module: Module, index: int, written: str) -> Iterator[Fact]:
+    call = module.code.calls[index]
+    keyword, position = _OPTIONS[written]
+    value = argument(call, keyword, position)
+    text = cuda_text(module, value) if value is not None else ""
+    flags = [a.value for a in call.args if isinstance(a, Const) and isinstance(a.value, str)]
+    flags += [v.value for k, v in call.keywords if k == "dest" and isinstance(v, Const) and isinstance(v.value, str)]
+    names = [flag.lstrip("-").replace("-", "_") for flag in flags]
+    if value is None or not text or not (":" in text or any(is_device_name(name) for name in names)):
+        return
+    attrs = _attrs(context, module, value, call.block, call.line, text, "option", "no")
+    if _offers_npu(context, call, names):
+        attrs["beside_npu"] = "yes"
+    yield context.call_fact("cuda", text, module, index, **attrs, callee=written)
+
+
+def _offers_npu(context: Context, call: Call, names: list[str]) -> bool:
+    """Whether an option has the NPU among its choices, or a launcher chooses it."""
+    choices = argument(call, "choices", -1)
+    if isinstance(choices, Items) and any(isinstance(c, Const) and str(c.value).startswith("npu") for c in choices.items):
+        return True
+    launched = [value for name in names for value in context.options.launched.get(name, ())]
+    return any(value is None or value.startswith("npu") for value in launched)
+
+
+def _assigned(context: Context, module: Module) -> Iterator[Fact]:
+    for bind in module.code.binds:
+        value = bind.value
+        if value.__class__ is Ref or not (text := cuda_text(module, value)):
+            continue
+        if isinstance(value, Table):
+            named = any(
+                isinstance(k, Const) and isinstance(k.value, str) and is_device_name(k.value) and cuda_text(module, v)
+                for k, v in zip(value.keys, value.values, strict=True)
+            )
+            named = named or (":" in text and is_device_name(bind.target))
+        else:
+            named = not isinstance(value, Items) and (":" in text or is_device_name(bind.target))
+        if named:
+            attrs = _attrs(context, module, value, bind.block, bind.line, text, bind.target, "no")
+            attrs.pop("value")
+            yield context.bind_fact("cuda", text, module, bind, **attrs)
+
+
+def _defaults(context: Context, module: Module) -> Iterator[Fact]:
+    for record in module.blocks:
+        if not record.defaults or record.kind not in ("function", "lambda"):
+            continue
+        named = zip(record.params[-len(record.defaults) :], record.defaults, strict=True)
+        for name, value in named:
+            text = cuda_text(module, value)
+            if text and (":" in text or is_device_name(name)):
+                attrs = _attrs(context, module, value, record.parent, record.line, text, f"{name}=", "no")
+                attrs["position"] = "default"
+                span = Span(record.line, 1, record.line, 1)
+                yield Fact("cuda", text, module.path, span, attrs, None, context.around(module, record.parent))
+
+
+def _returned(context: Context, module: Module) -> Iterator[Fact]:
+    for returned in module.code.returns:
+        text = cuda_text(module, returned.value) if not isinstance(returned.value, Items | Table) else ""
+        if text and (":" in text or "device" in module.qualname(returned.block).rpartition(".")[2].lower()):
+            attrs = _attrs(context, module, returned.value, returned.block, returned.line, text, "return", "no")
+            span = Span(returned.line, 1, returned.line, 1)
+            yield Fact("cuda", text, module.path, span, attrs, None, context.around(module, returned.block))

@@ -1,0 +1,171 @@
+"""Device use: every place where code uses CUDA, as ``cuda`` facts (texts: `device_texts`, comparisons: `device_tests`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from npulint.assemble.context import Context
+from npulint.assemble.module import Module
+from npulint.assemble.recognise.torch import device_names as known
+from npulint.assemble.recognise.torch import device_order, device_tests, device_texts
+from npulint.facts.code import Bind, Call, Const, Function, Op, Ref, Value
+from npulint.facts.model import Fact, Span
+from npulint.later import regex
+
+_FOREIGN = ("numba.", "cupy.", "cupyx.", "pycuda.", "jax.", "tensorflow.", "mxnet.", "paddle.", "mindspore.", "taichi.")
+_FLAGS = ("torch.backends.cudnn", "torch.backends.cuda")
+_FLAG_NAMES = frozenset(
+    "benchmark enabled deterministic allow_tf32 fastest benchmark_limit verbose allow_fp16_reduced_precision_reduction "
+    "allow_bf16_reduced_precision_reduction max_size".split()
+)
+_VERSION = "torch.version.cuda"
+_METHODS = frozenset(("torch.Tensor.cuda", "torch.nn.Module.cuda"))
+_STORAGE = regex(r"(?:^|[?._])(?:\w*storage\w*)\.cuda$", re.IGNORECASE) if False else regex(r"storage\w*\.cuda$")
+_PARSERS = frozenset(("float", "int", "LooseVersion", "StrictVersion", "Version", "parse", "parse_version"))
+
+
+def wants(name: str) -> bool:
+    """Members of torch.cuda and of the cuDNN flags, ``.cuda()`` of anything, the NPU's capability."""
+    if name.endswith(".cuda"):
+        return not name.startswith(_FOREIGN)
+    return name.startswith((known.CUDA, *_FLAGS, _VERSION)) or name in known.CAPABILITY
+
+
+def of_call(context: Context, module: Module, index: int, name: str) -> list[Fact]:
+    """A ``cuda`` fact for a call that needs a CUDA device or asks for one."""
+    call = module.code.calls[index]
+    if name.endswith(".cuda"):
+        return [] if context.names.function(name) else [_method(context, module, index, name)]
+    if name.startswith(_VERSION):
+        return [context.call_fact("cuda", _VERSION, module, index, form="version", use="parsed", breaks="yes")]
+    if name in known.CAPABILITY:
+        return device_tests.capability(context, module, index, name)
+    if name.startswith(_FLAGS):
+        return [context.call_fact("cuda", name, module, index, form="flag", breaks="no")]
+    if "(" in name:
+        return []
+    return [context.call_fact("cuda", name, module, index, **_member(context, module, call.block, name))]
+
+
+def of_module(context: Context, module: Module) -> list[Fact]:
+    """``cuda`` facts that are no calls of a known name, ``early_binding`` and ``late_move`` facts."""
+    return [
+        *device_texts.texts(context, module),
+        *device_tests.tests(context, module),
+        *_mentions(context, module),
+        *_flags(context, module),
+        *device_order.early_bindings(context, module),
+        *device_order.late_moves(context, module),
+    ]
+
+
+def _method(context: Context, module: Module, index: int, name: str) -> Fact:
+    call = module.code.calls[index]
+    receiver = partial(_receiver, context, module, name)
+    return context.call_fact(
+        "cuda",
+        "cuda",
+        module,
+        index,
+        form="method",
+        covered="no" if _STORAGE.search(name) else "yes",
+        breaks="yes",
+        counterpart="npu",
+        receiver=receiver,
+        guarded=_tried(module, call.block),
+    )
+
+
+def _receiver(context: Context, module: Module, name: str) -> str:
+    """What ``.cuda()`` is called on: module, tensor, storage or unknown."""
+    holder = name.removesuffix(".cuda")
+    if _STORAGE.search(name):
+        return "storage"
+    if holder.startswith("torch.nn.") or (":" in holder and not holder.startswith("?")):
+        return "module"
+    return "tensor" if holder.startswith("torch.") else "unknown"
+
+
+def _member(context: Context, module: Module, block: int, name: str) -> dict[str, str]:
+    """The attributes of the use of a member of torch.cuda."""
+    attrs = {
+        "counterpart": known.counterpart(name),
+        "covered": known.covered(name),
+        "breaks": known.breaks(name),
+        "group": known.group(name),
+        "guarded": _tried(module, block),
+    }
+    if name in known.AVAILABLE:
+        attrs["form"] = "available"
+    elif known.TENSOR_TYPE.match(name):
+        attrs["form"] = "type"
+        attrs["covered"] = "no" if "Double" in name else "yes"
+    else:
+        attrs["form"] = "api"
+    return attrs
+
+
+def _tried(module: Module, block: int) -> str:
+    return "yes" if any(module.blocks[b].kind in ("try", "except") for b in module.ancestors(block)) else "no"
+
+
+def _mentions(context: Context, module: Module) -> Iterator[Fact]:
+    """Members of torch.cuda and ``Tensor.cuda`` that are handed on or kept instead of called."""
+    called = {(call.line, call.column) for call in module.code.calls}
+    parsed: set[tuple[int, int]] = set()
+    for record in module.code.mentions:
+        name = module.plain.get(record.name) or context.names.of_name(module, record.name, record.block, record.line)
+        if not name.startswith("torch.") or "(" in name or name in (known.CUDA[:-1], *_FLAGS):
+            continue
+        if name == _VERSION:
+            parsed = parsed or _parsed(module, record.name)
+            use = "parsed" if (record.line, record.block) in parsed else "read"
+            attrs = {"form": "version", "use": use, "breaks": "yes" if use == "parsed" else "no"}
+        elif name in _METHODS:
+            attrs = {"form": "method", "covered": "yes", "breaks": "yes", "counterpart": "npu", "receiver": "tensor"}
+            attrs["guarded"] = _tried(module, record.block)
+        elif name.startswith(known.CUDA) and (record.line, record.column) not in called and _is_member(name):
+            attrs = {**_member(context, module, record.block, name), "breaks": "no", "mentioned": "yes"}
+        else:
+            continue
+        span = Span(record.line, record.column, record.line, record.end_column)
+        yield Fact("cuda", name, module.path, span, attrs, None, context.around(module, record.block))
+
+
+def _is_member(name: str) -> bool:
+    """Whether a name is more than a module of torch.cuda."""
+    return name.removeprefix(known.CUDA) not in ("amp", "comm", "nccl", "nvtx", "random", "profiler", "streams")
+
+
+def _parsed(module: Module, written: str) -> set[tuple[int, int]]:
+    """The lines and blocks where ``torch.version.cuda`` is handed to something that takes a version apart."""
+    return {
+        (call.line, call.block)
+        for index, call in enumerate(module.code.calls)
+        if module.written(index) in _PARSERS and any(_is_or_holds(value, written) for value in call.args)
+    }
+
+
+def _is_or_holds(value: Value, written: str) -> bool:
+    if isinstance(value, Ref):
+        return value.name == written
+    return isinstance(value, Op) and value.op in ("or", "if") and False
+
+
+def _flags(context: Context, module: Module) -> Iterator[Fact]:
+    """``torch.backends.cudnn.benchmark = True`` and its like."""
+    for target, binds in module.dotted.items():
+        root, _, last = target.rpartition(".")
+        if last in _FLAG_NAMES and root:
+            for bind in binds:
+                name = context.names.of_name(module, target, bind.block, bind.line)
+                if name.startswith(_FLAGS):
+                    yield _flag(context, module, bind, name)
+
+
+def _flag(context: Context, module: Module, bind: Bind, name: str) -> Fact:
+    return context.bind_fact("cuda", name, module, bind, form="flag", breaks="no")
+
+
+__all__ = ["Call", "Const", "Function", "of_call", "of_module", "wants"]

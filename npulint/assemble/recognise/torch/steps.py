@@ -1,0 +1,39 @@
+"""Training steps: where gradients are computed, by the code itself or by a library's trainer; moves to the NPU."""
+
+from __future__ import annotations
+
+from npulint.assemble.context import Context
+from npulint.assemble.module import Module
+from npulint.facts.model import Fact
+from npulint.later import regex
+
+_TRAINER = regex(
+    r"^(?:pytorch_lightning|lightning(?:\.pytorch)?|transformers|trl)\.(?:\w+\.)*\w*Trainer\(\)\.(?:fit|train)$"
+)
+
+
+def wants(name: str) -> bool:
+    """``loss.backward()``, what starts a trainer, ``x.npu()``."""
+    return name.endswith((".backward", ".npu")) or (name.endswith((".fit", ".train")) and bool(_TRAINER.match(name)))
+
+
+def of_call(context: Context, module: Module, index: int, name: str) -> list[Fact]:
+    """``train_step`` facts, named backward, fit or train; ``npu`` facts."""
+    last = name.rpartition(".")[2]
+    if last == "npu":
+        return [context.call_fact("npu", "npu", module, index, on=name)]
+    if last == "backward" and (context.names.function(name) is not None or _in_backward(module, index)):
+        return []
+    block = module.code.calls[index].block
+    loop = "yes" if last != "backward" or context.training.train_loop(module, block) >= 0 else "no"
+    return [context.call_fact("train_step", last, module, index, loop=loop, on=name)]
+
+
+def _in_backward(module: Module, index: int) -> bool:
+    """Inside an own gradient function."""
+    return module.qualname(module.code.calls[index].block).endswith(".backward")
+
+
+def of_module(context: Context, module: Module) -> list[Fact]:
+    """Steps are calls."""
+    return []

@@ -1,0 +1,66 @@
+"""Libraries that PyTorch projects import and that need a GPU, or an Ascend build; operators of torch_npu that go away."""
+
+from __future__ import annotations
+
+from functools import cache, lru_cache
+
+import msgspec
+
+from npulint.data import table
+
+
+class Library(msgspec.Struct, frozen=True, array_like=True):
+    """What is known of an import name: the group of libraries that have the same substitute, whether it works
+    on the NPU (no, partly, yes) and what replaces it (a name, empty when nothing does)."""
+
+    name: str
+    group: str
+    works: str
+    substitute: str
+
+
+class RetiredOp(msgspec.Struct, frozen=True, array_like=True):
+    """An operator of torch_npu that is to be removed: ``planned``, or ``unmaintained`` when its kernel gets no
+    fixes; and what replaces it (empty when nothing does)."""
+
+    status: str
+    substitute: str
+
+
+class _Tables(msgspec.Struct, frozen=True):
+    libraries: list[Library]
+    retired: dict[str, RetiredOp]
+
+
+@lru_cache(maxsize=1 << 14)
+def library(name: str) -> Library | None:
+    """The library that a dotted name is, or belongs to; the longest recorded prefix decides."""
+    known = _by_name()
+    end = len(name)
+    while end > 0:
+        found = known.get(name[:end])
+        if found is not None:
+            return found
+        end = name.rfind(".", 0, end)
+    return None
+
+
+def retired_op(name: str) -> RetiredOp | None:
+    """What is known of a retired operator by its last name (``npu_giou``), or None."""
+    return _tables().retired.get(name)
+
+
+@cache
+def library_roots() -> frozenset[str]:
+    """The first segments of all recorded import names."""
+    return frozenset(name.partition(".")[0] for name in _by_name())
+
+
+@cache
+def _by_name() -> dict[str, Library]:
+    return {one.name: one for one in _tables().libraries}
+
+
+@cache
+def _tables() -> _Tables:
+    return msgspec.json.decode(table("torch_libraries.json"), type=_Tables)

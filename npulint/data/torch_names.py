@@ -1,0 +1,53 @@
+"""Canonical names of PyTorch, torch_npu and apex members.
+
+The canonical name is the shortest public one: ``torch.nn.Conv2d`` for ``torch.nn.modules.conv.Conv2d``,
+``torch.optim.AdamW`` for ``torch.optim.adamw.AdamW``, ``torch.npu.set_device`` for ``torch_npu.npu.set_device``.
+"""
+
+from __future__ import annotations
+
+from functools import cache, lru_cache
+
+import msgspec
+
+from npulint.data import table
+from npulint.later import regex
+
+ROOTS = frozenset(("torch", "torch_npu", "apex"))
+# Modules of one class each, named after it: the class is exported by the package above them.
+_HOMES = regex(
+    r"^(torch\.nn)\.modules\.(?:[a-z_0-9]+\.)?([A-Z]\w*)"
+    r"|^((?:torch|apex|torch_npu)\.optim(?:izers)?)\.(?!lr_scheduler|swa_utils)[a-z_0-9]+\.([A-Z]\w*)"
+)
+
+
+class _Names(msgspec.Struct, frozen=True):
+    aliases: dict[str, str]
+    stars: dict[str, list[str]]
+
+
+@lru_cache(maxsize=1 << 15)
+def canonical_torch(name: str) -> str:
+    """The canonical form of a dotted name below one of `ROOTS`; what follows a call or subscript is kept."""
+    end = min((at for at in (name.find("("), name.find("[")) if at >= 0), default=len(name))
+    head, tail = name[:end], name[end:]
+    aliases = _names().aliases
+    at = len(head)
+    while at > 0:
+        target = aliases.get(head[:at])
+        if target is not None:
+            head = target + head[at:]
+            break
+        at = head.rfind(".", 0, at)
+    return _HOMES.sub(r"\1\3.\2\4", head) + tail
+
+
+@cache
+def star_names(module: str) -> frozenset[str]:
+    """Names that ``from module import *`` brings; empty for a module that is not recorded."""
+    return frozenset(_names().stars.get(canonical_torch(module), ()))
+
+
+@cache
+def _names() -> _Names:
+    return msgspec.json.decode(table("torch_names.json"), type=_Names)

@@ -1,0 +1,62 @@
+"""CUDA sources and the C++ files that bind them: which kernels and functions a project brings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from npulint.facts.model import Fact, Span
+from npulint.later import regex
+
+_MOST = 400  # facts of one file
+_LONGEST = 2_000_000  # characters that are looked at
+_HEADER = 600  # characters that a kernel's head may have before its name
+_TOKEN = regex(
+    r"""//[^\n]*|/\*.*?(?:\*/|\Z)|R"(?P<mark>[^()\\\s"]{0,16})\(.*?(?:\)(?P=mark)"|\Z)"""
+    r"""|"(?:[^"\\\n]|\\.)*(?:"|$)|'(?:[^'\\\n]|\\.){1,8}'""",
+    re.DOTALL | re.MULTILINE,
+)
+_KERNEL = regex(r"\b__global__\b")
+_CALLED = regex(r"\b(?!__launch_bounds__|__attribute__|__cluster_dims__|__declspec)([A-Za-z_]\w*)[ \t\n]*\(|[;{}]")
+_BOUNDS = regex(r"\b(?:__launch_bounds__|__attribute__|__cluster_dims__|__declspec)[ \t\n]*\([^;{}]{0,200}?\)")
+_BINDING = regex(r'\b\w+\.(?:def|impl)[ \t\n]*\([ \t\n]*"([A-Za-z_][\w:.]{0,200})')
+_BINDS = ("PYBIND11_MODULE", "TORCH_LIBRARY")
+
+
+def read_cuda(text: str, path: str) -> list[Fact]:
+    """The ``cuda_source`` facts of a file: one per kernel (``what``: kernel) or, where it has none, per bound
+    function (``what``: binding); `kernels` counts them. Text that is no C++ gives none."""
+    text = text[:_LONGEST]
+    kernels = "__global__" in text
+    if not kernels and not any(word in text for word in _BINDS):
+        return []
+    code = _TOKEN.sub(_blank, text)
+    found = list(_kernels(code)) if kernels else []
+    what = "kernel" if found else "binding"
+    if not found and any(word in code for word in _BINDS):
+        found = [(match.group(1), match.start(1)) for match in _BINDING.finditer(code)]
+    unique = {name: at for name, at in reversed(found[:_MOST])}
+    attrs = {"what": what, "kernels": str(len(unique))}
+    return [_fact(code, path, name, at, attrs) for name, at in sorted(unique.items(), key=lambda item: item[1])]
+
+
+def _blank(match: re.Match[str]) -> str:
+    """Comments become blanks of the same length, texts stay as they are."""
+    found = match.group()
+    if found.startswith(("//", "/*")):
+        return re.sub(r"[^\n]", " ", found)
+    return found
+
+
+def _kernels(code: str) -> Iterator[tuple[str, int]]:
+    for match in _KERNEL.finditer(code):
+        head = _BOUNDS.sub(lambda bounds: " " * len(bounds.group()), code[match.end() : match.end() + _HEADER])
+        name = _CALLED.search(head)
+        if name is not None and name.group(1):
+            yield name.group(1), match.end() + name.start(1)
+
+
+def _fact(code: str, path: str, name: str, at: int, attrs: dict[str, str]) -> Fact:
+    line = code.count("\n", 0, at) + 1
+    column = at - code.rfind("\n", 0, at)
+    return Fact("cuda_source", name, path, Span(line, column, line, column + len(name)), dict(attrs))

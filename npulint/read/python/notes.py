@@ -1,0 +1,41 @@
+"""What is noted of a source that mentions PyTorch, beyond what every source gives (`npulint.facts.code.Note`)."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from npulint.facts.code import Call, Const, Items, Op, Ref, Result, Value
+from npulint.later import regex
+
+_SHORT = 60  # characters of a text that may name a device
+_CUDA = regex(r"cuda|nccl|gpu", re.IGNORECASE)
+NOTED = frozenset(
+    "is_cuda major minor multi_processor_count max_threads_per_multi_processor warp_size gcnArchName "
+    "regs_per_multiprocessor".split()
+)
+_MASKS = frozenset("bool byte gt ge lt le eq ne isnan isinf isfinite logical_and logical_or logical_not".split())
+_MASKING = frozenset(("==", "!=", "<", "<=", ">", ">=", "&", "|", "~"))
+COMPUTED = (ast.Compare, ast.UnaryOp, ast.BinOp, ast.Name, ast.Call, ast.Attribute)
+
+
+def says_cuda(value: Value) -> bool:
+    """Whether a text, a name or one of a display's elements speaks of CUDA, GPUs or NCCL."""
+    if isinstance(value, Const):
+        return isinstance(value.value, str) and len(value.value) < _SHORT and _CUDA.search(value.value) is not None
+    if isinstance(value, Ref):
+        return ".cuda" in value.name
+    return isinstance(value, Items) and any(says_cuda(item) for item in value.items)
+
+
+def is_mask(value: Value, calls: list[Call]) -> bool:
+    """Whether a value is written as a boolean mask: a comparison, ``~m``, ``m & n``, ``m.bool()``."""
+    if isinstance(value, Op):
+        return value.op in _MASKING
+    if isinstance(value, Result):
+        callee = calls[value.call].callee
+        last = callee.name.rpartition(".")[2] if isinstance(callee, Ref) else ""
+        if isinstance(callee, Op) and isinstance(callee.operands[-1], Const):
+            last = str(callee.operands[-1].value)
+        return last in _MASKS
+    return False

@@ -1,0 +1,137 @@
+"""What runs in every training step of a PyTorch program, and how the program comes to the NPU."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support import facts, programs
+
+LOOP = """
+    import torch
+    for epoch in range(3):
+        before()
+        for batch in loader:
+            {line}
+            loss.backward()
+"""
+
+
+def step(sources: dict[str, str] | str, name: str = "torch.zeros") -> str:
+    """The step answer of the one call of `name`."""
+    [fact] = facts(sources, "call", name)
+    return str(fact.get("step"))
+
+
+@pytest.mark.parametrize(
+    ("line", "answer"),
+    [
+        ("torch.zeros(1)", "yes"),
+        ("if use_amp: torch.zeros(1)", "yes"),
+        ("if i % 10 == 0: torch.zeros(1)", "gated"),
+        ("if rank == 0: torch.zeros(1)", "gated"),
+        ("if args.local_rank in (-1, 0): torch.zeros(1)", "gated"),
+        ("for x in batch: torch.zeros(1)", "yes"),
+    ],
+)
+def test_code_in_the_loop(line: str, answer: str) -> None:
+    assert step(LOOP.format(line=line)) == answer
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        pytest.param("import torch\ntorch.zeros(1)\nfor b in l:\n    x.backward()\n", "no", id="before the loop"),
+        pytest.param(
+            "import torch\nfor e in n:\n    torch.zeros(1)\n    for b in l:\n        x.backward()\n",
+            "no",
+            id="once per epoch",
+        ),
+        pytest.param(
+            "import torch\ndef one(b):\n    torch.zeros(1)\n    loss(b).backward()\nfor b in l:\n    one(b)\n",
+            "yes",
+            id="a step in a function",
+        ),
+        pytest.param(
+            "import torch\ndef help(b):\n    torch.zeros(1)\nfor b in l:\n    help(b)\n    x.backward()\n",
+            "yes",
+            id="a function that the loop calls",
+        ),
+        pytest.param(
+            "import torch\ndef evaluate(b):\n    torch.zeros(1)\nfor b in l:\n    evaluate(b)\n    x.backward()\n",
+            "no",
+            id="an evaluation",
+        ),
+        pytest.param(
+            "import torch\nclass N(torch.nn.Module):\n    def forward(self, x):\n        torch.zeros(1)\nfor b in l:\n    x.backward()\n",
+            "yes",
+            id="a forward",
+        ),
+        pytest.param(
+            "import torch\nclass N(torch.nn.Module):\n    def forward(self, x):\n        torch.zeros(1)\n",
+            "no",
+            id="no training",
+        ),
+        pytest.param(
+            "import torch\n@torch.no_grad()\ndef help():\n    torch.zeros(1)\nfor b in l:\n    help()\n    x.backward()\n",
+            "no",
+            id="without gradients",
+        ),
+        pytest.param(
+            "import torch\nclass D(torch.utils.data.Dataset):\n    def __getitem__(self, i):\n        torch.zeros(1)\n",
+            "host",
+            id="a dataset",
+        ),
+        pytest.param(
+            "import torch\ndef pad(b):\n    torch.zeros(1)\nl = torch.utils.data.DataLoader(d, collate_fn=pad)\n",
+            "host",
+            id="a collate function",
+        ),
+        pytest.param(
+            "import torch\nimport lightning as pl\nclass N(pl.LightningModule):\n    def training_step(self, b):\n        torch.zeros(1)\n",
+            "yes",
+            id="a Lightning step",
+        ),
+    ],
+)
+def test_code_elsewhere(text: str, answer: str) -> None:
+    assert step(text) == answer
+
+
+def test_a_scaler_object_that_computes_the_gradients() -> None:
+    sources = {
+        "scaling.py": "import torch\nclass Scaler:\n    def __call__(self, loss):\n        loss.backward()\n",
+        "train.py": "import torch\nfrom scaling import Scaler\nscaler = Scaler()\nfor b in l:\n    torch.zeros(1)\n    scaler(loss)\n",
+    }
+    assert step(sources) == "yes"
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("import torch\nx.cuda()\n", "none"),
+        ("import torch\nimport torch_npu\nfrom torch_npu.contrib import transfer_to_npu\nx.cuda()\n", "transfer"),
+        ("import os\nos.environ['TORCH_TRANSFER_TO_NPU'] = '1'\nimport torch\n", "transfer"),
+        ("import os\nos.environ['TORCH_TRANSFER_TO_NPU'] = '0'\nimport torch\n", "none"),
+        ("import torch\nimport torch_npu\n", "manual"),
+        ("import torch.npu\n", "manual"),
+        ("import torch\nmodel.npu()\n", "manual"),
+        ("import torch\nfrom accelerate import Accelerator\n", "agnostic"),
+    ],
+)
+def test_the_way_to_the_npu(text: str, answer: str) -> None:
+    assert programs({"train.py": text})[0].attrs["migration"] == answer
+
+
+@pytest.mark.parametrize(
+    ("condition", "answer"),
+    [
+        ("if use_cuda:", "cuda"),
+        ("if not use_cuda:", "none"),
+        ("if args.gpu is not None:", "cuda"),
+        ("if torch.npu.is_available():", "npu"),
+        ("if ready:", "none"),
+    ],
+)
+def test_the_device_that_a_condition_asks_for(condition: str, answer: str) -> None:
+    [fact] = facts(f"import torch\n{condition}\n    torch.zeros(1)\n", "call", "torch.zeros")
+    assert fact.get("behind") == answer
