@@ -65,6 +65,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "item.mixed_precision": ("mixed precision", "混合精度"),
     "item.loss_scale": ("loss scale", "Loss Scale"),
     "item.static_batch": ("static batch", "静态 batch"),
+    "item.fused_optimizer": ("fused optimizer", "融合优化器"),
     # the last lines
     "found": ("Found {n} finding|Found {n} findings", "共 {n} 个问题"),
     "count.error": ("{n} error|{n} errors", "{n} 个错误"),

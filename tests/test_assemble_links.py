@@ -28,7 +28,7 @@ _MIXED = {
     ),
     "a mode that cannot be known": (_PROTO + 'op.parameter_map["precision_mode"].s = mode()\n' + _LIST, "unknown"),
     "an entry that cannot be known": (
-        "def fill(op):\n    " + _LIST + "    " + _MODE.format("allow_mix_precision"),
+        "import tensorflow\ndef fill(op):\n    " + _LIST + "    " + _MODE.format("allow_mix_precision"),
         "unknown",
     ),
 }

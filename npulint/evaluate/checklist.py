@@ -5,6 +5,7 @@ from __future__ import annotations
 from npulint.assemble.programs import Program
 from npulint.findings import ChecklistItem, ProgramSummary
 
+_SCALING = ("initialize", "GradScaler", "scale_loss")
 _MODES = ("session", "estimator", "keras", "function")
 
 
@@ -30,6 +31,25 @@ def summarise(program: Program) -> ProgramSummary:
 
 
 def _checklist(program: Program) -> tuple[ChecklistItem, ...]:
+    return _torch(program) if program.attrs["framework"] == "torch" else _tensorflow(program)
+
+
+def _torch(program: Program) -> tuple[ChecklistItem, ...]:
+    attrs, index = program.attrs, program.index
+    scalers = [f for name in _SCALING for f in index.named("call", name) if f.name.startswith(("torch.", "apex."))]
+    stock = [f.get("family") for f in index.of_kind("optimizer")]
+    last = [f.get("drop_last") for f in index.of_kind("loader") if f.get("purpose") == "train"]
+    fused = "ok" if {"npu", "apex_npu"} & set(stock) else "todo" if "stock" in stock else "unknown"
+    return (
+        ChecklistItem("device", "todo" if attrs["migration"] == "none" else "ok"),
+        ChecklistItem("mixed_precision", {"mixed": "ok", "bf16": "ok"}.get(attrs["precision"], "todo")),
+        ChecklistItem("loss_scale", "ok" if scalers or attrs["precision"] == "bf16" else "todo"),
+        ChecklistItem("static_batch", "unknown" if not last else "todo" if {"missing", "no"} & set(last) else "ok"),
+        ChecklistItem("fused_optimizer", fused),
+    )
+
+
+def _tensorflow(program: Program) -> tuple[ChecklistItem, ...]:
     attrs = program.attrs
     index = program.index
     scaled = any(f.get("what") == "optimizer" for f in index.of_kind("loss_scale"))

@@ -25,59 +25,68 @@ from npulint.assemble.recognise.protos import Protos
 from npulint.assemble.recognise.settings import settings
 from npulint.facts.model import Fact
 
+_Wants = Callable[[str], bool]
 _Recogniser = Callable[[Module, int, str], list[Fact]]
-_PARTS = (calls, commands, optimizers, steps, runs, initialisers, inputs, graph, cost, devices)
-_TORCH_PARTS = torch.PARTS
-_TORCH_ROOTS = ("torch", "torch_npu", "torchvision", "apex", "pytorch_lightning", "lightning", "accelerate")
-_WANTS: tuple[Callable[[str], bool], ...] = (sessions.wants, *(part.wants for part in _PARTS))
-_TORCH_WANTS: tuple[Callable[[str], bool], ...] = tuple(part.wants for part in _TORCH_PARTS)
-_OF_CALL: tuple[Callable[[Context, Module, int, str], list[Fact]], ...] = tuple(part.of_call for part in _PARTS)
+_COMMON = (calls, commands)
+_TENSORFLOW = (optimizers, steps, runs, initialisers, inputs, graph, cost, devices)
+_TENSORFLOW_ROOTS = frozenset(
+    "tensorflow tensorflow_core tensorflow_estimator tensorlayer tflearn tensorpack tf_slim tf_keras keras horovod "
+    "npu_bridge npu_device hccl precision_tool tfdbg_ascend".split()
+)
+_TORCH_ROOTS = frozenset("torch torch_npu torchvision apex pytorch_lightning lightning accelerate".split())
 
 
 def recognise(context: Context) -> dict[str, list[Fact]]:
-    """Domain facts per path of a project. Which recognisers want a callee is asked once per name."""
-    protos = Protos(context)
-    able = _recognisers(context, protos)
-    with_torch = _uses_torch(context)
-    torch_able = [partial(part.of_call, context) for part in _TORCH_PARTS] if with_torch else []
+    """Domain facts per path of a project. Only the recognisers of the frameworks that it imports are asked, and
+    which of them want a callee once per name."""
+    roots = _imported(context)
+    tensorflow, torches = not roots.isdisjoint(_TENSORFLOW_ROOTS), not roots.isdisjoint(_TORCH_ROOTS)
+    protos = Protos(context) if tensorflow else None
+    able = _able(context, protos, torches)
     facts: dict[str, list[Fact]] = {}
     for path, module in context.project.modules.items():
         found = facts.setdefault(path, [])
         for index, name in enumerate(context.names.of_calls(module)):
-            for taker in _takers(name):
+            for taker in _takers(name, tensorflow, torches):
                 found += able[taker](module, index, name)
-            if with_torch:
-                for taker in _torch_takers(name):
-                    found += torch_able[taker](module, index, name)
         found += calls.of_module(context, module)
-        found += settings(context, protos, module)
-        found += protos.facts(module)
-        if with_torch:
-            for part in _TORCH_PARTS:
+        if protos is not None:
+            found += settings(context, protos, module)
+            found += protos.facts(module)
+        if torches:
+            for part in torch.PARTS:
                 found += part.of_module(context, module)
     return facts
 
 
-def _uses_torch(context: Context) -> bool:
-    return any(
-        record.module.partition(".")[0] in _TORCH_ROOTS and not record.level
+def _imported(context: Context) -> set[str]:
+    """The roots of all absolute imports of a project."""
+    return {
+        record.module.partition(".")[0]
         for module in context.project.modules.values()
         for record in module.code.imports
-    )
+        if not record.level
+    }
+
+
+def _able(context: Context, protos: Protos | None, torches: bool) -> list[_Recogniser]:
+    """The recognisers in the order of `_wants`."""
+    able: list[_Recogniser] = [partial(part.of_call, context) for part in _COMMON]
+    if protos is not None:
+        able.append(sessions.Sessions(context, protos).of_call)
+        able += [partial(part.of_call, context) for part in _TENSORFLOW]
+    return able + [partial(part.of_call, context) for part in torch.PARTS if torches]
+
+
+@lru_cache(maxsize=4)
+def _wants(tensorflow: bool, torches: bool) -> tuple[_Wants, ...]:
+    wants: list[_Wants] = [part.wants for part in _COMMON]
+    if tensorflow:
+        wants += [sessions.wants, *(part.wants for part in _TENSORFLOW)]
+    return (*wants, *(part.wants for part in torch.PARTS if torches))
 
 
 @lru_cache(maxsize=20_000)
-def _torch_takers(name: str) -> tuple[int, ...]:
-    """The same of the parts that only PyTorch projects are asked."""
-    return tuple(position for position, wants in enumerate(_TORCH_WANTS) if wants(name))
-
-
-@lru_cache(maxsize=20_000)
-def _takers(name: str) -> tuple[int, ...]:
+def _takers(name: str, tensorflow: bool, torches: bool) -> tuple[int, ...]:
     """Which recognisers want a callee, by their positions."""
-    return tuple(position for position, wants in enumerate(_WANTS) if wants(name))
-
-
-def _recognisers(context: Context, protos: Protos) -> list[_Recogniser]:
-    able: list[_Recogniser] = [sessions.Sessions(context, protos).of_call]
-    return able + [partial(of_call, context) for of_call in _OF_CALL]
+    return tuple(position for position, wants in enumerate(_wants(tensorflow, torches)) if wants(name))
