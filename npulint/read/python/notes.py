@@ -16,7 +16,7 @@ NOTED = frozenset(
 )
 _MASKS = frozenset("bool byte gt ge lt le eq ne isnan isinf isfinite logical_and logical_or logical_not".split())
 _MASKING = frozenset(("==", "!=", "<", "<=", ">", ">=", "&", "|", "~"))
-COMPUTED = (ast.Compare, ast.UnaryOp, ast.BinOp, ast.Name, ast.Call, ast.Attribute)
+COMPUTED = (ast.Compare, ast.UnaryOp, ast.BinOp, ast.Name, ast.Call, ast.Attribute, ast.Tuple)
 
 
 def says_cuda(value: Value) -> bool:
@@ -31,6 +31,8 @@ def says_cuda(value: Value) -> bool:
 def is_mask(value: Value, calls: list[Call]) -> bool:
     """Whether a value is written as a boolean mask: a comparison, ``~m``, ``m & n``, ``m.bool()``."""
     if isinstance(value, Op):
+        if value.op in ("[]", "."):  # ``left, right = (x > 0).T``
+            return is_mask(value.operands[0], calls)
         return value.op in _MASKING
     if isinstance(value, Result):
         callee = calls[value.call].callee

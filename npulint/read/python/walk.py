@@ -13,6 +13,7 @@ from npulint.facts.code import (
     Const,
     Function,
     Import,
+    Items,
     Mention,
     Note,
     Op,
@@ -87,10 +88,14 @@ class Walker(Expressions):
 
     def _may_be_mask(self, value: Value, masks: set[str]) -> bool:
         index = value.operands[1] if isinstance(value, Op) else value
-        if isinstance(index, Ref):
-            last = index.name.rpartition(".")[2]
+        parts = index.items if isinstance(index, Items) else (index,)
+        return any(self._is_mask(part, masks) for part in parts)
+
+    def _is_mask(self, part: Value, masks: set[str]) -> bool:
+        if isinstance(part, Ref):
+            last = part.name.rpartition(".")[2]
             return last in masks or "mask" in last
-        return is_mask(index, self.calls)
+        return is_mask(part, self.calls)
 
     def new_block(self, kind: str, parent: int, line: int, **fields: object) -> int:
         self.blocks.append(Block(kind, parent, line, **fields))  # type: ignore[arg-type]
