@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from npulint.facts.code import Code
+from npulint.later import regex
 from npulint.read.python.walk import Walker
 
 _WORDS = (
@@ -28,6 +29,9 @@ _WORDS = (
 _KEPT = (ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign, ast.Try, ast.If, ast.ClassDef)
 
 
+_INNER_IMPORT = regex(r"[ \t;:](?:from|import)[ \t]")
+
+
 def is_relevant(text: str) -> bool:
     """Whether a source mentions anything that the vocabulary of facts is about."""
     return any(word in text for word in _WORDS)
@@ -35,7 +39,8 @@ def is_relevant(text: str) -> bool:
 
 def read_lightly(text: str, tree: ast.Module) -> Code:
     """Imports, and at module level assignments and classes; enough to keep the import graph and constants whole."""
-    slim = ast.Module([node for node in tree.body if isinstance(node, _KEPT) or _imports(node)], [])
+    inner = _INNER_IMPORT.search(text) is not None
+    slim = ast.Module([node for node in tree.body if isinstance(node, _KEPT) or (inner and _imports(node))], [])
     return Walker(text).walk(slim)
 
 

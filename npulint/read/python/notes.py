@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from npulint.facts.code import Call, Const, Items, Op, Ref, Result, Value
+from npulint.facts.code import Call, Const, Items, Note, Op, Ref, Result, Value
 from npulint.later import regex
 
 _SHORT = 60  # characters of a text that may name a device
@@ -26,6 +26,11 @@ def says_cuda(value: Value) -> bool:
     if isinstance(value, Ref):
         return ".cuda" in value.name
     return isinstance(value, Items) and any(says_cuda(item) for item in value.items)
+
+
+def index_of(note: Note) -> Value:
+    """The index of a noted subscript."""
+    return note.value.operands[1] if isinstance(note.value, Op) else note.value
 
 
 def is_mask(value: Value, calls: list[Call]) -> bool:

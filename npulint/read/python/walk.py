@@ -13,7 +13,6 @@ from npulint.facts.code import (
     Const,
     Function,
     Import,
-    Items,
     Mention,
     Note,
     Op,
@@ -22,7 +21,7 @@ from npulint.facts.code import (
     Value,
 )
 from npulint.read.python.expressions import Expressions
-from npulint.read.python.notes import is_mask
+from npulint.read.python.notes import index_of, is_mask
 
 _Statements = list[ast.stmt]
 
@@ -83,19 +82,20 @@ class Walker(Expressions):
 
     def _kept_notes(self) -> list[Note]:
         """The notes without the subscripts that this file gives no reason to think masks."""
-        masks = {b.target.rpartition(".")[2] for b in self.binds if is_mask(b.value, self.calls)}
-        return [note for note in self.notes if note.kind != "mask" or self._may_be_mask(note.value, masks)]
+        indices = {id(note): index_of(note) for note in self.notes if note.kind == "mask"}
+        asked = {index.name.rpartition(".")[2] for index in indices.values() if isinstance(index, Ref)}
+        masks = {name for name in asked if "mask" in name}
+        for bind in self.binds if asked else ():
+            last = bind.target.rpartition(".")[2]
+            if last in asked and last not in masks and is_mask(bind.value, self.calls):
+                masks.add(last)
 
-    def _may_be_mask(self, value: Value, masks: set[str]) -> bool:
-        index = value.operands[1] if isinstance(value, Op) else value
-        parts = index.items if isinstance(index, Items) else (index,)
-        return any(self._is_mask(part, masks) for part in parts)
+        def keeps(index: Value | None) -> bool:
+            if isinstance(index, Ref):
+                return index.name.rpartition(".")[2] in masks
+            return index is None or is_mask(index, self.calls)
 
-    def _is_mask(self, part: Value, masks: set[str]) -> bool:
-        if isinstance(part, Ref):
-            last = part.name.rpartition(".")[2]
-            return last in masks or "mask" in last
-        return is_mask(part, self.calls)
+        return [note for note in self.notes if keeps(indices.get(id(note)))]
 
     def new_block(self, kind: str, parent: int, line: int, **fields: object) -> int:
         self.blocks.append(Block(kind, parent, line, **fields))  # type: ignore[arg-type]
