@@ -28,9 +28,10 @@ def says_cuda(value: Value) -> bool:
     return isinstance(value, Items) and any(says_cuda(item) for item in value.items)
 
 
-def index_of(note: Note) -> Value:
-    """The index of a noted subscript."""
-    return note.value.operands[1] if isinstance(note.value, Op) else note.value
+def indices_of(note: Note) -> tuple[Value, ...]:
+    """The index of a noted subscript, one for each dimension that it names."""
+    index = note.value.operands[1] if isinstance(note.value, Op) else note.value
+    return index.items if isinstance(index, Items) else (index,)
 
 
 def is_mask(value: Value, calls: list[Call]) -> bool:

@@ -21,7 +21,7 @@ from npulint.facts.code import (
     Value,
 )
 from npulint.read.python.expressions import Expressions
-from npulint.read.python.notes import index_of, is_mask
+from npulint.read.python.notes import indices_of, is_mask
 
 _Statements = list[ast.stmt]
 
@@ -82,20 +82,18 @@ class Walker(Expressions):
 
     def _kept_notes(self) -> list[Note]:
         """The notes without the subscripts that this file gives no reason to think masks."""
-        indices = {id(note): index_of(note) for note in self.notes if note.kind == "mask"}
-        asked = {index.name.rpartition(".")[2] for index in indices.values() if isinstance(index, Ref)}
+        indices = {id(note): indices_of(note) for note in self.notes if note.kind == "mask"}
+        asked = {part.name.rpartition(".")[2] for parts in indices.values() for part in parts if isinstance(part, Ref)}
         masks = {name for name in asked if "mask" in name}
         for bind in self.binds if asked else ():
             last = bind.target.rpartition(".")[2]
             if last in asked and last not in masks and is_mask(bind.value, self.calls):
                 masks.add(last)
 
-        def keeps(index: Value | None) -> bool:
-            if isinstance(index, Ref):
-                return index.name.rpartition(".")[2] in masks
-            return index is None or is_mask(index, self.calls)
+        def masking(part: Value) -> bool:
+            return part.name.rpartition(".")[2] in masks if isinstance(part, Ref) else is_mask(part, self.calls)
 
-        return [note for note in self.notes if keeps(indices.get(id(note)))]
+        return [note for note in self.notes if note.kind != "mask" or any(map(masking, indices[id(note)]))]
 
     def new_block(self, kind: str, parent: int, line: int, **fields: object) -> int:
         self.blocks.append(Block(kind, parent, line, **fields))  # type: ignore[arg-type]
