@@ -141,6 +141,7 @@ OPTIONS: tuple[Option, ...] = (
         ("colours (default: auto)", "是否使用颜色（默认 auto）"),
         choices=("auto", "always", "never"),
     ),
+    Option("verbose", "flag", "output", ("list every related place of a finding", "列出每个问题的全部相关位置")),
     Option("statistics", "flag", "output", ("count findings per check and category", "按检查和类别统计问题数")),
     Option(
         "exclude",

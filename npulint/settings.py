@@ -39,6 +39,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     output: tuple[tuple[str, str], ...] = ()
     lang: str = "en"
     color: str = "auto"
+    verbose: bool = False
     statistics: bool = False
     exclude: tuple[str, ...] | None = None
     extend_exclude: tuple[str, ...] = ()

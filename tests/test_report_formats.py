@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from npulint import __version__
-from npulint.facts.model import Problem
+from npulint.facts.model import Problem, Span
 from npulint.findings import ChecklistItem, Finding, Fix, ProgramSummary, Related, RunResult, Summary
 from npulint.report.json import encodable
 from npulint.report.summary import first_steps
@@ -222,3 +222,13 @@ def test_json_tells_no_time() -> None:
 if __name__ == "__main__":
     for format_name, lang in CASES:
         GOLDEN.joinpath(f"report.{format_name}.{lang}").write_text(shown(format_name, lang), encoding="utf-8")
+
+
+def test_verbose_lists_every_related_place() -> None:
+    places = tuple(Related("a.py", Span(n, 1, n, 2), f"place {n}") for n in range(2, 9))
+    result = RunResult(findings=[finding(related=places)], summary=Summary(1, 1))
+    for render_one in ("text", "concise"):
+        brief = render(render_one, result, View())
+        full = render(render_one, result, View(verbose=True))
+        assert [full.count(f"a.py:{n}:1") for n in range(2, 9)] == [1] * 7
+        assert sum(brief.count(f"a.py:{n}:1") for n in range(2, 9)) < 7

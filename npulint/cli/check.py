@@ -80,6 +80,7 @@ def _view(settings: Settings, format_name: str, lines: Lines) -> View:
     return View(
         lang=settings.language(),
         shown_from=settings.shown_from(format_name),
+        verbose=settings.verbose,
         statistics=settings.statistics,
         lines=lines,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from npulint.findings import RunResult
+from npulint.findings import Related, RunResult
 from npulint.report.summary import closing
 from npulint.report.terminal import Paint, harmless, leading
 from npulint.report.view import View, visible
@@ -19,4 +19,10 @@ def render(result: RunResult, view: View) -> str:
         place = f"{paint('bold', leading(finding.path))}:{finding.span.line}:{finding.span.column}:"
         severity = paint(COLOR[finding.severity], f"{finding.severity}:")
         rows.append(f"{place} {severity} {harmless(finding.message)} [{finding.name}] ({finding.code})")
+        rows += [_related(paint, other) for other in finding.related if view.verbose]
     return "".join(f"{row}\n" for row in [*rows, *closing(result, view)])
+
+
+def _related(paint: Paint, related: Related) -> str:
+    """A further place of the finding above."""
+    return f"  {leading(related.path)}:{related.span.line}:{related.span.column}: {paint('dim', harmless(related.message))}"

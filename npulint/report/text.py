@@ -42,7 +42,7 @@ class _Writer:
     def finding(self, finding: Finding) -> list[str]:
         """Header, place, source, related places, and what has not been said about its check yet."""
         paint, color = self._paint, COLOR[finding.severity]
-        related = finding.related[:_RELATED]
+        related = finding.related if self._view.verbose else finding.related[:_RELATED]
         last = max(finding.span.line, finding.span.end_line, *(place.span.line for place in related), 9)
         frames = Frames(self._view.lines, paint, self._view.width, len(str(last + 1)))
         severity = say(self._lang, f"severity.{finding.severity}")
@@ -53,7 +53,7 @@ class _Writer:
         for place in related:
             told = f"{_arrow(frames, ':::', place.path, place.span)}  {harmless(place.message)}".rstrip()
             lines += [told, *frames.line(place.path, place.span.line)]
-        rest = len(finding.related) - _RELATED
+        rest = len(finding.related) - len(related)
         if rest > 0:
             lines.append(f"{' ' * frames.gutter}     {count(self._lang, 'related.more', rest)}")
         return lines + self._advice(finding, frames.gutter)

@@ -20,13 +20,14 @@ def no_lines(path: str) -> Sequence[str]:
 
 class View(msgspec.Struct, frozen=True):
     """`lang` is ``en`` or ``zh``. `shown_from` is the lowest severity to show. `width` is that of the
-    terminal in cells, 0 when nobody counts them: then no text is wrapped. `lines` gives the source for
-    frames."""
+    terminal in cells, 0 when nobody counts them: then no text is wrapped. `verbose` lists every
+    related place. `lines` gives the source for frames."""
 
     lang: str = "en"
     shown_from: str = "note"
     color: bool = False
     width: int = 0
+    verbose: bool = False
     statistics: bool = False
     lines: Lines = no_lines
 
