@@ -127,6 +127,40 @@ def torch_libraries() -> dict[str, Any]:
     }
 
 
+def torch_api() -> dict[str, Any]:
+    """PyTorch operators that the NPU lacks, or that the documentation lists as such: per name its states by release,
+    kernel, release that adds one, use as a method, group, fallback operators, replacement."""
+    table = rows("torch_api.csv")
+    states = next(key for key in table[0] if key[0].isdigit())
+    keys = (states, "kernel", "since", "method", "group", "ops", "instead")
+    return {"releases": states.split(), "apis": {r["api"]: [r[key] for key in keys] for r in table}}
+
+
+def environment() -> list[dict[str, Any]]:
+    """One record per environment variable; empty fields are left out."""
+    records = []
+    for row in rows("env_vars.csv"):
+        record: dict[str, Any] = {k: row[k] for k in ("name", "type", "default", "status", "read", "instead") if row[k]}
+        pattern = row["type"] == "pattern"
+        record.update({k: [row[k]] if pattern else row[k].split("|") for k in ("values", "left_on") if row[k]})
+        record.update({k: float(row[k]) for k in ("low", "high") if row[k]})
+        record.update({k: [rule(text) for text in row[k].split(";")] for k in ("needs", "excludes") if row[k]})
+        if row["multiple"]:
+            record["multiple"] = int(row["multiple"])
+        if row["refused"]:
+            record["refused"] = True
+        records.append(record)
+    return records
+
+
+def rule(text: str) -> dict[str, Any]:
+    """``1>NAME=a|b``, ``*>NAME`` or ``1>NAME~part``."""
+    when, _, other = text.partition(">")
+    name, sign, value = other.partition("~" if "~" in other else "=")
+    found: dict[str, Any] = {"when": when, "name": name}
+    return found | ({"part": value} if sign == "~" else {"values": value.split("|")} if value else {})
+
+
 BUILDERS: dict[str, Callable[[], Any]] = {
     "adapter_options.json": options,
     "names.json": names,
@@ -134,7 +168,9 @@ BUILDERS: dict[str, Callable[[], Any]] = {
     "star_exports.json": stars,
     "torch_names.json": torch_names,
     "torch_libraries.json": torch_libraries,
+    "torch_api.json": torch_api,
     "mixlist_ops.json": operators,
+    "env_vars.json": environment,
 }
 
 

@@ -73,8 +73,8 @@ def test_code_in_the_loop(line: str, answer: str) -> None:
         ),
         pytest.param(
             "import torch\n@torch.no_grad()\ndef help():\n    torch.zeros(1)\nfor b in l:\n    help()\n    x.backward()\n",
-            "no",
-            id="without gradients",
+            "yes",
+            id="a part without gradients",
         ),
         pytest.param(
             "import torch\nclass D(torch.utils.data.Dataset):\n    def __getitem__(self, i):\n        torch.zeros(1)\n",
@@ -135,3 +135,73 @@ def test_the_way_to_the_npu(text: str, answer: str) -> None:
 def test_the_device_that_a_condition_asks_for(condition: str, answer: str) -> None:
     [fact] = facts(f"import torch\n{condition}\n    torch.zeros(1)\n", "call", "torch.zeros")
     assert fact.get("behind") == answer
+
+
+FORWARD = """
+    import torch
+    class Net(torch.nn.Module):
+        def forward(self, x, targets=None):
+            {line}
+            return x
+    def train(loader):
+        for b in loader:
+            Net()(b).backward()
+    train(loader)
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "answer"),
+    [
+        ("torch.zeros(1)", "yes"),
+        ("if self.training: torch.zeros(1)", "yes"),
+        ("if not self.training: torch.zeros(1)", "no"),
+        ("if targets is None: torch.zeros(1)", "no"),
+        ("if self.phase == 'test': torch.zeros(1)", "no"),
+        ("with torch.no_grad(): torch.zeros(1)", "yes"),
+    ],
+)
+def test_branches_of_a_forward(line: str, answer: str) -> None:
+    assert step(FORWARD.format(line=line)) == answer
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        pytest.param(
+            "import torch\nfor b in loader:\n    torch.zeros(1)\n    for l in parts(b):\n        l.backward()\n",
+            "yes",
+            id="around a loop over losses",
+        ),
+        pytest.param(
+            "import torch\nfor i, b in enumerate(loader):\n    if i == 10:\n        torch.zeros(1)\n    b.backward()\n",
+            "gated",
+            id="one step of many",
+        ),
+        pytest.param(
+            "import torch\nfor b in loader:\n    if torch.isnan(b).any():\n        torch.zeros(1)\n    b.backward()\n",
+            "gated",
+            id="when something is wrong",
+        ),
+        pytest.param(
+            "import torch\nclass H:\n    def loss(self, x):\n        torch.zeros(1)\n"
+            "def train(loader, heads):\n    for b in loader:\n        heads.loss(b).backward()\n",
+            "yes",
+            id="a method of an unknown object",
+        ),
+        pytest.param(
+            "import torch\ndef train(loader):\n    warm = lambda e: e + 1\n    torch.zeros(1)\n"
+            "    for b in loader:\n        rate = warm(b)\n        b.backward()\n",
+            "no",
+            id="a lambda is not the function around it",
+        ),
+        pytest.param(
+            "import torch\nclass TransformerEncoder(torch.nn.Module):\n"
+            "    def forward(self, x):\n        torch.zeros(1)\nfor b in loader:\n    b.backward()\n",
+            "yes",
+            id="a transformer is no transform",
+        ),
+    ],
+)
+def test_what_a_step_comes_to(text: str, answer: str) -> None:
+    assert step(text) == answer

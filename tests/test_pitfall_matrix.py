@@ -372,3 +372,184 @@ with tf.Session() as sess:
 def test_the_gpu_script_gets_its_list_of_things_to_do(project: Project, name: str, place: int) -> None:
     answer = project.write({"train.py": GPU}).check("--min-severity=warning")
     assert answer.places(name) == [f"train.py:{place}"]
+
+
+LOADER = """\
+import argparse
+import torch
+import torch_npu
+from torch.utils.data import DataLoader, TensorDataset
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--pin", action="store_true")
+parser.add_argument("--workers", type=int, default=0)
+args = parser.parse_args()
+rows = TensorDataset(torch.ones(64, 3))
+train_loader = DataLoader(rows, 8, shuffle=True, drop_last=True, <given>)
+model = torch.nn.Linear(3, 3).npu()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for (x,) in train_loader:
+    model(x.npu(non_blocking=True)).sum().backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [
+        ("num_workers=8", "loader-without-pinned-memory"),
+        ("num_workers=8, pin_memory=False", "loader-without-pinned-memory"),
+        ("pin_memory=True", "loader-without-workers"),
+        ("pin_memory=True, num_workers=0", "loader-without-workers"),
+    ],
+)
+def test_a_slow_training_loader_is_noted(project: Project, given: str, name: str) -> None:
+    files = {"train.py": LOADER.replace("<given>", given)}
+    assert project.write(files).check().places(name) == ["train.py:11"]
+
+
+@pytest.mark.parametrize("given", ["num_workers=8, pin_memory=True", "num_workers=args.workers, pin_memory=args.pin"])
+def test_a_loader_whose_options_decide_is_not(project: Project, given: str) -> None:
+    found = project.write({"train.py": LOADER.replace("<given>", given)}).check().names
+    assert {"loader-without-pinned-memory", "loader-without-workers"}.isdisjoint(found)
+
+
+TOPK = """\
+import torch
+import torch_npu
+
+
+def hardest(loss, positive, k):
+    wrong = (1 - positive) * loss
+    <pick>
+    return best.sum()
+
+
+def train(loader, model, optimizer):
+    for images, positive in loader:
+        count = positive.sum()
+        loss = hardest(model(images), positive, <k>)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+
+train(loader, model, optimizer)
+"""
+
+
+@pytest.mark.parametrize(
+    ("pick", "k"),
+    [
+        ("best, _ = torch.topk(wrong.view(-1), k)", "3 * int(count)"),
+        ("best = wrong.topk(k=k, dim=1)[0]", "count.item()"),
+        ("best, _ = torch.topk(wrong, min(k, 100))", "int(torch.clamp(count, min=1))"),
+    ],
+)
+def test_a_k_of_topk_out_of_the_data_is_reported(project: Project, pick: str, k: str) -> None:
+    files = {"train.py": TOPK.replace("<pick>", pick).replace("<k>", k)}
+    assert project.write(files).check().places("data-dependent-top-k") == ["train.py:7"]
+
+
+@pytest.mark.parametrize(
+    ("pick", "k"),
+    [
+        ("best, _ = torch.topk(wrong.view(-1), k)", "300"),
+        ("best, _ = torch.topk(wrong, min(k, wrong.size(1)))", "300"),
+        ("best = wrong.sort(descending=True)[0] * (torch.arange(wrong.shape[1]) < k)", "3 * count"),
+    ],
+)
+def test_a_constant_k_of_topk_is_not(project: Project, pick: str, k: str) -> None:
+    files = {"train.py": TOPK.replace("<pick>", pick).replace("<k>", k)}
+    assert project.write(files).check().places("data-dependent-top-k") == []
+
+
+MIXED_TRAINING = """\
+import torch
+import torch_npu
+import torch_npu.optim
+from apex import amp, optimizers
+
+model = torch.nn.Linear(4, 2).npu()
+<optimizer>
+<amp>
+for batch in batches:
+    loss = model(batch).sum()
+    optimizer.zero_grad()
+    <backward>
+    optimizer.step()
+"""
+APEX = {
+    "optimizer": "optimizer = optimizers.NpuFusedSGD(model.parameters(), lr=0.1)",
+    "amp": "model, optimizer = amp.initialize(model, optimizer, opt_level='O1', combine_grad=True)",
+    "backward": "with amp.scale_loss(loss, optimizer) as scaled_loss:\n        scaled_loss.backward()",
+}
+FUSED = "optimizer = torch_npu.optim.NpuFusedSGD(model.parameters(), lr=0.1)"
+TORCH_AMP = {
+    "optimizer": FUSED,
+    "amp": "scaler = torch.npu.amp.GradScaler()",
+    "backward": "scaler.scale(loss).backward()\n    scaler.step(optimizer)\n    scaler.update()",
+}
+NO_AMP = {"optimizer": FUSED, "amp": "", "backward": "loss.backward()"}
+TRAINED = {
+    "plain SGD": (
+        "unfused-optimizer",
+        NO_AMP | {"optimizer": "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)"},
+        TORCH_AMP,
+        7,
+    ),
+    "plain Adam": (
+        "unfused-optimizer",
+        NO_AMP | {"optimizer": "optimizer = torch.optim.Adam(model.parameters())"},
+        TORCH_AMP,
+        7,
+    ),
+    "plain SGD under apex amp": (
+        "unfused-optimizer-under-apex-amp",
+        APEX | {"optimizer": "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)"},
+        APEX,
+        7,
+    ),
+    "apex amp without combine_grad": (
+        "apex-amp-without-combine-grad",
+        APEX | {"amp": "model, optimizer = amp.initialize(\n    model, optimizer, opt_level='O1')"},
+        APEX,
+        8,
+    ),
+    "fused optimizer of torch_npu under apex amp": (
+        "torch-npu-fused-optimizer-under-apex-amp",
+        APEX | {"optimizer": FUSED},
+        APEX,
+        7,
+    ),
+    "fused optimizer of apex without apex amp": (
+        "apex-fused-optimizer-without-amp",
+        NO_AMP | {"optimizer": APEX["optimizer"]},
+        NO_AMP,
+        7,
+    ),
+    "no mixed precision": ("no-mixed-precision-in-torch", NO_AMP, TORCH_AMP, 12),
+    "loss scale of 1": (
+        "loss-scale-switched-off",
+        APEX | {"amp": "model, optimizer = amp.initialize(model, optimizer, loss_scale=1, combine_grad=True)"},
+        APEX,
+        8,
+    ),
+    "no scale_loss": ("apex-amp-without-scale-loss", APEX | {"backward": "loss.backward()"}, APEX, 12),
+}
+
+
+def trained(parts: Mapping[str, str]) -> str:
+    """The PyTorch script with these parts."""
+    text = MIXED_TRAINING
+    for name, part in parts.items():
+        text = text.replace(f"<{name}>", part)
+    return text
+
+
+@pytest.mark.parametrize(("name", "bad", "good", "line"), TRAINED.values(), ids=TRAINED.keys())
+def test_optimizer_and_mixed_precision_pitfalls_of_torch(
+    project: Project, name: str, bad: dict[str, str], good: dict[str, str], line: int
+) -> None:
+    assert project.write({"train.py": trained(bad)}).check().places(name) == [f"train.py:{line}"]
+    assert project.write({"train.py": trained(good)}).check().places(name) == []

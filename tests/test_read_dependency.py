@@ -183,3 +183,54 @@ def test_dockerfile_commands_packages_and_launch_keep_their_places() -> None:
 )
 def test_hostile_text_gives_nothing_and_no_crash(path: str, text: str) -> None:
     assert all(fact.kind in ("dependency", "environment", "command") for fact in read_dependency(text, path))
+
+
+@pytest.mark.parametrize(
+    ("text", "pairs"),
+    [
+        ("torch==2.1.0\ntorch-npu==2.1.0.post3\n", "yes"),
+        ("torch_npu==2.1.0\ntorch==2.1\n", "yes"),
+        ("torch==2.1.0\ntorch-npu==2.4.0\n", "no"),
+        ("torch==1.11.0\ntorch-npu==1.1.0\n", "no"),
+        ("torch==1.8.0+cpu\ntorch-npu===1.8.1rc3\n", "yes"),
+        ("torch>=2.1\ntorch-npu==2.4.0\n", "unknown"),
+        ("torch==2.*\ntorch-npu==2.4.0\n", "unknown"),
+        ("torch-npu==2.4.0\n", None),
+    ],
+)
+def test_torch_and_torch_npu_belong_together(text: str, pairs: str | None) -> None:
+    facts = read_dependency(text, "requirements.txt")
+    assert [fact.attrs.get("pairs") for fact in facts if fact.name == "torch-npu"] == [pairs]
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "found"),
+    [
+        ("--index-url https://download.pytorch.org/whl/cu118\ntorch\n", "requirements.txt", [("118", 1, 13)]),
+        ("torch\n-f https://x.org/whl/cu111/torch_stable.html\n", "requirements.txt", [("111", 2, 4)]),
+        ("# https://x.org/whl/cu118\ntorch\n", "requirements.txt", []),
+        ("--index-url https://x.org/whl/cpu\n", "requirements.txt", []),
+        ("https://x.org/cube/torch.whl\n", "requirements.txt", []),
+        ('[[tool.uv.index]]\nurl = "https://x.org/whl/cu121"\n', "pyproject.toml", [("121", 2, 8)]),
+        ("RUN pip install torch --index-url https://x.org/whl/cu121\n", "Dockerfile", [("121", 1, 35)]),
+    ],
+)
+def test_indexes_of_cuda_builds(text: str, path: str, found: list[tuple[str, int, int]]) -> None:
+    facts = [fact for fact in read_dependency(text, path) if fact.kind == "package_index"]
+    assert [(fact.attrs["cuda"], fact.span.line, fact.span.column) for fact in facts] == found
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("FROM nvidia/cuda:11.8.0-devel", [("nvidia/cuda:11.8.0-devel", "yes")]),
+        ("from --platform=linux/amd64 pytorch/pytorch:2.1-cuda12.1 AS b", [("pytorch/pytorch:2.1-cuda12.1", "yes")]),
+        ("FROM ${BASE}", [("${BASE}", "no")]),
+        ("FROM ubuntu:22.04", [("ubuntu:22.04", "no")]),
+        ("# FROM nvidia/cuda", []),
+        ("RUN echo FROM nvidia/cuda", []),
+    ],
+)
+def test_base_images(line: str, found: list[tuple[str, str]]) -> None:
+    facts = [fact for fact in read_dependency(line + "\n", "Dockerfile") if fact.kind == "base_image"]
+    assert [(fact.name, fact.attrs["cuda"]) for fact in facts] == found

@@ -11,6 +11,7 @@ from npulint.assemble.programs import Program, Programs
 from npulint.assemble.project import Project
 from npulint.assemble.recognise import recognise
 from npulint.assemble.resources import complete
+from npulint.assemble.torch_release import torch_release
 from npulint.facts.model import Fact, FileFacts
 
 DEFAULT_ADAPTER = "1.15"  # the release line that is assumed when none is declared
@@ -18,9 +19,9 @@ DEFAULT_ADAPTER = "1.15"  # the release line that is assumed when none is declar
 
 def assemble(root: str, files: Iterable[FileFacts], adapter: str = "", torch: str = "") -> list[Program]:
     """The programs of a project: entry scripts first, then what none of them reaches. `adapter` and `torch` are
-    the declared releases of the TensorFlow adapter and of PyTorch."""
+    the declared releases of the TensorFlow adapter and of PyTorch; that of PyTorch else is the pinned one."""
     project = Project(root, files)
-    context = Context(project)
+    context = Context(project, torch or torch_release(project.files))
     _launch_options(context, project)
     facts = recognise(context)
     other: list[FactTable] = []
@@ -29,9 +30,16 @@ def assemble(root: str, files: Iterable[FileFacts], adapter: str = "", torch: st
             facts[file.path] += file.facts
         elif file.facts:
             other.append(table(file.facts))
+    other.append(table(_built(facts)))
     tables = {path: table(found) for path, found in facts.items()}
     complete(tables, project)
-    return Programs(context, tables, other, adapter or DEFAULT_ADAPTER, torch).all()
+    return Programs(context, tables, other, adapter or DEFAULT_ADAPTER, context.torch).all()
+
+
+def _built(facts: dict[str, list[Fact]]) -> list[Fact]:
+    """What setup.py compiles is there for every program of the project."""
+    scripts = [found for path, found in facts.items() if posixpath.basename(path) == "setup.py"]
+    return [fact for found in scripts for fact in found if fact.kind == "cuda_extension"]
 
 
 def _launch_options(context: Context, project: Project) -> None:

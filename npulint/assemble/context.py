@@ -26,10 +26,11 @@ _T = TypeVar("_T")
 
 
 class Context:
-    """One project under recognition."""
+    """One project under recognition. `torch` is the release of PyTorch that it is for; empty when not known."""
 
-    def __init__(self, project: Project) -> None:
+    def __init__(self, project: Project, torch: str = "") -> None:
         self.project = project
+        self.torch = torch
         self.names = Names(project)
         self.options = Options(self.names)
         self.flow = Flow(self.names, self.options)

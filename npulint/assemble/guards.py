@@ -95,6 +95,11 @@ class Guards:
             self._given = {written.rpartition(".")[2] for written in given}
         return name in self._given
 
+    def words(self, module: Module, block: int) -> list[str]:
+        """The names and texts in the conditions around `block`."""
+        around = [module.blocks[b] for b in module.ancestors(block)]
+        return [word for record in around if record.kind in ("if", "else") for word in self._words(module, record.test)]
+
     def _words(self, module: Module, value: Value, depth: int = 0) -> list[str]:
         """The names and texts in a condition."""
         if isinstance(value, Ref):

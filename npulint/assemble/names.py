@@ -76,7 +76,7 @@ class Names:
         if isinstance(value, Result):
             return self._result(self.of_call(module, value.call), module, value.call)
         if isinstance(value, Function):
-            return f"{module.name}:{module.qualname(value.block) or '<lambda>'}"
+            return f"{module.name}:{module.blocks[value.block].name or '<lambda>'}"
         if isinstance(value, Op):
             if value.op == "." and isinstance(value.operands[1], Const):
                 base = self.of_value(module, value.operands[0], block, line)

@@ -65,7 +65,8 @@ class Programs:
     def _relate(self, programs: list[Program]) -> None:
         """Tell programs whether any of the project uses an NPU adapter (`project_npu`), and sessions and
         estimators whether some training program can reach them (`trains_file`)."""
-        ported = "yes" if any(program.attrs["npu"] == "yes" for program in programs) else "no"
+        known = any(p.attrs["npu"] == "yes" or p.attrs["migration"] in ("manual", "transfer") for p in programs)
+        ported = "yes" if known else "no"
         for program in programs:
             program.attrs["project_npu"] = ported
         trained = {p for program in programs if program.attrs["trains"] == "yes" for p in program.paths}

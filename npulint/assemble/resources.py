@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 
 from npulint.assemble.adapter import describe_options
+from npulint.assemble.environment import describe_environment
 from npulint.assemble.index import FactTable
 from npulint.assemble.project import Project
 from npulint.assemble.sinking import describe_sinking
@@ -27,6 +28,7 @@ def complete(tables: dict[str, FactTable], project: Project) -> None:
     settings = [f for part in tables.values() for f in part.get("setting", ())]
     optimizers = [f for part in tables.values() for f in part.get("npu_optimizer", ())]
     describe_options(settings, optimizers)
+    describe_environment(tables.values(), project)
     describe_sinking(settings, tables.values())
     paths = {f.path for f in project.files}
     names = {posixpath.basename(p) for p in paths}

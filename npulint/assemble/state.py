@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from npulint.assemble.index import Index
-from npulint.assemble.torch_state import migration, precision
+from npulint.assemble.torch_state import migration, multi_device, precision
 from npulint.facts.model import Fact
 from npulint.facts.values import Known
 
@@ -50,6 +50,7 @@ def describe(
     attrs["state"] = _state(index, bool(npu), patched == "yes")
     if framework == "torch":
         attrs["precision"] = precision(index)
+        attrs["multi_device"] = multi_device(index)
         attrs["state"] = "not_started" if attrs["migration"] == "none" else "migrated"
     return attrs
 
@@ -60,9 +61,18 @@ def _npu_imports(index: Index) -> list[Fact]:
 
 def _framework(index: Index) -> str:
     roots = {f.name.split(".", 1)[0] for f in index.of_kind("import")}
-    if roots & {"tensorflow", "tf_slim", "npu_bridge", "npu_device", "keras"}:
+    torch = bool(roots & {"torch", "torch_npu", "apex"})
+    if roots & {"npu_bridge", "npu_device"}:
         return "tensorflow"
-    return "torch" if roots & {"torch", "torch_npu", "apex"} else "none"
+    if roots & {"tensorflow", "tf_slim", "keras"}:
+        return "torch" if torch and _mostly_torch(index) else "tensorflow"
+    return "torch" if torch else "none"
+
+
+def _mostly_torch(index: Index) -> bool:
+    """Whether a program that imports both frameworks is one of PyTorch, which borrows a callback or a logger."""
+    names = [f.name for f in index.of_kind("call")]
+    return sum(n.startswith("torch") for n in names) > sum(n.startswith(("tensorflow.", "keras.")) for n in names)
 
 
 def _trains(index: Index, entry_word: str, may_run: Callable[[list[Fact]], bool]) -> bool:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from npulint.assemble.index import Index
+from npulint.facts.model import Fact
 from npulint.facts.values import Known
 
 _TRANSFER = "torch_npu.contrib.transfer_to_npu"
 _AGNOSTIC = frozenset(("accelerate", "pytorch_lightning", "lightning", "lightning_fabric"))
+TORCH_LAUNCHERS = ("torchrun", "torch.distributed.run", "torch.distributed.launch")
 _AUTOCAST = ("torch.autocast", "torch.cuda.amp.autocast", "torch.npu.amp.autocast")
 _SCALERS = ("torch.cuda.amp.GradScaler", "torch.amp.GradScaler", "torch.npu.amp.GradScaler")
 
@@ -51,3 +53,25 @@ def precision(index: Index) -> str:
     if any(fact.name in _SCALERS for fact in index.named("call", "GradScaler")):
         return "mixed"
     return "default"
+
+
+def multi_device(index: Index) -> str:
+    """``yes`` if several processes surely train together: a launcher starts them, or the model is replicated
+    whatever the options are; ``no`` if nothing in the program could."""
+    facts = [f for f in index.of_kind("distribution") if f.get("stack") == "torch" and f.get("in_test") != "yes"]
+    joined = [f for f in facts if f.get("what") == "init"]
+    replicated = [f for f in facts if f.get("what") == "ddp"]
+    if not joined and not replicated:
+        return "no"
+    if any(f.get("active") == "yes" for f in joined) and any(f.get("active") == "yes" for f in replicated):
+        return "yes"
+    return "yes" if replicated and any(_starts_many(fact) for fact in index.of_kind("launch")) else "unknown"
+
+
+def _starts_many(launch: Fact) -> bool:
+    """Whether a launcher of torch starts more than one process."""
+    if launch.get("launcher") not in TORCH_LAUNCHERS:
+        return False
+    options = launch.attrs.get("launcher_options")
+    processes = options.get("nproc_per_node", "1") if isinstance(options, dict) else "1"
+    return processes != "1"

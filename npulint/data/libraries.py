@@ -1,4 +1,4 @@
-"""Libraries that PyTorch projects import and that need a GPU, or an Ascend build; operators of torch_npu that go away."""
+"""Libraries of PyTorch projects that need a GPU or an Ascend build; operators of torch_npu that go away."""
 
 from __future__ import annotations
 

@@ -9,7 +9,16 @@ from collections.abc import Sequence
 import msgspec
 
 from npulint.discover.ignore import Chain, Excludes, chain_above, enter, ignored
-from npulint.discover.kinds import JSON_LIMIT, SourceFile, is_mixlist, kinds_by_content, kinds_of
+from npulint.discover.kinds import (
+    CPP_LIMIT,
+    JSON_LIMIT,
+    PASSING,
+    SourceFile,
+    is_cuda,
+    is_mixlist,
+    kinds_by_content,
+    kinds_of,
+)
 from npulint.discover.projects import base_of
 from npulint.discover.regular import read_head
 from npulint.facts.model import Problem
@@ -202,7 +211,7 @@ class _Finder:
         try:
             status = entry.stat()
         except OSError as error:
-            if kinds != ("mixlist",):
+            if kinds not in PASSING:
                 detail = "dangling link" if isinstance(error, FileNotFoundError) else error.strerror or ""
                 self._problem(location, "not-a-file" if link else "unreadable", detail)
             return
@@ -213,14 +222,14 @@ class _Finder:
     def _take(
         self, location: str, base: str, kinds: tuple[str, ...], status: os.stat_result, link: bool, named: bool = False
     ) -> None:
-        """List the file when it can be read. A JSON file counts when its text says so, or when named."""
-        json = kinds == ("mixlist",)
+        """List the file when it can be read. A JSON or C++ file counts when its text says so, or when named."""
+        passing = kinds in PASSING and not named
         if not stat.S_ISREG(status.st_mode):
-            if not json or named:
+            if not passing:
                 self._problem(location, "not-a-file", _what(status.st_mode))
             return
         size = status.st_size
-        if json and not named and (size > JSON_LIMIT or not is_mixlist(read_head(location, JSON_LIMIT))):
+        if passing and not _counts(location, kinds[0], size, self._options.max_bytes):
             return
         limit = self._options.max_bytes * (_NOTEBOOK_FACTOR if kinds == ("notebook",) else 1)
         if size > limit:
@@ -232,6 +241,14 @@ class _Finder:
         identity = (status.st_dev, status.st_ino)
         for kind in kinds:
             self._found.append((link, SourceFile(shown(location), kind, location, base, size), identity))
+
+
+def _counts(location: str, kind: str, size: int, most: int) -> bool:
+    """Whether a file of a kind that its name only hints at is one."""
+    if kind == "mixlist":
+        return size <= JSON_LIMIT and is_mixlist(read_head(location, JSON_LIMIT))
+    named = location.endswith((".cu", ".cuh"))
+    return size <= most and (named or is_cuda(location, read_head(location, CPP_LIMIT)))
 
 
 def _what(mode: int) -> str:

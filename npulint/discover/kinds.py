@@ -25,12 +25,23 @@ _SUFFIX = {
     "json": ("mixlist",),
     "dockerfile": ("dockerfile",),
     "Dockerfile": ("dockerfile",),
+    "cu": ("cuda",),
+    "cuh": ("cuda",),
+    "cpp": ("cuda",),
+    "cc": ("cuda",),
+    "cxx": ("cuda",),
 }
 _REQUIREMENTS = regex(r"requirements?[\w.-]*\.txt", re.IGNORECASE)
 _SHEBANG = regex(rb"#![^\n]*?\b(?:(python)[\d.]*|(ba|da|k|z)?sh)\b")
 
 JSON_LIMIT = 256 * 1024
 """Bytes above which a JSON file is data, never a mixed precision list."""
+
+CPP_LIMIT = 64 * 1024
+"""Bytes of a C++ file that are looked at for bindings of CUDA code."""
+
+PASSING = frozenset((("mixlist",), ("cuda",)))
+"""Kinds of files that only some of their name are of: nothing is said about those that cannot be read."""
 
 
 class SourceFile(msgspec.Struct, frozen=True):
@@ -47,7 +58,8 @@ class SourceFile(msgspec.Struct, frozen=True):
 def kinds_of(name: str) -> tuple[str, ...]:
     """The kinds of a file called `name` (no folder); empty when npulint does not read such files.
 
-    ``mixlist`` only says that it is JSON: ask `is_mixlist` about its text.
+    ``mixlist`` only says that it is JSON: ask `is_mixlist` about its text; ``cuda`` that it may bind CUDA
+    code: ask `is_cuda`.
     """
     exact = _EXACT.get(name)
     if exact is not None:
@@ -63,6 +75,13 @@ def kinds_of(name: str) -> tuple[str, ...]:
 def is_mixlist(data: bytes) -> bool:
     """Whether JSON text speaks of the adapter's operator lists."""
     return b"black-list" in data or b"white-list" in data
+
+
+def is_cuda(name: str, head: bytes) -> bool:
+    """Whether a source called `name` is CUDA, or C++ that gives CUDA code to Python."""
+    if name.endswith((".cu", ".cuh")):
+        return True
+    return (b"PYBIND11_MODULE" in head or b"TORCH_LIBRARY" in head) and b"cuda" in head.lower()
 
 
 def kinds_by_content(head: bytes) -> tuple[str, ...]:

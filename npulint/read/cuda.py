@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from npulint.facts.model import Fact, Span
 from npulint.later import regex
@@ -13,7 +14,7 @@ _LONGEST = 2_000_000  # characters that are looked at
 _HEADER = 600  # characters that a kernel's head may have before its name
 _TOKEN = regex(
     r"""//[^\n]*|/\*.*?(?:\*/|\Z)|R"(?P<mark>[^()\\\s"]{0,16})\(.*?(?:\)(?P=mark)"|\Z)"""
-    r"""|"(?:[^"\\\n]|\\.)*(?:"|$)|'(?:[^'\\\n]|\\.){1,8}'""",
+    r"""|"(?:[^"\\\n]|\\(?:.|\Z))*(?:"|$)|'(?:[^'\\\n]|\\.){1,8}'""",
     re.DOTALL | re.MULTILINE,
 )
 _KERNEL = regex(r"\b__global__\b")
@@ -34,8 +35,8 @@ def read_cuda(text: str, path: str) -> list[Fact]:
     found = list(_kernels(code)) if kernels else []
     what = "kernel" if found else "binding"
     if not found and any(word in code for word in _BINDS):
-        found = [(match.group(1), match.start(1)) for match in _BINDING.finditer(code)]
-    unique = {name: at for name, at in reversed(found[:_MOST])}
+        found = [(match.group(1), match.start(1)) for match in islice(_BINDING.finditer(code), _MOST)]
+    unique = dict(reversed(found[:_MOST]))  # the first place of each name
     attrs = {"what": what, "kernels": str(len(unique))}
     return [_fact(code, path, name, at, attrs) for name, at in sorted(unique.items(), key=lambda item: item[1])]
 
@@ -49,7 +50,7 @@ def _blank(match: re.Match[str]) -> str:
 
 
 def _kernels(code: str) -> Iterator[tuple[str, int]]:
-    for match in _KERNEL.finditer(code):
+    for match in islice(_KERNEL.finditer(code), 4 * _MOST):
         head = _BOUNDS.sub(lambda bounds: " " * len(bounds.group()), code[match.end() : match.end() + _HEADER])
         name = _CALLED.search(head)
         if name is not None and name.group(1):

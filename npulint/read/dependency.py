@@ -12,7 +12,7 @@ from typing import Any
 from npulint.facts.model import Fact
 from npulint.later import regex
 from npulint.read.json_tree import Lines
-from npulint.read.requirement import canonical, conda_requirement, requirement
+from npulint.read.requirement import canonical, conda_requirement, cuda_index, release, requirement
 
 _SETUP_KEYWORDS = frozenset(("install_requires", "tests_require", "setup_requires", "extras_require"))
 _CFG_KEY = regex(r"(?P<key>[\w.-]+)[ \t]*[=:][ \t]*(?P<value>.*)")
@@ -22,11 +22,15 @@ Found = tuple[str, str, int]  # name, version, offset of its text
 
 
 def read_dependency(text: str, path: str) -> list[Fact]:
-    """The ``dependency`` facts (name: canonical; attrs: version, via) of one file, told by its name.
+    """The ``dependency`` facts (name: canonical; attrs: version, via) of one file, told by its name, and the
+    ``package_index`` of CUDA builds that it names.
 
     Files that do not parse give no facts. A Dockerfile gives what its shell commands give.
     """
-    name = path.rsplit("/", 1)[-1]
+    return _paired(_read(text, path, path.rsplit("/", 1)[-1]))
+
+
+def _read(text: str, path: str, name: str) -> list[Fact]:
     if name.endswith(".txt"):
         return _facts(text, path, "requirements", _requirements(text))
     if name in ("pyproject.toml", "Pipfile"):
@@ -40,13 +44,40 @@ def read_dependency(text: str, path: str) -> list[Fact]:
     return read_dockerfile(text, path)
 
 
+def _paired(facts: list[Fact]) -> list[Fact]:
+    """The same facts; that of torch_npu says which torch is asked for beside it (`torch`) and whether the two
+    releases belong together (`pairs`)."""
+    torch = next((fact for fact in facts if fact.kind == "dependency" and fact.name == "torch"), None)
+    for fact in facts:
+        if fact.kind == "dependency" and fact.name == "torch-npu" and torch is not None:
+            ours, wanted = release(fact.attrs["version"]), release(torch.attrs["version"])
+            pairs = "unknown" if not ours or not wanted else "yes" if ours == wanted else "no"
+            fact.attrs.update(torch=torch.attrs["version"], pairs=pairs)
+    return facts
+
+
 def _facts(text: str, path: str, via: str, found: Iterable[Found]) -> list[Fact]:
     lines = Lines(text)
     facts = []
     for name, version, offset in found:
         span = lines.span(offset, offset + len(name))
         facts.append(Fact("dependency", name, path, span, {"version": version, "via": via}))
+    facts += _indexes(text, path, via, lines)
     return sorted(facts, key=lambda fact: fact.span)
+
+
+def _indexes(text: str, path: str, via: str, lines: Lines) -> Iterator[Fact]:
+    """Where CUDA builds are fetched from: pip's options, wheels by address, the indexes of Poetry and uv."""
+    if "://" not in text or "/cu" not in text:
+        return
+    offset = 0
+    for line in text.split("\n"):
+        found = None if line.lstrip().startswith("#") else cuda_index(line[:2000])
+        if found:
+            url, cuda, start = found
+            span = lines.span(offset + start, offset + start + len(url))
+            yield Fact("package_index", url, path, span, {"cuda": cuda, "via": via})
+        offset += len(line) + 1
 
 
 def _requirements(text: str) -> Iterator[Found]:

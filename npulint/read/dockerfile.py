@@ -11,6 +11,8 @@ from npulint.read.shell import read_shell
 _INSTRUCTION = regex(r"[ \t]*(?P<word>[A-Za-z]+)[ \t]+")
 _FLAGS = regex(r"(?:--[\w-]+(?:=\S+)?[ \t]+)+")
 _OLD_ENV = regex(r"(?P<name>[A-Za-z_]\w*)[ \t]+(?P<value>[^\n=][^\n]*)$")
+_FROM = regex(r"[ \t]*FROM[ \t]+(?:--\S+[ \t]+)*(?P<image>\S+)", re.IGNORECASE)
+_CUDA_IMAGE = regex(r"nvidia|nvcr\.io|cuda|cudnn|(?:^|[:-])cu\d{2,3}\b|tensorrt", re.IGNORECASE)
 _RUNS = frozenset(("RUN", "CMD", "ENTRYPOINT"))
 
 
@@ -32,6 +34,8 @@ def read_dockerfile(text: str, path: str) -> list[Fact]:
         if match:
             word = match.group("word").upper()
         body = line if continued else _body(line, word, match)
+        if match and word == "FROM":
+            facts += _base_image(path, number, line)
         old = _OLD_ENV.match(line, match.end()) if match and word == "ENV" else None
         if old:
             facts.append(_old_environment(path, number, old))
@@ -56,6 +60,15 @@ def _body(line: str, word: str, match: re.Match[str] | None) -> str:
     if rest.startswith("[") and rest.rstrip().endswith("]"):  # a JSON list of words
         rest = re.sub(r'("(?:[^"\\]|\\.)*")|[\[\],]', lambda part: part.group(1) or " ", rest)
     return " " * start + rest
+
+
+def _base_image(path: str, number: int, line: str) -> list[Fact]:
+    match = _FROM.match(line)
+    if match is None:
+        return []
+    image = match.group("image")
+    span = Span(number, match.start("image") + 1, number, match.end("image") + 1)
+    return [Fact("base_image", image, path, span, {"cuda": "yes" if _CUDA_IMAGE.search(image) else "no"})]
 
 
 def _old_environment(path: str, number: int, match: re.Match[str]) -> Fact:

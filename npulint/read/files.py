@@ -34,6 +34,8 @@ def read(loaded: Loaded) -> FileFacts:
     file = loaded.file
     if loaded.problem is not None:
         return FileFacts(file.path, file.kind, problems=[loaded.problem])
+    if file.kind == "cuda":
+        return _cuda(loaded.data, file.path)
     python = file.kind == "python"
     source = decode(loaded.data, file.path, python)
     if isinstance(source, Problem):
@@ -83,6 +85,14 @@ def _dependency(source: Source, path: str) -> FileFacts:
     from npulint.read.dependency import read_dependency
 
     return FileFacts(path, "dependency", facts=read_dependency(source.text, path))
+
+
+def _cuda(data: bytes, path: str) -> FileFacts:
+    """Comments in C++ may be in any encoding, and what is no text has no kernels: neither is a problem."""
+    from npulint.read.cuda import read_cuda
+
+    text = data.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
+    return FileFacts(path, "cuda", facts=read_cuda(text, path), comments=comments(text.replace("//", "# "), False))
 
 
 _READERS: dict[str, Callable[[Source, str], FileFacts]] = {

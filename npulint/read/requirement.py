@@ -14,6 +14,23 @@ _EGG = regex(r"#(?:.*&)?egg=([\w.-]+)")
 _CONDA = regex(r"(?:[\w-]+::)?(?P<name>[A-Za-z_][\w.-]*)[ \t]*(?P<version>[<>=!~][^#\s]*)?")
 
 
+_CUDA_INDEX = regex(r"https?://[^\s'\"#]*?/cu(\d{2,3})(?![\w.])[^\s'\"#]*")
+_RELEASE = regex(r"={1,3}v?(\d+)\.(\d+)(?![\d*])")
+
+
+def cuda_index(text: str) -> tuple[str, str, int] | None:
+    """An address in `text` below which CUDA builds lie (``…/whl/cu118``): the address, the CUDA release as
+    written, the position; or None."""
+    match = _CUDA_INDEX.search(text)
+    return (match.group(), match.group(1), match.start()) if match else None
+
+
+def release(version: str) -> tuple[int, int] | None:
+    """Major and minor number of a version that is asked for exactly (``==2.1.0``), else None."""
+    match = _RELEASE.match(version)
+    return (int(match.group(1)), int(match.group(2))) if match else None
+
+
 def canonical(name: str) -> str:
     """The name as package indexes compare it: lower case, ``-`` for runs of ``-_.``."""
     return re.sub(r"[-_.]+", "-", name).lower()

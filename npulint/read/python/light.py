@@ -17,6 +17,7 @@ _WORDS = (
         "horovod",
         "hvd",
         "argparse",
+        "add_argument",
         "DEFINE_",
         "HParams",
         "apex",

@@ -15,6 +15,9 @@ NOTED = frozenset(
     "regs_per_multiprocessor".split()
 )
 _MASKS = frozenset("bool byte gt ge lt le eq ne isnan isinf isfinite logical_and logical_or logical_not".split())
+_SAME = frozenset("view reshape squeeze unsqueeze expand expand_as flatten t detach clone cuda npu to".split())
+_BOOLEAN = (Ref("torch.bool"), Ref("torch.uint8"))
+MASK_WORDS = ("mask", "keep", "kept", "valid", "positive", "negative")
 _MASKING = frozenset(("==", "!=", "<", "<=", ">", ">=", "&", "|", "~"))
 COMPUTED = (ast.Compare, ast.UnaryOp, ast.BinOp, ast.Name, ast.Call, ast.Attribute, ast.Tuple)
 
@@ -41,9 +44,12 @@ def is_mask(value: Value, calls: list[Call]) -> bool:
             return is_mask(value.operands[0], calls)
         return value.op in _MASKING
     if isinstance(value, Result):
-        callee = calls[value.call].callee
+        call = calls[value.call]
+        callee = call.callee
         last = callee.name.rpartition(".")[2] if isinstance(callee, Ref) else ""
         if isinstance(callee, Op) and isinstance(callee.operands[-1], Const):
             last = str(callee.operands[-1].value)
-        return last in _MASKS
+            if last in _SAME:  # ``(x > 0).view(-1)``
+                return is_mask(callee.operands[0], calls)
+        return last in _MASKS or any(v in _BOOLEAN for k, v in call.keywords if k == "dtype")
     return False

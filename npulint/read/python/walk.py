@@ -21,7 +21,7 @@ from npulint.facts.code import (
     Value,
 )
 from npulint.read.python.expressions import Expressions
-from npulint.read.python.notes import indices_of, is_mask
+from npulint.read.python.notes import MASK_WORDS, indices_of, is_mask
 
 _Statements = list[ast.stmt]
 
@@ -84,7 +84,7 @@ class Walker(Expressions):
         """The notes without the subscripts that this file gives no reason to think masks."""
         indices = {id(note): indices_of(note) for note in self.notes if note.kind == "mask"}
         asked = {part.name.rpartition(".")[2] for parts in indices.values() for part in parts if isinstance(part, Ref)}
-        masks = {name for name in asked if "mask" in name}
+        masks = {name for name in asked if any(word in name for word in MASK_WORDS)}
         for bind in self.binds if asked else ():
             last = bind.target.rpartition(".")[2]
             if last in asked and last not in masks and is_mask(bind.value, self.calls):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Any
 
 from npulint.facts.model import Fact, Problem
 from npulint.later import regex
 from npulint.read.json_tree import Lines
-from npulint.read.requirement import requirement
+from npulint.read.requirement import cuda_index, requirement
 from npulint.read.shell.commands import Command, Parser
 from npulint.read.shell.lex import Lexer
 from npulint.read.shell.programs import BUILTINS, IDLE, Launch, basename, options, started
@@ -43,8 +44,9 @@ def read_shell(text: str, path: str, via: str = "shell") -> list[Fact]:
 
     ``environment`` (attrs: value or None when computed, via, guarded, default, used), ``launch`` (name: the
     script as written; attrs: script, interpreter, options, defaults, module, launcher,
-    launcher_options, guarded, sourced), ``command`` (name: the program; attrs: line, guarded), ``dependency``
-    for what pip installs and ``shell_problem`` (spaced-assignment, not-exported; attrs: variable, value).
+    launcher_options, guarded, loop, sourced), ``command`` (name: the program; attrs: line, guarded, loop),
+    ``dependency`` for what pip installs and ``shell_problem`` (spaced-assignment, not-exported; attrs: variable,
+    value).
     `default` and `defaults` say that the caller of the script may choose another value, `used` that the script
     itself reads the variable. `via` marks the facts of other kinds of files that hold shell commands.
     """
@@ -198,7 +200,7 @@ class _Reader:
 
     def _spaced(self, words: tuple[Word, ...]) -> bool:
         """Whether blanks stand around the ``=`` of ``NAME = value``, which then sets nothing."""
-        for word, following in zip(words, words[1:], strict=False):
+        for word, following in pairwise(words):
             name, sign = word.literal or "", following.literal or ""
             if _NAME.fullmatch(name) and sign.startswith("=") and not sign.startswith("=="):
                 self._problem("spaced-assignment", name, None, word.start, words[-1].end)
@@ -221,7 +223,8 @@ class _Reader:
             ):
                 word = fields[position].word
                 line = re.sub(r"[\s\\]+", " ", self._text[words[0].start : words[-1].end])[:_LINE]
-                self._fact("command", name, word.start, word.end, line=line, guarded=command.guarded)
+                loop = "yes" if command.loop else "no"
+                self._fact("command", name, word.start, word.end, line=line, guarded=command.guarded, loop=loop)
         if found.launch is not None:
             self._launch(found.launch, fields, command)
         if found.inline is not None:
@@ -249,6 +252,7 @@ class _Reader:
             launcher=launch.launcher,
             launcher_options=launch.launcher_options,
             guarded=command.guarded,
+            loop="yes" if command.loop else "no",
             sourced=fields[launch.first].text in ("source", "."),
         )
 
@@ -264,6 +268,10 @@ class _Reader:
         if len(fields) < 2 or fields[1].text != "install":
             return
         skip = False
+        for field in fields[2 : 2 + _PACKAGES]:
+            found = cuda_index(field.text) if "/cu" in field.text else None
+            if found:
+                self._fact("package_index", found[0], field.word.start, field.word.end, cuda=found[1], via=self._via)
         for field in fields[2 : 2 + _PACKAGES]:
             option = field.text.startswith("-")
             if not skip and not option and field.known and "/" not in field.text and not field.text.endswith(".whl"):

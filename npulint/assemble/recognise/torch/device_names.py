@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from npulint.assemble.context import Context
+from npulint.assemble.module import Module
 from npulint.later import regex
 
 CUDA = "torch.cuda."
 # Public names of torch.cuda that torch_npu.npu does not have; transfer_to_npu leaves them as they are.
 _MISSING = frozenset(
-    "nvtx nccl comm cudart jiterator tunable profiler sparse streams get_arch_list get_gencode_flags list_gpu_processes "
-    "memory_usage device_memory_used temperature power_draw clock_rate is_tf32_supported current_solver_handle "
-    "caching_allocator_enable CUDAPluggableAllocator ComplexFloatStorage ComplexDoubleStorage get_stream_from_external "
-    "GreenContext has_magma has_half check_error CudaError".split()
+    "nvtx nccl comm cudart jiterator tunable profiler sparse streams get_arch_list get_gencode_flags "
+    "list_gpu_processes memory_usage device_memory_used temperature power_draw clock_rate is_tf32_supported "
+    "current_solver_handle caching_allocator_enable CUDAPluggableAllocator ComplexFloatStorage ComplexDoubleStorage "
+    "get_stream_from_external GreenContext has_magma has_half check_error CudaError".split()
 )
 # What a torch built without CUDA answers with nothing, zero or False, or puts off until CUDA starts.
 _HARMLESS = frozenset(
@@ -72,3 +74,14 @@ def group(name: str) -> str:
     """What a member of torch.cuda is for: amp, random, memory, stream, profiler or other."""
     rest = name.removeprefix(CUDA)
     return next((word for word, pattern in _GROUPS if pattern.search(rest)), "other")
+
+
+def ported(context: Context, module: Module) -> str:
+    """Whether a file names the NPU anywhere: then its author has been through it."""
+    return context.once(("ported", module.path), lambda: "yes" if _names_npu(context, module) else "no")
+
+
+def _names_npu(context: Context, module: Module) -> bool:
+    if module.calls_of("npu") or any(r.module.startswith(("torch_npu", "torch.npu")) for r in module.code.imports):
+        return True
+    return any(name.startswith(("torch.npu.", "torch_npu.")) for name in context.names.of_calls(module))

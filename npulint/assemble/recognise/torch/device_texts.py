@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 
 from npulint.assemble.context import Context
 from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
-from npulint.assemble.recognise.torch.device_names import AVAILABLE, TENSOR_TYPE
+from npulint.assemble.recognise.torch.device_names import AVAILABLE, TENSOR_TYPE, ported
 from npulint.facts.code import Call, Const, Items, Op, Ref, Result, Table, Value
 from npulint.facts.model import Fact, Span
 from npulint.facts.values import Known
 from npulint.later import regex
 
-_PLAIN = regex(r"^cuda(?::\d+)?$")
-_COMPOSED = regex(r"^cuda(?::|\{|%|$)")
+_PLAIN = regex(r"^(?:cuda|npu)(?::\d+)?$")
+_COMPOSED = regex(r"^(?:cuda|npu)(?::(?! )|\{|%|$)")
+_SAYS = regex(r"cuda|^npu")
+_BEGINNINGS = frozenset(("cuda", "npu", "npu:"))
 _OTHER_DEVICE = regex(r"^(?:npu|cpu|mps|xpu)\b")
 _NAME = regex(
     r"(?:^|[._])(?:(?:\w+_)?(?:device|devices|dev|device_type|device_name|device_str)|map_location|maplocation|accelerator|loc)\]?$",
@@ -32,23 +35,31 @@ _POSITIONS = {
     "torch.amp.GradScaler": 0,
     "torch.get_device_module": 0,
 }
-_BREAKING = ("torch.load", "torch.jit.load", "torch.set_default_device", "torch.Generator")
+_TENSOR_METHOD = regex(r"\.(?:new_\w+|to|to_empty)$")
 _MOVES = frozenset(("to", "to_empty"))
 _TYPED = frozenset(("type", "set_default_tensor_type"))
-_OPTIONS = {"add_argument": ("default", -1), "DEFINE_string": ("default", 1), "DEFINE_enum": ("default", 1), "option": ("default", -1)}
+_OPTIONS = {
+    "add_argument": ("default", -1),
+    "DEFINE_string": ("default", 1),
+    "DEFINE_enum": ("default", 1),
+    "option": ("default", -1),
+}
 _FOREIGN = ("numba.", "cupy.", "pycuda.", "jax.", "tensorflow.", "mxnet.", "paddle.", "mindspore.", "chainer.")
 _INDEX = regex(r"^(?:\w+[._])?(?:rank|local_rank|gpu|gpu_id|device_id|dev_id)$", re.IGNORECASE)
 _DEPTH = 6
 
 
 def texts(context: Context, module: Module) -> list[Fact]:
-    """The ``cuda`` facts of the form ``text`` (and of ``type``, ``index``) of a module."""
-    return [
-        *_in_calls(context, module),
-        *_assigned(context, module),
-        *_defaults(context, module),
-        *_returned(context, module),
-    ]
+    """The ``cuda`` facts of the form ``text`` (and of ``type``, ``index``) of a module, and the ``npu`` texts."""
+    found = (*_in_calls(context, module), *_assigned(context, module), *_defaults(context, module))
+    return [_named(fact) for fact in (*found, *_returned(context, module))]
+
+
+def _named(fact: Fact) -> Fact:
+    """The fact itself, or an ``npu`` fact when its device is the NPU."""
+    if fact.attrs["form"] != "text" or fact.name.startswith("cuda"):
+        return fact
+    return Fact("npu", fact.name, fact.path, fact.span, {"on": fact.attrs["position"]}, fact.args, fact.around)
 
 
 def leaves(module: Module, value: Value, depth: int = 0) -> list[str]:
@@ -68,22 +79,22 @@ def leaves(module: Module, value: Value, depth: int = 0) -> list[str]:
         call = module.code.calls[value.call]
         if isinstance(call.callee, Op) and call.callee.operands[-1] == Const("format"):
             return leaves(module, call.callee.operands[0], depth + 1)
-        if call.callee == Ref("str") and len(call.args) == 1:
+        if call.args and (call.callee == Ref("str") or (depth and module.written(value.call) == "device")):
             return leaves(module, call.args[0], depth + 1)
     return []
 
 
-def cuda_text(module: Module, value: Value) -> str:
-    """The CUDA device that an expression may name; empty when it names none."""
+def device_text(module: Module, value: Value) -> str:
+    """The CUDA device, else the NPU, that an expression may name; empty when it names none."""
     if value.__class__ is Const:
-        text = value.value  # type: ignore[union-attr]
-        return text if isinstance(text, str) and text.startswith("cuda") and _PLAIN.match(text) else ""
-    if isinstance(value, Table):
-        return next((text for inner in value.values if (text := cuda_text(module, inner))), "")
-    if isinstance(value, Items):
-        return next((text for inner in value.items if (text := cuda_text(module, inner))), "")
+        text = value.value
+        return text if text.__class__ is str and text[:4] in _BEGINNINGS and _PLAIN.match(text) else ""
+    if isinstance(value, Table | Items):
+        inner = [device_text(module, v) for v in (value.values if isinstance(value, Table) else value.items)]
+        return next((t for t in inner if t.startswith("cuda")), "") or next(filter(None, inner), "")
     if isinstance(value, Op | Result):
-        return next((text for text in leaves(module, value) if _COMPOSED.match(text)), "")
+        found = [text for text in leaves(module, value) if _COMPOSED.match(text)]
+        return next((t for t in found if t.startswith("cuda")), "") or next(iter(found), "")
     return ""
 
 
@@ -114,10 +125,11 @@ def _attrs(
     context: Context, module: Module, value: Value, block: int, line: int, text: str, position: str, breaks: str
 ) -> dict[str, object]:
     others = [t for t in leaves(module, value) if _OTHER_DEVICE.match(t)]
+    beside_npu = any(t.startswith("npu") for t in others)
 
     def fallback() -> str:
-        chosen = isinstance(value, Op) and value.op in ("if", "and", "or") and not any(t.startswith("npu") for t in others)
-        return "yes" if chosen and asks_cuda(context, module, value, block, line) else "no"
+        chosen = isinstance(value, Op) and value.op in ("if", "and", "or")
+        return "yes" if chosen and not beside_npu and asks_cuda(context, module, value, block, line) else "no"
 
     return {
         "form": "text",
@@ -126,15 +138,16 @@ def _attrs(
         "breaks": "no" if others else breaks,
         "covered": "yes",
         "counterpart": text.replace("cuda", "npu", 1),
-        "beside_npu": "yes" if any(t.startswith("npu") for t in others) else "no",
+        "beside_npu": "yes" if beside_npu else "no",
         "fallback": fallback,
+        "ported": partial(ported, context, module),
     }
 
 
 def _in_calls(context: Context, module: Module) -> Iterator[Fact]:
     for index, call in enumerate(module.code.calls):
         for key, value in call.keywords:
-            if key.endswith(_KEYWORDS) and (text := cuda_text(module, value)):
+            if key.endswith(_KEYWORDS) and (text := device_text(module, value)):
                 yield from _keyword(context, module, index, value, key, text)
         if call.args:
             written = module.written(index)
@@ -151,10 +164,20 @@ def _keyword(context: Context, module: Module, index: int, value: Value, key: st
     if name.startswith((*_FOREIGN, "torch.cuda.")):
         return
     call = module.code.calls[index]
-    sure = "yes" if name.startswith("torch.") and not name.startswith(("torch.autocast", "torch.amp")) else "unknown"
+    makes = name.startswith("torch.") and not name.startswith(("torch.autocast", "torch.amp"))
+    sure = "yes" if makes or _TENSOR_METHOD.search(name) else "unknown"
     attrs = _attrs(context, module, value, call.block, call.line, text, f"{key}=", sure)
     attrs["callee"] = name
-    yield context.call_fact("cuda", text, module, index, **attrs)
+    fact = context.call_fact("cuda", text, module, index, **attrs)
+    last = call.end_line > call.line and call.keywords[-1][1] is value
+    yield at_end(fact, len(f'{key}="{text}")')) if last else fact
+
+
+def at_end(fact: Fact, length: int) -> Fact:
+    """The fact at the last `length` characters of its call: there stands the end of a call over several lines."""
+    line, column = fact.span.end_line, fact.span.end_column
+    span = Span(line, max(1, column - length), line, column)
+    return Fact(fact.kind, fact.name, fact.path, span, fact.attrs, fact.args, fact.around)
 
 
 def _positional(context: Context, module: Module, index: int, call: Call, written: str) -> Iterator[Fact]:
@@ -165,16 +188,15 @@ def _positional(context: Context, module: Module, index: int, call: Call, writte
     at = _POSITIONS.get(name)
     if at is not None:
         value = call.args[at] if at < len(call.args) else None
-        text = cuda_text(module, value) if value is not None else ""
+        text = device_text(module, value) if value is not None else ""
         if value is not None and text:
-            breaks = "yes" if name in _BREAKING else "no"
-            attrs = _attrs(context, module, value, call.block, call.line, text, name, breaks)
+            attrs = _attrs(context, module, value, call.block, call.line, text, name, "yes")
             yield context.call_fact("cuda", text, module, index, **attrs, callee=name)
         return
     for position, value in enumerate(call.args):
-        if value.__class__ is not Const or not isinstance(value.value, str) or "cuda" not in value.value:  # type: ignore[union-attr]
+        if value.__class__ is not Const or not isinstance(value.value, str) or not _SAYS.search(value.value):
             continue
-        text = value.value  # type: ignore[union-attr]
+        text = value.value
         if TENSOR_TYPE.match(text) and written in _TYPED:
             yield context.call_fact("cuda", text, module, index, form="type", covered=_type_covered(text), breaks="yes")
         elif _PLAIN.match(text) and _takes_device(context, name, position):
@@ -204,7 +226,7 @@ def _takes_device(context: Context, name: str, position: int) -> bool:
 def _move(context: Context, module: Module, index: int, call: Call) -> Iterator[Fact]:
     """``x.to("cuda")``; also ``x.to(0)`` and ``x.to(rank)``, whose number means whatever device comes first."""
     value = call.args[0]
-    text = cuda_text(module, value)
+    text = device_text(module, value)
     if text:
         attrs = _attrs(context, module, value, call.block, call.line, text, ".to", "yes")
         yield context.call_fact("cuda", text, module, index, **attrs, callee=".to")
@@ -219,13 +241,13 @@ def _option(context: Context, module: Module, index: int, written: str) -> Itera
     call = module.code.calls[index]
     keyword, position = _OPTIONS[written]
     value = argument(call, keyword, position)
-    text = cuda_text(module, value) if value is not None else ""
+    text = device_text(module, value) if value is not None else ""
     flags = [a.value for a in call.args if isinstance(a, Const) and isinstance(a.value, str)]
     flags += [v.value for k, v in call.keywords if k == "dest" and isinstance(v, Const) and isinstance(v.value, str)]
     names = [flag.lstrip("-").replace("-", "_") for flag in flags]
     if value is None or not text or not (":" in text or any(is_device_name(name) for name in names)):
         return
-    attrs = _attrs(context, module, value, call.block, call.line, text, "option", "no")
+    attrs = _attrs(context, module, value, call.block, call.line, text, "option", "yes")
     if _offers_npu(context, call, names):
         attrs["beside_npu"] = "yes"
     yield context.call_fact("cuda", text, module, index, **attrs, callee=written)
@@ -234,7 +256,8 @@ def _option(context: Context, module: Module, index: int, written: str) -> Itera
 def _offers_npu(context: Context, call: Call, names: list[str]) -> bool:
     """Whether an option has the NPU among its choices, or a launcher chooses it."""
     choices = argument(call, "choices", -1)
-    if isinstance(choices, Items) and any(isinstance(c, Const) and str(c.value).startswith("npu") for c in choices.items):
+    offered = [str(c.value) for c in choices.items if isinstance(c, Const)] if isinstance(choices, Items) else []
+    if any(choice.startswith("npu") for choice in offered):
         return True
     launched = [value for name in names for value in context.options.launched.get(name, ())]
     return any(value is None or value.startswith("npu") for value in launched)
@@ -243,18 +266,18 @@ def _offers_npu(context: Context, call: Call, names: list[str]) -> bool:
 def _assigned(context: Context, module: Module) -> Iterator[Fact]:
     for bind in module.code.binds:
         value = bind.value
-        if value.__class__ is Ref or not (text := cuda_text(module, value)):
+        if value.__class__ is Ref or not (text := device_text(module, value)):
             continue
         if isinstance(value, Table):
             named = any(
-                isinstance(k, Const) and isinstance(k.value, str) and is_device_name(k.value) and cuda_text(module, v)
+                isinstance(k, Const) and isinstance(k.value, str) and is_device_name(k.value) and device_text(module, v)
                 for k, v in zip(value.keys, value.values, strict=True)
             )
             named = named or (":" in text and is_device_name(bind.target))
         else:
             named = not isinstance(value, Items) and (":" in text or is_device_name(bind.target))
         if named:
-            attrs = _attrs(context, module, value, bind.block, bind.line, text, bind.target, "no")
+            attrs = _attrs(context, module, value, bind.block, bind.line, text, bind.target, "yes")
             attrs.pop("value")
             yield context.bind_fact("cuda", text, module, bind, **attrs)
 
@@ -265,9 +288,9 @@ def _defaults(context: Context, module: Module) -> Iterator[Fact]:
             continue
         named = zip(record.params[-len(record.defaults) :], record.defaults, strict=True)
         for name, value in named:
-            text = cuda_text(module, value)
+            text = device_text(module, value)
             if text and (":" in text or is_device_name(name)):
-                attrs = _attrs(context, module, value, record.parent, record.line, text, f"{name}=", "no")
+                attrs = _attrs(context, module, value, record.parent, record.line, text, f"{name}=", "unknown")
                 attrs["position"] = "default"
                 span = Span(record.line, 1, record.line, 1)
                 yield Fact("cuda", text, module.path, span, attrs, None, context.around(module, record.parent))
@@ -275,8 +298,8 @@ def _defaults(context: Context, module: Module) -> Iterator[Fact]:
 
 def _returned(context: Context, module: Module) -> Iterator[Fact]:
     for returned in module.code.returns:
-        text = cuda_text(module, returned.value) if not isinstance(returned.value, Items | Table) else ""
+        text = device_text(module, returned.value) if not isinstance(returned.value, Items | Table) else ""
         if text and (":" in text or "device" in module.qualname(returned.block).rpartition(".")[2].lower()):
-            attrs = _attrs(context, module, returned.value, returned.block, returned.line, text, "return", "no")
+            attrs = _attrs(context, module, returned.value, returned.block, returned.line, text, "return", "unknown")
             span = Span(returned.line, 1, returned.line, 1)
             yield Fact("cuda", text, module.path, span, attrs, None, context.around(module, returned.block))

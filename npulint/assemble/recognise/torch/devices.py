@@ -1,4 +1,4 @@
-"""Device use: every place where code uses CUDA, as ``cuda`` facts (texts: `device_texts`, comparisons: `device_tests`)."""
+"""Device use: every place where code uses CUDA, as ``cuda`` facts; texts, tests and order in modules beside this."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from npulint.assemble.context import Context
 from npulint.assemble.module import Module
 from npulint.assemble.recognise.torch import device_names as known
 from npulint.assemble.recognise.torch import device_order, device_tests, device_texts
-from npulint.facts.code import Bind, Call, Const, Function, Op, Ref, Value
+from npulint.facts.code import Ref
 from npulint.facts.model import Fact, Span
 from npulint.later import regex
 
@@ -21,7 +21,7 @@ _FLAG_NAMES = frozenset(
 )
 _VERSION = "torch.version.cuda"
 _METHODS = frozenset(("torch.Tensor.cuda", "torch.nn.Module.cuda"))
-_STORAGE = regex(r"(?:^|[?._])(?:\w*storage\w*)\.cuda$", re.IGNORECASE) if False else regex(r"storage\w*\.cuda$")
+_STORAGE = regex(r"[sS]torage\w*(?:\(\))?\.cuda$")
 _PARSERS = frozenset(("float", "int", "LooseVersion", "StrictVersion", "Version", "parse", "parse_version"))
 
 
@@ -63,7 +63,7 @@ def of_module(context: Context, module: Module) -> list[Fact]:
 def _method(context: Context, module: Module, index: int, name: str) -> Fact:
     call = module.code.calls[index]
     receiver = partial(_receiver, context, module, name)
-    return context.call_fact(
+    fact = context.call_fact(
         "cuda",
         "cuda",
         module,
@@ -74,7 +74,9 @@ def _method(context: Context, module: Module, index: int, name: str) -> Fact:
         counterpart="npu",
         receiver=receiver,
         guarded=_tried(module, call.block),
+        ported=partial(known.ported, context, module),
     )
+    return fact if call.end_line == call.line or call.args else device_texts.at_end(fact, len(".cuda()"))
 
 
 def _receiver(context: Context, module: Module, name: str) -> str:
@@ -87,14 +89,15 @@ def _receiver(context: Context, module: Module, name: str) -> str:
     return "tensor" if holder.startswith("torch.") else "unknown"
 
 
-def _member(context: Context, module: Module, block: int, name: str) -> dict[str, str]:
+def _member(context: Context, module: Module, block: int, name: str) -> dict[str, object]:
     """The attributes of the use of a member of torch.cuda."""
-    attrs = {
+    attrs: dict[str, object] = {
         "counterpart": known.counterpart(name),
         "covered": known.covered(name),
         "breaks": known.breaks(name),
         "group": known.group(name),
         "guarded": _tried(module, block),
+        "ported": partial(known.ported, context, module),
     }
     if name in known.AVAILABLE:
         attrs["form"] = "available"
@@ -112,7 +115,6 @@ def _tried(module: Module, block: int) -> str:
 
 def _mentions(context: Context, module: Module) -> Iterator[Fact]:
     """Members of torch.cuda and ``Tensor.cuda`` that are handed on or kept instead of called."""
-    called = {(call.line, call.column) for call in module.code.calls}
     parsed: set[tuple[int, int]] = set()
     for record in module.code.mentions:
         name = module.plain.get(record.name) or context.names.of_name(module, record.name, record.block, record.line)
@@ -121,11 +123,11 @@ def _mentions(context: Context, module: Module) -> Iterator[Fact]:
         if name == _VERSION:
             parsed = parsed or _parsed(module, record.name)
             use = "parsed" if (record.line, record.block) in parsed else "read"
-            attrs = {"form": "version", "use": use, "breaks": "yes" if use == "parsed" else "no"}
+            attrs: dict[str, object] = {"form": "version", "use": use, "breaks": "yes" if use == "parsed" else "no"}
         elif name in _METHODS:
             attrs = {"form": "method", "covered": "yes", "breaks": "yes", "counterpart": "npu", "receiver": "tensor"}
             attrs["guarded"] = _tried(module, record.block)
-        elif name.startswith(known.CUDA) and (record.line, record.column) not in called and _is_member(name):
+        elif name.startswith(known.CUDA) and _is_member(name):
             attrs = {**_member(context, module, record.block, name), "breaks": "no", "mentioned": "yes"}
         else:
             continue
@@ -143,14 +145,8 @@ def _parsed(module: Module, written: str) -> set[tuple[int, int]]:
     return {
         (call.line, call.block)
         for index, call in enumerate(module.code.calls)
-        if module.written(index) in _PARSERS and any(_is_or_holds(value, written) for value in call.args)
+        if module.written(index) in _PARSERS and Ref(written) in call.args
     }
-
-
-def _is_or_holds(value: Value, written: str) -> bool:
-    if isinstance(value, Ref):
-        return value.name == written
-    return isinstance(value, Op) and value.op in ("or", "if") and False
 
 
 def _flags(context: Context, module: Module) -> Iterator[Fact]:
@@ -161,11 +157,4 @@ def _flags(context: Context, module: Module) -> Iterator[Fact]:
             for bind in binds:
                 name = context.names.of_name(module, target, bind.block, bind.line)
                 if name.startswith(_FLAGS):
-                    yield _flag(context, module, bind, name)
-
-
-def _flag(context: Context, module: Module, bind: Bind, name: str) -> Fact:
-    return context.bind_fact("cuda", name, module, bind, form="flag", breaks="no")
-
-
-__all__ = ["Call", "Const", "Function", "of_call", "of_module", "wants"]
+                    yield context.bind_fact("cuda", name, module, bind, form="flag", breaks="no")

@@ -104,8 +104,10 @@ def _built(context: Context) -> frozenset[str]:
     def look() -> frozenset[str]:
         names = set()
         for module in context.project.modules.values():
-            for index in module.calls_of("CUDAExtension"):
-                names.add(_name(context, module, module.code.calls[index]).rpartition(".")[2])
+            if any(record.module.startswith("torch.utils") for record in module.code.imports):
+                for index, name in enumerate(context.names.of_calls(module)):
+                    if name == _HOME + "CUDAExtension":
+                        names.add(_name(context, module, module.code.calls[index]).rpartition(".")[2])
         return frozenset(names - {""})
 
     return context.once("cuda extensions", look)
@@ -120,7 +122,8 @@ def _imports(context: Context, module: Module) -> list[Fact]:
         home = record.module.rpartition(".")[2]
         built = last in _built(context) or home in _built(context)
         looks = record.level and (_BUILT.search(last) or _BUILT.search(home))
-        if (built or looks or last.endswith("_cuda")) and record.name != "*" and not _is_python(context, module, record):
+        compiled = record.name != "*" and (built or looks or last.endswith("_cuda"))
+        if compiled and not _is_python(context, module, record):
             span = Span(record.line, record.column, record.line, record.end_column)
             name = last if built or _BUILT.search(last) else home
             attrs = {"what": "import", "cuda": "yes" if built or "cuda" in name else "unknown"}
@@ -131,7 +134,15 @@ def _imports(context: Context, module: Module) -> list[Fact]:
 
 
 def _is_python(context: Context, module: Module, record: Import) -> bool:
-    return bool(context.project.imported(module, record))
+    """Whether a file of the project is, or defines, what is imported."""
+    project = context.project
+    base = project.find(record.module, module, record.level) if record.module or record.level else None
+    if not record.name:
+        return base is not None
+    dotted = f"{record.module}.{record.name}" if record.module else record.name
+    return project.find(dotted, module, record.level) is not None or (
+        base is not None and bool(context.names.exported(base, record.name))
+    )
 
 
 def _triton(context: Context, module: Module) -> list[Fact]:

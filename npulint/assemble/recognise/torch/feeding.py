@@ -13,7 +13,7 @@ from npulint.later import regex
 _TOKEN = regex(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _TRAIN = regex(r"^(?:pre|re)?train|^trn$|^finetun|^fit$")
 _EVALUATE = regex(
-    r"^(?:val(?!ue)|eval|test|dev$|infer|predict|pred$|query|queries|gallery|demo|probe|calib|holdout|submi|export)"
+    r"^(?:val(?!ue)|eval|test|dev(?:set|data|$)|infer|predict|pred$|query|queries|gallery|demo|probe|calib|holdout|submi|export)"
 )
 _SPLIT = regex(
     r"^(?:is_?)?(?:train|training|test|val|eval)$|^(?:split|subset|mode|phase|stage|image_set|set|usage|part)$"
@@ -165,6 +165,14 @@ def bases(context: Context, home: Module, block: int, depth: int = 0) -> list[st
         if target is not None:
             found += bases(context, *target, depth + 1)
     return found
+
+
+def ancestry(context: Context, name: str) -> list[str]:
+    """The canonical names of what an own class is derived from; empty for anything else."""
+    target = context.names.function(name)
+    if target is None or target[0].blocks[target[1]].kind != "class":
+        return []
+    return context.once(("ancestry", name), lambda: bases(context, *target))
 
 
 def dataset_word(context: Context, sites: list[Site]) -> str:

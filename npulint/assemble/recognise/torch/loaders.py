@@ -9,7 +9,7 @@ from npulint.assemble.context import Context
 from npulint.assemble.flow import Site, argument
 from npulint.assemble.module import Module
 from npulint.assemble.recognise.torch.feeding import (
-    bases,
+    ancestry,
     dataset_word,
     knows_rank,
     moves_items,
@@ -22,7 +22,7 @@ from npulint.facts.values import NOTHING, Known, merge, truth
 from npulint.later import regex
 
 LOADER = "torch.utils.data.DataLoader"
-_OWN = regex(r":(?:\w+\.)*\w*(?:[Ll]oader|Load)\w*$")
+_OWN = regex(r":(?:\w+\.)*[A-Z]\w*$")
 _POSITIONS = {
     "dataset": 0,
     "batch_size": 1,
@@ -38,19 +38,15 @@ _MANY = 64  # workers of one process that take the CPU from the thread that laun
 
 
 def wants(name: str) -> bool:
-    """The loader and own classes that are named like one."""
+    """The loader and own classes, which may be derived from it."""
     return name == LOADER or bool(_OWN.search(name))
 
 
 def of_call(context: Context, module: Module, index: int, name: str) -> list[Fact]:
     """``loader`` facts; an own class counts when it is derived from the loader."""
     own = name != LOADER
-    if own:
-        target = context.names.function(name)
-        if target is None or target[0].blocks[target[1]].kind != "class":
-            return []
-        if LOADER not in bases(context, *target):
-            return []
+    if own and LOADER not in ancestry(context, name):
+        return []
     given = _Given(context, module, index, own and not _passes_on(context, name))
     words = ("drop_last", "shuffle", "sampler", "workers", "pin_memory", "persistent", "dataset")
     attrs: dict[str, Callable[[], str]] = {word: getattr(given, word) for word in words}
@@ -95,6 +91,9 @@ class _Given:
         """The expression given for a parameter in the call itself."""
         return argument(self.call, name, _POSITIONS.get(name, -1))
 
+    def _is_given(self, name: str) -> bool:
+        return self.value(name) is not None or name in self._spread[0]
+
     def known(self, name: str) -> Known | None:
         """The value given for a parameter; None when it is surely not given."""
         value = self.value(name)
@@ -130,7 +129,7 @@ class _Given:
     def drop_last(self) -> str:
         """Whether a smaller last batch is dropped; ``full``: there is none, or a batch sampler decides."""
         batches = self.known("batch_sampler")
-        if batches is not None and batches.values != (None,):
+        if self._is_given("batch_sampler") and batches is not None and batches.values != (None,):
             return "full"
         size = self.known("batch_size")
         if size is None:

@@ -20,8 +20,9 @@ _MODEL_WORD = regex(
 )
 _NO_MODEL = regex(r"(?:optim|sched|loss|crit|scaler|outputs?|preds?|ema|feat|logits?|dict|dir|path|name|param)")
 _NETWORKS = regex(
-    r"^(?:torch\.nn\.(?!functional|init|utils|Parameter)\w+|torchvision\.models\.[\w.]+|timm\.\w*\.?create_model|transformers\.\w+"
-    r"(?:\.from_pretrained)?)\(\)"
+    r"^(?:torch\.nn\.(?!functional|init|utils|Parameter)\w+|torchvision\.models\.[\w.]+|timm\.(?:\w+\.)*create_model"
+    r"|transformers\.\w+(?:\.from_pretrained)?)\(\)"
+    r"(?:\.(?:npu|cuda|cpu|to|train|eval|float|half|bfloat16|apply|requires_grad_)\(\))*$"
 )
 
 
@@ -118,8 +119,10 @@ def is_model(context: Context, module: Module, value: Value | None, block: int, 
     if value is None:
         return False
     meaning = context.names.of_value(module, value, block, line)
+    if ":" in meaning and meaning.endswith("()"):
+        return context.names.member(meaning, "state_dict").startswith("torch.nn.")
     if _NETWORKS.match(meaning):
-        return not meaning.rpartition(".")[2].startswith(("forward", "Parameter"))
+        return True
     if isinstance(value, Ref):
         word = value.name.lower()
         return _MODEL_WORD.search(word) is not None and _NO_MODEL.search(word.rpartition(".")[2]) is None

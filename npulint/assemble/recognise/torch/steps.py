@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from npulint.assemble.context import Context
 from npulint.assemble.module import Module
+from npulint.assemble.recognise.torch.scaling import is_stepped, scaled
 from npulint.facts.model import Fact
 from npulint.later import regex
 
@@ -26,7 +27,18 @@ def of_call(context: Context, module: Module, index: int, name: str) -> list[Fac
         return []
     block = module.code.calls[index].block
     loop = "yes" if last != "backward" or context.training.train_loop(module, block) >= 0 else "no"
-    return [context.call_fact("train_step", last, module, index, loop=loop, on=name)]
+    return [
+        context.call_fact(
+            "train_step",
+            last,
+            module,
+            index,
+            loop=loop,
+            on=name,
+            scaled=lambda: scaled(context, module, index, name) if last == "backward" else "engine",
+            stepped=lambda: "yes" if is_stepped(module, index) else "no",
+        )
+    ]
 
 
 def _in_backward(module: Module, index: int) -> bool:

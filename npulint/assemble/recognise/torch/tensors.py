@@ -3,12 +3,11 @@ on the data of a tensor. Everything is answered only when surely so."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from npulint.assemble.context import Context
-from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
-from npulint.facts.code import Call, Const, Items, Op, Ref, Result, Table, Value
+from npulint.facts.code import UNKNOWN, Call, Const, Items, Op, Ref, Result, Table, Value
 from npulint.later import regex
 
 _DEPTH = 7
@@ -18,10 +17,12 @@ _MASK_METHODS = frozenset(
     logical_or logical_not logical_xor isin isclose BoolTensor""".split()
 )
 _SAME = frozenset(  # what gives a tensor of the same kind with the same values
-    """view reshape squeeze unsqueeze expand expand_as repeat t flatten contiguous clone cuda npu to transpose permute detach
-    view_as reshape_as chunk cat stack broadcast_to roll flip index_select gather triu tril T mT data""".split()
+    """view reshape squeeze unsqueeze expand expand_as repeat t flatten contiguous clone cuda npu to transpose permute
+    detach view_as reshape_as chunk cat stack broadcast_to roll flip index_select gather triu tril T mT data""".split()
 )
-_MADE = frozenset("zeros ones full empty zeros_like ones_like full_like tensor as_tensor new_zeros new_ones new_full to type".split())
+_MADE = frozenset(
+    "zeros ones full empty zeros_like ones_like full_like tensor as_tensor new_zeros new_ones new_full to type".split()
+)
 _BOOL_TYPES = ("torch.bool", "torch.uint8", "torch.BoolTensor")
 _HOST_NAME = regex(
     r"^(?:numpy|pandas|scipy|cv2|PIL|skimage|sklearn|random|math|json|list|dict|tuple|range|sorted|set|len|open|zip)\b"
@@ -30,10 +31,13 @@ _HOST_NAME = regex(
 _ON_HOST_NAME = regex(r"^(?:numpy|pandas|scipy|cv2|sklearn|skimage)\.")
 _READS = frozenset(("item", "tolist"))
 _COUNTS = frozenset(
-    "sum max min amax amin argmax argmin count_nonzero mean median clamp round ceil floor int long float type to cpu".split()
+    """sum max min amax amin argmax argmin count_nonzero mean median clamp round ceil floor int long float type to
+    cpu""".split()
 )
 _PYTHON = frozenset(("int", "float", "max", "min", "round", "abs", "sum", "math.ceil", "math.floor", "list", "tuple"))
-_FIXED = frozenset("size dim numel ndimension len get_world_size current_device element_size nelement shape range".split())
+_FIXED = frozenset(
+    "size dim numel ndimension len get_world_size current_device element_size nelement shape range".split()
+)
 
 
 def is_mask(context: Context, module: Module, value: Value, block: int, line: int, depth: int = 0) -> bool:
@@ -79,10 +83,35 @@ def _compares_tensors(context: Context, module: Module, value: Op, block: int, l
     for operand in value.operands:
         if isinstance(operand, Const) and not isinstance(operand.value, int | float):
             return False
-        if isinstance(operand, Result) and context.names.of_call(module, operand.call) in ("len", "int", "str", "type"):
-            return False
-        numbers += bool(context.flow.known(module, operand, block, line).values)
+        plain = _is_plain(context, module, operand, block, line)
+        numbers += plain or bool(context.flow.known(module, operand, block, line).values)
     return numbers < len(value.operands)
+
+
+def _is_plain(context: Context, module: Module, value: Value, block: int, line: int, depth: int = 0) -> bool:
+    """Whether a value is a number of Python: a size, a counter of a loop."""
+    if isinstance(value, Result):
+        return module.written(value.call) in _FIXED or context.names.of_call(module, value.call) in _PYTHON
+    if isinstance(value, Op) and value.op in ("[]", "iter", "+", "-", "*", "//", "%") and depth < _DEPTH:
+        return _is_plain(context, module, value.operands[0], block, line, depth + 1)
+    if not isinstance(value, Ref) or depth > _DEPTH:
+        return False
+    if value.name.endswith((".shape", ".ndim")):
+        return True
+    binds = context.flow.bindings(module, value.name, block, line)
+    return bool(binds) and all(
+        _is_plain(context, home, bind.value, bind.block, bind.line, depth + 1) or _is_counter(context, home, bind.value)
+        for home, bind in binds
+    )
+
+
+def _is_counter(context: Context, module: Module, value: Value) -> bool:
+    """The first element of what ``enumerate`` gives."""
+    if not isinstance(value, Op) or value.op != "[]" or not isinstance(value.operands[0], Op):
+        return False
+    source = value.operands[0].operands[0]
+    first = isinstance(value.operands[1], Const) and value.operands[1].value == 0
+    return first and isinstance(source, Result) and context.names.of_call(module, source.call) == "enumerate"
 
 
 def _is_mask_result(context: Context, module: Module, index: int, depth: int) -> bool:
@@ -114,7 +143,7 @@ def _types(context: Context, module: Module, call: Call) -> list[str]:
 
 def on_host(context: Context, module: Module, value: Value, block: int, line: int, depth: int = 0) -> bool:
     """Whether a value may well be an array, list or table of the host, or a tensor that was copied there."""
-    if isinstance(value, Items | Table | Const):
+    if isinstance(value, Items | Table):
         return True
     if depth > _DEPTH:
         return False
@@ -194,9 +223,7 @@ def _result_depends(context: Context, module: Module, index: int, depth: int) ->
     return receiver is not None and not on_host(context, module, receiver, call.block, call.line)
 
 
-def _given(
-    context: Context, module: Module, name: str, block: int, line: int
-) -> list[tuple[Module, Value, int, int]]:
+def _given(context: Context, module: Module, name: str, block: int, line: int) -> list[tuple[Module, Value, int, int]]:
     """What may stand behind a name: its assignments, else what the project's calls pass for a parameter."""
     binds = context.flow.bindings(module, name, block, line)
     if binds:
@@ -257,13 +284,12 @@ def written(module: Module, value: Value, depth: int = 0) -> str:
         callee = module.code.calls[value.call].callee
         return f"{written(module, callee, depth + 1)}()" if depth < 2 else "…"
     if isinstance(value, Op) and value.op == "." and depth < 3 and isinstance(value.operands[1], Const):
-        return f"{written(module, value.operands[0], depth + 1)}.{value.operands[1].value}"
-    return "…"
-
-
-def passed(call: Call, name: str, position: int) -> Value | None:
-    """An argument of a function that may also be called as a method: then its positions begin after the tensor."""
-    return argument(call, name, position)
-
-
-Ask = Callable[[Context, Module, Value, int, int], bool]
+        base = written(module, value.operands[0], depth + 1)
+        return f"({base}).{value.operands[1].value}" if " " in base else f"{base}.{value.operands[1].value}"
+    if isinstance(value, Op) and value.op in _COMPARISONS | {"&", "|"} and depth < 2:
+        return f" {value.op} ".join(written(module, part, depth + 1) for part in value.operands)
+    if isinstance(value, Op) and value.op == "~" and depth < 2:
+        return f"~{written(module, value.operands[0], depth + 1)}"
+    if isinstance(value, Items) and depth < 2:
+        return ", ".join(":" if part is UNKNOWN else written(module, part, depth + 1) for part in value.items)
+    return str(value.value) if isinstance(value, Const) else "…"

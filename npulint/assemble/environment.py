@@ -1,0 +1,217 @@
+"""What is known of each environment variable that a project sets, and of those that are set beside it."""
+
+from __future__ import annotations
+
+import posixpath
+from collections import defaultdict
+from collections.abc import Iterable
+from functools import cached_property, partial
+from typing import Any
+
+from npulint.assemble.index import FactTable
+from npulint.assemble.project import Project
+from npulint.data.environment import ALLOCATOR, Rule, Variable, allocator_problem, nearest, variable
+from npulint.facts.model import Fact
+from npulint.facts.values import Known
+from npulint.later import regex
+
+NONE = "-"  # stands in messages where there is nothing to name
+_TIMEOUTS = ("HCCL_EVENT_TIMEOUT", "HCCL_EXEC_TIMEOUT")  # the first must be longer
+_PREPARES = regex(r"env|profile|bashrc|activate|conda")
+_TOOLKIT = frozenset(("ASCEND_OPP_PATH", "ASCEND_HOME_PATH", "ASCEND_TOOLKIT_HOME", "ASCEND_AICPU_PATH", "ASCEND_HOME"))
+_PORT_OPTIONS = ("master_port", "rdzv_endpoint", "dist_url", "init_method", "dist_port")
+_PORT = regex(r"(?:^|:)(\d+)/?$")
+
+
+def describe_environment(tables: Iterable[FactTable], project: Project) -> None:
+    """Add to what sets a variable, and to what launchers start, what is known of it (see docs/writing-checks.md).
+    Nothing is worked out before a check asks."""
+    facts = [fact for part in tables for kind in ("environment", "environment_read") for fact in part.get(kind, ())]
+    for file in project.files:
+        facts += [f for f in file.facts if f.kind in ("environment", "launch", "shell_problem")]
+    scripts = _Scripts(facts)
+    for fact in facts:
+        if fact.kind == "environment":
+            fact.attrs.update(_of_variable(fact, scripts))
+        elif fact.kind == "launch":
+            fact.attrs["port"] = partial(_port, fact)
+            fact.attrs["prepared"] = partial(getattr, scripts, "prepared")
+        elif fact.kind == "shell_problem":
+            fact.attrs["exported"] = partial(scripts.exported, str(fact.get("variable")))
+
+
+class _Scripts:
+    """The variables of a project by the files that set them."""
+
+    def __init__(self, facts: list[Fact]) -> None:
+        self._facts = facts
+
+    @cached_property
+    def _set(self) -> dict[str, dict[str, list[Fact]]]:
+        """Path -> variable -> what sets it, in text order."""
+        found: dict[str, dict[str, list[Fact]]] = defaultdict(lambda: defaultdict(list))
+        for fact in self._facts:
+            if fact.kind == "environment":
+                found[fact.path][fact.name].append(fact)
+        return found
+
+    @cached_property
+    def _sourced(self) -> dict[str, set[str]]:
+        """Path -> names of the scripts that it sources."""
+        found: dict[str, set[str]] = defaultdict(set)
+        for fact in self._facts:
+            if fact.kind == "launch" and fact.get("sourced"):
+                found[fact.path].add(posixpath.basename(fact.name))
+        return found
+
+    @cached_property
+    def prepared(self) -> str:
+        """Whether any launcher sources something that sets the toolkit up, or sets its paths itself."""
+        named = {name for names in self._sourced.values() for name in names}
+        return "yes" if any(map(_PREPARES.search, named)) or any(self.sets(n) for n in _TOOLKIT) else "no"
+
+    @cached_property
+    def _read(self) -> set[str]:
+        return {fact.name for fact in self._facts if fact.kind == "environment_read"}
+
+    def sets(self, name: str) -> list[Fact]:
+        """What sets a variable anywhere in the project."""
+        return [fact for names in self._set.values() for fact in names.get(name, ())]
+
+    def exported(self, name: str) -> str:
+        """Whether the project hands the variable on anywhere."""
+        return "yes" if self.sets(name) else "no"
+
+    def own(self, fact: Fact) -> str:
+        """Whether the project itself reads the variable."""
+        return "yes" if fact.get("used") or fact.name in self._read else "no"
+
+    def beside(self, path: str) -> dict[str, str]:
+        """The variables that certainly have one value where the file's variables are set: its own and those
+        of scripts that it sources, or that source it."""
+        names = self._sourced.get(path, set())
+        base = posixpath.basename(path)
+        others = [p for p in self._set if p != path and (posixpath.basename(p) in names or base in self._sourced[p])]
+        found: dict[str, str] = {}
+        for place in (*others, path):
+            for name, facts in self._set.get(place, {}).items():
+                value = _certain(facts)
+                if value is None:
+                    found.pop(name, None)
+                else:
+                    found[name] = value
+        return found
+
+
+def _certain(facts: list[Fact]) -> str | None:
+    """The value that a variable has after all of `facts`, if that is sure."""
+    last = facts[-1]
+    if any(_conditional(fact) for fact in facts) or last.get("default"):
+        return None
+    return _text(last)
+
+
+def _conditional(fact: Fact) -> bool:
+    return bool(fact.get("guarded")) or (fact.get("via") == "python" and fact.get("active") != "yes")
+
+
+def _text(fact: Fact) -> str | None:
+    value = fact.get("value")
+    value = value.single if isinstance(value, Known) else value
+    return value if isinstance(value, str) else None
+
+
+def _of_variable(fact: Fact, scripts: _Scripts) -> dict[str, Any]:
+    known = variable(fact.name)
+    attrs: dict[str, Any] = {
+        "known": "no" if known is None else "yes",
+        "status": "unknown" if known is None else known.status,
+        "instead": NONE if known is None else known.instead or NONE,
+        "nearest": lambda: nearest(fact.name) or NONE,
+        "own": partial(scripts.own, fact),
+        "beside": lambda: " ".join(f"{k}={v}" for k, v in sorted(scripts.beside(fact.path).items()) if k != fact.name),
+    }
+    if known is not None:
+        attrs["refused"] = "yes" if known.refused else "no"
+        attrs["allowed"] = known.allowed()
+        attrs["value_ok"] = lambda: _agreed(fact, known.accepts)
+        attrs["left_on"] = lambda: _agreed(fact, known.is_left_on)
+        attrs["in_time"] = partial(_in_time, fact, known.read)
+        attrs["clash"] = partial(_clash, fact, known, scripts)
+        attrs["lacks"] = partial(_lacks, fact, known, scripts)
+    if fact.name == ALLOCATOR:
+        attrs["problem"] = lambda: allocator_problem(_text(fact) or "")[0]
+        attrs["detail"] = lambda: allocator_problem(_text(fact) or "")[1] or NONE
+    return attrs
+
+
+def _agreed(fact: Fact, test: Any) -> str:
+    """Whether all values that the variable may have pass (yes), or none (no)."""
+    value = fact.get("value")
+    if isinstance(value, str):
+        value = Known((value,), True)
+    if not isinstance(value, Known) or not value.exact or not value.values:
+        return "unknown"
+    answers = {test(one) if isinstance(one, str) else None for one in value.values}
+    if len(answers) > 1 or None in answers:
+        return "unknown"
+    return "yes" if True in answers else "no"
+
+
+def _in_time(fact: Fact, read: str) -> str:
+    """Whether Python code sets a variable before it is read: that is when Python or PyTorch starts."""
+    if fact.get("via") != "python" or not read:
+        return "yes"
+    if read == "start":
+        return "no"
+    module, block = fact.around.module, fact.around.block
+    imports = [r for r in module.code.imports if r.module.partition(".")[0] in ("torch", "torch_npu")]
+    within = module.function_of(block)
+    for record in imports:
+        holder = module.function_of(record.block)
+        if holder == within and record.line < fact.span.line:
+            return "no"
+        if holder < 0 <= within:
+            return "no"  # the module has been run when the function is called
+    return "yes"
+
+
+def _rules(fact: Fact, rules: tuple[Rule, ...]) -> list[Rule]:
+    """The rules that hold for the value of a variable."""
+    value = _text(fact)
+    return [rule for rule in rules if value and rule.when in ("*", value)]
+
+
+def _clash(fact: Fact, known: Variable, scripts: _Scripts) -> str:
+    """The other variable, with its value, that must not be set beside this one."""
+    beside = scripts.beside(fact.path)
+    for rule in _rules(fact, known.excludes):
+        if rule.met(beside.get(rule.name)):
+            return f"{rule.name}={beside[rule.name]}"
+    if fact.name == _TIMEOUTS[0]:
+        event, running = _text(fact) or "", beside.get(_TIMEOUTS[1], "")
+        if event.isdigit() and running.isdigit() and 0 < int(event) <= int(running):
+            return f"{_TIMEOUTS[1]}={running}"
+    return NONE
+
+
+def _lacks(fact: Fact, known: Variable, scripts: _Scripts) -> str:
+    """The other variable, with its value, without which this one does nothing; nothing of the kind may be set
+    anywhere in the project, not even to a value that is unknown."""
+    for rule in _rules(fact, known.needs):
+        others = scripts.sets(rule.name)
+        if not any(_text(other) is None or rule.met(_text(other)) for other in others):
+            return rule.text()
+    return NONE
+
+
+def _port(fact: Fact) -> str:
+    """The port at which the processes of a launch meet, as its options say."""
+    for attribute in ("launcher_options", "options"):
+        options = fact.attrs.get(attribute)
+        given = options if isinstance(options, dict) else {}
+        for name in _PORT_OPTIONS:
+            match = _PORT.search(given.get(name) or "")
+            if match:
+                return match[1]
+    return NONE

@@ -1,0 +1,173 @@
+"""Environment variables that PyTorch on the NPU, CANN and HCCL read: legal values, state, and what belongs together."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from itertools import pairwise
+
+import msgspec
+
+from npulint.data import table
+from npulint.later import regex
+
+ALLOCATOR = "PYTORCH_NPU_ALLOC_CONF"
+_CLOSE = 0.92
+_SHORTEST = 9  # letters of a name that may be taken for a misspelling
+# Names with such a beginning are nobody's but the stack's; others may be the project's own.
+_OURS = regex(
+    r"(?:ASCEND|HCCL|TORCH_NPU|TORCH_HCCL|TORCH_TRANSFER|PYTORCH_NPU|PYTORCH_NO_NPU|TASK_QUEUE|INF_NAN|ACL|ACLNN|COMBINED"
+    r"|MULTI_STREAM|CPU_AFFINITY)_",
+    re.IGNORECASE,
+)
+_INTEGER = regex(r"[+-]?\d+")
+_DECIMAL = regex(r"[+-]?(?:\d+\.?\d*|\.\d+)")
+
+
+class Rule(msgspec.Struct, frozen=True):
+    """Something about another variable `name` that matters when the variable has the value `when` (``*``: any):
+    one of `values` (none: whatever it is), or a `part` of its value."""
+
+    when: str
+    name: str
+    values: tuple[str, ...] = ()
+    part: str = ""
+
+    def met(self, value: str | None) -> bool:
+        """Whether the other variable's value is the one that is spoken of."""
+        if value is None:
+            return False
+        return self.part in value if self.part else not self.values or value in self.values
+
+    def text(self) -> str:
+        """The other variable as one would write it."""
+        if self.part:
+            return f"{self.name}={self.part}"
+        return f"{self.name}={self.values[0]}" if self.values else self.name
+
+
+class Variable(msgspec.Struct, frozen=True):
+    """One variable. `type`: word (of `values`), int, float (from `low` to `high`), pattern (`values` holds it), ids
+    (of devices), keys (``key:value`` pairs), any. `status`: active, debug, deprecated, obsolete, cuda. `left_on`: the
+    values that switch debugging on (``*``: any). `read`: start or import when later is too late. `refused`: a
+    wrong value ends the run. `needs`, `excludes`: what else must, or must not, be set."""
+
+    name: str
+    type: str = "any"
+    values: tuple[str, ...] = ()
+    low: float | None = None
+    high: float | None = None
+    multiple: int = 0
+    default: str = ""
+    status: str = "active"
+    left_on: tuple[str, ...] = ()
+    read: str = ""
+    instead: str = ""
+    refused: bool = False
+    needs: tuple[Rule, ...] = ()
+    excludes: tuple[Rule, ...] = ()
+
+    def accepts(self, value: str) -> bool:
+        """Whether its reader takes this value as it is meant."""
+        text = value.strip()
+        if self.type == "word":
+            return text in self.values or text.lower() in self.values
+        if self.type == "pattern":
+            return re.fullmatch(self.values[0], text) is not None
+        if self.type == "ids":
+            return _device_ids(value)
+        if self.type == "keys":
+            return "bad-value" not in map(_key_problem, _pairs(value))
+        return self._in_range(text)
+
+    def _in_range(self, text: str) -> bool:
+        number = _INTEGER if self.type == "int" else _DECIMAL if self.type == "float" else None
+        if number is None:
+            return True
+        if not number.fullmatch(text):
+            return False
+        amount = float(text)
+        low, high = self.low, self.high
+        inside = (low is None or amount >= low) and (high is None or amount <= high)
+        return inside and (not self.multiple or amount % self.multiple == 0)
+
+    def is_left_on(self, value: str) -> bool:
+        """Whether this value switches debugging on."""
+        return bool(value) and (value in self.left_on or "*" in self.left_on)
+
+    def allowed(self) -> str:
+        """The legal values, for messages."""
+        if self.type == "word":
+            return " | ".join(self.values)
+        if self.type == "ids":
+            return "ascending ids with commas between and no blanks, such as 0,1,2"
+        if self.type in ("int", "float"):
+            ends = "..".join("" if end is None else f"{end:.10g}" for end in (self.low, self.high))
+            return ends + (f", multiples of {self.multiple}" if self.multiple else "")
+        return "key:value pairs of the documented keys" if self.type == "keys" else "-"
+
+
+def variable(name: str) -> Variable | None:
+    """The variable of that name, or None."""
+    return _variables().get(name)
+
+
+@cache
+def nearest(name: str) -> str:
+    """The variable that `name` probably means; empty when it is known itself or nothing is close."""
+    from difflib import SequenceMatcher  # only mistakes pay for it
+
+    if name in _variables() or len(name) < _SHORTEST or not _OURS.match(name):
+        return ""
+    wanted = name.upper()
+    candidates = [n for n, v in _variables().items() if ":" not in n and v.status in ("active", "debug")]
+    if wanted in candidates:
+        return wanted
+    best = max(candidates, key=lambda candidate: SequenceMatcher(None, wanted, candidate).ratio())
+    return best if SequenceMatcher(None, wanted, best).ratio() >= _CLOSE else ""
+
+
+def allocator_problem(value: str) -> tuple[str, str]:
+    """What is wrong with an allocator configuration: ``exclusive``, ``unknown-key``, ``bad-value`` or ``none``,
+    and the keys concerned."""
+    pairs = _pairs(value)
+    given = dict(pairs)
+    if given.get("expandable_segments") == "True":
+        split = [key for key in ("max_split_size_mb", "garbage_collection_threshold") if key in given]
+        if split:
+            return "exclusive", " ".join(split)
+    for pair in pairs:
+        problem = _key_problem(pair)
+        if problem is not None:
+            return problem, pair[0] if problem == "unknown-key" else ":".join(pair)
+    return "none", ""
+
+
+def _pairs(value: str) -> list[tuple[str, str]]:
+    found = []
+    for piece in re.split(r",(?![^\[]*\])", value):
+        key, _, setting = piece.partition(":")
+        if key.strip():
+            found.append((key.strip(), setting.strip()))
+    return found
+
+
+def _key_problem(pair: tuple[str, str]) -> str | None:
+    known = variable(f"{ALLOCATOR}:{pair[0]}")
+    if known is None:
+        return "unknown-key"
+    return None if known.accepts(pair[1]) else "bad-value"
+
+
+def _device_ids(value: str) -> bool:
+    pieces = value.split(",")
+    if not all(piece.isdigit() for piece in pieces):
+        return value.strip() in ("", "-1")
+    numbers = [int(piece) for piece in pieces]
+    return all(a < b for a, b in pairwise(numbers))
+
+
+@cache
+def _variables() -> dict[str, Variable]:
+    rows = msgspec.json.decode(table("env_vars.json"), type=tuple[Variable, ...])
+    return {row.name: row for row in rows}

@@ -1,0 +1,134 @@
+"""PyTorch names that the NPU has no kernel for, or that its documentation lists as unsupported."""
+
+from __future__ import annotations
+
+from functools import cache, lru_cache
+
+import msgspec
+
+from npulint.data import table
+from npulint.later import regex
+
+_STATES = {"n": "no", "p": "partial", "y": "yes", "-": "unknown", "": "unknown"}
+# A tensor for sure: what a function of torch gives, through methods and the elements of a pair.
+_TENSOR = regex(
+    r"^torch\.(?!load\b|device\b|finfo\b|iinfo\b|compile\b|typename\b|hub\b)"
+    r"(?:(?:nn\.functional|linalg|fft|special|Tensor)\.)?[a-z]\w*\(\)(?:\[\])?(?:\.[a-z]\w*\(\)(?:\[\])?)*$"
+)
+
+Release = tuple[int, ...]
+
+
+class Api(msgspec.Struct, frozen=True, array_like=True):
+    """One name. `states` has a letter per listed release: n(o), p(artial), y(es), - (not listed). `kernel` is npu,
+    cpu (copied to the host and back), backward_cpu, none (an error on the device) or host (no operator);
+    from release `since` on it is npu. `method`: tensors have it too, and the name is nobody else's (any) or
+    others' as well (known). `ops` are the operators that fall back, `instead` is what to write."""
+
+    states: str
+    kernel: str
+    since: str
+    method: str
+    group: str
+    ops: str
+    instead: str
+
+
+class _Table(msgspec.Struct, frozen=True):
+    releases: list[str]
+    apis: dict[str, Api]
+
+
+@lru_cache(maxsize=1 << 15)
+def find(name: str) -> tuple[str, Api] | None:
+    """The public spelling and the record of a canonical callee, also of a method on what surely is a tensor;
+    None for a name that nothing is recorded of."""
+    base, _, last = name.rpartition(".")
+    if name.startswith("torch.") and "(" not in name:
+        api = _table().apis.get(name)
+        if api is None and base.startswith("torch.distributions."):
+            name = f"torch.distributions.{last}"
+            api = _table().apis.get(name)
+        if api is not None:
+            return name, api
+    if base.startswith("torch.nn.") and base.endswith("()") and "(" not in base[:-2]:
+        name = f"torch.nn.Module.{last}"
+        return (name, _table().apis[name]) if name in _table().apis else None
+    api = _methods().get(last)
+    if api is None or not base:
+        return None
+    sure = base == "torch.Tensor" or _TENSOR.match(base)
+    unknown = base.startswith("?") or (":" in base and base.endswith((")", "]")))
+    return (f"torch.Tensor.{last}", api) if sure or (unknown and api.method == "any") else None
+
+
+def support(api: Api, release: str) -> str:
+    """``no``, ``partial``, ``yes`` or ``unknown``, as documented for a release of PyTorch. For releases between
+    two listed ones both must agree on no; without a release all from 2.6 on."""
+    if not api.states:
+        return "unknown"
+    listed = [_parts(text) for text in _table().releases]
+    asked = _parts(release)
+    if not asked or asked < listed[0]:
+        latest = set(api.states[1:])
+        return "partial" if api.states[-1] == "n" and not latest <= {"n", "-"} else _STATES[api.states[-1]]
+    at = max(index for index, known in enumerate(listed) if known <= asked[:2])
+    letters = {api.states[at]}
+    if listed[at] != asked[:2] and at + 1 < len(listed):
+        letters.add(api.states[at + 1])
+    if letters == {"n"}:
+        return "no"
+    return _STATES[(letters - {"n"}).pop()] if len(letters) == 1 else "partial"
+
+
+def kernel(api: Api, release: str) -> str:
+    """What computes it with a release of PyTorch; ``unknown`` where that depends on the release that is not known."""
+    if not api.since:
+        return api.kernel
+    asked = _parts(release)
+    if not asked:
+        return "unknown"
+    return "npu" if asked >= _parts(api.since) else api.kernel
+
+
+def refused(api: Api) -> str:
+    """The releases whose documentation says no, such as ``2.1-2.6, 2.8``."""
+    releases = _table().releases
+    runs: list[tuple[int, int]] = []
+    for index, letter in enumerate(api.states):
+        if letter == "n":
+            runs.append((runs.pop()[0] if runs and runs[-1][1] == index - 1 else index, index))
+    return ", ".join(releases[a] if a == b else f"{releases[a]}-{releases[b]}" for a, b in runs)
+
+
+def added(api: Api) -> str:
+    """The release from which on it runs on the NPU or is listed as supported; empty when none does."""
+    kept = len(api.states.rstrip("py"))
+    return api.since or (_table().releases[kept] if 0 < kept < len(api.states) else "")
+
+
+@cache
+def known_last_segments() -> frozenset[str]:
+    """The last segments of all recorded names: what else ends cannot be one of them."""
+    return frozenset({name.rpartition(".")[2] for name in _table().apis} | set(_methods()))
+
+
+def _parts(release: str) -> Release:
+    return tuple(int(part) for part in release.split(".")[:2] if part.isdigit())
+
+
+@cache
+def _methods() -> dict[str, Api]:
+    """Methods of tensors by name, in place as well."""
+    found = {}
+    for name, api in _table().apis.items():
+        if api.method:
+            last = name.rpartition(".")[2]
+            found[last] = api
+            found.setdefault(last if last.endswith("_") else f"{last}_", api)
+    return found
+
+
+@cache
+def _table() -> _Table:
+    return msgspec.json.decode(table("torch_api.json"), type=_Table)
