@@ -62,7 +62,8 @@ def test_code_in_the_loop(line: str, answer: str) -> None:
             id="an evaluation",
         ),
         pytest.param(
-            "import torch\nclass N(torch.nn.Module):\n    def forward(self, x):\n        torch.zeros(1)\nfor b in l:\n    x.backward()\n",
+            "import torch\nclass N(torch.nn.Module):\n    def forward(self, x):\n        torch.zeros(1)\n"
+            "for b in l:\n    x.backward()\n",
             "yes",
             id="a forward",
         ),
@@ -87,7 +88,8 @@ def test_code_in_the_loop(line: str, answer: str) -> None:
             id="a collate function",
         ),
         pytest.param(
-            "import torch\nimport lightning as pl\nclass N(pl.LightningModule):\n    def training_step(self, b):\n        torch.zeros(1)\n",
+            "import torch, lightning\nclass N(lightning.LightningModule):\n"
+            "    def training_step(self, b):\n        torch.zeros(1)\n",
             "yes",
             id="a Lightning step",
         ),
@@ -97,12 +99,38 @@ def test_code_elsewhere(text: str, answer: str) -> None:
     assert step(text) == answer
 
 
+SCALER = """
+    import torch
+    class Scaler:
+        def __call__(self, loss):
+            loss.backward()
+"""
+CALLING = """
+    import torch
+    from scaling import Scaler
+    scaler = Scaler()
+    for b in l:
+        torch.zeros(1)
+        scaler(loss)
+"""
+ENGINE = """
+    import torch
+    def epoch(l, scaler):
+        for b in l:
+            torch.zeros(1)
+            scaler(b)
+"""
+PASSING = """
+    import torch
+    from scaling import Scaler
+    from engine import epoch
+    scaler = Scaler()
+    epoch(loader, scaler)
+"""
+
+
 def test_a_scaler_object_that_computes_the_gradients() -> None:
-    sources = {
-        "scaling.py": "import torch\nclass Scaler:\n    def __call__(self, loss):\n        loss.backward()\n",
-        "train.py": "import torch\nfrom scaling import Scaler\nscaler = Scaler()\nfor b in l:\n    torch.zeros(1)\n    scaler(loss)\n",
-    }
-    assert step(sources) == "yes"
+    assert step({"scaling.py": SCALER, "train.py": CALLING}) == "yes"
 
 
 @pytest.mark.parametrize(
@@ -205,3 +233,7 @@ def test_branches_of_a_forward(line: str, answer: str) -> None:
 )
 def test_what_a_step_comes_to(text: str, answer: str) -> None:
     assert step(text) == answer
+
+
+def test_a_scaler_object_that_is_passed_on() -> None:
+    assert step({"scaling.py": SCALER, "engine.py": ENGINE, "train.py": PASSING}) == "yes"

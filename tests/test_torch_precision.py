@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import dedent
 from typing import Any
 
 import pytest
@@ -56,6 +57,17 @@ _LEVELS: dict[str, tuple[str, dict[str, Any]]] = {
 def test_what_amp_is_initialised_with(given: str, wanted: dict[str, Any]) -> None:
     (fact,) = facts(f"{_HEAD}x = amp.initialize({given})\n", "apex_amp")
     assert {name: fact.get(name) for name in wanted} == wanted
+
+
+def test_level_that_is_set_only_when_there_was_none_is_unknown() -> None:
+    text = """
+        def {name}(m, o, cfg):
+            if cfg.level is None:
+                cfg.level = 'O0'
+            amp.initialize(m, o, opt_level=cfg.level)
+        """
+    two = _HEAD + dedent(text).format(name="f") + dedent(text).format(name="g")
+    assert [f.get("level") for f in facts(two, "apex_amp")] == ["unknown", "unknown"]
 
 
 _WRAPPED = {

@@ -175,14 +175,24 @@ class Training:
         record = module.blocks[function]
         callers = list(self._flow.callers(module, function))
         if record.name.endswith((".__call__", ".forward")):
-            owner = f"{module.name}:{record.name.rpartition('.')[0]}()"
+            owner = f"{module.name}:{record.name.rpartition('.')[0]}"
             for home in self._modules.values():
-                callers += [(home, i) for i, name in enumerate(self._names.of_calls(home)) if name == owner]
+                callers += [(home, i) for i in range(len(home.code.calls)) if self._calls_one(home, i, owner)]
         if not callers and module.blocks[record.parent].kind == "class":
             last = record.name.rpartition(".")[2]
             for home in self._modules.values():
                 callers += [(home, i) for i in home.calls_of(last) if self._names.of_call(home, i).startswith("?")]
         return callers
+
+    def _calls_one(self, home: Module, index: int, owner: str) -> bool:
+        """Whether a call calls an instance of the class `owner`, also one that was passed to the function."""
+        name, call = self._names.of_call(home, index), home.code.calls[index]
+        if not name.startswith("?"):
+            return name == f"{owner}()"
+        if not isinstance(call.callee, Ref) or "." in call.callee.name or name != f"?{call.callee.name}":
+            return False
+        sites = self._flow.sites(home, call.callee, call.block, call.line)
+        return any(self._names.of_call(maker, at) == owner for maker, at in sites)
 
     @cached_property
     def functions(self) -> set[Place]:

@@ -15,6 +15,8 @@ _TUPLES = frozenset(
     "npu_fusion_attention npu_fusion_attention_v2 npu_rms_norm npu_geglu npu_group_norm_silu npu_group_norm_swish "
     "npu_add_rms_norm npu_add_layer_norm npu_deep_norm npu_gemma_rms_norm".split()
 )
+# What stands for a module that gives one tensor.
+_REPLACES = frozenset("npu_rms_norm npu_gemma_rms_norm npu_group_norm_silu npu_group_norm_swish npu_geglu".split())
 # No derivative in op-plugin's derivatives.yaml.
 _FORWARD = frozenset(
     "npu_add_rms_norm npu_gemma_rms_norm npu_group_norm_silu npu_gelu_mul npu_ffn npu_prompt_flash_attention "
@@ -24,6 +26,7 @@ _FORWARD = frozenset(
 _ATTENTION = frozenset(("npu_fusion_attention", "npu_fusion_attention_v2"))
 _ROOTS = ("torch_npu.", "torch.ops.npu.")
 _DROPPED = regex(r"(?:^|[._])(?:attn_|attention_|attn_pdrop|attention_)?(?:p?drop(?:out)?)(?:_p|_prob|_rate)?$")
+_PROJECTION = regex(r"^self:(?:w?q|to_q|qkv|\w*query\w*|\w*proj\w*)$")
 _ARITHMETIC = frozenset(("+", "-", "*", "/", "@", "**", "neg"))
 _ELEMENT = frozenset(("count", "index"))  # methods that a tuple has
 
@@ -93,7 +96,7 @@ def _use(ops: Operations, index: int) -> str:
         if use:
             return use
     returned = [r for r in module.returns.get(function, ()) if r.value == Result(index)]
-    if returned and module.qualname(function).rpartition(".")[2] == "forward":
+    if returned and module.written(index) in _REPLACES and module.qualname(function).endswith("forward"):
         return "returned"
     return "unknown"
 
@@ -155,7 +158,7 @@ def _scaled(ops: Operations, index: int) -> str:
             return "yes"
     origin = ops.origin(at, RESHAPES)
     node = ops.node(origin.value)
-    return "no" if node is not None and (node.op == "linear" or node.op.startswith("self:")) else "unknown"
+    return "no" if node is not None and (node.op == "linear" or _PROJECTION.match(node.op)) else "unknown"
 
 
 def _mask(ops: Operations, index: int) -> str:

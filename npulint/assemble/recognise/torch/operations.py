@@ -30,7 +30,7 @@ _MODULES = {
     "Identity": "identity",
 }
 _OPERATORS = {"+": "add", "-": "sub", "*": "mul", "/": "div", "@": "matmul", "**": "pow"}
-_SAME = {"multiply": "mul", "divide": "div", "true_divide": "div", "subtract": "sub", "swish": "silu", "amp": "mul"}
+_SAME = {"multiply": "mul", "divide": "div", "true_divide": "div", "subtract": "sub", "swish": "silu"}
 _FIRST = ("input", "x", "self", "query")
 
 RESHAPES = frozenset(

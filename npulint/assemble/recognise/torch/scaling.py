@@ -9,7 +9,7 @@ from npulint.assemble.recognise.torch.optimizer_classes import families
 from npulint.assemble.recognise.torch.origin import INITIALIZE, is_model, makers, receiver
 from npulint.facts.code import Bind, Call, Const, Import, Items, Op, Ref, Result, Value
 from npulint.facts.model import Fact
-from npulint.facts.values import truth
+from npulint.facts.values import Known, truth
 from npulint.later import regex
 
 SCALE_LOSS = "apex.amp.scale_loss()"
@@ -153,11 +153,24 @@ def _initialize(context: Context, module: Module, index: int) -> Fact:
     )
 
 
+def _sure(context: Context, module: Module, value: Value, call: Call) -> Known:
+    """What a value is; an attribute that was set only in some branch before may have come with another one."""
+    known = context.known(module, value, call)
+    root = value.name.partition(".")[0] if isinstance(value, Ref) and "." in value.name else ""
+    if not root or not known.exact or module.owner_of_self(root, call.block) >= 0:
+        return known
+    binds = context.flow.bindings(module, value.name, call.block, call.line) if isinstance(value, Ref) else []
+    around = set(module.ancestors(call.block))
+    if binds and not any(home is not module or bind.block in around for home, bind in binds):
+        return Known(known.values, False, known.symbol)
+    return known
+
+
 def _level(context: Context, module: Module, call: Call) -> str:
     value = argument(call, "opt_level", 3)
     if value is None:
         return "unknown" if any(k == "**" for k, _ in call.keywords) else "O1"
-    single = context.known(module, value, call).single
+    single = _sure(context, module, value, call).single
     return single if isinstance(single, str) and single in ("O0", "O1", "O2", "O3") else "unknown"
 
 
@@ -165,7 +178,7 @@ def _flag(context: Context, module: Module, call: Call, name: str) -> str:
     value = argument(call, name, -1)
     if value is None:
         return "unknown" if any(k == "**" for k, _ in call.keywords) else "missing"
-    known = truth(context.known(module, value, call))
+    known = truth(_sure(context, module, value, call))
     return "unknown" if known is None else "yes" if known else "no"
 
 
@@ -174,7 +187,7 @@ def _loss_scale(context: Context, module: Module, call: Call) -> str:
     value = argument(call, "loss_scale", -1)
     if value is None:
         return "missing"
-    single = context.known(module, value, call).single
+    single = _sure(context, module, value, call).single
     if single is None:
         return "unknown"
     if isinstance(single, str):
