@@ -12,7 +12,7 @@ from npulint.catalogue.check import Catalogue
 from npulint.discover.kinds import SourceFile
 from npulint.evaluate.checklist import summarise
 from npulint.evaluate.checks import evaluate
-from npulint.facts.model import FileFacts
+from npulint.facts.model import FileFacts, Problem
 from npulint.findings import Finding, ProgramSummary
 from npulint.memory import fingerprint, remembered_facts
 from npulint.read.files import load, read
@@ -54,6 +54,15 @@ def _given(source: SourceFile, settings: Settings) -> bytes | None:
 
 
 def _judge(root: str, files: Sequence[FileFacts], catalogue: Catalogue, settings: Settings) -> Outcome:
+    """What a project gives. Code that leads resolution round in circles spoils that project alone, and is named."""
+    try:
+        return _judged(root, files, catalogue, settings)
+    except RecursionError:
+        problems = [Problem(f.path, "too-deep") for f in files if f.code is not None]
+        return Outcome([], [], [FileFacts(p.path, "python", problems=[p]) for p in problems])
+
+
+def _judged(root: str, files: Sequence[FileFacts], catalogue: Catalogue, settings: Settings) -> Outcome:
     findings: list[Finding] = []
     programs: list[ProgramSummary] = []
     for program in assemble(root, files, settings.target.get("adapter", ""), settings.target.get("torch", "")):

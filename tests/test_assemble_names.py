@@ -251,3 +251,16 @@ def test_environment_that_a_script_reads(text: str) -> None:
 def test_environment_of_unknown_name_is_no_fact_of_a_variable(text: str) -> None:
     found = facts(f"import os\n{text}\n", "environment") + facts(f"import os\n{text}\n", "environment_read")
     assert [f.name for f in found if f.name != "*"] == []
+
+
+def test_a_class_that_is_shadowed_by_its_own_instance() -> None:
+    text = """
+        import pdb
+        import tensorflow as tf
+        class Own(pdb.Pdb):
+            def go(self):
+                self.cmdloop()
+        pdb = Own()
+        tf.zeros(1)
+    """
+    assert [f.name for f in facts(text, "call", "tensorflow.zeros")] == ["tensorflow.zeros"]

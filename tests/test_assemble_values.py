@@ -468,3 +468,16 @@ def test_value_is_not_followed(sources: dict[str, str]) -> None:
 def test_module_constant_that_another_module_sets_is_not_exact() -> None:
     sources = {"c.py": "K = 3\n", "m.py": "import c\nc.K = 4\n", "train.py": "import c, m\ntf.nn.top_k(x, c.K)\n"}
     assert _known(sources) == Known((3,), False)
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        pytest.param("if small:\n    cfg.k = 3\n", id="set in a branch"),
+        pytest.param("def tune(cfg):\n    cfg.k = 3\n", id="set on a parameter of another function"),
+    ],
+)
+def test_an_attribute_that_is_not_surely_set_may_have_other_values(setting: str) -> None:
+    found = _known(f"cfg = load()\n{setting}tf.nn.top_k(x, cfg.k)\n")
+    assert found.values == (3,)
+    assert not found.exact

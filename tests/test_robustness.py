@@ -9,6 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from npulint.catalogue.check import Catalogue
+from npulint.facts.code import Code
+from npulint.facts.model import FileFacts
+from npulint.judging import _judge
+from npulint.settings import Settings
 from tests.project_support import Answer, Project
 
 HEAD = "import tensorflow as tf\n"
@@ -54,6 +59,16 @@ def test_a_file_that_cannot_be_read_is_named_once(
     assert all(word in message for word in words), message
     summary = answer.document["summary"]
     assert (summary["files"], summary["read"], summary["skipped"]) == (2, 1, 1)
+
+
+def test_code_that_leads_resolution_in_circles_spoils_its_project_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    def endless(*given: object) -> None:
+        raise RecursionError
+
+    monkeypatch.setattr("npulint.judging.assemble", endless)
+    files = [FileFacts("a.py", "python", Code()), FileFacts("run.sh", "shell")]
+    outcome = _judge("", files, Catalogue(), Settings())
+    assert [(f.path, f.problems[0].reason) for f in outcome.files] == [("a.py", "too-deep")]
 
 
 def test_people_are_told_in_the_last_lines(project: Project) -> None:

@@ -104,5 +104,32 @@ class Bindings:
         return []
 
 
+def taker(module: Module, name: str, block: int) -> int:
+    """The innermost function around `block` that has a parameter of this name, or -1."""
+    function = module.function_of(block)
+    while function >= 0 and name not in module.blocks[function].params:
+        function = module.function_of(module.blocks[function].parent)
+    return function
+
+
+def surely_set(module: Module, name: str, block: int, binds: list[Bound]) -> bool:
+    """Whether one of the assignments of an object's attribute runs on every way to `block`; plain names and own
+    attributes have no other values."""
+    head = name.partition(".")[0]
+    if head == name or module.owner_of_self(head, block) >= 0:
+        return True
+    around = module.ancestors(block)
+    return any(
+        home.blocks[bind.block].kind in ("module", "class") or (home is module and bind.block in around)
+        for home, bind in binds
+    )
+
+
+def may_be_passed(module: Module, function: int, block: int, binds: list[Bound]) -> bool:
+    """Whether no assignment on the way has certainly replaced a parameter of `function`."""
+    around = [inner for inner in module.ancestors(block) if inner >= function]
+    return not any(home is module and bind.block in around for home, bind in binds)
+
+
 def _line(bind: Bind) -> int:
     return bind.line

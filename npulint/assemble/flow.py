@@ -6,7 +6,7 @@ import posixpath
 from collections import defaultdict
 
 from npulint.assemble.arithmetic import METHODS, apply
-from npulint.assemble.bindings import Bindings, Bound
+from npulint.assemble.bindings import Bindings, may_be_passed, surely_set, taker
 from npulint.assemble.module import Module
 from npulint.assemble.names import Names
 from npulint.assemble.options import Options
@@ -122,11 +122,12 @@ class Flow:
             binds = self.bindings(module, name, block, line)
             if binds:
                 parts = [self.known(m, b.value, b.block, b.line, depth) for m, b in binds]
-                function = _taker(module, name, block)
-                if function >= 0 and _may_be_passed(module, function, block, binds):
+                function = taker(module, name, block)
+                if function >= 0 and may_be_passed(module, function, block, binds):
                     parts.append(self._known_parameter(module, name, block, depth) or NOTHING)
                 merged = merge(parts)
-                return Known(merged.values, False, merged.symbol) if self._set_elsewhere(module, name) else merged
+                sure = surely_set(module, name, block, binds) and not self._set_elsewhere(module, name)
+                return merged if sure else Known(merged.values, False, merged.symbol)
             parameter = self._known_parameter(module, name, block, depth)
             if parameter is not None:
                 return parameter
@@ -288,8 +289,8 @@ class Flow:
         try:
             binds = self.bindings(module, name, block, line)
             found = [s for m, b in binds for s in self.sites(m, b.value, b.block, b.line, depth + 1)]
-            function = _taker(module, name, block)
-            if function < 0 or not _may_be_passed(module, function, block, binds):
+            function = taker(module, name, block)
+            if function < 0 or not may_be_passed(module, function, block, binds):
                 return _unique(found)
             for (home, index), passed in self.passed(module, function, name):
                 call = home.code.calls[index]
@@ -336,20 +337,6 @@ class Flow:
         if home.blocks[inner].kind == "class":
             inner = home.definition(inner, "__call__")
         return [(home, inner)] if inner >= 0 else []
-
-
-def _taker(module: Module, name: str, block: int) -> int:
-    """The innermost function around `block` that has a parameter of this name, or -1."""
-    function = module.function_of(block)
-    while function >= 0 and name not in module.blocks[function].params:
-        function = module.function_of(module.blocks[function].parent)
-    return function
-
-
-def _may_be_passed(module: Module, function: int, block: int, binds: list[Bound]) -> bool:
-    """Whether no assignment on the way has certainly replaced a parameter of `function`."""
-    around = [inner for inner in module.ancestors(block) if inner >= function]
-    return not any(home is module and bind.block in around for home, bind in binds)
 
 
 def initialiser(module: Module, block: int) -> int:

@@ -309,10 +309,17 @@ class Names:
             self._busy.discard(key)
             if not name.startswith("?"):
                 return name
-        if binds:
+        return "" if binds else self._inherited(module, block, part, depth)
+
+    def _inherited(self, module: Module, block: int, part: str, depth: int) -> str:
+        record = module.blocks[block]
+        key = ("bases", module.path, block)
+        if key in self._busy:  # the base's name stands for an instance of the class itself
             return ""
-        for base in module.blocks[block].bases:
-            name = self.of_value(module, base, module.blocks[block].parent, module.blocks[block].line)
+        self._busy.add(key)
+        bases = [self.of_value(module, base, record.parent, record.line) for base in record.bases]
+        self._busy.discard(key)
+        for name in bases:
             parent = self.named(name.partition(":")[0]) if ":" in name else None
             if parent is not None:
                 found = self._instance_member(parent, name.partition(":")[2], part, depth + 1)
