@@ -18,6 +18,8 @@ _ROLE = regex(
     r"|command|cmd|export|tune)(?:_mode|_only|_phase)?$",
     re.IGNORECASE,
 )
+# What a script that is meant to be started imports: a module without it tests itself below ``__main__``.
+_COMMAND_LINES = frozenset("argparse absl.flags absl fire click typer hydra sys docopt optparse unittest".split())
 _DEPTH = 8
 
 
@@ -28,6 +30,8 @@ class Guards:
         self.flow = flow
         self._memo: dict[tuple[str, int], str] = {}
         self._given: set[str] | None = None
+        self._tests_itself: dict[str, bool] = {}
+        self._imported: set[str] | None = None
 
     def active(self, module: Module, block: int, depth: int = 0) -> str:
         """Whether code in `block` runs by default."""
@@ -69,7 +73,7 @@ class Guards:
             return "yes"
         test = record.test
         if is_main(test):
-            return "yes"
+            return "no" if record.kind == "if" and self.tests_itself(module) else "yes"
         answer = truth(self.flow.known(module, test, record.parent, record.line))
         if answer is None:
             names_npu = any(_NPU.search(word) for word in self._words(module, test))
@@ -77,6 +81,31 @@ class Guards:
         if answer == (record.kind == "if"):
             return "yes"
         return "unknown" if any(_ROLE.search(word) for word in self._words(module, test)) else "no"
+
+    def tests_itself(self, module: Module) -> bool:
+        """Whether what a module does when it is started only tries its own classes: others import the module, it
+        reads no command line, and what it starts with is no ``main`` or training function."""
+        known = self._tests_itself.get(module.path)
+        if known is None:
+            known = self._tests_itself[module.path] = (
+                not any(record.module in _COMMAND_LINES for record in module.code.imports)
+                and not module.calls_of("backward", "main", "train", "run", "fit")
+                and module.path in self._imported_modules()
+            )
+        return known
+
+    def _imported_modules(self) -> set[str]:
+        """The paths of the modules that other modules of the project import."""
+        if self._imported is None:
+            project = self.flow.names.project
+            self._imported = {
+                target.path
+                for module in project.modules.values()
+                for record in module.code.imports
+                for target in project.imported(module, record)
+                if target is not module
+            }
+        return self._imported
 
     def _only_inactive_callers(self, module: Module, block: int, depth: int) -> bool:
         callers = self.flow.callers(module, block)

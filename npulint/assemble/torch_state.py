@@ -13,6 +13,21 @@ _AUTOCAST = ("torch.autocast", "torch.cuda.amp.autocast", "torch.npu.amp.autocas
 _SCALERS = ("torch.cuda.amp.GradScaler", "torch.amp.GradScaler", "torch.npu.amp.GradScaler")
 
 
+def describe(index: Index, release: str) -> dict[str, str]:
+    """The attributes that PyTorch programs have beside those of all; `release` is that of PyTorch, or empty."""
+    way = migration(index)
+    return {
+        "patched": "no",
+        "mode": "",
+        "precision": precision(index),
+        "multi_device": multi_device(index),
+        "tensorflow": "",
+        "torch": release,
+        "migration": way,
+        "state": "not_started" if way == "none" else "migrated",
+    }
+
+
 def migration(index: Index) -> str:
     """``transfer`` (CUDA names are patched), ``manual`` (NPU names are written), ``agnostic`` (a library chooses
     the device) or ``none``."""
@@ -43,16 +58,14 @@ def _speaks_npu(index: Index) -> bool:
 
 
 def precision(index: Index) -> str:
-    """mixed, fp16, bf16 or default (nothing said)."""
-    if index.named("call", "initialize") and any(
-        f.name == "apex.amp.initialize" for f in index.named("call", "initialize")
-    ):
+    """mixed, fp16 (the model is cast by hand) or default (nothing said)."""
+    if any(fact.name == "apex.amp.initialize" for fact in index.named("call", "initialize")):
         return "mixed"
     if any(fact.name in _AUTOCAST for fact in [*index.named("call", "autocast"), *index.named("mention", "autocast")]):
         return "mixed"
     if any(fact.name in _SCALERS for fact in index.named("call", "GradScaler")):
         return "mixed"
-    return "default"
+    return "fp16" if index.of_kind("half_model") else "default"
 
 
 def multi_device(index: Index) -> str:

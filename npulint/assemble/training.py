@@ -56,6 +56,7 @@ class Training:
         self._names: Names = flow.names
         self._modules = flow.names.project.modules
         self._memo: dict[Place, str] = {}
+        self._parts: dict[tuple[str, int, int], str] = {}
 
     def step(self, module: Module, block: int) -> str:
         """How often code in `block` runs while training."""
@@ -89,9 +90,15 @@ class Training:
 
     def _within(self, module: Module, block: int, outer: int) -> str:
         """How often code in `block` runs of what runs in every step from `outer` on."""
-        if any(_evaluates(module.blocks[b]) for b in module.ancestors(block) if b > outer):
-            return "no"
-        return "gated" if self._gated(module, block, outer) else "yes"
+        key = (module.path, block, outer)
+        known = self._parts.get(key)
+        if known is None:
+            if any(_evaluates(module.blocks[b]) for b in module.ancestors(block) if b > outer):
+                known = "no"
+            else:
+                known = "gated" if self._gated(module, block, outer) else "yes"
+            self._parts[key] = known
+        return known
 
     def collates(self, module: Module, function: int) -> bool:
         """Whether a function makes batches: some loader is given it as ``collate_fn``."""
@@ -197,17 +204,13 @@ class Training:
     @cached_property
     def functions(self) -> set[Place]:
         """The functions that run in every training step."""
-        self.loops  # noqa: B018 - finds the steppers
+        looping = {path for path, _ in self.loops}
         found: set[Place] = set()
         queue: list[tuple[Module, int]] = [(self._modules[path], block) for path, block in self._steppers]
-        for module in self._modules.values():
-            queue += [
-                (module, b) for b, r in enumerate(module.blocks) if r.kind == "function" and self._by_name(module, b)
-            ]
-            for index, call in enumerate(module.code.calls):
-                loop = self.train_loop(module, call.block) if module.loop_of(call.block) >= 0 else -1
-                if loop >= 0 and self._within(module, call.block, loop) == "yes":
-                    queue += self._called(module, index)
+        for name in ("forward", "backward", *_STEP_METHODS):
+            queue += [place for place in self._methods.get(name, ()) if self._by_name(*place)]
+        for path in looping:
+            queue += self._called_in_loops(self._modules[path])
         while queue:
             module, block = queue.pop()
             if (module.path, block) in found or self._apart(module, block):
@@ -218,12 +221,21 @@ class Training:
                     queue += self._called(module, index)
         return found
 
+    def _called_in_loops(self, module: Module) -> list[tuple[Module, int]]:
+        """The own functions that the training loops of a module call in every round."""
+        found: list[tuple[Module, int]] = []
+        for index, call in enumerate(module.code.calls):
+            loop = self.train_loop(module, call.block) if module.loop_of(call.block) >= 0 else -1
+            if loop >= 0 and self._within(module, call.block, loop) == "yes":
+                found += self._called(module, index)
+        return found
+
     def _by_name(self, module: Module, block: int) -> bool:
         """``forward`` of the project's own modules where anything trains, and what frameworks call in each step."""
         owner, _, name = module.blocks[block].name.rpartition(".")
         if name in _STEP_METHODS:
-            return module.class_of(block) >= 0
-        if name not in ("forward", "backward") or module.class_of(block) < 0 or self._untrained(module, block):
+            return True
+        if self._untrained(module, block):
             return False
         return bool(self.loops or self._stepping) and not _AFTERWARDS.search(owner)
 

@@ -24,7 +24,7 @@ _START_FOLDERS = frozenset("test tests scripts script src code bin shell tools t
 
 class _Marks(NamedTuple):
     """What speaks for a folder being a project: a declaration, a sure sign, a README; code in it, a
-    script to start there or in a usual place below, and a Python one right there."""
+    script to start there or in a usual place below, and a Python one right there; only requirements."""
 
     decisive: bool = False
     certain: bool = False
@@ -32,6 +32,7 @@ class _Marks(NamedTuple):
     code: bool = False
     starts: bool = False
     leads: bool = False
+    listed: bool = False
 
 
 class Roots:
@@ -45,17 +46,21 @@ class Roots:
 
         A declared project holds everything below it. A README alone may describe a part of a project or
         a shelf of projects: it makes a root when a script to start lies there too and no program further
-        out, or when all above it is a shelf without code. A package is a part, unless nothing else does.
+        out, or when all above it is a shelf without code. Requirements alone may be those of a copied
+        library, whose program starts further out. A package is a part, unless nothing else does.
         """
         found: str | None = None
         described: str | None = None
         settled = False
+        listed = False
         for place in _upwards(folder, stop):
             marks = self._of(place)
             if marks.decisive:
                 return place
             if settled:
+                found = place if listed and marks.leads else found
                 continue
+            listed = marks.listed
             if marks.certain:
                 found = place if marks.leads else found or (place if marks.code else described) or place
                 settled = True
@@ -76,10 +81,11 @@ def _look(folder: str) -> _Marks:
     names = _names(folder)
     package = "__init__.py" in names
     certain = not _CERTAIN.isdisjoint(names)
-    certain = certain or (not package and any(_REQUIREMENTS.fullmatch(name) for name in names))
+    listed = not certain and not package and any(_REQUIREMENTS.fullmatch(name) for name in names)
+    certain = certain or listed
     readme = any(_README.fullmatch(name) for name in names)
     if not certain and not readme:
-        return _Marks()
+        return _Marks(leads=not package and _starts(names, ".py"))
     code = any(name.endswith((".py", ".sh", "pyproject.toml")) for name in names)
     if package:
         return _Marks(not _DECISIVE.isdisjoint(names), certain, readme, code)
@@ -89,7 +95,7 @@ def _look(folder: str) -> _Marks:
         or _starts(names)
         or any(_starts(_names(posixpath.join(folder, name))) for name in _START_FOLDERS.intersection(names))
     )
-    return _Marks(not _DECISIVE.isdisjoint(names), certain, readme, code, starts, leads)
+    return _Marks(not _DECISIVE.isdisjoint(names), certain, readme, code, starts, leads, listed)
 
 
 def _starts(names: list[str], ending: str = "") -> bool:

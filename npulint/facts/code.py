@@ -164,7 +164,7 @@ class Return(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Code(msgspec.Struct, frozen=True, array_like=True):
-    """All syntax facts of one source; block 0 is the module itself."""
+    """All syntax facts of one source; block 0 is the module itself. `devices`: its text says CUDA or NPU."""
 
     blocks: list[Block] = []
     calls: list[Call] = []
@@ -173,3 +173,4 @@ class Code(msgspec.Struct, frozen=True, array_like=True):
     mentions: list[Mention] = []
     returns: list[Return] = []
     notes: list[Note] = []
+    devices: bool = True

@@ -173,7 +173,9 @@ def at_file_lines(code: Code, lines: list[int]) -> Code:
             changes["end_line"] = _line(lines, record.end_line)
         return msgspec.structs.replace(record, **changes)
 
-    return Code(*([moved(record) for record in getattr(code, field)] for field in Code.__struct_fields__))
+    records = {field: getattr(code, field) for field in Code.__struct_fields__}
+    lists = {field: [moved(record) for record in found] for field, found in records.items() if isinstance(found, list)}
+    return msgspec.structs.replace(code, **lists)
 
 
 def _line(lines: list[int], line: int) -> int:

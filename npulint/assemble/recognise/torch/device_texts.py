@@ -51,8 +51,17 @@ _DEPTH = 6
 
 def texts(context: Context, module: Module) -> list[Fact]:
     """The ``cuda`` facts of the form ``text`` (and of ``type``, ``index``) of a module, and the ``npu`` texts."""
+    if not module.code.devices:
+        return list(_numbered(context, module))
     found = (*_in_calls(context, module), *_assigned(context, module), *_defaults(context, module))
     return [_named(fact) for fact in (*found, *_returned(context, module))]
+
+
+def _numbered(context: Context, module: Module) -> Iterator[Fact]:
+    """``x.to(0)``: the device texts of a module that names no device."""
+    for index in module.calls_of(*_MOVES):
+        if module.code.calls[index].args:
+            yield from _move(context, module, index, module.code.calls[index])
 
 
 def _named(fact: Fact) -> Fact:

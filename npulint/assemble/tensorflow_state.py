@@ -1,0 +1,122 @@
+"""What is so of a TensorFlow program as a whole: mode, migration state, precision, devices."""
+
+from __future__ import annotations
+
+from npulint.assemble.index import Index
+from npulint.facts.values import Known
+
+_MIXED = frozenset(
+    "allow_mix_precision allow_mix_precision_fp16 allow_mix_precision_bf16 mixed_float16 mixed_bfloat16 "
+    "mixed_hif8".split()
+)
+_AMP = ("enable_mixed_precision_graph_rewrite",)
+_PATCHING = (1, 9)  # the first adapter release whose import patches tf.Session
+
+
+def describe(index: Index, adapter: str) -> dict[str, str]:
+    """The attributes that TensorFlow programs have beside those of all; `adapter` is the release to assume."""
+    imports = [f.name for f in index.of_kind("import")]
+    npu = any(name.partition(".")[0] in ("npu_bridge", "npu_device") for name in imports)
+    own = any(name == "npu_bridge" or name.startswith("npu_bridge.npu_init") for name in imports)
+    patched = own and _at_least(adapter)
+    return {
+        "patched": "yes" if patched else "no",
+        "mode": " ".join(_modes(index)),
+        "precision": _precision(index),
+        "multi_device": _multi_device(index),
+        "tensorflow": _generation(index),
+        "torch": "",
+        "migration": "none",
+        "state": _state(index, npu, patched),
+    }
+
+
+def _modes(index: Index) -> list[str]:
+    found = []
+    if index.of_kind("session") or index.of_kind("run"):
+        found.append("session")
+    if index.of_kind("estimator"):
+        found.append("estimator")
+    if any(f.get("on") == "keras" for f in index.of_kind("train_step")):
+        found.append("keras")
+    if _generation(index) == "2":
+        found.append("function")
+    return found
+
+
+def _generation(index: Index) -> str:
+    """``1``, ``2`` or empty: which TensorFlow the program is written for."""
+    imports = {f.name for f in index.of_kind("import")}
+    if any(n == "npu_device" or n.startswith("npu_device.") for n in imports) and not any(
+        "compat.v1" in n for n in imports
+    ):
+        return "2"
+    if any("compat.v1" in n or ".contrib" in n or n.startswith("npu_bridge") for n in imports):
+        return "1"
+    if index.of_kind("session") or index.named("call", "placeholder") or index.named("call", "ConfigProto"):
+        return "1"
+    if any(f.name.startswith("tensorflow.contrib.") for f in index.of_kind("call")) or index.named(
+        "call", "get_variable"
+    ):
+        return "1"
+    if (
+        index.named("call", "GradientTape")
+        or index.named("mention", "function")
+        or index.named("call", "set_memory_growth")
+    ):
+        return "2"
+    return ""
+
+
+def _precision(index: Index) -> str:
+    """mixed, origin (kept), fp16, default (nothing said) or unknown."""
+    values: set[str] = set()
+    unknown = False
+    for key in ("precision_mode", "precision_mode_v2"):
+        for fact in index.named("setting", key):
+            value = fact.get("value")
+            if isinstance(value, Known) and value.values:
+                values |= {str(v) for v in value.values}
+            else:
+                unknown = True
+    if values & _MIXED or any(index.named("call", name) for name in _AMP):
+        return "mixed"
+    if unknown:
+        return "unknown"
+    if values & {"force_fp16", "fp16", "allow_fp32_to_fp16"}:
+        return "fp16"
+    return "origin" if values - {"None", ""} else "default"
+
+
+def _multi_device(index: Index) -> str:
+    values = [f.get("value") for f in index.named("environment", "RANK_SIZE")]
+    sizes = {str(v.single if isinstance(v, Known) else v) for v in values}
+    if any(s.isdigit() and int(s) > 1 for s in sizes):
+        return "yes"
+    stacks = {
+        f.get("stack")
+        for f in index.of_kind("distribution")
+        if f.get("what") in ("optimizer", "broadcast", "allreduce")
+    }
+    if stacks & {"horovod", "npu"}:
+        return "yes"
+    return "no" if sizes == {"1"} else "unknown"
+
+
+def _state(index: Index, npu: bool, patched: bool) -> str:
+    if not npu:
+        return "not_started"
+    if patched:
+        return "migrated"
+    reached = [
+        f.get("npu")
+        for k in ("session", "estimator")
+        for f in index.of_kind(k)
+        if f.get("purpose") not in ("export", "data", "evaluate") and f.get("active") != "no"
+    ]
+    return "partial" if "no" in reached else "migrated"
+
+
+def _at_least(adapter: str) -> bool:
+    numbers = tuple(int(p) for p in adapter.lstrip("r").split(".")[:2] if p.isdigit())
+    return numbers >= _PATCHING if numbers else True
