@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from typing import Any
 
 from npulint.assemble.context import Context
 from npulint.assemble.guards import is_main
@@ -25,9 +26,11 @@ _DEPTH = 4  # steps followed to the beginning of a computed module name
 
 class Program:
     """One entry script (empty for a library) and its closure. `attrs` answers ``program:`` questions, asked of
-    the same dict as of the attributes of `fact`."""
+    the same dict as of the attributes of `fact`. `answers` is for those who ask questions: what they have learnt
+    of the facts, which the programs of a project share."""
 
     def __init__(self, entry: str, root: str, paths: list[str], index: Index, attrs: dict[str, str]) -> None:
+        self.answers: dict[Any, Any] = {}
         self.entry = entry
         self.root = root
         self.paths = paths
@@ -60,6 +63,8 @@ class Programs:
         if rest or not programs:
             programs.append(self._program("", rest, with_others=not programs))
         self._relate(programs)
+        for program in programs:
+            program.answers = programs[0].answers
         return programs
 
     def _relate(self, programs: list[Program]) -> None:

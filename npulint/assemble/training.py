@@ -56,6 +56,7 @@ class Training:
         self._names: Names = flow.names
         self._modules = flow.names.project.modules
         self._memo: dict[Place, str] = {}
+        self._hosted: dict[Place, bool] = {}
         self._parts: dict[tuple[str, int, int], str] = {}
 
     def step(self, module: Module, block: int) -> str:
@@ -124,6 +125,15 @@ class Training:
 
     def _on_host(self, module: Module, block: int) -> bool:
         function = module.function_of(block)
+        key = (module.path, function if function >= 0 else module.class_of(block))
+        known = self._hosted.get(key)
+        if known is None:
+            known = self._hosted[key] = self._prepares(module, block, function)
+        return known
+
+    def _prepares(self, module: Module, block: int, function: int) -> bool:
+        """Whether a function, or what is in no function, prepares data: by whom it is given to, its name, its class's
+        name and bases, its file."""
         if function >= 0 and (module.path, function) in self._host:
             return True
         if function >= 0 and module.blocks[function].name.rpartition(".")[2] in _HOST_METHODS:

@@ -59,7 +59,8 @@ class Question:
             first = self.all[0]
             holds = all(part.true_of(candidates) is True for part in self._conditions if part is not first)
             return first.find(candidates) if holds else []
-        return [f for f in candidates.get(self, ()) if self.fits(f) is True and self._runs(f)]
+        answers = candidates.answers(self)
+        return [f for f in candidates.get(self, ()) if self._answer(f, answers) is True and self._runs(f)]
 
     def true_of(self, candidates: Candidates) -> Answer:
         """Whether it holds for the program: yes, no, or unknown when only doubtful facts fit."""
@@ -70,13 +71,22 @@ class Question:
         if self.any:
             return _until(True, self.any, candidates)
         sure = doubtful = 0
-        for fact in candidates.get(self, ()):
-            answer = self.fits(fact)
+        facts = candidates.get(self, ())
+        answers = candidates.answers(self) if facts else {}
+        for fact in facts:
+            answer = self._answer(fact, answers)
             sure += answer is True
             doubtful += answer is None
             if sure >= self._least:
                 return True
         return None if sure + doubtful >= self._least else False
+
+    def _answer(self, fact: Fact, answers: Answers) -> Answer:
+        """`fits`, remembered for the other programs of the project that have the fact."""
+        key = id(fact)
+        if key not in answers:
+            answers[key] = self.fits(fact)
+        return answers[key]
 
     def _runs(self, fact: Fact) -> bool:
         return not self._active or fact.get("active") != "no"
@@ -97,8 +107,21 @@ class Question:
         return None if doubt else True
 
 
-Candidates = Mapping[Question, list[Fact]]
-"""The facts of a program that have the kind and name that a leaf asks for; those without any are absent."""
+Answers = dict[int, Answer]
+"""What facts answer to one question, by the identity of the fact."""
+
+
+class Candidates(dict[Question, list[Fact]]):
+    """The facts of a program that have the kind and name that a leaf asks for; those without any are absent. The
+    answers are shared by the programs of a project, which have most of their facts in common."""
+
+    def __init__(self, facts: Mapping[Question, list[Fact]], known: dict[Question, Answers]) -> None:
+        super().__init__(facts)
+        self._known = known
+
+    def answers(self, question: Question) -> Answers:
+        """The answers so far to a question."""
+        return self._known.setdefault(question, {})
 
 
 def _until(decisive: bool, parts: tuple[Question, ...] | list[Question], candidates: Candidates) -> Answer:

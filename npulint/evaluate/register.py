@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from npulint.assemble.programs import Program
-from npulint.evaluate.match import Question
+from npulint.evaluate.match import Candidates, Question
 from npulint.evaluate.patterns import last_segment, matches
 from npulint.facts.model import Fact
 
@@ -29,7 +29,7 @@ class Register:
                 kind.add(pattern, len(self._owners))
                 self._owners.append(leaf)
 
-    def candidates(self, program: Program) -> dict[Question, list[Fact]]:
+    def candidates(self, program: Program) -> Candidates:
         """The facts of the right kind and name for every question that has some, pattern by pattern."""
         numbered: dict[int, list[Fact]] = {}
         for name, kind in self._kinds.items():
@@ -40,7 +40,7 @@ class Register:
         for number in sorted(numbered):
             leaf = self._owners[number]
             found[leaf] = found[leaf] + numbered[number] if leaf in found else numbered[number]
-        return found
+        return Candidates(found, program.answers)
 
 
 class _Kind:

@@ -43,12 +43,16 @@ def recognise(context: Context) -> dict[str, list[Fact]]:
     tensorflow, torches = not roots.isdisjoint(_TENSORFLOW_ROOTS), not roots.isdisjoint(_TORCH_ROOTS)
     protos = Protos(context) if tensorflow else None
     able = _able(context, protos, torches)
+    known: dict[str, tuple[_Recogniser, ...]] = {}
     facts: dict[str, list[Fact]] = {}
     for path, module in context.project.modules.items():
         found = facts.setdefault(path, [])
         for index, name in enumerate(context.names.of_calls(module)):
-            for taker in _takers(name, tensorflow, torches):
-                found += able[taker](module, index, name)
+            takers = known.get(name)
+            if takers is None:
+                takers = known[name] = tuple([able[place] for place in _takers(name, tensorflow, torches)])
+            for taker in takers:
+                found += taker(module, index, name)
         found += calls.of_module(context, module)
         if protos is not None:
             found += settings(context, protos, module)
@@ -89,4 +93,4 @@ def _wants(tensorflow: bool, torches: bool) -> tuple[_Wants, ...]:
 @lru_cache(maxsize=20_000)
 def _takers(name: str, tensorflow: bool, torches: bool) -> tuple[int, ...]:
     """Which recognisers want a callee, by their positions."""
-    return tuple(position for position, wants in enumerate(_wants(tensorflow, torches)) if wants(name))
+    return tuple([position for position, wants in enumerate(_wants(tensorflow, torches)) if wants(name)])
