@@ -62,7 +62,13 @@ class Names:
         """The canonical names of what all calls of `module` call, in text order."""
         names = self._all.get(module.path)
         if names is None:
-            names = self._all[module.path] = [self.of_call(module, index) for index in range(len(module.callees))]
+            plain = module.plain
+            names = []
+            for index, call in enumerate(module.code.calls):
+                callee = call.callee
+                known = plain.get(callee.name) if isinstance(callee, Ref) else None
+                names.append(known or self.of_call(module, index))
+            self._all[module.path] = names
         return names
 
     def _may_go_on(self) -> bool:
