@@ -1,4 +1,4 @@
-"""Put the real output of the sample project into both READMEs: ``python scripts/fill_readme.py [--check]``."""
+"""Put the real output of the sample projects into both READMEs: ``python scripts/fill_readme.py [--check]``."""
 
 from __future__ import annotations
 
@@ -8,32 +8,31 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-_PLACE = re.compile(r"(<!-- output: [^>]*-->\n```text\n).*?(```\n<!-- /output -->)", re.DOTALL)
-_SHOWN = 2  # findings; the rest is left out
+_PLACE = re.compile(r"(<!-- output: npulint ([^>]*?) -->\n```text\n).*?(```\n<!-- /output -->)", re.DOTALL)
+_SHOWN = 2  # findings of a report with frames; the rest is left out
 
 
-def output(lang: str) -> str:
-    """The report on the sample project, shortened to its first findings and its summary."""
-    command = [sys.executable, "-m", "npulint", "check", "examples/denoiser", "--lang", lang, "--color", "never"]
-    done = subprocess.run([*command, "--no-cache"], cwd=ROOT, capture_output=True, check=False)
+def output(arguments: str) -> str:
+    """What npulint says with these arguments; a report with frames is cut to its first findings and its summary."""
+    command = [sys.executable, "-m", "npulint", *arguments.split(), "--color", "never", "--no-cache"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, check=False)
     text = done.stdout.decode("utf-8")
-    findings, _, closing = text.partition({"en": "\nPrograms\n", "zh": "\n程序\n"}[lang])
-    head = {"en": "Programs\n", "zh": "程序\n"}[lang]
+    head = "程序\n" if "--lang zh" in arguments else "Programs\n"
+    findings, cut, closing = text.partition(f"\n{head}")
     blocks = findings.rstrip("\n").split("\n\n")
-    return "\n\n".join([*blocks[:_SHOWN], "…", head + closing])
+    return "\n\n".join([*blocks[:_SHOWN], "…", head + closing]) if cut else text
 
 
-def filled(path: Path, lang: str) -> str:
-    """The README with the output in its place."""
-    return _PLACE.sub(lambda m: m[1] + output(lang) + m[2], path.read_text(encoding="utf-8"))
+def filled(path: Path) -> str:
+    """The README with the outputs in their places."""
+    return _PLACE.sub(lambda m: m[1] + output(m[2]) + m[3], path.read_text(encoding="utf-8"))
 
 
 def main() -> int:
     """Write the READMEs, or with ``--check`` only tell whether they are up to date."""
     stale = False
-    for name, lang in (("README.md", "en"), ("README.zh.md", "zh")):
-        path = ROOT / name
-        text = filled(path, lang)
+    for path in (ROOT / "README.md", ROOT / "README.zh.md"):
+        text = filled(path)
         stale = stale or text != path.read_text(encoding="utf-8")
         if "--check" not in sys.argv:
             path.write_text(text, encoding="utf-8")

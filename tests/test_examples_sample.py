@@ -42,7 +42,25 @@ def test_the_gpu_project_is_found_fault_with(denoiser: list[dict[str, Any]], nam
     assert (name, f"examples/denoiser/{file}") in {(f["name"], f["path"]) for f in denoiser}
 
 
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [
+        ("cuda-in-training-step", "main.py"),
+        ("nccl-backend-selectable", "main.py"),
+        ("loss-scale-switched-off", "main.py"),
+        ("unfused-optimizer-under-apex-amp", "main.py"),
+        ("ragged-last-batch", "main.py"),
+        ("synchronisation-every-step", "main.py"),
+        ("dynamic-shape-compiled-online", "model.py"),
+        ("task-queue-off", "run.sh"),
+    ],
+)
+def test_the_half_migrated_project_is_found_fault_with(name: str, file: str) -> None:
+    assert (name, f"examples/classifier/{file}") in {(f["name"], f["path"]) for f in check("classifier")}
+
+
 @pytest.mark.parametrize("soc", ["910A", "910B"])
-def test_the_migrated_project_gets_no_warning(soc: str) -> None:
-    found = check("migrated", "--target", f"soc={soc}")
+@pytest.mark.parametrize("project", ["migrated", "classifier_npu"])
+def test_the_migrated_project_gets_no_warning(project: str, soc: str) -> None:
+    found = check(project, "--target", f"soc={soc}")
     assert [(f["name"], f["path"]) for f in found if f["severity"] != "note"] == []

@@ -37,9 +37,13 @@ def assemble(root: str, files: Iterable[FileFacts], adapter: str = "", torch: st
 
 
 def _built(facts: dict[str, list[Fact]]) -> list[Fact]:
-    """What setup.py compiles is there for every program of the project."""
-    scripts = [found for path, found in facts.items() if posixpath.basename(path) == "setup.py"]
-    return [fact for found in scripts for fact in found if fact.kind == "cuda_extension"]
+    """What setup.py, or a script of torch.utils.ffi, compiles is there for every program of the project."""
+    return [
+        fact
+        for path, found in facts.items()
+        for fact in found
+        if fact.kind == "cuda_extension" and (posixpath.basename(path) == "setup.py" or fact.get("what") == "ffi")
+    ]
 
 
 def _launch_options(context: Context, project: Project) -> None:

@@ -19,7 +19,8 @@ _ROLE = regex(
     re.IGNORECASE,
 )
 # What a script that is meant to be started imports: a module without it tests itself below ``__main__``.
-_COMMAND_LINES = frozenset("argparse absl.flags absl fire click typer hydra sys docopt optparse unittest".split())
+_COMMAND_LINES = frozenset("argparse absl.flags absl fire click typer hydra docopt optparse unittest".split())
+_MADE_UP = frozenset("rand randn randint zeros ones empty arange Tensor FloatTensor".split())
 _DEPTH = 8
 
 
@@ -83,18 +84,32 @@ class Guards:
         return "unknown" if any(_ROLE.search(word) for word in self._words(module, test)) else "no"
 
     def tests_itself(self, module: Module) -> bool:
-        """Whether what a module does when it is started only tries its own classes: others import the module, it
-        reads no command line, and what it starts with is no ``main`` or training function."""
+        """Whether what a module does when it is started only tries its own classes: others import the module, or
+        it gives a class of its own made-up tensors; it reads no command line, and starts no training."""
         known = self._tests_itself.get(module.path)
         if known is None:
             known = self._tests_itself[module.path] = (
                 not any(record.module in _COMMAND_LINES for record in module.code.imports)
+                and not any(record.name.startswith("sys.argv") for record in module.code.mentions)
                 and not module.calls_of("backward", "main", "train", "run", "fit")
-                and module.path in self._imported_modules()
+                and (module.path in self.imported() or self._tries_own_class(module))
             )
         return known
 
-    def _imported_modules(self) -> set[str]:
+    def _tries_own_class(self, module: Module) -> bool:
+        """Whether a module, when started, makes tensors out of nothing and an object of one of its classes."""
+        names = self.flow.names
+        started = {b for b, record in enumerate(module.blocks) if record.kind == "if" and is_main(record.test)}
+        called = [
+            names.of_call(module, i)
+            for i, call in enumerate(module.code.calls)
+            if started & {call.block, module.blocks[call.block].parent}
+        ]
+        made_up = any(name.startswith("torch.") and name.rpartition(".")[2] in _MADE_UP for name in called)
+        found = (names.function(name) for name in called) if made_up else ()
+        return any(one is not None and one[0] is module and one[0].blocks[one[1]].kind == "class" for one in found)
+
+    def imported(self) -> set[str]:
         """The paths of the modules that other modules of the project import."""
         if self._imported is None:
             project = self.flow.names.project

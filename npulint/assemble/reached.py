@@ -64,7 +64,17 @@ class Reached:
                 self._values[path] = _values(self._project.modules[path])
             for value in self._values[path].get(where, ()):
                 _add_names(value, known)
+            module = self._project.modules[path]
+            if where == IMPORTED and module.code.light:
+                known |= self._usable(module)
         return known
+
+    def _usable(self, module: Module) -> set[str]:
+        """What a module whose functions were not read may use: all that the project's modules define that it imports."""
+        imported = {record.module.rpartition(".")[2] or record.name for record in module.code.imports}
+        imported.update(record.name for record in module.code.imports)
+        homes = [m for m in self._project.modules.values() if m.name.rpartition(".")[2] in imported]
+        return {_simple(block) for home in homes for block in home.blocks if block.kind in ("function", "class")}
 
     def _places(self, names: set[str]) -> Iterator[Place]:
         if not self._named and not self._classes:

@@ -52,6 +52,9 @@ def _trains(index: Index, entry_word: str, may_run: Callable[[list[Fact]], bool]
     if entry_word in ("evaluate", "export", "data"):
         return False
     steps = [f for f in index.of_kind("train_step") if f.get("in_test") != "yes" and f.get("active") != "no"]
+    if not steps and entry_word == "train":  # the loss may lie in a class that is looked up by its name
+        uses = [f for f in index.of_kind("optimizer_use") if f.name == "step" and f.get("in_test") != "yes"]
+        steps = [f for f in uses if not str(f.get("function")).endswith(".step")]  # no wrapper of an optimizer
     return bool(steps) and may_run(steps)
 
 

@@ -24,8 +24,24 @@ def describe(index: Index, release: str) -> dict[str, str]:
         "tensorflow": "",
         "torch": release,
         "migration": way,
-        "state": "not_started" if way == "none" else "migrated",
+        "state": _state(index, way),
     }
+
+
+def _state(index: Index, way: str) -> str:
+    """Whether the NPU is named at all, and in which way; a port by hand with CUDA left in its training step is
+    half done."""
+    if way == "none":
+        return "not_started"
+    left = [f for f in index.of_kind("cuda") if f.get("breaks") == "yes"] if way == "manual" else []
+    return "partial" if any(f.get("step") == "yes" and _surely_runs(f) for f in left) else "migrated"
+
+
+def _surely_runs(fact: Fact) -> bool:
+    """Whether code is reached whatever the options are, with no way around it."""
+    if fact.get("beside_npu") == "yes" or fact.get("guarded") == "yes" or fact.get("in_test") == "yes":
+        return False
+    return fact.get("active") == "yes" and fact.get("behind") == "none"
 
 
 def migration(index: Index) -> str:

@@ -7,6 +7,7 @@ from functools import lru_cache, partial
 from npulint.assemble.context import Context
 from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
+from npulint.assemble.recognise.torch.tensors import receiver_of
 from npulint.data.torch_api import Api, added, find, kernel, known_last_segments, refused, support
 from npulint.facts.code import Call, Items, Op, Ref, Result, Value
 from npulint.facts.model import Fact, Span
@@ -37,7 +38,15 @@ def of_call(context: Context, module: Module, index: int, name: str) -> list[Fac
         if argument(call, "index", position) is None:
             return []
         attrs["along"] = partial(_along, module, call, position)
+    if attrs["kernel"] in ("cpu", "backward_cpu") and _on_cpu(context, module, call):
+        return []
     return [context.call_fact(_KIND, spelling, module, index, **attrs)]
+
+
+def _on_cpu(context: Context, module: Module, call: Call) -> bool:
+    """Whether an operator is given a tensor that its own line, or one before, has copied to the host."""
+    value = call.args[0] if call.args else receiver_of(call)
+    return value is not None and ".cpu()" in context.names.of_value(module, value, call.block, call.line)
 
 
 def of_module(context: Context, module: Module) -> list[Fact]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from npulint.assemble.context import Context
+from npulint.assemble.guards import is_main
 from npulint.assemble.module import Module
 from npulint.later import regex
 
@@ -79,6 +80,19 @@ def group(name: str) -> str:
 def ported(context: Context, module: Module) -> str:
     """Whether a file names the NPU anywhere: then its author has been through it."""
     return context.once(("ported", module.path), lambda: "yes" if _names_npu(context, module) else "no")
+
+
+def script(context: Context, module: Module) -> str:
+    """Whether a file is one to start: nothing imports it, or it does its work below ``__main__``."""
+
+    def look() -> str:
+        guards = context.guards
+        started = any(block.kind == "if" and is_main(block.test) for block in module.blocks)
+        if started:
+            return "no" if guards.tests_itself(module) else "yes"
+        return "no" if module.path in guards.imported() else "yes"
+
+    return context.once(("script", module.path), look)
 
 
 def _names_npu(context: Context, module: Module) -> bool:

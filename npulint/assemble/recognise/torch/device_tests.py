@@ -22,6 +22,7 @@ _TEXT = regex(r"^(?:torch\.)?cuda(?:$|[:.])")
 _NPU = regex(r"^(?:torch\.)?npu")
 _CHOICE = regex(r"(?:^|[._])(?:args?|opts?|cfg|config|conf|hparams?|hps|params|flags|FLAGS|options|settings)\.")
 _BACKEND = regex(r"backend", re.IGNORECASE)
+_GPU_LIBRARIES = frozenset(("tensorrt", "pycuda", "cupy", "torch2trt", "torch_tensorrt"))
 _DEPTH = 8
 
 
@@ -84,17 +85,37 @@ def _compare(context: Context, module: Module, note: Note, value: Op) -> Iterato
         cuda = next((text for text in texts if _TEXT.match(text) or text.lower() == "nccl"), "")
         if cuda:
             of = "backend" if cuda.lower() == "nccl" else _subject(module, subject)
-            yield context.note_fact("cuda", cuda, module, note, **_compared(of, texts), op=value.op)
+            lets = partial(_lets_cuda_in, context, module, note.line, note.value)
+            yield context.note_fact("cuda", cuda, module, note, **(_compared(of, texts) | {"gpu_only": lets}), op=value.op)
             return
 
 
-def _compared(of: str, texts: list[str]) -> dict[str, str]:
+def _lets_cuda_in(context: Context, module: Module, line: int, test: Value) -> str:
+    """Whether a comparison only keeps CUDA functions from being called elsewhere, or stands in code for TensorRT."""
+    if any(record.module.partition(".")[0] in _GPU_LIBRARIES for record in module.code.imports):
+        return "yes"
+    names = context.names.of_calls(module)
+    branches = {i for i, b in enumerate(module.blocks) if b.kind == "if" and b.line == line and _contains(b.test, test)}
+    inner = [n for n, c in zip(names, module.code.calls, strict=True) if branches.intersection(module.ancestors(c.block))]
+    if not branches:
+        inner = [n for n, c in zip(names, module.code.calls, strict=True) if c.line == line and n.startswith("torch.cuda.")]
+    return "yes" if inner and all(name.startswith("torch.cuda.") for name in inner) else "no"
+
+
+def _contains(value: Value, part: Value, depth: int = 0) -> bool:
+    if value == part:
+        return True
+    return isinstance(value, Op) and depth < _DEPTH and any(_contains(v, part, depth + 1) for v in value.operands)
+
+
+def _compared(of: str, texts: list[str]) -> dict[str, object]:
     return {
         "form": "compare",
         "of": of,
         "covered": "no" if of in ("tensor", "type", "backend") else "unknown",
         "breaks": "no",
         "beside_npu": "yes" if any(_NPU.match(text) for text in texts) else "no",
+        "gpu_only": "no",
     }
 
 

@@ -34,11 +34,25 @@ def wants(name: str) -> bool:
 
 def of_call(context: Context, module: Module, index: int, name: str) -> list[Fact]:
     """A ``cuda`` fact for a call that needs a CUDA device or asks for one."""
+    return _with_place(context, module, _of_call(context, module, index, name))
+
+
+def _with_place(context: Context, module: Module, facts: list[Fact]) -> list[Fact]:
+    """The facts, each told whether its file is a script to start."""
+    for fact in facts:
+        if fact.kind == "cuda":
+            fact.attrs["script"] = partial(known.script, context, module)
+    return facts
+
+
+def _of_call(context: Context, module: Module, index: int, name: str) -> list[Fact]:
     call = module.code.calls[index]
     if name.endswith(".cuda"):
         return [] if context.names.function(name) else [_method(context, module, index, name)]
     if name.startswith(_VERSION):
-        return [context.call_fact("cuda", _VERSION, module, index, form="version", use="parsed", breaks="yes")]
+        use = "read" if _never_called(context, module, call.block) else "parsed"
+        breaks = "yes" if use == "parsed" else "no"
+        return [context.call_fact("cuda", _VERSION, module, index, form="version", use=use, breaks=breaks)]
     if name in known.CAPABILITY:
         return device_tests.capability(context, module, index, name)
     if name.startswith(_FLAGS):
@@ -50,14 +64,28 @@ def of_call(context: Context, module: Module, index: int, name: str) -> list[Fac
 
 def of_module(context: Context, module: Module) -> list[Fact]:
     """``cuda`` facts that are no calls of a known name, ``early_binding`` and ``late_move`` facts."""
-    return [
+    found = [
         *device_texts.texts(context, module),
         *device_tests.tests(context, module),
         *_mentions(context, module),
         *_flags(context, module),
+    ]
+    return [
+        *_with_place(context, module, found),
         *device_order.early_bindings(context, module),
         *device_order.late_moves(context, module),
     ]
+
+
+def _never_called(context: Context, module: Module, block: int) -> bool:
+    """Whether code stands in a function of a module that nobody in the project calls or names."""
+    function = module.function_of(block)
+    if function < 0 or module.class_of(block) >= 0 or context.flow.callers(module, function):
+        return False
+    name = module.blocks[function].name
+    return not any(
+        m.name.rpartition(".")[2] == name for home in context.project.modules.values() for m in home.code.mentions
+    )
 
 
 def _method(context: Context, module: Module, index: int, name: str) -> Fact:

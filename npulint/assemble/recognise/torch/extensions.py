@@ -6,12 +6,17 @@ from npulint.assemble.context import Context
 from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
 from npulint.assemble.recognise.torch.placing import placed
-from npulint.facts.code import Call, Import, Items, Op, Value
+from npulint.facts.code import Call, Import, Items, Op, Ref, Value
 from npulint.facts.model import Fact, Span
 from npulint.later import regex
 
 _HOME = "torch.utils.cpp_extension."
-_WHAT = {_HOME + "CUDAExtension": "build", _HOME + "load": "load", _HOME + "load_inline": "inline"}
+_WHAT = {
+    _HOME + "CUDAExtension": "build",
+    _HOME + "load": "load",
+    _HOME + "load_inline": "inline",
+    "torch.utils.ffi.create_extension": "ffi",
+}
 _KERNELS = ("triton.jit", "triton.autotune", "triton.heuristics")
 _CUDA_FILE = (".cu", ".cuh")
 _BUILT = regex(r"_cuda\d*$|_gpu$|(?:^|_)(?:ext|C)$")
@@ -26,6 +31,8 @@ def wants(name: str) -> bool:
 def of_call(context: Context, module: Module, index: int, name: str) -> list[Fact]:
     """A ``cuda_extension`` fact: what is built, and whether there is CUDA in it."""
     call = module.code.calls[index]
+    if _chosen(module, call):  # where it is chosen it is reported
+        return []
     what = _WHAT[name]
     cuda = "yes" if what == "build" else _has_cuda(context, module, call, what)
     return [
@@ -63,6 +70,8 @@ def _handed_on(context: Context, module: Module) -> list[Fact]:
 
 def _has_cuda(context: Context, module: Module, call: Call, what: str) -> str:
     """Whether an extension that is compiled at run time has CUDA sources."""
+    if what == "ffi" and argument(call, "with_cuda", -1) is None:
+        return "no"
     if argument(call, "with_cuda", -1) is not None:
         answer = context.known(module, argument(call, "with_cuda", -1), call).single  # type: ignore[arg-type]
         if isinstance(answer, bool):
@@ -106,11 +115,23 @@ def _built(context: Context) -> frozenset[str]:
         for module in context.project.modules.values():
             if any(record.module.startswith("torch.utils") for record in module.code.imports):
                 for index, name in enumerate(context.names.of_calls(module)):
-                    if name == _HOME + "CUDAExtension":
+                    if name == _HOME + "CUDAExtension" and not _may_be_host_code(module, module.code.calls[index]):
                         names.add(_name(context, module, module.code.calls[index]).rpartition(".")[2])
         return frozenset(names - {""})
 
     return context.once("cuda extensions", look)
+
+
+def _chosen(module: Module, call: Call) -> bool:
+    """Whether a builder is called by a variable that a mention of it was bound to: ``extension(…)``."""
+    return isinstance(call.callee, Ref) and any(
+        bind.target == call.callee.name and isinstance(bind.value, Ref) for bind in module.code.binds
+    )
+
+
+def _may_be_host_code(module: Module, call: Call) -> bool:
+    """Whether the variable may be the builder of C++ for the host as well: then the module exists without CUDA."""
+    return _chosen(module, call) and any(record.name.endswith("CppExtension") for record in module.code.mentions)
 
 
 def _imports(context: Context, module: Module) -> list[Fact]:

@@ -45,8 +45,25 @@ def purpose(context: Context, module: Module, index: int, dataset: Value | None,
         if answer:
             return answer
     if shuffles:
-        return "train"
+        return "unknown" if _only_read(context, module, call, target) else "train"
     return "evaluate" if said(module.path.rpartition("/")[2].removesuffix(".py")) == "evaluate" else "unknown"
+
+
+def _only_read(context: Context, module: Module, call: Call, target: str) -> bool:
+    """Whether the function that makes a loader goes through it itself, and never to train."""
+    function = module.function_of(call.block)
+    loops = [
+        block
+        for block, record in enumerate(module.blocks)
+        if record.kind == "loop" and module.function_of(block) == function and target in _iterated(module, record.test)
+    ]
+    return bool(target and loops) and not any((module.path, loop) in context.training.loops for loop in loops)
+
+
+def _iterated(module: Module, value: Value) -> list[str]:
+    """What a loop goes through: a name, or the arguments of ``enumerate``, ``tqdm`` and the like."""
+    values = module.code.calls[value.call].args if isinstance(value, Result) else (value,)
+    return [one.name for one in values if isinstance(one, Ref)]
 
 
 def _bound(module: Module) -> dict[int, str]:

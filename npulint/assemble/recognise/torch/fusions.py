@@ -235,7 +235,9 @@ def add_layer_norm(context: Context, ops: Operations, function: int) -> list[Fac
         total = ops.node(ops.origin(At(node.inputs[0], call.block, call.line)).value)
         if total is None or total.op not in ("add", "update") or len(total.inputs) < 2:
             continue
-        if all(_activation(value) for value in total.inputs[:2]):
+        parts = total.inputs[:2]
+        products = all(isinstance(value, Op) and value.op == "*" for value in parts)  # the state of an LSTM cell
+        if all(_activation(value) for value in parts) and not products:
             return [_fact(context, ops, "add_layer_norm", index)]
     return []
 

@@ -49,6 +49,11 @@ _MODULE = regex(
     r"torch\.nn\.\w+\(\)$|(?:^|[._?:])(?:\w*model\w*|net|\w+_net|net\w?|module|backbone|ema)$|state_dict\(\)"
 )
 _WAITS = regex(r"stream|event", re.IGNORECASE)
+# Functions that a training loop calls now and then, whatever the condition; what stands below a debugging switch.
+_ASIDE = regex(r"(?:^|[._])(?:save|dump|plot|visuali[sz]e|draw|export|checkpoint)(?:_|$)", re.IGNORECASE)
+_DEBUG = regex(r"debug", re.IGNORECASE)
+_SAME_PLACE = frozenset("detach float double long int half clone contiguous squeeze unsqueeze view reshape".split())
+_GRAPHS = frozenset(("dgl", "torch_geometric", "torch_sparse"))
 _NEAR = 4  # lines between a synchronisation and the clock that it is for
 _DEPTH = 5
 
@@ -67,7 +72,7 @@ def of_call(context: Context, module: Module, index: int, name: str) -> list[Fac
     """``host_sync`` facts of calls that run in every training step."""
     if context.around(module, module.code.calls[index].block).get("step") != "yes":
         return []
-    if context.names.function(name) is not None:
+    if context.names.function(name) is not None or _aside(context, module, module.code.calls[index].block):
         return []
     last = name.rpartition(".")[2]
     cause = _CALLS.get(name) or _cause(context, module, index, name, last)
@@ -76,6 +81,13 @@ def of_call(context: Context, module: Module, index: int, name: str) -> list[Fac
     text = written(module, module.code.calls[index].callee)
     timed = partial(_timed, context, module, index)
     return [context.call_fact("host_sync", cause, module, index, written=text, timed=timed)]
+
+
+def _aside(context: Context, module: Module, block: int) -> bool:
+    """Whether code only writes a checkpoint or a picture, or runs when somebody debugs."""
+    if _ASIDE.search(module.qualname(block).rpartition(".")[2]):
+        return True
+    return any(_DEBUG.search(word) for word in context.guards.words(module, block))
 
 
 def of_module(context: Context, module: Module) -> list[Fact]:
@@ -109,18 +121,54 @@ def _read(context: Context, module: Module, call: Call, name: str, last: str) ->
         return ""
     if on_host(context, module, receiver, call.block, call.line):
         return ""
-    if _is_module(context, module, receiver, call) or _made_on_host(context, module, receiver):
+    if _is_module(context, module, receiver, call) or (last == "cpu" and _is_dropped(module, call)):
+        return ""
+    if _made_on_host(context, module, receiver):
         return ""
     if _from_loader(context, module, receiver, call.block, call.line):  # it is there already
+        return ""
+    if last == "cpu" and (_converts(module, call) or _feeds_host_library(module)):
         return ""
     if last == "cpu" and (_small(module, receiver) or is_loss(context, module, receiver, call.block, call.line)):
         return "cpu_scalar"
     return last
 
 
+def _converts(module: Module, call: Call) -> bool:
+    """Whether a function does nothing but hand its argument over to numpy: its callers decide when."""
+    function = module.function_of(call.block)
+    if function <= 0:
+        return False
+    record = module.blocks[function]
+    lines = {module.code.calls[i].line for i in module.calls_in.get(function, ())}
+    plain = len(record.params) == 1 and lines == {call.line} and not any(b.block == function for b in module.code.binds)
+    return plain and any(r.block == function and r.line == call.line for r in module.code.returns)
+
+
+def _feeds_host_library(module: Module) -> bool:
+    """Whether the module computes with a library that has no operators for the NPU, which is reported itself."""
+    return any(record.module.partition(".")[0] in _GRAPHS for record in module.code.imports)
+
+
 def _is_module(context: Context, module: Module, receiver: Value, call: Call) -> bool:
     name = context.names.of_value(module, receiver, call.block, call.line)
     return _MODULE.search(name) is not None
+
+
+def _is_dropped(module: Module, call: Call) -> bool:
+    """Whether nobody takes a call's result: then it moves a module, for tensors are copied."""
+    binds, returns = module.code.binds, module.code.returns
+    if any(bind.block == call.block and bind.line <= call.line <= bind.end_line for bind in binds):
+        return False
+    if any(record.block == call.block and record.line <= call.line for record in returns):
+        return False
+    if any(block.parent == call.block and block.line == call.line for block in module.blocks):
+        return False
+    place = (call.line, call.column)
+    return not any(
+        other is not call and (other.line, other.column) <= place and (other.end_line, other.end_column) >= place
+        for other in module.code.calls
+    )
 
 
 def _small(module: Module, value: Value, depth: int = 0) -> bool:
@@ -147,7 +195,7 @@ def _moved(context: Context, module: Module, call: Call, last: str) -> str:
             return ""
         known = context.known(module, target, call).single
         if known == "cpu" or _is_cpu(context, module, target, call):
-            if on_host(context, module, receiver, call.block, call.line):
+            if on_host(context, module, receiver, call.block, call.line) or _is_dropped(module, call):
                 return ""
             return "cpu_scalar" if _small(module, receiver) else "cpu"
         if not _is_device(context, module, target, call):
@@ -206,7 +254,11 @@ def _from_loader(context: Context, module: Module, value: Value, block: int, lin
     if depth > _DEPTH:
         return False
     if isinstance(value, Op) and value.op in ("[]", ".", "iter"):
-        return value.op == "iter" or _from_loader(context, module, value.operands[0], block, line, depth + 1)
+        part = _table_of(module, value.operands[0]) if value.op == "iter" else value.operands[0]
+        return part is None or _from_loader(context, module, part, block, line, depth + 1)
+    if isinstance(value, Result) and module.written(value.call) in _SAME_PLACE:
+        source = receiver_of(module.code.calls[value.call])
+        return source is not None and _from_loader(context, module, source, block, line, depth + 1)
     if not isinstance(value, Ref):
         return False
     around = block
@@ -223,6 +275,13 @@ def _from_loader(context: Context, module: Module, value: Value, block: int, lin
         home is module and _from_loader(context, home, bind.value, bind.block, bind.line, depth + 1)
         for home, bind in binds
     )
+
+
+def _table_of(module: Module, value: Value) -> Value | None:
+    """The table whose parts a loop goes through, as in ``for key, part in batch.items()``."""
+    if not isinstance(value, Result) or module.written(value.call) not in ("items", "values", "keys"):
+        return None
+    return receiver_of(module.code.calls[value.call])
 
 
 def _sources(module: Module, value: Value) -> Iterator[str]:

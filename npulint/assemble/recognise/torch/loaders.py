@@ -191,6 +191,8 @@ class _Given:
 
     def dataset(self) -> str:
         """``iterable``, ``map`` or ``unknown``."""
+        if any("IterableDataset" in word for word in self.context.guards.words(self.module, self.call.block)):
+            return "iterable"
         return dataset_word(self.context, self._dataset)
 
     def sharded(self) -> str:

@@ -8,7 +8,9 @@ from npulint.assemble.recognise.torch.optimizer_classes import FUSED, TABLED, co
 from npulint.facts.code import Items, Mention, Op, Ref, Table, Value
 from npulint.facts.model import Fact, Span
 
-_ASKED = ("isinstance", "issubclass", "hasattr", "type", "print", "callable")
+_ASKED = frozenset(
+    "isinstance issubclass hasattr type print callable signature getfullargspec getsource repr str id".split()
+)
 
 
 def named(context: Context, module: Module) -> list[Fact]:

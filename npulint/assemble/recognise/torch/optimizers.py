@@ -17,6 +17,7 @@ from npulint.assemble.recognise.torch.optimizer_classes import (
 )
 from npulint.assemble.recognise.torch.optimizer_names import named, subclasses
 from npulint.assemble.recognise.torch.origin import INITIALIZE, is_model, makers, receiver
+from npulint.assemble.recognise.torch.placing import exclusive
 from npulint.facts.code import Call, Const, Ref, Result, Value
 from npulint.facts.model import Fact
 from npulint.later import regex
@@ -98,7 +99,10 @@ def _says_something(context: Context, module: Module, call: Call, value: Value) 
 
 
 def _amp(context: Context, module: Module, index: int) -> str:
-    """Whether apex's amp.initialize is given this optimizer."""
+    """Whether apex's amp.initialize is given this optimizer; unknown where its class is one choice of several."""
+    written = module.written(index)
+    if written != last_of(context.names.of_call(module, index)) and all(i.alias != written for i in module.code.imports):
+        return "unknown"
     given = context.once("given to amp", lambda: _given_to_amp(context))
     return "yes" if (module.path, index) in given else "unknown" if given and None in given else "no"
 
@@ -114,7 +118,11 @@ def _given_to_amp(context: Context) -> set[tuple[str, int] | None]:
             value = argument(call, "optimizers", 1)
             if value is not None:
                 made = makers(context, module, value, call.block, call.line)
-                found.update((home.path, at) for home, at in made)
+                found.update(
+                    (home.path, at)
+                    for home, at in made
+                    if home is not module or not exclusive(module, home.code.calls[at].block, call.block)
+                )
                 if not any(family(context, context.names.of_call(home, at)) for home, at in made):
                     found.add(None)
     return found

@@ -54,7 +54,7 @@ _PADS = regex(
 _NO_BATCH = ("tensorflow.", "numpy.", "torch.nn.functional.", "cv2.", "?self.")
 _LENGTH = regex(r"len|size|max|width", re.IGNORECASE)
 _NUMBERS = regex(r"(?:math|numpy|torch)\.(?:inf|nan|pi|e|finfo\(\)\.\w+|iinfo\(\)\.\w+)$")
-_BARE = 2  # arguments of a padding function that is not at hand: the samples and the filling
+_BARE = 2  # at most so many arguments of a padding function that is not at hand: the samples and the filling
 _IN_STEP = ("yes", "gated")
 
 
@@ -227,7 +227,7 @@ def _padding(context: Context, module: Module, index: int, name: str) -> list[Fa
     if not _PADS.search(name) or any(_LENGTH.search(key) for key, _ in call.keywords):
         return []
     target = context.names.function(name)
-    to_longest = len(call.args) <= _BARE if target is None else _pads_to_longest(context, *target, len(call.args))
+    to_longest = 1 <= len(call.args) <= _BARE if target is None else _pads_to_longest(context, *target, len(call.args))
     return [_call_fact(context, module, index, "pad_in_collate")] if to_longest else []
 
 
