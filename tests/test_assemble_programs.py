@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from npulint.assemble.build import assemble
-from npulint.assemble.index import Index
+from npulint.assemble.index import FactTable, Index
 from npulint.assemble.state import describe
 from npulint.facts.model import Fact, FileFacts, Span
 from npulint.facts.values import Known
@@ -244,6 +244,13 @@ def test_role_of_an_entry_is_told_by_its_name(path: str, answers: tuple[str, str
     assert (attrs["trains"], attrs["evaluates"], attrs["exports"], attrs["purpose"]) == answers
 
 
+def test_an_entry_that_names_no_framework_may_run_all_of_what_it_imports() -> None:
+    trainer = "import torch\n\nclass Trainer:\n    def go(self, x):\n        self.one(x)\n\n    def one(self, x):\n        x.backward()\n"
+    entry = "from jobs import Trainer\n\ndef begin():\n    Trainer().go(1)\n\nif __name__ == '__main__':\n    begin()\n"
+    found = {p.entry: p.attrs["trains"] for p in programs({"start.py": entry, "jobs.py": trainer})}
+    assert found == {"start.py": "yes"}
+
+
 def test_train_step_of_a_test_does_not_make_a_library_train() -> None:
     found = programs({"tests/test_a.py": _TF + "def f():\n    tf.train.AdamOptimizer().minimize(l)\n"})
     assert [p.attrs["trains"] for p in found] == ["no"]
@@ -301,12 +308,12 @@ def test_sessions_know_whether_a_training_program_reaches_them() -> None:
 )
 def test_several_devices_by_the_rank_size(sizes: list[object], answer: str) -> None:
     facts = [Fact("environment", "RANK_SIZE", "run.sh", Span(), {"value": s}) for s in sizes]
-    assert describe(Index([{"environment": facts}]), "unknown", "1.15", "", lambda steps: False)["multi_device"] == answer
+    index = Index([FactTable({"environment": facts})])
+    assert describe(index, "unknown", "1.15", "", lambda steps: False)["multi_device"] == answer
 
 
 def test_index_answers_by_kind_and_last_name() -> None:
-    index = Index(
-        [{"call": [Fact("call", "a.b", "x", Span()), Fact("call", "b", "x", Span()), Fact("call", "a.c", "x", Span())]}]
-    )
+    facts = [Fact("call", name, "x", Span()) for name in ("a.b", "b", "a.c")]
+    index = Index([FactTable({"call": facts[:2]}), FactTable({"call": facts[2:]})])
     assert [f.name for f in index.named("call", "b")] == ["a.b", "b"]
     assert (index.named("call", "d"), index.named("mention", "b"), index.kinds()) == ([], [], ["call"])

@@ -3,15 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from npulint.facts.model import Fact
 
-FactTable = dict[str, list[Fact]]
+
+class FactTable(dict[str, list[Fact]]):
+    """The facts of one file by kind. Many programs share a file, so what is worked out for one of them stays here:
+    `known` is for those who ask, by whatever they ask for."""
+
+    def __init__(self, kinds: dict[str, list[Fact]] | None = None) -> None:
+        super().__init__(kinds or {})
+        self.known: dict[Any, Any] = {}
+        self._lasts: dict[str, dict[str, list[Fact]]] = {}
+
+    def named(self, kind: str, last: str) -> list[Fact]:
+        """The facts of a kind whose name ends with the segment `last`."""
+        facts = self.get(kind)
+        if not facts:
+            return []
+        lasts = self._lasts.get(kind)
+        if lasts is None:
+            lasts = self._lasts[kind] = {}
+            for fact in facts:
+                lasts.setdefault(fact.name.rpartition(".")[2], []).append(fact)
+        return lasts.get(last, [])
 
 
 def table(facts: Iterable[Fact]) -> FactTable:
     """Facts by kind."""
-    found: FactTable = {}
+    found = FactTable()
     for fact in facts:
         found.setdefault(fact.kind, []).append(fact)
     return found
@@ -21,29 +42,20 @@ class Index:
     """All facts of several files together."""
 
     def __init__(self, tables: Sequence[FactTable]) -> None:
-        self._kinds: FactTable = {}
-        for part in tables:
-            for kind, facts in part.items():
-                self._kinds.setdefault(kind, []).extend(facts)
-        self._names: dict[str, FactTable] = {}
+        self.tables = tables
+        self._kinds: dict[str, list[Fact]] = {}
 
     def of_kind(self, kind: str) -> list[Fact]:
         """All facts of a kind."""
-        return self._kinds.get(kind, [])
+        facts = self._kinds.get(kind)
+        if facts is None:
+            facts = self._kinds[kind] = [fact for part in self.tables for fact in part.get(kind, ())]
+        return facts
 
     def named(self, kind: str, last: str) -> list[Fact]:
         """The facts of a kind whose name ends with the segment `last`."""
-        return self.by_last(kind).get(last, [])
-
-    def by_last(self, kind: str) -> FactTable:
-        """The facts of a kind by the last segments of their names."""
-        names = self._names.get(kind)
-        if names is None:
-            names = self._names[kind] = {}
-            for fact in self.of_kind(kind):
-                names.setdefault(fact.name.rpartition(".")[2], []).append(fact)
-        return names
+        return [fact for part in self.tables for fact in part.named(kind, last)]
 
     def kinds(self) -> list[str]:
         """The kinds that occur."""
-        return sorted(self._kinds)
+        return sorted(set().union(*self.tables))

@@ -41,7 +41,7 @@ def _surely_runs(fact: Fact) -> bool:
     """Whether code is reached whatever the options are, with no way around it."""
     if fact.get("beside_npu") == "yes" or fact.get("guarded") == "yes" or fact.get("in_test") == "yes":
         return False
-    return fact.get("active") == "yes" and fact.get("behind") == "none"
+    return bool(fact.get("active") == "yes" and fact.get("behind") == "none")
 
 
 def migration(index: Index) -> str:

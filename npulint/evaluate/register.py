@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from npulint.assemble.index import FactTable
 from npulint.assemble.programs import Program
 from npulint.evaluate.match import Candidates, Question
 from npulint.evaluate.patterns import last_segment, matches
@@ -32,24 +33,37 @@ class Register:
     def candidates(self, program: Program) -> Candidates:
         """The facts of the right kind and name for every question that has some, pattern by pattern."""
         numbered: dict[int, list[Fact]] = {}
+        for part in program.index.tables:
+            for number, facts in self._sorted(part).items():
+                numbered.setdefault(number, []).extend(facts)
         for name, kind in self._kinds.items():
-            facts = program.index.of_kind(name)
-            if facts:
-                kind.sort(facts, numbered)
+            if kind.every and (facts := program.index.of_kind(name)):
+                numbered.update(dict.fromkeys(kind.every, facts))
         found = {leaf: [program.fact] for leaf in self._programs}
         for number in sorted(numbered):
             leaf = self._owners[number]
             found[leaf] = found[leaf] + numbered[number] if leaf in found else numbered[number]
         return Candidates(found, program.answers)
 
+    def _sorted(self, part: FactTable) -> dict[int, list[Fact]]:
+        """The facts of one file under the numbers of the patterns that their names fit."""
+        numbered: dict[int, list[Fact]] | None = part.known.get(self)
+        if numbered is None:
+            numbered = part.known[self] = {}
+            for name, facts in part.items():
+                kind = self._kinds.get(name)
+                if kind is not None:
+                    kind.sort(facts, numbered)
+        return numbered
+
 
 class _Kind:
-    """The patterns of one kind of facts, by number. Those with a star are filed under a segment that they
+    """The patterns of one kind of facts, by number; `every` fit all names. Those with a star are filed under a segment that they
     spell out, the last or the first, so that few of them are tried on a name."""
 
     def __init__(self) -> None:
         self._named = False
-        self._every: list[int] = []
+        self.every: list[int] = []
         self._plain: dict[str, list[int]] = {}
         self._ends: dict[str, list[_Starred]] = {}
         self._begins: dict[str, list[_Starred]] = {}
@@ -59,7 +73,7 @@ class _Kind:
     def add(self, pattern: str, number: int) -> None:
         """Enter a pattern; an empty one fits every name."""
         if not pattern:
-            self._every.append(number)
+            self.every.append(number)
             return
         self._named = True
         if "*" not in pattern:
@@ -74,8 +88,7 @@ class _Kind:
                 self._others.append((pattern, number))
 
     def sort(self, facts: list[Fact], numbered: dict[int, list[Fact]]) -> None:
-        """Put each fact under the numbers of the patterns that it fits."""
-        numbered.update(dict.fromkeys(self._every, facts))
+        """Put each fact under the numbers of the patterns that its name fits."""
         if not self._named:
             return
         known = self._known
