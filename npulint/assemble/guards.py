@@ -10,7 +10,7 @@ from npulint.facts.code import Block, Const, Function, Items, Op, Ref, Result, V
 from npulint.facts.values import truth
 from npulint.later import regex
 
-_NPU = regex(r"npu|ascend|davinci|hccl|910", re.IGNORECASE)
+_NPU = regex(r"(?<!i)npu|ascend|davinci|hccl|910", re.IGNORECASE)  # no input
 _GPU = regex(r"cuda|gpu", re.IGNORECASE)
 # Options that choose the job of a script: each of its jobs counts as run.
 _ROLE = regex(
@@ -95,6 +95,11 @@ class Guards:
                 and (module.path in self.imported() or self._tries_own_class(module))
             )
         return known
+
+    def is_trial(self, module: Module, block: int) -> bool:
+        """Whether code runs only when a module tests itself."""
+        around = (module.blocks[b] for b in module.ancestors(block))
+        return any(b.kind == "if" and is_main(b.test) for b in around) and self.tests_itself(module)
 
     def _tries_own_class(self, module: Module) -> bool:
         """Whether a module, when started, makes tensors out of nothing and an object of one of its classes."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import posixpath
 import re
+from functools import cached_property
 from typing import Any
 
 from npulint.assemble.context import Context
 from npulint.assemble.guards import is_main
-from npulint.assemble.index import FactTable, Index
+from npulint.assemble.index import FactTable, Index, table
 from npulint.assemble.module import Module
 from npulint.assemble.reached import Reached, home
 from npulint.assemble.recognise.sessions import purpose
@@ -48,6 +49,7 @@ class Programs:
         self.context = context
         self.facts = facts
         self.other = other
+        self._others = table(fact for part in other for facts in part.values() for fact in facts)
         self._adapter = adapter
         self._torch = torch
         self._next: dict[str, list[str]] = {}
@@ -75,13 +77,13 @@ class Programs:
         for program in programs:
             program.attrs["project_npu"] = ported
         trained = {p for program in programs if program.attrs["trains"] == "yes" for p in program.paths}
-        for path, table in self.facts.items():
+        for path, part in self.facts.items():
             for kind in ("session", "estimator"):
-                for fact in table.get(kind, ()):
+                for fact in part.get(kind, ()):
                     fact.attrs["trains_file"] = "yes" if path in trained else "no"
 
     def _program(self, entry: str, paths: list[str], with_others: bool = True) -> Program:
-        index = Index([self.facts[p] for p in paths] + (self.other if with_others else []))
+        index = Index([self.facts[p] for p in paths] + ([self._others] if with_others else []))
         word = purpose(self.context.project.modules[entry], 0) if entry else "unknown"
         attrs = describe(index, word, self._adapter, self._torch, lambda facts: self._may_run(facts, paths, entry))
         attrs["ranks"] = self._ranks(entry)
@@ -95,14 +97,20 @@ class Programs:
 
     def _ranks(self, entry: str) -> str:
         """How many devices the launchers of this entry start it on: many, one or unknown."""
-        sizes: set[str] = set()
-        for part in self.other:
-            scripts = [str(f.get("script") or f.name).removeprefix("./") for f in part.get("launch", ())]
-            if entry and any(f"/{entry}".endswith(f"/{script}") for script in scripts):
-                named = [f for f in part.get("environment", ()) if f.name == "RANK_SIZE"]
-                sizes |= {str(f.get("value")) for f in named}
-        counts = [int(size) for size in sizes if size.isdigit()]
+        started = [sizes for scripts, sizes in self._sized if any(f"/{entry}".endswith(script) for script in scripts)]
+        counts = [int(size) for sizes in started if entry for size in sizes if size.isdigit()]
         return "unknown" if not counts else "many" if max(counts) > 1 else "one"
+
+    @cached_property
+    def _sized(self) -> list[tuple[list[str], set[str]]]:
+        """What each launcher starts, with the numbers of devices that it sets."""
+        found = []
+        for part in self.other:
+            sizes = {str(f.get("value")) for f in part.named("environment", "RANK_SIZE")}
+            if sizes:
+                launched = [str(f.get("script") or f.name) for f in part.get("launch", ())]
+                found.append(([f"/{script.removeprefix('./')}" for script in launched], sizes))
+        return found
 
     def _launched(self) -> set[str]:
         names = set()

@@ -9,7 +9,7 @@ from npulint.catalogue.check import Applies, Check, Text
 from npulint.evaluate.match import Candidates, Question
 from npulint.evaluate.register import Register
 from npulint.evaluate.versions import within
-from npulint.facts.model import Fact
+from npulint.facts.model import Fact, Span
 from npulint.facts.values import Known
 from npulint.findings import Finding, Fix, Related
 from npulint.later import regex
@@ -21,10 +21,13 @@ _CAPTURE = regex(r"\{([a-z_][a-z0-9_]*)\}")
 def evaluate(checks: Sequence[Check], program: Program, target: dict[str, str], lang: str) -> list[Finding]:
     """What the checks say of one program. `target` holds declared versions and the SoC family."""
     ready = _ready(tuple(checks))
+    gpu_only = _left_on_gpu(program)
     candidates = ready.register.candidates(program)
     found: list[Finding] = []
     for asked in ready.asked:
         if candidates.keys().isdisjoint(asked.sources) or not applies(asked.check.applies, program, target):
+            continue
+        if gpu_only and _asks_for_a_port(asked.check):
             continue
         facts = asked.find(candidates)
         if facts:
@@ -76,6 +79,22 @@ def _ready(checks: tuple[Check, ...]) -> _Ready:
     return _LATEST[0]
 
 
+def _left_on_gpu(program: Program) -> bool:
+    """Whether a PyTorch script stands unported beside others that use the NPU: a GPU original, an upstream copy."""
+    attrs = program.attrs
+    return (
+        attrs.get("framework") == "torch"
+        and attrs.get("migration") == "none"
+        and attrs.get("project_npu") == "yes"
+        and attrs.get("entry") == "yes"
+    )
+
+
+def _asks_for_a_port(check: Check) -> bool:
+    """Whether a check is about how a program fails or performs on the NPU; that it was left as it is is hygiene."""
+    return check.code.startswith("NPU2") and check.category != "hygiene"
+
+
 def applies(rule: Applies, program: Program, target: dict[str, str]) -> bool:
     """Whether a check speaks about a program at all."""
     attrs = program.attrs
@@ -104,7 +123,10 @@ def _findings(check: Check, facts: list[Fact], extra: list[Fact], program: Progr
     ordered = list(unique.values())
     extra = extra[:_RELATED]
     if not check.once:
-        return [_finding(check, text, [fact], extra, program) for fact in ordered]
+        told: set[tuple[str, Span]] = program.answers.setdefault(check.code, set())
+        fresh = [fact for fact in ordered if (fact.path, fact.span) not in told]
+        told.update((fact.path, fact.span) for fact in fresh)
+        return [_finding(check, text, [fact], extra, program) for fact in fresh]
     groups: dict[str, list[Fact]] = {}
     for fact in sorted(ordered, key=lambda f: f.path != program.entry) if check.once == "program" else ordered:
         groups.setdefault(fact.path if check.once == "file" else "", []).append(fact)

@@ -7,7 +7,7 @@ from functools import lru_cache, partial
 from npulint.assemble.context import Context
 from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
-from npulint.assemble.recognise.torch.tensors import receiver_of
+from npulint.assemble.recognise.torch.tensors import on_host, receiver_of
 from npulint.data.torch_api import Api, added, find, kernel, known_last_segments, refused, support
 from npulint.facts.code import Call, Items, Op, Ref, Result, Value
 from npulint.facts.model import Fact, Span
@@ -30,6 +30,8 @@ def of_call(context: Context, module: Module, index: int, name: str) -> list[Fac
         return []
     spelling, api = found
     call = module.code.calls[index]
+    if spelling == "torch.Tensor.share_memory_":  # moves memory of the host, on tensors of the host
+        return []
     if spelling in _SCATTERS and argument(call, "reduce", -1) is None:
         return []
     attrs = _said(api, context.torch) | {"what": _what(spelling)}
@@ -38,8 +40,10 @@ def of_call(context: Context, module: Module, index: int, name: str) -> list[Fac
         if argument(call, "index", position) is None:
             return []
         attrs["along"] = partial(_along, module, call, position)
-    if attrs["kernel"] in ("cpu", "backward_cpu") and _on_cpu(context, module, call):
+    if attrs["kernel"] in ("cpu", "backward_cpu", "none") and _on_cpu(context, module, call):
         return []
+    if attrs["group"] == "sparse_product":
+        attrs["host"] = partial(_may_be_on_host, context, module, call)
     return [context.call_fact(_KIND, spelling, module, index, **attrs)]
 
 
@@ -47,6 +51,11 @@ def _on_cpu(context: Context, module: Module, call: Call) -> bool:
     """Whether an operator is given a tensor that its own line, or one before, has copied to the host."""
     value = call.args[0] if call.args else receiver_of(call)
     return value is not None and ".cpu()" in context.names.of_value(module, value, call.block, call.line)
+
+
+def _may_be_on_host(context: Context, module: Module, call: Call) -> str:
+    """Whether an argument may have been copied to the host before."""
+    return "yes" if any(on_host(context, module, value, call.block, call.line) for value in call.args) else "no"
 
 
 def of_module(context: Context, module: Module) -> list[Fact]:

@@ -86,7 +86,9 @@ def _compare(context: Context, module: Module, note: Note, value: Op) -> Iterato
         if cuda:
             of = "backend" if cuda.lower() == "nccl" else _subject(module, subject)
             lets = partial(_lets_cuda_in, context, module, note.line, note.value)
-            yield context.note_fact("cuda", cuda, module, note, **(_compared(of, texts) | {"gpu_only": lets}), op=value.op)
+            yield context.note_fact(
+                "cuda", cuda, module, note, **(_compared(of, texts) | {"gpu_only": lets}), op=value.op
+            )
             return
 
 
@@ -96,9 +98,13 @@ def _lets_cuda_in(context: Context, module: Module, line: int, test: Value) -> s
         return "yes"
     names = context.names.of_calls(module)
     branches = {i for i, b in enumerate(module.blocks) if b.kind == "if" and b.line == line and _contains(b.test, test)}
-    inner = [n for n, c in zip(names, module.code.calls, strict=True) if branches.intersection(module.ancestors(c.block))]
+    inner = [
+        n for n, c in zip(names, module.code.calls, strict=True) if branches.intersection(module.ancestors(c.block))
+    ]
     if not branches:
-        inner = [n for n, c in zip(names, module.code.calls, strict=True) if c.line == line and n.startswith("torch.cuda.")]
+        inner = [
+            n for n, c in zip(names, module.code.calls, strict=True) if c.line == line and n.startswith("torch.cuda.")
+        ]
     return "yes" if inner and all(name.startswith("torch.cuda.") for name in inner) else "no"
 
 

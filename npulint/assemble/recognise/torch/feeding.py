@@ -193,7 +193,8 @@ def ancestry(context: Context, name: str) -> list[str]:
 
 
 def dataset_word(context: Context, sites: list[Site]) -> str:
-    """``iterable`` if a data set has no index, ``map`` if it surely has one, else ``unknown``."""
+    """``iterable`` if a data set has no index, ``map`` if it surely has one, ``memory`` if all its samples lie ready
+    in tensors, else ``unknown``."""
     words = set()
     for home, index in sites:
         name = context.names.of_call(home, index)
@@ -205,7 +206,8 @@ def dataset_word(context: Context, sites: list[Site]) -> str:
             iterable = any(n.rpartition(".")[2] in _ITERATED for n in names) or (iterated and not indexed)
             words.add("iterable" if iterable else "map")
         else:
-            words.add("iterable" if name.rpartition(".")[2] in _ITERATED else "unknown")
+            last = name.rpartition(".")[2]
+            words.add("iterable" if last in _ITERATED else "memory" if last == "TensorDataset" else "unknown")
     return words.pop() if len(words) == 1 else "iterable" if "iterable" in words else "unknown"
 
 

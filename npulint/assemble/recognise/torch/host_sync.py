@@ -9,6 +9,7 @@ from functools import partial
 from npulint.assemble.context import Context
 from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
+from npulint.assemble.recognise.torch.clocks import starts_interval
 from npulint.assemble.recognise.torch.losses import added_losses, gathers_loss, is_loss, shows_loss, takes_loss
 from npulint.assemble.recognise.torch.tensors import method_of, names_in, on_host, receiver_of, written
 from npulint.facts.code import Call, Const, Op, Ref, Result, Value
@@ -69,14 +70,17 @@ def wants(name: str) -> bool:
 
 
 def of_call(context: Context, module: Module, index: int, name: str) -> list[Fact]:
-    """``host_sync`` facts of calls that run in every training step."""
-    if context.around(module, module.code.calls[index].block).get("step") != "yes":
+    """``host_sync`` facts of calls that run in every training step, and of batches copied in other loops."""
+    block, last = module.code.calls[index].block, name.rpartition(".")[2]
+    step = context.around(module, block).get("step")
+    if step != "yes" and (step != "no" or last not in _MOVES or module.loop_of(block) < 0):
         return []
-    if context.names.function(name) is not None or _aside(context, module, module.code.calls[index].block):
+    if context.names.function(name) is not None or _aside(context, module, block):
         return []
-    last = name.rpartition(".")[2]
     cause = _CALLS.get(name) or _cause(context, module, index, name, last)
-    if not cause:
+    if step != "yes" and cause != "blocking_copy":
+        return []
+    if not cause or (cause == "clock" and not starts_interval(module, index)):
         return []
     text = written(module, module.code.calls[index].callee)
     timed = partial(_timed, context, module, index)
@@ -251,7 +255,7 @@ def _reads_like_device(name: str) -> bool:
 
 def _from_loader(context: Context, module: Module, value: Value, block: int, line: int, depth: int = 0) -> bool:
     """Whether a value is (a part of) what a loop in this function goes through."""
-    if depth > _DEPTH:
+    if depth > 2 * _DEPTH:
         return False
     if isinstance(value, Op) and value.op in ("[]", ".", "iter"):
         part = _table_of(module, value.operands[0]) if value.op == "iter" else value.operands[0]

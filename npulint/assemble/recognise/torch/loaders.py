@@ -190,7 +190,7 @@ class _Given:
         return [] if value is None else self.context.flow.sites(self.module, value, self.call.block, self.call.line)
 
     def dataset(self) -> str:
-        """``iterable``, ``map`` or ``unknown``."""
+        """``iterable``, ``map``, ``memory`` or ``unknown``."""
         if any("IterableDataset" in word for word in self.context.guards.words(self.module, self.call.block)):
             return "iterable"
         return dataset_word(self.context, self._dataset)

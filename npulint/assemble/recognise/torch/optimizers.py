@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from npulint.assemble.context import Context
 from npulint.assemble.flow import argument
+from npulint.assemble.guards import is_main
 from npulint.assemble.module import Module
 from npulint.assemble.recognise.torch.optimizer_classes import (
     FUSED,
@@ -23,7 +24,8 @@ from npulint.facts.model import Fact
 from npulint.later import regex
 from npulint.nearby import nearest
 
-_DROPPABLE = frozenset(("foreach", "fused", "maximize", "capturable", "differentiable"))
+_HINTS = frozenset(("foreach", "fused"))  # how a stock optimizer launches its kernels
+_DROPPABLE = frozenset(("maximize", "capturable", "differentiable"))
 _USES = frozenset(
     "zero_grad add_param_group step clip_grad_norm_fused_ clip_optimizer_grad_norm_fused "
     "clip_optimizer_grad_norm_fused_".split()
@@ -47,7 +49,7 @@ def of_call(context: Context, module: Module, index: int, name: str) -> list[Fac
     if name == "functools.partial":
         return _partial(context, module, index)
     kind = family(context, name)
-    if kind is None or _through_partial(context, module, index):
+    if kind is None or _through_partial(context, module, index) or _tried(context, module, index):
         return []
     return [_optimizer(context, module, index, name, kind)]
 
@@ -75,7 +77,13 @@ def _optimizer(context: Context, module: Module, index: int, name: str, kind: st
         amp=lambda: _amp(context, module, index),
         scaler=lambda: "yes" if (module.path, index) in _scaled(context) else "no",
         replaced=lambda: _replaced(context, module, call),
+        in_test=lambda: _in_test(context, module, call.block),
     )
+
+
+def _in_test(context: Context, module: Module, block: int) -> str | None:
+    """Also what a module makes only to try itself is for a test."""
+    return "yes" if context.guards.is_trial(module, block) else context.around(module, block).get("in_test")
 
 
 def _extra(context: Context, module: Module, call: Call, fused: str, kind: str) -> str:
@@ -87,7 +95,8 @@ def _extra(context: Context, module: Module, call: Call, fused: str, kind: str) 
     for key, value in call.keywords:
         if key == "**" or key in known:
             continue
-        if kind not in ("npu", "apex_npu") and key in _DROPPABLE and not _says_something(context, module, call, value):
+        stock = kind not in ("npu", "apex_npu")
+        if stock and (key in _HINTS or (key in _DROPPABLE and not _says_something(context, module, call, value))):
             continue
         found.append(key)
     return ", ".join(found)
@@ -101,7 +110,9 @@ def _says_something(context: Context, module: Module, call: Call, value: Value) 
 def _amp(context: Context, module: Module, index: int) -> str:
     """Whether apex's amp.initialize is given this optimizer; unknown where its class is one choice of several."""
     written = module.written(index)
-    if written != last_of(context.names.of_call(module, index)) and all(i.alias != written for i in module.code.imports):
+    if written != last_of(context.names.of_call(module, index)) and all(
+        i.alias != written for i in module.code.imports
+    ):
         return "unknown"
     given = context.once("given to amp", lambda: _given_to_amp(context))
     return "yes" if (module.path, index) in given else "unknown" if given and None in given else "no"
@@ -162,6 +173,14 @@ def _partial(context: Context, module: Module, index: int) -> list[Fact]:
     name = context.names.of_value(module, call.args[0], call.block, call.line) if call.args else "?"
     kind = family(context, name)
     return [_optimizer(context, module, index, name, kind)] if kind is not None else []
+
+
+def _tried(context: Context, module: Module, index: int) -> bool:
+    """Whether an optimizer is made where a module of the project tries its own classes when it is started."""
+    around = (module.blocks[b] for b in module.ancestors(module.code.calls[index].block))
+    return any(record.kind == "if" and is_main(record.test) for record in around) and context.guards.tests_itself(
+        module
+    )
 
 
 def _through_partial(context: Context, module: Module, index: int) -> bool:

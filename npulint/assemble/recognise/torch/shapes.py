@@ -7,6 +7,7 @@ import re
 from npulint.assemble.context import Context
 from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
+from npulint.assemble.recognise.torch.classes import is_idle
 from npulint.assemble.recognise.torch.tensors import (
     depends_on_data,
     is_mask,
@@ -16,7 +17,7 @@ from npulint.assemble.recognise.torch.tensors import (
     receiver_of,
     written,
 )
-from npulint.facts.code import UNKNOWN, Bind, Const, Items, Op, Ref, Result, Value
+from npulint.facts.code import UNKNOWN, Bind, Call, Const, Items, Op, Ref, Result, Value
 from npulint.facts.model import Fact
 from npulint.later import regex
 
@@ -51,6 +52,7 @@ _COLLATE = regex(r"(?:^|[._])\w*collat\w*$|[Cc]ollat\w*\.__call__$", re.IGNORECA
 _PADS = regex(
     r"(?:^|[.:_])pad(?:_(?:lists?|sequences?|batch|tensors?|collate|to_longest|samples?|items|and_\w+))?$|collate_tokens$"
 )
+_BATCHES = regex(r":(?:\w+\.)*\w*(?:collat|batch|nested|stack|merge)\w*$")  # own functions that make one
 _NO_BATCH = ("tensorflow.", "numpy.", "torch.nn.functional.", "cv2.", "?self.")
 _LENGTH = regex(r"len|size|max|width", re.IGNORECASE)
 _NUMBERS = regex(r"(?:math|numpy|torch)\.(?:inf|nan|pi|e|finfo\(\)\.\w+|iinfo\(\)\.\w+)$")
@@ -65,7 +67,12 @@ def wants(name: str) -> bool:
     last = name.rpartition(".")[2]
     if last in _METHODS or last in _SOMETIMES_METHODS:
         return bool(method_of(name))
-    return _PADS.search(name) is not None and not name.startswith(_NO_BATCH)
+    return _joins(name) and not name.startswith(_NO_BATCH)
+
+
+def _joins(name: str) -> bool:
+    """Whether a name is customary for a function that makes a batch of samples."""
+    return _PADS.search(name) is not None or _BATCHES.search(name) is not None
 
 
 def of_call(context: Context, module: Module, index: int, name: str) -> list[Fact]:
@@ -73,7 +80,7 @@ def of_call(context: Context, module: Module, index: int, name: str) -> list[Fac
     block = module.code.calls[index].block
     if _collates(context, module, block):
         return _padding(context, module, index, name)
-    if name == "max" or context.around(module, block).get("step") not in _IN_STEP:
+    if name == "max" or not _in_step(context, module, block):
         return []
     if context.names.function(name) is not None:
         return []
@@ -97,7 +104,7 @@ def of_module(context: Context, module: Module) -> list[Fact]:
 
 
 def _in_step(context: Context, module: Module, block: int) -> bool:
-    return context.around(module, block).get("step") in _IN_STEP
+    return context.around(module, block).get("step") in _IN_STEP and not is_idle(context, module, block)
 
 
 def _selects(context: Context, module: Module, holder: Value, key: Value, block: int, line: int) -> bool:
@@ -223,21 +230,30 @@ def _padding(context: Context, module: Module, index: int, name: str) -> list[Fa
     if name == "torch.nn.utils.rnn.pad_sequence":
         return [_call_fact(context, module, index, "pad_in_collate")]
     if name == "max":
-        return [_call_fact(context, module, index, "pad_in_collate")] if _over_lengths(module, index) else []
-    if not _PADS.search(name) or any(_LENGTH.search(key) for key, _ in call.keywords):
+        longest = _over_lengths(module, index) and not _replaced_by_number(module, call)
+        return [_call_fact(context, module, index, "pad_in_collate")] if longest else []
+    if not _joins(name) or any(_LENGTH.search(key) for key, _ in call.keywords):
         return []
     target = context.names.function(name)
-    to_longest = 1 <= len(call.args) <= _BARE if target is None else _pads_to_longest(context, *target, len(call.args))
+    if target is None:
+        to_longest = 1 <= len(call.args) <= _BARE and _PADS.search(name) is not None
+    else:
+        to_longest = _pads_to_longest(context, *target, len(call.args))
     return [_call_fact(context, module, index, "pad_in_collate")] if to_longest else []
 
 
 def _pads_to_longest(context: Context, home: Module, function: int, given: int) -> bool:
     """Whether an own function pads to the longest sample: it looks for it, and is given no length."""
-    longest = any(
-        context.names.of_call(home, i) == "max" and _over_lengths(home, i) for i in home.calls_in.get(function, ())
-    )
+    longest = any("max" in home.written(i) and _over_lengths(home, i) for i in home.calls_in.get(function, ()))
     params = home.blocks[function].params
     return longest and not any(_LENGTH.search(name) for name in params[:given])
+
+
+def _replaced_by_number(module: Module, call: Call) -> bool:
+    """Whether the variable that the longest length is put into is then set to a fixed one."""
+    binds = [bind for bind in module.code.binds if bind.block == call.block]
+    targets = {bind.target for bind in binds if bind.line <= call.line <= bind.end_line}
+    return any(b.target in targets and b.line > call.line and isinstance(b.value, Const) for b in binds)
 
 
 def _over_lengths(module: Module, index: int) -> bool:
@@ -249,6 +265,8 @@ def _over_lengths(module: Module, index: int) -> bool:
     if isinstance(value, Op) and value.op == "each":
         element = value.operands[0]
         if isinstance(element, Result):
+            if module.written(element.call) in ("list", "tuple"):
+                return any(".shape" in name for part in module.code.calls[element.call].args for name in names_in(part))
             return module.written(element.call) in ("len", "size", "numel", "__len__")
         return any(".shape" in n or _LENGTH.search(n) for n in names_in(element))
     return isinstance(value, Ref) and _LENGTH.search(value.name) is not None
