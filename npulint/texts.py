@@ -117,7 +117,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "short.unreadable": ("cannot be opened", "无法打开"),
     "short.unsupported": ("no known kind of file", "不支持的文件类型"),
     "short.other": ("not readable", "无法读取"),
-    "problem.syntax-error": ("Python cannot parse this file", "Python 无法解析此文件"),
+    "problem.syntax-error": ("the syntax of this file is wrong", "此文件存在语法错误"),
     "problem.python2": ("this is Python 2, which cannot be parsed", "这是 Python 2 代码，无法解析"),
     "problem.python2-read": (
         "this is Python 2; it was read as if it were Python 3",

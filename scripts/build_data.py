@@ -112,10 +112,11 @@ def operators() -> dict[str, Any]:
 
 
 def torch_names() -> dict[str, Any]:
-    """Second spellings of PyTorch members, and what its modules export."""
+    """Second spellings of PyTorch members, what its modules export, and the members of torch.npu."""
     return {
         "aliases": {r["prefix"]: r["canonical"] for r in rows("torch_aliases.csv") if r["prefix"] != r["canonical"]},
         "stars": {r["module"]: r["names"].split() for r in rows("torch_stars.csv")},
+        "npu": [r["name"] for r in rows("torch_npu_members.csv")],
     }
 
 

@@ -72,6 +72,7 @@ _NPU = {
     "equal to false": ("if use_npu == False:", "no", "unknown"),
     "the soc": ("if soc == 'Ascend910A':", "unknown", "no"),
     "nothing about it": ("if platform == 'gpu':", "unknown", "unknown"),
+    "a word that only contains the letters": ("if input_tensor != x:", "unknown", "unknown"),
     "a call with a lambda": ("if f(lambda: npu):", "unknown", "unknown"),
 }
 

@@ -102,6 +102,18 @@ def test_a_declared_project_holds_all_programs_below_it(tree: Path) -> None:
     assert list(roots()) == ["p", "q"]
 
 
+@pytest.mark.parametrize("script", ["runner.py", "train_1p.py", "main.py"])
+def test_a_library_copied_with_its_requirements_belongs_to_the_program_around_it(tree: Path, script: str) -> None:
+    put(tree, f"port/{script}", "port/upstream/requirements.txt", "port/upstream/scripts/train.py")
+    put(tree, "port/upstream/core/net.py")
+    assert list(roots("port")) == ["port"]
+
+
+def test_a_repository_below_a_script_stands_alone(tree: Path) -> None:
+    put(tree, "port/run.py", "port/other/.git/HEAD", "port/other/requirements.txt", "port/other/train.py")
+    assert list(roots("port")) == ["port", "port/other"]
+
+
 def test_a_script_in_a_described_subfolder_belongs_to_the_program_around_it(tree: Path) -> None:
     put(tree, "pointnet/README.md", "pointnet/train.py", "pointnet/sem_seg/README.md", "pointnet/sem_seg/train.py")
     assert list(roots()) == ["pointnet"]

@@ -369,3 +369,24 @@ def test_facts_answer_attributes_once() -> None:
     fact = Fact("call", "a", "p", Span(), {"v": lambda: next(answers)})
     assert [fact.get("v"), fact.get("v")] == ["first", "first"]
     assert facts(_HEAD + "tf.abs(1)", "call")[0].get("nothing of the kind") is None
+
+
+_PORTED = "import torch\nimport torch_npu\nif __name__ == '__main__':\n    torch.ones(3).npu().sum().backward()\n"
+_LEFT = "import torch\nif __name__ == '__main__':\n    torch.ones(3).cuda().sum().backward()\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "category", "sources", "expected"),
+    [
+        pytest.param("NPU2300", "performance", {"a.py": _PORTED, "b.py": _LEFT}, ["a.py"], id="performance"),
+        pytest.param("NPU2100", "functional", {"a.py": _PORTED, "b.py": _LEFT}, ["a.py"], id="function"),
+        pytest.param("NPU2400", "hygiene", {"a.py": _PORTED, "b.py": _LEFT}, ["a.py", "b.py"], id="hygiene"),
+        pytest.param("NPU3300", "performance", {"a.py": _PORTED, "b.py": _LEFT}, ["a.py", "b.py"], id="launchers"),
+        pytest.param("NPU2300", "performance", {"b.py": _LEFT}, ["b.py"], id="nothing is ported"),
+    ],
+)
+def test_a_gpu_script_beside_ported_ones_is_not_asked_to_perform(
+    code: str, category: Any, sources: dict[str, str], expected: list[str]
+) -> None:
+    rule = msgspec.structs.replace(_CHECK, find=Query("train_step", ("backward",)), code=code, category=category)
+    assert sorted({f.path for p in programs(sources) for f in evaluate([rule], p, {}, "en")}) == expected

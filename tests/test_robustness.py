@@ -36,7 +36,7 @@ def told(answer: Answer, path: str = "bad.py") -> list[str]:
 
 # The text of bad.py, the reason why it is not read, and words of the message.
 UNREAD = [
-    pytest.param(HEAD + "def f(:\n", "syntax-error", ["Python cannot parse this file"], id="syntax error"),
+    pytest.param(HEAD + "def f(:\n", "syntax-error", ["the syntax of this file is wrong"], id="syntax error"),
     pytest.param(b'x = "\0"\n', "encoding", ["NUL byte"], id="NUL byte"),
     pytest.param((HEAD + "x = 1\n").encode("utf-16"), "encoding", ["UTF-16"], id="UTF-16"),
     pytest.param((HEAD + "x = 1\n").encode("utf-16-le"), "encoding", ["UTF-16"], id="UTF-16 without a mark"),

@@ -65,6 +65,9 @@ _CALLS = [
     ("torch.distributions.gamma.Gamma(a, b)", "", "torch.distributions.Gamma unknown cpu"),
     ("torch.distributions.Gamma(a, b)", "", "torch.distributions.Gamma unknown cpu"),
     ("torch.sparse_csr_tensor(a, b, c)", "2.8.0", "torch.sparse_csr_tensor no none"),
+    ("torch.sparse.mm(a, x)", "2.8.0", "torch.sparse.mm unknown none"),
+    ("torch.sparse.FloatTensor(i, s, (2, 2))", "2.8.0", "torch.sparse.FloatTensor unknown npu"),
+    ("torch._VF.gru(x, a, w, True, 1, 0.0, True, False, True)", "2.8.0", "torch._VF.gru no npu"),
     ("torch.nn.Linear(3, 3).share_memory()", "", "torch.nn.Module.share_memory no host"),
 ]
 

@@ -220,3 +220,18 @@ _LATE = {
 @pytest.mark.parametrize(("text", "wanted"), _LATE.values(), ids=_LATE.keys())
 def test_optimizers_built_before_their_model_moves(text: str, wanted: list[int]) -> None:
     assert [f.span.line for f in facts(_HEAD + text, "late_move")] == wanted
+
+
+_ONLY_GPU = {
+    "a conditional expression": ("torch.cuda.synchronize() if x.device.type == 'cuda' else None", "yes"),
+    "a branch with CUDA functions": ("if x.device.type == 'cuda':\n        torch.cuda.synchronize()", "yes"),
+    "a branch with more": ("if x.device.type == 'cuda':\n        torch.cuda.synchronize()\n        x = fast(x)", "no"),
+    "a branch with something else": ("if x.device.type == 'cuda':\n        x = fast(x)", "no"),
+    "beside TensorRT": ("import tensorrt\n    assert x.device.type == 'cuda'", "yes"),
+}
+
+
+@pytest.mark.parametrize(("lines", "answer"), _ONLY_GPU.values(), ids=_ONLY_GPU.keys())
+def test_a_comparison_that_only_keeps_cuda_functions_from_being_called(lines: str, answer: str) -> None:
+    found = facts(f"import torch\nimport torch_npu\ndef f(x):\n    {lines}\n", "cuda")
+    assert [f.get("gpu_only") for f in found if f.get("form") == "compare"] == [answer]

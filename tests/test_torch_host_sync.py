@@ -64,7 +64,8 @@ def causes(lines: str) -> list[str]:
         ("x = {k: v.to(device) for k, v in x.items()}", ["blocking_copy"]),
         ("a = torch.zeros(3).npu()", ["host_tensor"]),
         ("a = torch.tensor([1, 2]).to(device)", ["host_tensor"]),
-        ("a = time.time()", ["clock"]),
+        ("a = time.time()\nmodel(x)\nprint(time.time() - a)", ["clock"]),
+        ("for k, v in x.items():\n    v = v.npu()", ["blocking_copy"]),
     ],
 )
 def test_a_cause(lines: str, found: list[str]) -> None:
@@ -86,12 +87,40 @@ def test_a_cause(lines: str, found: list[str]) -> None:
         pytest.param("x = x.to(torch.float16)\ny = y.to(memory_format=torch.channels_last)", id="a type"),
         pytest.param("a = torch.zeros(3, device=device)", id="made on the device"),
         pytest.param("a = y.cpu()", id="there already"),
+        pytest.param("a = y.detach().cpu().numpy()", id="there already, detached"),
+        pytest.param("spent = time.time() - end\nend = time.time()", id="from round to round"),
+        pytest.param("for k, v in model.table.items():\n    v = v.npu()", id="parts of another table"),
         pytest.param("model.cpu()", id="a model"),
         pytest.param("try:\n    i += 1\nexcept RuntimeError:\n    torch.npu.empty_cache()", id="after an error"),
     ],
 )
 def test_no_cause(lines: str) -> None:
     assert causes(lines) == []
+
+
+@pytest.mark.parametrize(
+    ("loop", "found"),
+    [
+        ("for x, y in val_loader:\n    x = x.to(device)\n    print(model(x).item())", ["blocking_copy"]),
+        ("for x, y in val_loader:\n    x = x.npu(non_blocking=True)", []),
+        ("for name in names:\n    model.to(device)", []),
+        ("x = x.to(device)", []),
+    ],
+)
+def test_batches_copied_in_other_loops(loop: str, found: list[str]) -> None:
+    text = f"import torch\n\ndef evaluate(val_loader, names, model, device, x):\n{indent(loop, '    ')}\n"
+    assert [fact.name for fact in facts(text, "host_sync")] == found
+
+
+def test_a_function_that_only_converts_leaves_it_to_its_callers() -> None:
+    helper = "\ndef to_np(t):\n    return t.cpu().detach().numpy()\n"
+    assert facts(STEP.format(lines=" " * 8 + "a = to_np(out)") + helper, "host_sync") == []
+
+
+@pytest.mark.parametrize("library", ["dgl", "torch_geometric.nn"])
+def test_a_copy_for_a_library_of_the_host_is_the_library_s_matter(library: str) -> None:
+    text = f"import {library}\n" + STEP.format(lines=" " * 8 + "a = out.cpu()")
+    assert facts(text, "host_sync") == []
 
 
 def test_a_synchronisation_for_a_clock() -> None:

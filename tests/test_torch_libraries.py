@@ -159,3 +159,14 @@ def test_the_tables_answer_for_prefixes_only_at_dots() -> None:
     assert library("cupyfoo") is None
     assert library("") is None
     assert retired_op("npu_linear") is None
+
+
+def test_an_extension_that_may_be_built_without_cuda_is_reported_where_cuda_is_chosen() -> None:
+    setup = (
+        "import torch\nfrom torch.utils.cpp_extension import CUDA_HOME, CppExtension, CUDAExtension\n"
+        "extension = CppExtension\nif CUDA_HOME is not None:\n    extension = CUDAExtension\n"
+        "modules = [extension('net._C', sources)]\n"
+    )
+    use = "import torch\nfrom net import _C\n"
+    found = facts({"setup.py": setup, "net/__init__.py": "", "net/layers.py": use}, "cuda_extension")
+    assert [(f.path, f.span.line, f.get("placed")) for f in found] == [("setup.py", 5, "condition")]

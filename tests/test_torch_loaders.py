@@ -173,6 +173,16 @@ def test_iterable_data_sets() -> None:
     text = (
         "class S(IterableDataset):\n    def __iter__(self):\n        yield 1\nDataLoader(S(), 8)\nDataLoader(rows, 8)"
     )
+    assert [f.get("dataset") for f in _loaders(text)] == ["iterable", "memory"]
+
+
+def test_a_loader_below_a_test_for_an_iterable_data_set() -> None:
+    text = (
+        "import torch\nfrom torch.utils.data import DataLoader\n"
+        "def build(data):\n    if isinstance(data, torch.utils.data.IterableDataset):\n"
+        "        return DataLoader(data)\n"
+        "    return DataLoader(data, 8)\n"
+    )
     assert [f.get("dataset") for f in _loaders(text)] == ["iterable", "unknown"]
 
 

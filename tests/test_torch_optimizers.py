@@ -75,6 +75,40 @@ def test_optimizer_that_amp_is_given(text: str) -> None:
     assert fact.get("amp") == "yes"
 
 
+_EXCLUSIVE = {
+    "branches of one condition": "if apex_is_there():\n    o = {made}\nelse:\n    m, o = amp.initialize(m, o)\n",
+    "a later branch": "if a:\n    o = {made}\nelif b:\n    m, o = amp.initialize(m, o)\n",
+    "the same condition twice": (
+        "if how == 'apex':\n    o = None\nelse:\n    o = {made}\nif how == 'apex':\n    m, o = amp.initialize(m, o)\n"
+    ),
+    "two values of one name": (
+        "if how == 'native':\n    o = {made}\nif how == 'apex':\n    m, o = amp.initialize(m, o)\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("text", _EXCLUSIVE.values(), ids=_EXCLUSIVE.keys())
+def test_optimizer_of_another_branch_than_that_of_amp(text: str) -> None:
+    (fact,) = facts(_HEAD + text.format(made="torch_npu.optim.NpuFusedSGD(p)"), "optimizer")
+    assert fact.get("amp") != "yes"
+
+
+def test_conditions_that_do_not_contradict_each_other() -> None:
+    made = "if how == 'apex':\n    o = torch_npu.optim.NpuFusedSGD(p)\n"
+    text = f"{made}if fast == 'yes':\n    m, o = amp.initialize(m, o)\n"
+    (fact,) = facts(_HEAD + text, "optimizer")
+    assert fact.get("amp") == "yes"
+
+
+def test_optimizer_with_which_a_module_tries_itself_is_none_of_the_program() -> None:
+    tried = "if __name__ == '__main__':\n    o = torch.optim.SGD(p)\n    Schedule(o)\n"
+    files = {
+        "schedule.py": _HEAD + "class Schedule:\n    pass\n" + tried,
+        "train.py": "import torch\nimport schedule\n",
+    }
+    assert facts(files, "optimizer") == []
+
+
 def test_optimizer_beside_one_that_amp_is_given() -> None:
     text = f"{_HEAD}o = torch.optim.SGD(p)\nq = torch.optim.Adam(r)\nm, o = amp.initialize(m, o)\n"
     assert [(f.name, f.get("amp")) for f in facts(text, "optimizer")] == [

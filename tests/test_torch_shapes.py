@@ -99,6 +99,14 @@ def fill(xs, value, max_len=None):
     longest = max_len or max(len(x) for x in xs)
     return [value] * longest
 
+def nested_batch(xs):
+    size = max_by_axis([list(x.shape) for x in xs])
+    return torch.zeros([len(xs)] + size)
+
+def plain_batch(xs):
+    best = max_by_axis([list(x.scores) for x in xs])
+    return torch.stack(xs)
+
 {text}
 loader = torch.utils.data.DataLoader(rows, collate_fn=make)
 """
@@ -115,6 +123,9 @@ loader = torch.utils.data.DataLoader(rows, collate_fn=make)
         ("n = max(lengths)\n    return n", 1),
         ("n = max(scores)\n    return n", 0),
         ("return torch.stack(batch)", 0),
+        ("return nested_batch(batch)", 1),
+        ("return plain_batch(batch)", 0),
+        ("return merge_batch(batch)", 0),
     ],
 )
 def test_padding_to_the_longest_sample(body: str, count: int) -> None:

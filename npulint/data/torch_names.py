@@ -24,6 +24,7 @@ _HOMES = regex(
 class _Names(msgspec.Struct, frozen=True):
     aliases: dict[str, str]
     stars: dict[str, list[str]]
+    npu: list[str]
 
 
 @lru_cache(maxsize=1 << 15)
@@ -46,6 +47,12 @@ def canonical_torch(name: str) -> str:
 def star_names(module: str) -> frozenset[str]:
     """Names that ``from module import *`` brings; empty for a module that is not recorded."""
     return frozenset(_names().stars.get(canonical_torch(module), ()))
+
+
+@cache
+def npu_members() -> frozenset[str]:
+    """What ``torch.npu`` has in any release of torch_npu that is recorded."""
+    return frozenset(_names().npu)
 
 
 @cache

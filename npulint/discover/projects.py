@@ -17,7 +17,7 @@ _DECISIVE = frozenset(("npulint.toml", ".npulint.toml", "modelzoo_level.txt"))
 _CERTAIN = frozenset((".git", "pyproject.toml", *_DECISIVE))
 _REQUIREMENTS = regex(r"requirements?[\w.-]*\.txt", re.IGNORECASE)
 _README = regex(r"setup\.py|readme(?:[._-].*)?", re.IGNORECASE)
-_START = regex(r"(?:\w*_)?(?:train|main|run)(?:ing|er|_\w+|-\w+)?\.py|.+\.sh", re.IGNORECASE)
+_START = regex(r"(?:\w*_)?(?:train|main|run)(?:n?ing|n?er|_\w+|-\w+)?\.py|.+\.sh", re.IGNORECASE)
 _HELPER = regex(r"(?:utils?|ops?|helpers?|lib|common|config|hooks?|loop|data|base)\.py$", re.IGNORECASE)
 _START_FOLDERS = frozenset("test tests scripts script src code bin shell tools train".split())
 

@@ -164,7 +164,8 @@ class Return(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Code(msgspec.Struct, frozen=True, array_like=True):
-    """All syntax facts of one source; block 0 is the module itself. `devices`: its text says CUDA or NPU."""
+    """All syntax facts of one source; block 0 is the module itself. `devices`: its text says CUDA or NPU; `light`: its
+    functions were left out, for it names no framework."""
 
     blocks: list[Block] = []
     calls: list[Call] = []
@@ -174,3 +175,4 @@ class Code(msgspec.Struct, frozen=True, array_like=True):
     returns: list[Return] = []
     notes: list[Note] = []
     devices: bool = True
+    light: bool = False

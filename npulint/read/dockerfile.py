@@ -11,7 +11,7 @@ from npulint.read.shell import read_shell
 _INSTRUCTION = regex(r"[ \t]*(?P<word>[A-Za-z]+)[ \t]+")
 _FLAGS = regex(r"(?:--[\w-]+(?:=\S+)?[ \t]+)+")
 _OLD_ENV = regex(r"(?P<name>[A-Za-z_]\w*)[ \t]+(?P<value>[^\n=][^\n]*)$")
-_FROM = regex(r"[ \t]*FROM[ \t]+(?:--\S+[ \t]+)*(?P<image>\S+)", re.IGNORECASE)
+_FROM = regex(r"[ \t]*FROM[ \t]+(?:--\S+[ \t]+)*(?P<image>\S+)(?:[ \t]+AS[ \t]+(?P<stage>\S+))?", re.IGNORECASE)
 _CUDA_IMAGE = regex(r"nvidia|nvcr\.io|cuda|cudnn|(?:^|[:-])cu\d{2,3}\b|tensorrt", re.IGNORECASE)
 _RUNS = frozenset(("RUN", "CMD", "ENTRYPOINT"))
 
@@ -43,6 +43,7 @@ def read_dockerfile(text: str, path: str) -> list[Fact]:
         script.append(body if word in _RUNS or word == "ENV" else "")
         if not line.rstrip().endswith("\\"):
             word = ""
+    facts = _of_last_stage(facts)
     facts += read_shell("\n".join(script), path, "dockerfile")
     return sorted(facts, key=lambda fact: fact.span)
 
@@ -68,7 +69,21 @@ def _base_image(path: str, number: int, line: str) -> list[Fact]:
         return []
     image = match.group("image")
     span = Span(number, match.start("image") + 1, number, match.end("image") + 1)
-    return [Fact("base_image", image, path, span, {"cuda": "yes" if _CUDA_IMAGE.search(image) else "no"})]
+    cuda = "yes" if _CUDA_IMAGE.search(image) else "no"
+    return [Fact("base_image", image, path, span, {"cuda": cuda, "stage": match.group("stage") or ""})]
+
+
+def _of_last_stage(facts: list[Fact]) -> list[Fact]:
+    """Without the images of earlier stages: the result holds only what is copied out of those. Stages that the
+    last one builds on count."""
+    images = [fact for fact in facts if fact.kind == "base_image"]
+    kept: list[Fact] = []
+    wanted = images[-1].name if images else ""
+    for image in reversed(images):
+        if not kept or image.get("stage") == wanted:
+            kept.append(image)
+            wanted = image.name
+    return [fact for fact in facts if fact.kind != "base_image" or fact in kept]
 
 
 def _old_environment(path: str, number: int, match: re.Match[str]) -> Fact:

@@ -21,10 +21,11 @@ _WIDE_MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+_MARKS = tuple([mark for mark, _ in _WIDE_MARKS])
 # Codecs of the library that are no encodings of sources; some take quadratic time.
 _NO_SOURCE = frozenset(("punycode", "idna", "undefined", "unicode_escape", "raw_unicode_escape", "utf-7", "charmap"))
 _CHINESE = frozenset(("gb2312", "gbk", "hz"))
-_NOQA = regex(r"noqa[ \t]*:[^\n]*npu\d")  # any other noqa is somebody else's
+_NOQA = regex(r"noqa[ \t]*:[^\n]*npu\d", re.IGNORECASE)  # any other noqa is somebody else's
 _WORD = regex(r"npulint:|noqa", re.IGNORECASE)
 _SHELL_COMMENT = regex(r"(?:^|(?<=\s))#(.*)")
 
@@ -59,8 +60,8 @@ def decode(data: bytes, path: str, python: bool = True) -> Source | Problem:
     cookie, and bytes that are neither UTF-8 nor GB18030. Bytes that only GB18030 explains give text
     and a `Problem` that is not fatal, for Python itself would refuse them.
     """
-    wide = next((name for mark, name in _WIDE_MARKS if data.startswith(mark)), None)
-    if wide is not None:
+    if data.startswith(_MARKS):
+        wide = next(name for mark, name in _WIDE_MARKS if data.startswith(mark))
         return _wide(data, wide, path, python)
     nul = data.find(b"\0")
     if nul >= 0:
@@ -94,6 +95,8 @@ def _looks_wide(head: bytes) -> str:
 
 def _cookie(body: bytes) -> str | None:
     """The encoding that one of the first two lines declares."""
+    if b"coding" not in body[: body.find(b"\n", body.find(b"\n") + 1)]:
+        return None
     lines = _FIRST_LINES.match(body)
     first = lines.group() if lines else b""
     match = _COOKIE.match(first[:1000])
@@ -168,8 +171,8 @@ def comments(text: str, python: bool = True) -> list[Comment]:
     Texts without these words cost one search. Words inside strings do not count; where the text is no
     Python at all, every line is judged alone.
     """
-    lowered = text.lower()
-    if "npulint:" not in lowered and ("noqa" not in lowered or _NOQA.search(lowered) is None):
+    lowered = text.encode("utf-8", "replace").lower()  # of bytes, for that of wide text is slow
+    if b"npulint:" not in lowered and (b"noqa" not in lowered or _NOQA.search(text) is None):
         return []
     if not python:
         return list(_by_line(text))

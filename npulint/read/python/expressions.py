@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from npulint.facts.code import (
     UNKNOWN,
@@ -15,7 +15,7 @@ from npulint.facts.code import (
     Function,
     Import,
     Items,
-    Note,
+    Mention,
     Op,
     Ref,
     Result,
@@ -24,12 +24,13 @@ from npulint.facts.code import (
     Value,
 )
 from npulint.read.python.notes import COMPUTED, NOTED, says_cuda
+from npulint.read.python.places import Places
 
 _DEEP = 60  # expression levels read by recursion; what lies deeper is queued and read afterwards
 _WIDE = 256  # elements of a display kept as a value; a longer one is data, not a setting
 _LONG = 400  # characters of a string kept as a value
 
-_EXACT = (bool, float)
+_EXACT = (bool, float, type(None))
 _BINARY = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**"} | {
     ast.MatMult: "@",
     ast.BitAnd: "&",
@@ -50,114 +51,76 @@ _COMPARE = {
 }
 
 
-class Expressions:
+class Expressions(Places):
     """Turns expression nodes into values. Recursion is bounded: a part that lies deeper than `_DEEP`
     levels is unknown to its parent and queued in `deferred`, so that calls in it are still found."""
 
     def __init__(self, text: str) -> None:
+        super().__init__(text)
         self.blocks: list[Block] = []
         self.calls: list[Call] = []
         self.binds: list[Bind] = []
         self.imports: list[Import] = []
-        self.mentions: list[tuple[str, int, int, int, int]] = []
+        self.mentions: list[Mention] = []
         self.returns: list[Return] = []
-        self.notes: list[Note] = []
+        self.noted: list[tuple[str, Value, int, ast.expr]] = []  # what may become a `Note`
         self._notes = "torch" in text  # whether to take notes
         self.imported: set[str] = set()
+        self.looked_up = False  # whether a mention stands for a ``getattr``
         self.deferred: list[tuple[ast.expr, int]] = []
         self._depth = 0
-        self._wide_lines = {} if text.isascii() else _wide_lines(text)
-        self._continued: dict[int, list[int]] = {}
-        self._leaves: dict[type, Callable[..., Value]] = {
-            ast.Constant: self._constant,
-            ast.Name: self._name,
-            ast.Attribute: self._attribute,
-        }
-        self._readers: dict[type, Callable[..., Value]] = {
-            ast.Call: self._call,
-            ast.Subscript: self._subscript,
-            ast.BinOp: self._binary,
-            ast.BoolOp: self._boolean,
-            ast.UnaryOp: self._unary,
-            ast.Compare: self._compare,
-            ast.IfExp: self._conditional,
-            ast.Tuple: self._display,
-            ast.List: self._display,
-            ast.Set: self._display,
-            ast.Dict: self._dict,
-            ast.JoinedStr: self._join,
-            ast.FormattedValue: self._inner,
-            ast.Starred: self._starred,
-            ast.Await: self._inner,
-            ast.Lambda: self._lambda,
-            ast.ListComp: self._comprehension,
-            ast.SetComp: self._comprehension,
-            ast.GeneratorExp: self._comprehension,
-            ast.DictComp: self._comprehension,
-            ast.NamedExpr: self._walrus,
-            ast.Slice: self._slice,
-            ast.Yield: self._yield,
-            ast.YieldFrom: self._yield,
-        }
 
     def value(self, node: ast.expr, block: int) -> Value:
         """The value of `node`, evaluated in `block`."""
         kind = node.__class__
-        leaf = self._leaves.get(kind)
+        leaf = _LEAVES.get(kind)
         if leaf is not None:
-            return leaf(node, block)
-        reader = self._readers.get(kind)
+            return leaf(self, node, block)
+        reader = _READERS.get(kind)
         if reader is None:
             return UNKNOWN
         if self._depth >= _DEEP:
             self.deferred.append((node, block))
             return UNKNOWN
         self._depth += 1
-        value = reader(node, block)
+        value = reader(self, node, block)
         self._depth -= 1
         return value
 
-    def span(self, node: ast.AST) -> tuple[int, int, int, int]:
-        """Line, column, end line, end column of a node, columns from 1 in characters."""
-        line, end = node.lineno, node.end_lineno  # type: ignore[attr-defined]
-        column, stop = node.col_offset, node.end_col_offset  # type: ignore[attr-defined]
-        if self._wide_lines:
-            column = self._characters(line, column)
-            stop = self._characters(end, stop)
-        return line, column + 1, end, stop + 1
+    def values(self, nodes: Iterable[ast.expr], block: int) -> tuple[Value, ...]:
+        """The value of each node. (A loop: a comprehension is a function made anew up to Python 3.11.)"""
+        leaf, other = _LEAVES.get, Expressions.value
+        found = []
+        for node in nodes:
+            found.append(leaf(node.__class__, other)(self, node, block))
+        return tuple(found)
 
-    def _characters(self, line: int, offset: int) -> int:
-        wide = self._wide_lines.get(line)
-        if wide is None:
-            return offset
-        continued = self._continued.get(line)
-        if continued is None:
-            continued = self._continued[line] = [i for i, byte in enumerate(wide) if byte & 0xC0 == 0x80]
-        return offset - bisect_left(continued, offset)
-
-    def target_name(self, node: ast.expr, block: int) -> str:
-        """An assignment target as text; calls and computed subscripts in it are recorded. `target_key` is
-        left holding the computed key of a last subscript."""
+    def target(self, node: Any, block: int) -> tuple[str, Value]:
+        """An assignment target as text, and the computed key of a last subscript in it; calls and
+        computed subscripts are recorded."""
         parts: list[str] = []
-        self.target_key: Value = UNKNOWN
+        last: Value = UNKNOWN
         while True:
-            if isinstance(node, ast.Name):
-                return node.id + "".join(reversed(parts)) if parts else node.id
-            if isinstance(node, ast.Attribute):
+            kind: type = node.__class__
+            if kind is ast.Name:
+                parts.append(node.id)
+                parts.reverse()
+                return "".join(parts), last
+            if kind is ast.Attribute:
                 parts.append("." + node.attr)
                 node = node.value
-            elif isinstance(node, ast.Subscript):
+            elif kind is ast.Subscript:
                 key = self.value(node.slice, block)
                 if not parts:
-                    self.target_key = UNKNOWN if isinstance(key, Const) else key
+                    last = UNKNOWN if isinstance(key, Const) else key
                 parts.append(f"[{key.value}]" if isinstance(key, Const) else "[*]")
                 node = node.value
-            elif isinstance(node, ast.Call):
+            elif kind is ast.Call:
                 self.value(node, block)
                 parts.append("()")
                 node = node.func
             else:
-                return ""
+                return "", last
 
     def parameters(self, args: ast.arguments, block: int) -> tuple[tuple[str, ...], tuple[Value, ...]]:
         """Parameter names (``*args`` and ``**kwargs`` keep their stars) and the defaults of the last ones;
@@ -169,56 +132,54 @@ class Expressions:
             names += [a.arg for a in args.kwonlyargs]
         tail = [f"*{args.vararg.arg}"] if args.vararg else []
         tail += [f"**{args.kwarg.arg}"] if args.kwarg else []
-        return (*names, *tail), (*defaults, *(UNKNOWN for _ in tail))
+        return (*names, *tail), (*defaults, *[UNKNOWN] * len(tail))
 
     def _constant(self, node: ast.Constant, block: int) -> Value:
-        value = node.value
-        if value.__class__ is str:
+        value: Any = node.value
+        kind = value.__class__
+        if kind is str:
             return Const(value if len(value) <= _LONG and value.isascii() else _encodable(value[:_LONG]))
-        if value is None or isinstance(value, _EXACT):
+        if kind in _EXACT:
             return Const(value)
-        if isinstance(value, int):
+        if kind is int:
             return Const(value) if abs(value) < 1 << 63 else Const(float(value)) if abs(value) < 1 << 1000 else UNKNOWN
-        if isinstance(value, bytes):
+        if kind is bytes:
             return Const(value[:_LONG].decode("latin-1"), True)
         return UNKNOWN
 
     def _name(self, node: ast.Name, block: int) -> Value:
-        if node.id in self.imported:
-            self.mentions.append((node.id, block, *self._place(node)))
-        return Ref(node.id)
+        name = node.id
+        if name in self.imported:
+            self._mention(name, node, block)
+        return Ref(name)
 
-    def _place(self, node: ast.expr) -> tuple[int, int, int]:
-        line, column, last, end = self.span(node)
-        return line, column, end if last == line else column + 1
+    def _mention(self, name: str, node: ast.expr, block: int) -> None:
+        self.mentions.append(Mention(name, block, *self.place(node)))
 
     def _attribute(self, node: ast.Attribute, block: int) -> Value:
-        inner = node.value
-        if inner.__class__ is ast.Name and inner.id not in self.imported:
-            value: Value = Ref(f"{inner.id}.{node.attr}")
-            if self._notes and node.attr in NOTED:
-                self._note("attribute", value, node, block)
-            return value
         value = self._dotted(node, block)
         if value.__class__ is Ref and value.name.partition(".")[0] in self.imported:
-            self.mentions.append((value.name, block, *self._place(node)))
-        elif self._notes and node.attr in NOTED:
+            self._mention(value.name, node, block)
+        elif node.attr in NOTED:
             self._note("attribute", value, node, block)
         return value
 
     def _note(self, kind: str, value: Value, node: ast.expr, block: int) -> None:
-        self.notes.append(Note(kind, value, block, *self.span(node)))
+        if self._notes:
+            self.noted.append((kind, value, block, node))
 
     def _dotted(self, node: ast.Attribute, block: int) -> Value:
+        inner: Any = node.value
+        if inner.__class__ is ast.Name:
+            return Ref(f"{inner.id}.{node.attr}")
         parts = [node.attr]
-        inner: ast.expr = node.value
-        while type(inner) is ast.Attribute:
+        while inner.__class__ is ast.Attribute:
             parts.append(inner.attr)
             inner = inner.value
         if len(parts) > _DEEP:
             self.value(inner, block)
             return UNKNOWN
-        if type(inner) is ast.Name:
+        if inner.__class__ is ast.Name:
             parts.append(inner.id)
             parts.reverse()
             return Ref(".".join(parts))
@@ -230,66 +191,86 @@ class Expressions:
         return value
 
     def _call(self, node: ast.Call, block: int) -> Value:
-        func = node.func
-        kind = type(func)
-        if kind is ast.Name:
-            callee: Value = Ref(func.id)  # type: ignore[attr-defined]
-        elif kind is ast.Attribute:
-            callee = self._dotted(func, block)  # type: ignore[arg-type]
+        fields = node.__dict__  # quicker to look into than the node, of which much is asked here
+        func = fields["func"]
+        if func.__class__ is ast.Attribute:
+            callee = self._dotted(func, block)
             if callee is UNKNOWN:
-                callee = Op(".", (UNKNOWN, Const(func.attr)))  # type: ignore[attr-defined]
+                callee = Op(".", (UNKNOWN, Const(func.attr)))
+        elif func.__class__ is ast.Name:
+            callee = Ref(func.id)
         else:
             callee = self.value(func, block)
-        value, leaves = self.value, self._leaves
-        args = tuple([leaves.get(a.__class__, value)(a, block) for a in node.args])
-        keywords = tuple([(k.arg or "**", value(k.value, block)) for k in node.keywords]) if node.keywords else ()
-        looked_up = kind is ast.Name and func.id == "getattr" and len(args) > 1  # type: ignore[attr-defined]
-        if looked_up and isinstance(args[0], Ref) and isinstance(args[1], Const):
-            name = f"{args[0].name}.{args[1].value}"
-            self.mentions.append((name, block, *self._place(node)))
-            return Ref(name)
-        self.calls.append(Call(callee, args, keywords, block, *self.span(node)))
+        args = self.values(fields["args"], block) if fields["args"] else ()
+        keywords = self._keywords(fields["keywords"], block) if fields["keywords"] else ()
+        if len(args) > 1 and func.__class__ is ast.Name and func.id == "getattr":
+            holder, name = args[0], args[1]
+            if isinstance(holder, Ref) and isinstance(name, Const):
+                self.looked_up = True
+                self._mention(f"{holder.name}.{name.value}", node, block)
+                return Ref(f"{holder.name}.{name.value}")
+        line, end = fields["lineno"], fields["end_lineno"]
+        if line in self.wide or end in self.wide:
+            call = Call(callee, args, keywords, block, *self.span(node))
+        else:
+            column, stop = fields["col_offset"] + 1, fields["end_col_offset"] + 1
+            call = Call(callee, args, keywords, block, line, column, end, stop)
+        self.calls.append(call)
         return Result(len(self.calls) - 1)
 
+    def _keywords(self, nodes: list[ast.keyword], block: int) -> tuple[tuple[str, Value], ...]:
+        leaf, other = _LEAVES.get, Expressions.value
+        found = []
+        for keyword in nodes:
+            node = keyword.value
+            found.append((keyword.arg or "**", leaf(node.__class__, other)(self, node, block)))
+        return tuple(found)
+
     def _subscript(self, node: ast.Subscript, block: int) -> Value:
-        value, leaves = self.value, self._leaves
-        holder = leaves.get(node.value.__class__, value)(node.value, block)
-        read = Op("[]", (holder, leaves.get(node.slice.__class__, value)(node.slice, block)))
-        if self._notes and node.slice.__class__ in COMPUTED:
-            self._note("mask", read, node, block)
+        leaf, value = _LEAVES.get, Expressions.value
+        holder, index = node.value, node.slice
+        kind = index.__class__
+        read = Op("[]", (leaf(holder.__class__, value)(self, holder, block), leaf(kind, value)(self, index, block)))
+        if self._notes and kind in COMPUTED:
+            self.noted.append(("mask", read, block, node))
         return read
 
     def _binary(self, node: ast.BinOp, block: int) -> Value:
-        value, leaves = self.value, self._leaves
-        left = leaves.get(node.left.__class__, value)(node.left, block)
-        result = Op(_BINARY.get(type(node.op), "?"), (left, leaves.get(node.right.__class__, value)(node.right, block)))
-        if self._notes and result.op == "@":
+        leaf, value = _LEAVES.get, Expressions.value
+        left, right = node.left, node.right
+        operator = _BINARY.get(node.op.__class__, "?")
+        operands = (leaf(left.__class__, value)(self, left, block), leaf(right.__class__, value)(self, right, block))
+        result = Op(operator, operands)
+        if operator == "@":
             self._note("matmul", result, node, block)
         return result
 
     def _boolean(self, node: ast.BoolOp, block: int) -> Value:
         operator = "and" if isinstance(node.op, ast.And) else "or"
-        return Op(operator, tuple([self.value(v, block) for v in node.values]))
+        return Op(operator, self.values(node.values, block))
 
     def _unary(self, node: ast.UnaryOp, block: int) -> Value:
         value = self.value(node.operand, block)
-        if isinstance(node.op, ast.Not):
+        operator = node.op.__class__
+        if operator is ast.Not:
             return Op("not", (value,))
-        if isinstance(node.op, ast.UAdd):
+        if operator is ast.UAdd:
             return value
-        if isinstance(node.op, ast.USub):
-            if isinstance(value, Const) and isinstance(value.value, int | float):
+        if operator is ast.USub:
+            if value.__class__ is Const and isinstance(value.value, (int, float)):
                 return Const(-value.value)
             return Op("neg", (value,))
         return Op("~", (value,))
 
     def _compare(self, node: ast.Compare, block: int) -> Value:
         left = self.value(node.left, block)
-        right = [self.value(c, block) for c in node.comparators]
-        if len(right) > 1:
+        if len(node.comparators) > 1:
+            for part in node.comparators:
+                self.value(part, block)
             return UNKNOWN
-        result = Op(_COMPARE[type(node.ops[0])], (left, right[0]))
-        if self._notes and (says_cuda(left) or says_cuda(right[0])):
+        right = self.value(node.comparators[0], block)
+        result = Op(_COMPARE[node.ops[0].__class__], (left, right))
+        if self._notes and (says_cuda(left) or says_cuda(right)):
             self._note("compare", result, node, block)
         return result
 
@@ -302,8 +283,7 @@ class Expressions:
                 if type(element) is not ast.Constant:
                     self.value(element, block)
             return UNKNOWN
-        value, leaves = self.value, self._leaves
-        return Items(tuple([leaves.get(e.__class__, value)(e, block) for e in node.elts]))
+        return Items(self.values(node.elts, block))
 
     def _dict(self, node: ast.Dict, block: int) -> Value:
         if len(node.values) > _WIDE:
@@ -312,10 +292,10 @@ class Expressions:
                     self.value(element, block)
             return UNKNOWN
         keys = tuple([None if k is None else self.value(k, block) for k in node.keys])
-        return Table(keys, tuple([self.value(v, block) for v in node.values]))
+        return Table(keys, self.values(node.values, block))
 
     def _join(self, node: ast.JoinedStr, block: int) -> Value:
-        return Op("join", tuple([self.value(v, block) for v in node.values]))
+        return Op("join", self.values(node.values, block))
 
     def _inner(self, node: ast.FormattedValue | ast.Await, block: int) -> Value:
         return self.value(node.value, block)
@@ -350,8 +330,8 @@ class Expressions:
         inner = block
         for generator in node.generators:
             source = self.value(generator.iter, inner)
-            names = tuple(n.id for n in ast.walk(generator.target) if isinstance(n, ast.Name))
-            self.blocks.append(Block("loop", inner, node.lineno, test=source, params=names))
+            names = _names(generator.target)
+            self.blocks.append(Block("loop", inner, node.lineno, "", source, names))
             inner = len(self.blocks) - 1
             for condition in generator.ifs:
                 self.value(condition, inner)
@@ -361,11 +341,46 @@ class Expressions:
         return Op("each", (self.value(node.elt, inner),))
 
 
+# Unbound, so that a file does not cost the making of these tables.
+_LEAVES: dict[type, Callable[[Expressions, Any, int], Value]] = {
+    ast.Constant: Expressions._constant,
+    ast.Name: Expressions._name,
+    ast.Attribute: Expressions._attribute,
+}
+_READERS: dict[type, Callable[[Expressions, Any, int], Value]] = {
+    ast.Call: Expressions._call,
+    ast.Subscript: Expressions._subscript,
+    ast.BinOp: Expressions._binary,
+    ast.BoolOp: Expressions._boolean,
+    ast.UnaryOp: Expressions._unary,
+    ast.Compare: Expressions._compare,
+    ast.IfExp: Expressions._conditional,
+    ast.Tuple: Expressions._display,
+    ast.List: Expressions._display,
+    ast.Set: Expressions._display,
+    ast.Dict: Expressions._dict,
+    ast.JoinedStr: Expressions._join,
+    ast.FormattedValue: Expressions._inner,
+    ast.Starred: Expressions._starred,
+    ast.Await: Expressions._inner,
+    ast.Lambda: Expressions._lambda,
+    ast.ListComp: Expressions._comprehension,
+    ast.SetComp: Expressions._comprehension,
+    ast.GeneratorExp: Expressions._comprehension,
+    ast.DictComp: Expressions._comprehension,
+    ast.NamedExpr: Expressions._walrus,
+    ast.Slice: Expressions._slice,
+    ast.Yield: Expressions._yield,
+    ast.YieldFrom: Expressions._yield,
+}
+
+
+def _names(target: ast.expr) -> tuple[str, ...]:
+    if isinstance(target, ast.Name):
+        return (target.id,)
+    return tuple([node.id for node in ast.walk(target) if isinstance(node, ast.Name)])
+
+
 def _encodable(text: str) -> str:
     """Lone surrogates (``"\\ud800"`` is a legal literal) can be neither cached nor printed."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
-
-
-def _wide_lines(text: str) -> dict[int, bytes]:
-    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    return {n: line.encode("utf-8", "replace") for n, line in enumerate(lines, 1) if not line.isascii()}

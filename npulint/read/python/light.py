@@ -5,46 +5,40 @@ from __future__ import annotations
 import ast
 
 from npulint.facts.code import Code
-from npulint.later import regex
 from npulint.read.python.walk import Walker
 
-_WORDS = (
-    *(
-        "tensorflow",
-        "torch",
-        "npu",
-        "keras",
-        "horovod",
-        "hvd",
-        "argparse",
-        "add_argument",
-        "DEFINE_",
-        "HParams",
-        "apex",
-        "cuda",
-        "CUDA",
-    ),
-    *("environ", "tenv(", "import_module", "__import__", "tf.", "slim", "cupy", "sess", "Sess", "ataset", "optimizer"),
-    *("subprocess", "os.system", "minimize", "apply_gradients", "parameter_map", "precision_mode"),
+_WORDS = (  # the likeliest first
+    *("torch", "tensorflow", "npu", "argparse", "environ", "cuda", "tf.", "ataset", "keras", "optimizer", "subprocess"),
+    *("horovod", "hvd", "add_argument", "DEFINE_", "HParams", "apex", "CUDA", "tenv(", "import_module", "__import__"),
+    *("slim", "cupy", "sess", "Sess", "os.system", "minimize", "apply_gradients", "parameter_map", "precision_mode"),
 )
-_KEPT = (ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign, ast.Try, ast.If, ast.ClassDef)
-
-
-_INNER_IMPORT = regex(r"[ \t;:](?:from|import)[ \t]")
+_IMPORTS = (ast.Import, ast.ImportFrom)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_KEPT = (*_IMPORTS, ast.Assign, ast.AnnAssign, ast.Try, ast.If, ast.ClassDef)
+_BODIES = ("body", "handlers", "orelse", "finalbody", "cases")
 
 
 def is_relevant(text: str) -> bool:
     """Whether a source mentions anything that the vocabulary of facts is about."""
-    return any(word in text for word in _WORDS)
+    return any(map(text.__contains__, _WORDS))
 
 
 def read_lightly(text: str, tree: ast.Module) -> Code:
     """Imports, and at module level assignments and classes; enough to keep the import graph and constants whole."""
-    inner = _INNER_IMPORT.search(text) is not None
-    slim = ast.Module([node for node in tree.body if isinstance(node, _KEPT) or (inner and _imports(node))], [])
-    return Walker(text).walk(slim)
+    kept: list[ast.stmt] = [node for node in tree.body if isinstance(node, _KEPT)]
+    if text.count("import") > sum(isinstance(node, _IMPORTS) for node in kept):  # some may stand in functions
+        kept = [n for n in tree.body if isinstance(n, _KEPT) or (isinstance(n, _FUNCTIONS) and _imports(n))]
+    return Walker(text).walk(ast.Module(kept, []))
 
 
-def _imports(node: ast.stmt) -> bool:
-    functions = ast.FunctionDef | ast.AsyncFunctionDef
-    return isinstance(node, functions) and any(isinstance(n, ast.Import | ast.ImportFrom) for n in ast.walk(node))
+def _imports(function: ast.stmt) -> bool:
+    waiting: list[ast.AST] = [function]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, _IMPORTS):
+            return True
+        fields = node.__dict__
+        if "body" in fields or "cases" in fields:
+            for name in _BODIES:
+                waiting += fields.get(name, ())
+    return False

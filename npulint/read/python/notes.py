@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from npulint.facts.code import Call, Const, Items, Note, Op, Ref, Result, Value
+from npulint.facts.code import Call, Const, Items, Op, Ref, Result, Value
 from npulint.later import regex
 
 _SHORT = 60  # characters of a text that may name a device
@@ -19,7 +19,7 @@ _SAME = frozenset("view reshape squeeze unsqueeze expand expand_as flatten t det
 _BOOLEAN = (Ref("torch.bool"), Ref("torch.uint8"))
 MASK_WORDS = ("mask", "keep", "kept", "valid", "positive", "negative")
 _MASKING = frozenset(("==", "!=", "<", "<=", ">", ">=", "&", "|", "~"))
-COMPUTED = (ast.Compare, ast.UnaryOp, ast.BinOp, ast.Name, ast.Call, ast.Attribute, ast.Tuple)
+COMPUTED = frozenset((ast.Compare, ast.UnaryOp, ast.BinOp, ast.Name, ast.Call, ast.Attribute, ast.Tuple))
 
 
 def says_cuda(value: Value) -> bool:
@@ -31,9 +31,9 @@ def says_cuda(value: Value) -> bool:
     return isinstance(value, Items) and any(says_cuda(item) for item in value.items)
 
 
-def indices_of(note: Note) -> tuple[Value, ...]:
+def indices_of(subscript: Value) -> tuple[Value, ...]:
     """The index of a noted subscript, one for each dimension that it names."""
-    index = note.value.operands[1] if isinstance(note.value, Op) else note.value
+    index = subscript.operands[1] if isinstance(subscript, Op) else subscript
     return index.items if isinstance(index, Items) else (index,)
 
 

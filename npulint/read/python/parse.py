@@ -40,8 +40,9 @@ def read_python(text: str, path: str) -> tuple[Code, list[Problem]]:
         return Code(), [Problem(path, "too-deep")]
     except ValueError as error:  # NUL characters, lone surrogates, endless numbers
         return Code(), [Problem(path, "syntax-error", str(error))]
-    code = Walker(text).walk(tree) if is_relevant(text) else read_lightly(text, tree)
-    return msgspec.structs.replace(code, devices="cuda" in text or "npu" in text), []
+    light = not is_relevant(text)
+    code = read_lightly(text, tree) if light else Walker(text).walk(tree)
+    return msgspec.structs.replace(code, devices="cuda" in text or "npu" in text, light=light), []
 
 
 def _second_try(text: str, problem: Problem) -> tuple[Code, list[Problem]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from typing import Any
 
 from npulint.facts.code import (
     UNKNOWN,
@@ -13,10 +14,11 @@ from npulint.facts.code import (
     Const,
     Function,
     Import,
-    Mention,
+    Items,
     Note,
     Op,
     Ref,
+    Result,
     Return,
     Value,
 )
@@ -33,85 +35,70 @@ class Walker(Expressions):
         super().__init__(text)
         self._stack: list[tuple[_Statements, int]] = []
         self._elsewhere: dict[int, dict[str, int]] = {}
-        self._handlers: dict[type, Callable[..., None]] = {
-            ast.Expr: self._expression,
-            ast.Assign: self._assign,
-            ast.AugAssign: self._augment,
-            ast.AnnAssign: self._annotate,
-            ast.FunctionDef: self._define,
-            ast.AsyncFunctionDef: self._define,
-            ast.ClassDef: self._class,
-            ast.Return: self._return,
-            ast.Import: self._import,
-            ast.ImportFrom: self._import_from,
-            ast.If: self._if,
-            ast.For: self._for,
-            ast.AsyncFor: self._for,
-            ast.While: self._while,
-            ast.With: self._with,
-            ast.AsyncWith: self._with,
-            ast.Try: self._try,
-            ast.Global: self._global,
-            ast.Nonlocal: self._global,
-            ast.Assert: self._assert,
-            ast.Raise: self._raise,
-            ast.Delete: self._skip,
-        }
-        for name, handler in (("TryStar", self._try), ("Match", self._match), ("TypeAlias", self._skip)):
-            if hasattr(ast, name):
-                self._handlers[getattr(ast, name)] = handler
 
     def walk(self, tree: ast.Module) -> Code:
         """All facts of `tree`, in no particular order within a list except that blocks precede children."""
         self.new_block("module", -1, 1)
-        self._stack.append((tree.body, 0))
-        while self._stack or self.deferred:
-            while self._stack:
-                body, block = self._stack.pop()
+        stack, deferred, handler_of = self._stack, self.deferred, _HANDLERS.get
+        stack.append((tree.body, 0))
+        while stack or deferred:
+            while stack:
+                body, block = stack.pop()
                 for statement in body:
-                    handler = self._handlers.get(statement.__class__)
+                    handler = handler_of(statement.__class__)
                     if handler is not None:
-                        handler(statement, block)
-            if self.deferred:
-                node, block = self.deferred.pop()
+                        handler(self, statement, block)
+            if deferred:
+                node, block = deferred.pop()
                 self.value(node, block)
-        roots = {i.alias.split(".", 1)[0] for i in self.imports}
-        mentions = [Mention(*m) for m in self.mentions if m[0].split(".", 1)[0] in roots]
-        notes = self._kept_notes() if self.notes else []
-        return Code(self.blocks, self.calls, self.binds, self.imports, mentions, self.returns, notes)
+        if self.looked_up:
+            self.mentions = [m for m in self.mentions if m.name.split(".", 1)[0] in self.imported]
+        notes = self._kept_notes() if self.noted else []
+        return Code(self.blocks, self.calls, self.binds, self.imports, self.mentions, self.returns, notes)
 
     def _kept_notes(self) -> list[Note]:
         """The notes without the subscripts that this file gives no reason to think masks."""
-        indices = {id(note): indices_of(note) for note in self.notes if note.kind == "mask"}
-        asked = {part.name.rpartition(".")[2] for parts in indices.values() for part in parts if isinstance(part, Ref)}
-        masks = {name for name in asked if any(word in name for word in MASK_WORDS)}
-        for bind in self.binds if asked else ():
-            last = bind.target.rpartition(".")[2]
-            if last in asked and last not in masks and is_mask(bind.value, self.calls):
-                masks.add(last)
+        masks = self._mask_names()
 
         def masking(part: Value) -> bool:
             return part.name.rpartition(".")[2] in masks if isinstance(part, Ref) else is_mask(part, self.calls)
 
-        return [note for note in self.notes if note.kind != "mask" or any(map(masking, indices[id(note)]))]
+        return [
+            Note(kind, value, block, *self.span(node))
+            for kind, value, block, node in self.noted
+            if kind != "mask" or any(map(masking, indices_of(value)))
+        ]
 
-    def new_block(self, kind: str, parent: int, line: int, **fields: object) -> int:
-        self.blocks.append(Block(kind, parent, line, **fields))  # type: ignore[arg-type]
+    def _mask_names(self) -> set[str]:
+        """The last parts of names that index something and are called, or set to, a mask."""
+        subscripts = [value for kind, value, _, _ in self.noted if kind == "mask"]
+        indices = [part.name for value in subscripts for part in indices_of(value) if isinstance(part, Ref)]
+        asked = {name.rpartition(".")[2] for name in indices}
+        masks = {name for name in asked if any(word in name for word in MASK_WORDS)}
+        for bind in self.binds if asked else ():
+            if bind.value.__class__ in _COMPUTED:
+                last = bind.target.rpartition(".")[2]
+                if last in asked and last not in masks and is_mask(bind.value, self.calls):
+                    masks.add(last)
+        return masks
+
+    def new_block(self, kind: str, parent: int, line: int, test: Value = UNKNOWN) -> int:
+        self.blocks.append(Block(kind, parent, line, "", test))
         return len(self.blocks) - 1
 
     def _enter(self, body: _Statements, block: int) -> None:
         if body:
             self._stack.append((body, block))
 
-    def _skip(self, node: ast.stmt, block: int) -> None:
-        pass
-
     def _expression(self, node: ast.Expr, block: int) -> None:
-        if isinstance(node.value, ast.Yield | ast.YieldFrom):
-            value = self.value(node.value.value, block) if node.value.value else UNKNOWN
+        inner: Any = node.value
+        kind = inner.__class__
+        if kind is ast.Yield or kind is ast.YieldFrom:
+            given = inner.value
+            value = self.value(given, block) if given else UNKNOWN
             self.returns.append(Return(value, block, node.lineno))
-        elif not isinstance(node.value, ast.Constant):
-            self.value(node.value, block)
+        elif kind is not ast.Constant:
+            self.value(inner, block)
 
     def _assert(self, node: ast.Assert, block: int) -> None:
         self.value(node.test, block)
@@ -133,26 +120,40 @@ class Walker(Expressions):
         if node.value is not None:
             self.bind(node.target, self.value(node.value, block), block)
 
-    def bind(self, target: ast.expr, value: Value, block: int) -> None:
+    def bind(self, target: Any, value: Value, block: int) -> None:
         """Record an assignment; tuples are taken apart, one level of `Items` element by element."""
-        if isinstance(target, ast.Tuple | ast.List):
-            items = value.items if hasattr(value, "items") and len(value.items) == len(target.elts) else None
-            rest = next((i for i, e in enumerate(target.elts) if isinstance(e, ast.Starred)), len(target.elts))
-            for place, element in enumerate(target.elts):
-                index = place if place < rest else place - len(target.elts)  # after a star, from the end
-                part = items[index] if items else UNKNOWN if value is UNKNOWN else Op("[]", (value, Const(index)))
-                self.bind(element, part, block)
-            return
-        if isinstance(target, ast.Starred):
+        kind = target.__class__
+        key: Value = UNKNOWN
+        if kind is ast.Name:
+            name: str = target.id
+        elif kind is ast.Tuple or kind is ast.List:
+            return self._unpack(target.elts, value, block)
+        elif kind is ast.Starred:
             return self.bind(target.value, UNKNOWN, block)
-        name = self.target_name(target, block)
-        if not name:
-            return
-        where = self._home(name, block)
-        self.binds.append(Bind(name, value, where, *self.span(target), self.target_key))
+        else:
+            name, key = self.target(target, block)
+            if not name:
+                return
+        if self._elsewhere:
+            block = self._home(name, block)
+        line, end = target.lineno, target.end_lineno
+        if line in self.wide or end in self.wide:
+            bind = Bind(name, value, block, *self.span(target), key)
+        else:
+            column, stop = target.col_offset + 1, target.end_col_offset + 1
+            bind = Bind(name, value, block, line, column, end, stop, key)
+        self.binds.append(bind)
+
+    def _unpack(self, targets: list[ast.expr], value: Value, block: int) -> None:
+        items = value.items if value.__class__ is Items and len(value.items) == len(targets) else None
+        rest = next((i for i, e in enumerate(targets) if e.__class__ is ast.Starred), len(targets))
+        for place, element in enumerate(targets):
+            index = place if place < rest else place - len(targets)  # after a star, from the end
+            part = items[index] if items else UNKNOWN if value is UNKNOWN else Op("[]", (value, Const(index)))
+            self.bind(element, part, block)
 
     def _home(self, name: str, block: int) -> int:
-        return self._elsewhere.get(self._scope(block), {}).get(name, block) if self._elsewhere else block
+        return self._elsewhere.get(self._scope(block), {}).get(name, block)
 
     def _scope(self, block: int) -> int:
         while block > 0 and self.blocks[block].kind not in ("function", "class", "lambda"):
@@ -166,34 +167,25 @@ class Walker(Expressions):
 
     def _define(self, node: ast.FunctionDef | ast.AsyncFunctionDef, block: int) -> None:
         params, defaults = self.parameters(node.args, block)
-        inner = self.new_block(
-            "function",
-            block,
-            node.lineno,
-            name=self._qualified(node.name, block),
-            params=params,
-            defaults=defaults,
-            decorators=tuple(self.value(d, block) for d in node.decorator_list),
-            end_line=node.end_lineno or node.lineno,
-        )
-        self.binds.append(
-            Bind(node.name, Function(inner), block, node.lineno, node.col_offset + 1, node.lineno, node.col_offset + 1)
-        )
-        self._enter(node.body, inner)
+        name = self._qualified(node.name, block)
+        decorators = self.values(node.decorator_list, block)
+        end = node.end_lineno or node.lineno
+        made = Block("function", block, node.lineno, name, UNKNOWN, params, defaults, decorators, (), end)
+        self._open(node, made)
 
     def _class(self, node: ast.ClassDef, block: int) -> None:
-        inner = self.new_block(
-            "class",
-            block,
-            node.lineno,
-            name=self._qualified(node.name, block),
-            bases=tuple(self.value(b, block) for b in node.bases),
-            decorators=tuple(self.value(d, block) for d in node.decorator_list),
-            end_line=node.end_lineno or node.lineno,
-        )
-        self.binds.append(
-            Bind(node.name, Function(inner), block, node.lineno, node.col_offset + 1, node.lineno, node.col_offset + 1)
-        )
+        name = self._qualified(node.name, block)
+        bases = self.values(node.bases, block)
+        decorators = self.values(node.decorator_list, block)
+        end = node.end_lineno or node.lineno
+        self._open(node, Block("class", block, node.lineno, name, UNKNOWN, (), (), decorators, bases, end))
+
+    def _open(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, made: Block) -> None:
+        """Record the block of a definition and that its name is bound; go on with the body."""
+        inner = len(self.blocks)
+        self.blocks.append(made)
+        line, column = node.lineno, node.col_offset + 1
+        self.binds.append(Bind(node.name, Function(inner), made.parent, line, column, line, column))
         self._enter(node.body, inner)
 
     def _qualified(self, name: str, block: int) -> str:
@@ -208,39 +200,38 @@ class Walker(Expressions):
             self.returns.append(Return(self.value(node.value, block), block, node.lineno))
 
     def _import(self, node: ast.Import, block: int) -> None:
+        place = self.place(node)
         for alias in node.names:
             bound = alias.asname or alias.name.split(".", 1)[0]
             module = alias.name if alias.asname else bound
-            self._record_import(node, block, module, "", bound, 0)
+            self.imports.append(Import(module, "", bound, 0, block, *place))
+            self.imported.add(bound)
             if module != alias.name:  # `import a.b` also loads a.b
-                self._record_import(node, block, alias.name, "", "", 0)
+                self.imports.append(Import(alias.name, "", "", 0, block, *place))
 
     def _import_from(self, node: ast.ImportFrom, block: int) -> None:
+        place = self.place(node)
+        module, level = node.module or "", node.level
         for alias in node.names:
-            self._record_import(node, block, node.module or "", alias.name, alias.asname or alias.name, node.level)
-
-    def _record_import(self, node: ast.stmt, block: int, module: str, name: str, alias: str, level: int) -> None:
-        line, column, last, end = self.span(node)
-        end = end if last == line else column + 1
-        self.imports.append(Import(module, name, alias, level, block, line, column, end))
-        if alias:
-            self.imported.add(alias)
+            bound = alias.asname or alias.name
+            self.imports.append(Import(module, alias.name, bound, level, block, *place))
+            self.imported.add(bound)
 
     def _if(self, node: ast.If, block: int) -> None:
         test = self.value(node.test, block)
-        self._enter(node.body, self.new_block("if", block, node.lineno, test=test))
+        self._enter(node.body, self.new_block("if", block, node.lineno, test))
         if node.orelse:
-            self._enter(node.orelse, self.new_block("else", block, node.lineno, test=test))
+            self._enter(node.orelse, self.new_block("else", block, node.lineno, test))
 
     def _for(self, node: ast.For | ast.AsyncFor, block: int) -> None:
         source = self.value(node.iter, block)
-        inner = self.new_block("loop", block, node.lineno, test=source)
+        inner = self.new_block("loop", block, node.lineno, source)
         self.bind(node.target, Op("iter", (source,)), inner)
         self._enter(node.body, inner)
         self._enter(node.orelse, block)
 
     def _while(self, node: ast.While, block: int) -> None:
-        inner = self.new_block("loop", block, node.lineno, test=self.value(node.test, block))
+        inner = self.new_block("loop", block, node.lineno, self.value(node.test, block))
         self._enter(node.body, inner)
         self._enter(node.orelse, block)
 
@@ -248,7 +239,7 @@ class Walker(Expressions):
         inner = block
         for item in node.items:
             context = self.value(item.context_expr, inner)
-            inner = self.new_block("with", inner, node.lineno, test=context)
+            inner = self.new_block("with", inner, node.lineno, context)
             if item.optional_vars is not None:
                 self.bind(item.optional_vars, context, block)
         self._enter(node.body, inner)
@@ -279,3 +270,33 @@ class Walker(Expressions):
         name = getattr(pattern, "rest" if isinstance(pattern, ast.MatchMapping) else "name", None)
         if isinstance(pattern, ast.pattern) and name:
             self.binds.append(Bind(name, UNKNOWN, self._home(name, block), *self.span(pattern)))
+
+
+_COMPUTED = (Op, Result)  # the kinds of values that may be masks
+# Unbound, so that a file does not cost the making of this table.
+_HANDLERS: dict[type, Callable[[Walker, Any, int], None]] = {
+    ast.Expr: Walker._expression,
+    ast.Assign: Walker._assign,
+    ast.AugAssign: Walker._augment,
+    ast.AnnAssign: Walker._annotate,
+    ast.FunctionDef: Walker._define,
+    ast.AsyncFunctionDef: Walker._define,
+    ast.ClassDef: Walker._class,
+    ast.Return: Walker._return,
+    ast.Import: Walker._import,
+    ast.ImportFrom: Walker._import_from,
+    ast.If: Walker._if,
+    ast.For: Walker._for,
+    ast.AsyncFor: Walker._for,
+    ast.While: Walker._while,
+    ast.With: Walker._with,
+    ast.AsyncWith: Walker._with,
+    ast.Try: Walker._try,
+    ast.Global: Walker._global,
+    ast.Nonlocal: Walker._global,
+    ast.Assert: Walker._assert,
+    ast.Raise: Walker._raise,
+    ast.Match: Walker._match,
+}
+if hasattr(ast, "TryStar"):  # since Python 3.11
+    _HANDLERS[ast.TryStar] = Walker._try

@@ -13,7 +13,7 @@ from npulint.read.requirement import cuda_index, requirement
 from npulint.read.shell.commands import Command, Parser
 from npulint.read.shell.lex import Lexer
 from npulint.read.shell.programs import BUILTINS, IDLE, Launch, basename, options, started
-from npulint.read.shell.tokens import Word
+from npulint.read.shell.tokens import Part, Word
 from npulint.read.shell.values import HOLE, Field, Variables
 
 _DECLARES = frozenset(("export", "declare", "typeset", "local", "readonly", "ENV"))  # ENV: in Dockerfiles
@@ -301,10 +301,10 @@ class _Reader:
 
     def _nested(self, command: Command) -> None:
         """The commands inside ``$(…)`` and backquotes, in quotes or not."""
-        computed = [word.parts for word in command.words if word.literal is None]
-        if not computed:
-            return
-        waiting = [(part, 1) for parts in computed for part in parts if part.kind == "code"]
+        waiting: list[tuple[Part, int]] = []
+        for word in command.words:
+            if word.literal is None:
+                waiting += [(part, 1) for part in word.parts if part.kind == "code"]
         while waiting:
             part, depth = waiting.pop()
             if _TELLING.search(part.text) is None:

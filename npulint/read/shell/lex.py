@@ -18,6 +18,7 @@ _SIMPLE = regex(
     rf"""[ \t]*((?:[^\s;&|<>()'"\\$`#]|{_VARIABLE}|{_STRING})(?:[^\s;&|<>()'"\\$`]+|{_VARIABLE}|{_STRING})*)"""
 )
 _ENDS = frozenset(" \t\n;&|<>)")
+_BLANK_STARTS = frozenset(" \t#\n")
 _LONG = 200  # characters of a word that is not remembered
 _BLANK_LINES = regex(r"(?:[ \t]*(?:#[^\n]*)?\n)*")
 _QUOTED = regex(r'[^"\\$`]+')
@@ -157,8 +158,8 @@ class Lexer:
             return False
         self._at = end
         if isinstance(known, Line):
-            words = [Word(w.parts, w.start + start, w.end + start, w.literal, w.to) for w in known.words]
-            found.append(Line(tuple(words), Operator("\n", end)))
+            words = tuple([Word(w.parts, w.start + start, w.end + start, w.literal, w.to) for w in known.words])
+            found.append(Line(words, Operator("\n", end)))
             self._next_line()
         else:
             found += [token.moved(start) for token in known]
@@ -170,11 +171,13 @@ class Lexer:
         """Go on behind the end of the line and the here-documents and empty lines that follow."""
         self._at += 1
         self._awaited = ""
-        for delimiter, tabs in self._heredocs:
-            self._skip_heredoc(delimiter, tabs)
-        self._heredocs.clear()
-        blank = _BLANK_LINES.match(self._text, self._at)
-        self._at = blank.end() if blank else self._at
+        if self._heredocs:
+            for delimiter, tabs in self._heredocs:
+                self._skip_heredoc(delimiter, tabs)
+            self._heredocs.clear()
+        if self._text[self._at : self._at + 1] in _BLANK_STARTS:
+            blank = _BLANK_LINES.match(self._text, self._at)
+            self._at = blank.end() if blank else self._at
 
     def _skip_heredoc(self, delimiter: str, tabs: bool) -> None:
         while self._at < len(self._text):
@@ -329,14 +332,19 @@ def _remembered_line(line: str) -> Line | tuple[Word | Operator, ...] | None:
     if not tokens or lexer.broken is not None:
         return None
     words = tuple([token for token in tokens if isinstance(token, Word)])
-    simple = not continued and len(words) == len(tokens) and words[0].literal not in KEYWORDS
-    placed = any(part.start for word in words for part in word.parts)
-    return Line(words, Operator("\n", len(line))) if simple and not placed else tokens
+    if continued or len(words) < len(tokens) or words[0].literal in KEYWORDS:
+        return tokens
+    for word in words:
+        if word.literal is None and any(part.start for part in word.parts):
+            return tokens
+    return Line(words, Operator("\n", len(line)))
 
 
 @lru_cache(maxsize=4096)
 def _remembered(written: str) -> Word | None:
     """The word that is written so, None when it is not all of it; launchers repeat themselves."""
+    if _PLAIN.fullmatch(written):
+        return word_of((Part("text", written),), 0, len(written))
     lexer = Lexer(written)
     word = lexer.word()
     return word if word.end == len(written) and lexer.broken is None else None

@@ -53,7 +53,10 @@ class Word(msgspec.Struct, frozen=True, gc=False):
         """The same word `offset` further on."""
         parts = self.parts
         if self.literal is None:
-            parts = tuple([part.moved(offset) if part.start else part for part in parts])
+            for part in parts:
+                if part.start:
+                    parts = tuple([part.moved(offset) if part.start else part for part in parts])
+                    break
         return Word(parts, self.start + offset, self.end + offset, self.literal, self.to)
 
 

@@ -70,6 +70,8 @@ class Variables:
         to = word.to
         if to is None:
             return None
+        if word.literal is not None and not to.index and not to.plus:
+            return Assignment(to.name, Field(_capped(to.rest), False, word))
         text, default = self._joined(to.rest, word, command)
         if to.index:
             text = HOLE
@@ -87,6 +89,8 @@ class Variables:
 
     def from_caller(self, word: Word) -> bool:
         """Whether the word depends on the arguments that the script was started with."""
+        if word.literal is not None:
+            return False
         for part in word.parts:
             if part.kind == "text":
                 continue
