@@ -27,7 +27,7 @@ from npulint.workers import judge_all
 def run(settings: Settings) -> RunResult:
     """Check the paths of `settings`. Raises `CatalogueError` for a broken check file."""
     begun = time.perf_counter()
-    catalogue = load_catalogue(settings.checks)
+    catalogue = load_catalogue(settings.checks, whole=False)
     found = piped(settings) if settings.stdin is not None else discover(settings.paths, settings.discovery())
     more = company(found, settings.discovery())
     outcomes = judge_all(group([*found.files, *more]), catalogue, settings)

@@ -80,5 +80,5 @@ def _together(projects: Projects, settings: Settings, count: int) -> list[Outcom
 
 
 def _chunk(projects: Projects, settings: Settings) -> list[bytes]:
-    catalogue = load_catalogue(settings.checks)
+    catalogue = load_catalogue(settings.checks, whole=False)
     return [msgspec.msgpack.encode(outcome) for outcome in _in_turn(projects, catalogue, settings)]

@@ -17,10 +17,12 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from npulint import __version__
-from npulint.catalogue.check import Catalogue
+from npulint.catalogue.check import Catalogue, Example, Reference
 from npulint.catalogue.sources import SourceFile
 
-_MAGIC = b"npulint-catalogue-1"
+_MAGIC = b"npulint-catalogue-2"
+_Prose = tuple[tuple[Example, ...], tuple[Reference, ...]]
+"""What of a check only its page and its tests need."""
 
 
 def shipped_key(files: Iterable[SourceFile]) -> str:
@@ -37,20 +39,26 @@ def cache_key(files: Iterable[SourceFile]) -> str:
 
 
 def encode(catalogue: Catalogue, key: str) -> bytes:
-    """The bytes of a compiled file: a header line, then the catalogue."""
-    body = msgspec.msgpack.encode(catalogue)
-    return b"%s %s %08x\n%s" % (_MAGIC, key.encode("ascii"), zlib.crc32(body), body)
+    """The bytes of a compiled file: a header line, the catalogue without its prose, and the prose."""
+    bare = tuple(msgspec.structs.replace(check, examples=(), references=()) for check in catalogue.checks)
+    lean = msgspec.msgpack.encode(msgspec.structs.replace(catalogue, checks=bare))
+    prose: list[_Prose] = [(check.examples, check.references) for check in catalogue.checks]
+    body = lean + msgspec.msgpack.encode(prose)
+    return b"%s %s %08x %d\n%s" % (_MAGIC, key.encode("ascii"), zlib.crc32(body), len(lean), body)
 
 
-def decode(data: bytes, key: str) -> Catalogue | None:
-    """The catalogue of a compiled file, or None if it is damaged or was made from something else."""
+def decode(data: bytes, key: str, whole: bool = True) -> Catalogue | None:
+    """The catalogue of a compiled file, or None if it is damaged or was made from something else. Unless `whole`
+    its checks come without examples and references, which a run does not need."""
     header, _, body = data.partition(b"\n")
-    if header != b"%s %s %08x" % (_MAGIC, key.encode("ascii"), zlib.crc32(body)):
+    start, _, length = header.rpartition(b" ")
+    if start != b"%s %s %08x" % (_MAGIC, key.encode("ascii"), zlib.crc32(body)) or not length.isdigit():
         return None
     collecting = gc.isenabled()
     gc.disable()  # thousands of new records and no garbage: a third of the time would go into looking for it
     try:
-        return msgspec.msgpack.decode(body, type=Catalogue)
+        lean = msgspec.msgpack.decode(body[: int(length)], type=Catalogue)
+        return _complete(lean, body[int(length) :]) if whole else lean
     except (msgspec.DecodeError, RecursionError):
         return None
     finally:
@@ -58,13 +66,22 @@ def decode(data: bytes, key: str) -> Catalogue | None:
             gc.enable()
 
 
-def read(path: str, key: str) -> Catalogue | None:
-    """The catalogue of the compiled file at `path`; None if there is none that fits."""
+def _complete(lean: Catalogue, data: bytes) -> Catalogue:
+    prose = msgspec.msgpack.decode(data, type=list[_Prose])
+    checks = [
+        msgspec.structs.replace(check, examples=examples, references=references)
+        for check, (examples, references) in zip(lean.checks, prose, strict=True)
+    ]
+    return msgspec.structs.replace(lean, checks=tuple(checks))
+
+
+def read(path: str, key: str, whole: bool = True) -> Catalogue | None:
+    """The catalogue of the compiled file at `path` (see `decode`); None if there is none that fits."""
     try:
         with open(path, "rb") as stream:
             if not _owned(stream.fileno()):
                 return None
-            return decode(stream.read(), key)
+            return decode(stream.read(), key, whole)
     except OSError:
         return None
 

@@ -10,20 +10,21 @@ from npulint.catalogue.check import Catalogue, Check
 from npulint.catalogue.sources import PRECOMPILED, SourceFile, builtin_directory, list_files
 
 
-def load_catalogue(extra_dirs: Sequence[str] = (), use_cache: bool = True) -> Catalogue:
-    """All checks in code order. `extra_dirs` are folders of further check files (or single files).
-    Raises `CatalogueError` with every problem of every file. Without `use_cache` the YAML files are read."""
+def load_catalogue(extra_dirs: Sequence[str] = (), use_cache: bool = True, whole: bool = True) -> Catalogue:
+    """All checks in code order. `extra_dirs` are folders of further check files (or single files). Unless `whole`
+    their examples and references may be missing. Raises `CatalogueError` with every problem of every file. Without
+    `use_cache` the YAML files are read."""
     builtin = builtin_directory()
     directories = [builtin, *extra_dirs]
     files = list_files(directories)
     if not use_cache:
         return _collect(files)
     if not extra_dirs:
-        shipped = compiled.read(os.path.join(builtin, PRECOMPILED), compiled.shipped_key(files))
+        shipped = compiled.read(os.path.join(builtin, PRECOMPILED), compiled.shipped_key(files), whole)
         if shipped is not None:
             return shipped
     path, key = compiled.cache_path(directories), compiled.cache_key(files)
-    cached = compiled.read(path, key) if path else None
+    cached = compiled.read(path, key, whole) if path else None
     if cached is not None:
         return cached
     catalogue = _collect(files)

@@ -20,12 +20,12 @@ _CAPTURE = regex(r"\{([a-z_][a-z0-9_]*)\}")
 
 def evaluate(checks: Sequence[Check], program: Program, target: dict[str, str], lang: str) -> list[Finding]:
     """What the checks say of one program. `target` holds declared versions and the SoC family."""
-    ready = _ready(tuple(checks))
+    ready = _ready(tuple(checks), program.attrs["framework"])
     gpu_only = _left_on_gpu(program)
     candidates = ready.register.candidates(program)
     found: list[Finding] = []
-    for asked in ready.asked:
-        if candidates.keys().isdisjoint(asked.sources) or not applies(asked.check.applies, program, target):
+    for asked in ready.concerned(candidates):
+        if not applies(asked.check.applies, program, target):
             continue
         if gpu_only and _asks_for_a_port(asked.check):
             continue
@@ -42,7 +42,6 @@ class _Asked:
     def __init__(self, check: Check) -> None:
         self.check = check
         self.subject = Question(check.find)
-        self.sources = frozenset(self.subject.sources())
         self.needs = None if check.needs is None else Question(check.needs)
         self.unless = None if check.unless is None else Question(check.unless)
         self.related = None if check.related is None else Question(check.related)
@@ -62,21 +61,33 @@ class _Asked:
 
 
 class _Ready:
-    """Checks with their questions made ready, once for all programs of a run."""
+    """The checks that speak of programs of one framework, with their questions made ready once for a run."""
 
-    def __init__(self, checks: tuple[Check, ...]) -> None:
-        self.checks = checks
-        self.asked = [_Asked(check) for check in checks]
+    def __init__(self, checks: tuple[Check, ...], framework: str) -> None:
+        self.asked = [_Asked(c) for c in checks if not c.applies.frameworks or framework in c.applies.frameworks]
         self.register = Register(question for asked in self.asked for question in asked.questions())
+        self._by_source: dict[Question, list[int]] = {}
+        for place, asked in enumerate(self.asked):
+            for source in asked.subject.sources():
+                self._by_source.setdefault(source, []).append(place)
+
+    def concerned(self, candidates: Candidates) -> list[_Asked]:
+        """The checks, in their order, that may find something among a program's facts."""
+        places = {place for leaf in candidates for place in self._by_source.get(leaf, ())}
+        return [self.asked[place] for place in sorted(places)]
 
 
-_LATEST: list[_Ready] = []
+_LATEST: list[tuple[tuple[Check, ...], dict[str, _Ready]]] = []
 
 
-def _ready(checks: tuple[Check, ...]) -> _Ready:
-    if not _LATEST or _LATEST[0].checks is not checks:
-        _LATEST[:] = [_Ready(checks)]
-    return _LATEST[0]
+def _ready(checks: tuple[Check, ...], framework: str) -> _Ready:
+    """The questions of the latest catalogue; that of another run is dropped."""
+    if not _LATEST or _LATEST[0][0] is not checks:
+        _LATEST[:] = [(checks, {})]
+    by_framework = _LATEST[0][1]
+    if framework not in by_framework:
+        by_framework[framework] = _Ready(checks, framework)
+    return by_framework[framework]
 
 
 def _left_on_gpu(program: Program) -> bool:

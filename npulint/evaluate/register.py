@@ -29,6 +29,7 @@ class Register:
             for pattern in leaf.names or ("",):
                 kind.add(pattern, len(self._owners))
                 self._owners.append(leaf)
+        self._nameless = [(name, kind.every) for name, kind in self._kinds.items() if kind.every]
 
     def candidates(self, program: Program) -> Candidates:
         """The facts of the right kind and name for every question that has some, pattern by pattern."""
@@ -36,9 +37,9 @@ class Register:
         for part in program.index.tables:
             for number, facts in self._sorted(part).items():
                 numbered.setdefault(number, []).extend(facts)
-        for name, kind in self._kinds.items():
-            if kind.every and (facts := program.index.of_kind(name)):
-                numbered.update(dict.fromkeys(kind.every, facts))
+        for name, numbers in self._nameless:
+            if facts := program.index.of_kind(name):
+                numbered.update(dict.fromkeys(numbers, facts))
         found = {leaf: [program.fact] for leaf in self._programs}
         for number in sorted(numbered):
             leaf = self._owners[number]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache, partial
+from typing import Protocol
 
 from npulint.assemble.context import Context
 from npulint.assemble.module import Module
@@ -19,11 +20,18 @@ from npulint.assemble.recognise import (
     runs,
     sessions,
     steps,
-    torch,
 )
 from npulint.assemble.recognise.protos import Protos
 from npulint.assemble.recognise.settings import settings
 from npulint.facts.model import Fact
+
+class _Part(Protocol):
+    """A module of recognisers."""
+
+    def wants(self, name: str) -> bool: ...
+    def of_call(self, context: Context, module: Module, index: int, name: str) -> list[Fact]: ...
+    def of_module(self, context: Context, module: Module) -> list[Fact]: ...
+
 
 _Wants = Callable[[str], bool]
 _Recogniser = Callable[[Module, int, str], list[Fact]]
@@ -57,10 +65,18 @@ def recognise(context: Context) -> dict[str, list[Fact]]:
         if protos is not None:
             found += settings(context, protos, module)
             found += protos.facts(module)
-        if torches:
-            for part in torch.PARTS:
-                found += part.of_module(context, module)
+        for part in _torch(torches):
+            found += part.of_module(context, module)
     return facts
+
+
+def _torch(wanted: bool) -> tuple[_Part, ...]:
+    """The parts for PyTorch; projects without it do not even load them."""
+    if not wanted:
+        return ()
+    from npulint.assemble.recognise.torch import PARTS
+
+    return PARTS
 
 
 def _imported(context: Context) -> set[str]:
@@ -79,7 +95,7 @@ def _able(context: Context, protos: Protos | None, torches: bool) -> list[_Recog
     if protos is not None:
         able.append(sessions.Sessions(context, protos).of_call)
         able += [partial(part.of_call, context) for part in _TENSORFLOW]
-    return able + [partial(part.of_call, context) for part in torch.PARTS if torches]
+    return able + [partial(part.of_call, context) for part in _torch(torches)]
 
 
 @lru_cache(maxsize=4)
@@ -87,7 +103,7 @@ def _wants(tensorflow: bool, torches: bool) -> tuple[_Wants, ...]:
     wants: list[_Wants] = [part.wants for part in _COMMON]
     if tensorflow:
         wants += [sessions.wants, *(part.wants for part in _TENSORFLOW)]
-    return (*wants, *(part.wants for part in torch.PARTS if torches))
+    return (*wants, *(part.wants for part in _torch(torches)))
 
 
 @lru_cache(maxsize=20_000)
