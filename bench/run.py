@@ -89,14 +89,14 @@ def prepare(single: Path, cache: Path) -> None:
 
 def varied(source: str, number: int) -> str:
     """The same code under other names and numbers, so that no two files have the same content."""
-    source = re.sub(r"\b(noisy|clean|estimate|features|gradients)\b", rf"\g<1>_{number}", source)
+    source = re.sub(r"\b(noisy|clean|estimate|features|gradients|images|losses)\b", rf"\g<1>_{number}", source)
     return re.sub(r"\b(\d{4,})\b", lambda m: str(int(m[1]) + number), source)
 
 
 def make_corpus(target: Path, projects: int) -> None:
     """Variations of the sample projects, each with a README so that it counts as a project."""
     for number in range(projects):
-        for sample in ("denoiser", "migrated"):
+        for sample in sorted(path.name for path in (ROOT / "examples").iterdir() if path.is_dir()):
             home = target / f"{sample}_{number}"
             for path in sorted((ROOT / "examples" / sample).rglob("*")):
                 if path.is_file() and "__pycache__" not in path.parts:

@@ -245,7 +245,10 @@ def test_role_of_an_entry_is_told_by_its_name(path: str, answers: tuple[str, str
 
 
 def test_an_entry_that_names_no_framework_may_run_all_of_what_it_imports() -> None:
-    trainer = "import torch\n\nclass Trainer:\n    def go(self, x):\n        self.one(x)\n\n    def one(self, x):\n        x.backward()\n"
+    trainer = (
+        "import torch\n\nclass Trainer:\n    def go(self, x):\n        self.one(x)\n\n"
+        "    def one(self, x):\n        x.backward()\n"
+    )
     entry = "from jobs import Trainer\n\ndef begin():\n    Trainer().go(1)\n\nif __name__ == '__main__':\n    begin()\n"
     found = {p.entry: p.attrs["trains"] for p in programs({"start.py": entry, "jobs.py": trainer})}
     assert found == {"start.py": "yes"}

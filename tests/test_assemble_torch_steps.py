@@ -73,7 +73,8 @@ def test_code_in_the_loop(line: str, answer: str) -> None:
             id="no training",
         ),
         pytest.param(
-            "import torch\n@torch.no_grad()\ndef help():\n    torch.zeros(1)\nfor b in l:\n    help()\n    x.backward()\n",
+            "import torch\n@torch.no_grad()\ndef help():\n    torch.zeros(1)\n"
+            "for b in l:\n    help()\n    x.backward()\n",
             "yes",
             id="a part without gradients",
         ),

@@ -376,17 +376,18 @@ _LEFT = "import torch\nif __name__ == '__main__':\n    torch.ones(3).cuda().sum(
 
 
 @pytest.mark.parametrize(
-    ("code", "category", "sources", "expected"),
+    ("migrations", "sources", "expected"),
     [
-        pytest.param("NPU2300", "performance", {"a.py": _PORTED, "b.py": _LEFT}, ["a.py"], id="performance"),
-        pytest.param("NPU2100", "functional", {"a.py": _PORTED, "b.py": _LEFT}, ["a.py"], id="function"),
-        pytest.param("NPU2400", "hygiene", {"a.py": _PORTED, "b.py": _LEFT}, ["a.py", "b.py"], id="hygiene"),
-        pytest.param("NPU3300", "performance", {"a.py": _PORTED, "b.py": _LEFT}, ["a.py", "b.py"], id="launchers"),
-        pytest.param("NPU2300", "performance", {"b.py": _LEFT}, ["b.py"], id="nothing is ported"),
+        pytest.param((), {"a.py": _PORTED, "b.py": _LEFT}, ["a.py"], id="any way"),
+        pytest.param(("none", "manual"), {"a.py": _PORTED, "b.py": _LEFT}, ["a.py"], id="not started or by hand"),
+        pytest.param(("left",), {"a.py": _PORTED, "b.py": _LEFT}, ["b.py"], id="left behind"),
+        pytest.param(("none",), {"b.py": _LEFT}, ["b.py"], id="nothing is ported"),
+        pytest.param(("left",), {"b.py": _LEFT}, [], id="nothing to be left behind"),
     ],
 )
-def test_a_gpu_script_beside_ported_ones_is_not_asked_to_perform(
-    code: str, category: Any, sources: dict[str, str], expected: list[str]
+def test_of_a_script_left_behind_only_what_names_it_speaks(
+    migrations: tuple[str, ...], sources: dict[str, str], expected: list[str]
 ) -> None:
-    rule = msgspec.structs.replace(_CHECK, find=Query("train_step", ("backward",)), code=code, category=category)
+    query = Query("train_step", ("backward",))
+    rule = msgspec.structs.replace(_CHECK, find=query, applies=Applies(migrations=migrations))
     assert sorted({f.path for p in programs(sources) for f in evaluate([rule], p, {}, "en")}) == expected

@@ -378,13 +378,14 @@ LOADER = """\
 import argparse
 import torch
 import torch_npu
-from torch.utils.data import DataLoader, TensorDataset
+from torch.utils.data import DataLoader
+from torchvision.datasets import ImageFolder
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--pin", action="store_true")
 parser.add_argument("--workers", type=int, default=0)
 args = parser.parse_args()
-rows = TensorDataset(torch.ones(64, 3))
+rows = ImageFolder("train")
 train_loader = DataLoader(rows, 8, shuffle=True, drop_last=True, <given>)
 model = torch.nn.Linear(3, 3).npu()
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
@@ -405,7 +406,7 @@ for (x,) in train_loader:
 )
 def test_a_slow_training_loader_is_noted(project: Project, given: str, name: str) -> None:
     files = {"train.py": LOADER.replace("<given>", given)}
-    assert project.write(files).check().places(name) == ["train.py:11"]
+    assert project.write(files).check().places(name) == ["train.py:12"]
 
 
 @pytest.mark.parametrize("given", ["num_workers=8, pin_memory=True", "num_workers=args.workers, pin_memory=args.pin"])

@@ -9,7 +9,10 @@ from tests.support import facts
 _CALLS = {
     "two letters changed places": ("torch.npu.set_devcie(0)", ["torch.npu.set_devcie set_device"]),
     "the other spelling of the module": ("torch_npu.npu.set_iotion({})", ["torch.npu.set_iotion set_option"]),
-    "imported from there": ("from torch_npu.npu import synchronise as wait\nwait()", ["torch.npu.synchronise synchronize"]),
+    "imported from there": (
+        "from torch_npu.npu import synchronise as wait\nwait()",
+        ["torch.npu.synchronise synchronize"],
+    ),
     "like nothing that is known": ("torch.npu.brand_new()", ["torch.npu.brand_new "]),
     "a function that exists": ("torch.npu.set_device(0)", []),
     "a function of a module that exists": ("torch.npu.amp.autocast()", []),

@@ -70,12 +70,20 @@ class Programs:
         return programs
 
     def _relate(self, programs: list[Program]) -> None:
-        """Tell programs whether any of the project uses an NPU adapter (`project_npu`), and sessions and
-        estimators whether some training program can reach them (`trains_file`)."""
+        """Tell programs whether any of the project uses an NPU adapter (`project_npu`), those of PyTorch that were
+        left behind that they were, and sessions and estimators whether some training program can reach them
+        (`trains_file`)."""
         known = any(p.attrs["npu"] == "yes" or p.attrs["migration"] in ("manual", "transfer") for p in programs)
         ported = "yes" if known else "no"
         for program in programs:
             program.attrs["project_npu"] = ported
+            if (
+                known
+                and program.attrs["migration"] == "none"
+                and program.attrs["framework"] == "torch"
+                and program.entry
+            ):
+                program.attrs["migration"] = "left"
         trained = {p for program in programs if program.attrs["trains"] == "yes" for p in program.paths}
         for path, part in self.facts.items():
             for kind in ("session", "estimator"):

@@ -70,7 +70,7 @@ class Reached:
         return known
 
     def _usable(self, module: Module) -> set[str]:
-        """What a module whose functions were not read may use: all that the project's modules define that it imports."""
+        """What a module whose functions were not read may use: all that the modules define that it imports."""
         imported = {record.module.rpartition(".")[2] or record.name for record in module.code.imports}
         imported.update(record.name for record in module.code.imports)
         homes = [m for m in self._project.modules.values() if m.name.rpartition(".")[2] in imported]

@@ -56,5 +56,3 @@ def _trains(index: Index, entry_word: str, may_run: Callable[[list[Fact]], bool]
         uses = [f for f in index.of_kind("optimizer_use") if f.name == "step" and f.get("in_test") != "yes"]
         steps = [f for f in uses if not str(f.get("function")).endswith(".step")]  # no wrapper of an optimizer
     return bool(steps) and may_run(steps)
-
-

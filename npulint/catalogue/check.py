@@ -7,7 +7,8 @@ from typing import Any
 import msgspec
 
 CATEGORIES = ("functional", "precision", "performance", "hygiene")
-MIGRATIONS = ("none", "transfer", "manual", "agnostic")
+LEFT = "left"  # a PyTorch program that stands unported beside others that use the NPU
+MIGRATIONS = ("none", "transfer", "manual", "agnostic", LEFT)
 STATES = ("not_started", "partial", "migrated")
 FAMILIES = {"engine": 0, "tensorflow": 1, "pytorch": 2, "launch": 3, "graph": 4, "run": 5, "compare": 6}
 TOPICS = frozenset(

@@ -76,7 +76,9 @@ KINDS: dict[str, Kind] = {
     ),
     "environment_read": _call(),
     "command": _plain(line=_ANY, guarded=_ANY, via=_ANY, loop=_FLAG),
-    "launch": _plain(options=_ANY, launcher=_ANY, interpreter=_ANY, loop=_FLAG, port=_ANY, prepared=_FLAG, guarded=_ANY),
+    "launch": _plain(
+        options=_ANY, launcher=_ANY, interpreter=_ANY, loop=_FLAG, port=_ANY, prepared=_FLAG, guarded=_ANY
+    ),
     "shell_problem": _plain(variable=_ANY, exported=_FLAG, via=_ANY),
     "dependency": _plain(version=_ANY, via=_ANY, torch=_ANY, pairs=_FLAG),
     "package_index": _plain(cuda=_ANY, via=_ANY),
@@ -280,7 +282,10 @@ KINDS: dict[str, Kind] = {
         added=_ANY,
         ops=_ANY,
         instead=_ANY,
-        group=_words("sparse sparse_coo sparse_product quantized linalg random embedding_bag recurrent strided tensordot complex gather"),
+        group=_words(
+            "sparse sparse_coo sparse_product quantized linalg random embedding_bag recurrent strided tensordot "
+            "complex gather"
+        ),
         what=_words("function method class base mention"),
         along=_words("repeated other"),
         host=_FLAG,
@@ -343,7 +348,7 @@ KINDS: dict[str, Kind] = {
             "precision": _words("none mixed fp16 fp32 unknown default"),
             "tensorflow": _ANY,
             "torch": _ANY,
-            "migration": _words("none transfer manual agnostic"),
+            "migration": _words("none transfer manual agnostic left"),
         }
     ),
 }

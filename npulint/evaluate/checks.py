@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from npulint.assemble.programs import Program
-from npulint.catalogue.check import Applies, Check, Text
+from npulint.catalogue.check import LEFT, Applies, Check, Text
 from npulint.evaluate.match import Candidates, Question
 from npulint.evaluate.register import Register
 from npulint.evaluate.versions import within
@@ -21,13 +21,10 @@ _CAPTURE = regex(r"\{([a-z_][a-z0-9_]*)\}")
 def evaluate(checks: Sequence[Check], program: Program, target: dict[str, str], lang: str) -> list[Finding]:
     """What the checks say of one program. `target` holds declared versions and the SoC family."""
     ready = _ready(tuple(checks), program.attrs["framework"])
-    gpu_only = _left_on_gpu(program)
     candidates = ready.register.candidates(program)
     found: list[Finding] = []
     for asked in ready.concerned(candidates):
         if not applies(asked.check.applies, program, target):
-            continue
-        if gpu_only and _asks_for_a_port(asked.check):
             continue
         facts = asked.find(candidates)
         if facts:
@@ -90,28 +87,14 @@ def _ready(checks: tuple[Check, ...], framework: str) -> _Ready:
     return by_framework[framework]
 
 
-def _left_on_gpu(program: Program) -> bool:
-    """Whether a PyTorch script stands unported beside others that use the NPU: a GPU original, an upstream copy."""
-    attrs = program.attrs
-    return (
-        attrs.get("framework") == "torch"
-        and attrs.get("migration") == "none"
-        and attrs.get("project_npu") == "yes"
-        and attrs.get("entry") == "yes"
-    )
-
-
-def _asks_for_a_port(check: Check) -> bool:
-    """Whether a check is about how a program fails or performs on the NPU; that it was left as it is is hygiene."""
-    return check.code.startswith("NPU2") and check.category != "hygiene"
-
-
 def applies(rule: Applies, program: Program, target: dict[str, str]) -> bool:
     """Whether a check speaks about a program at all."""
     attrs = program.attrs
     if rule.frameworks and attrs["framework"] not in rule.frameworks:
         return False
     if rule.states and attrs["state"] not in rule.states:
+        return False
+    if attrs["migration"] == LEFT and LEFT not in rule.migrations:  # only what says so speaks of these
         return False
     if rule.migrations and attrs["migration"] not in rule.migrations:
         return False

@@ -59,8 +59,8 @@ class Register:
 
 
 class _Kind:
-    """The patterns of one kind of facts, by number; `every` fit all names. Those with a star are filed under a segment that they
-    spell out, the last or the first, so that few of them are tried on a name."""
+    """The patterns of one kind of facts, by number; `every` fit all names. Those with a star are filed under a
+    segment that they spell out, the last or the first, so that few of them are tried on a name."""
 
     def __init__(self) -> None:
         self._named = False

@@ -25,4 +25,5 @@ def render(result: RunResult, view: View) -> str:
 
 def _related(paint: Paint, related: Related) -> str:
     """A further place of the finding above."""
-    return f"  {leading(related.path)}:{related.span.line}:{related.span.column}: {paint('dim', harmless(related.message))}"
+    place = f"{leading(related.path)}:{related.span.line}:{related.span.column}"
+    return f"  {place}: {paint('dim', harmless(related.message))}"

@@ -25,6 +25,7 @@ from npulint.assemble.recognise.protos import Protos
 from npulint.assemble.recognise.settings import settings
 from npulint.facts.model import Fact
 
+
 class _Part(Protocol):
     """A module of recognisers."""
 

@@ -10,7 +10,7 @@ from npulint.assemble.context import Context
 from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
 from npulint.assemble.recognise.torch.device_names import AVAILABLE, TENSOR_TYPE, ported
-from npulint.facts.code import Call, Const, Items, Op, Ref, Result, Table, Value
+from npulint.facts.code import Call, Const, Function, Items, Op, Ref, Result, Table, Unknown, Value
 from npulint.facts.model import Fact, Span
 from npulint.facts.values import Known
 from npulint.later import regex
@@ -47,6 +47,9 @@ _OPTIONS = {
 _FOREIGN = ("numba.", "cupy.", "pycuda.", "jax.", "tensorflow.", "mxnet.", "paddle.", "mindspore.", "chainer.")
 _INDEX = regex(r"^(?:\w+[._])?(?:rank|local_rank|gpu|gpu_id|device_id|dev_id)$", re.IGNORECASE)
 _DEPTH = 6
+_SILENT = (Ref, Unknown, Function)
+_DISPLAYS = (Items, Table)
+_COMPOSITES = (Op, Result)
 
 
 def texts(context: Context, module: Module) -> list[Fact]:
@@ -95,13 +98,13 @@ def leaves(module: Module, value: Value, depth: int = 0) -> list[str]:
 
 def device_text(module: Module, value: Value) -> str:
     """The CUDA device, else the NPU, that an expression may name; empty when it names none."""
-    if value.__class__ is Const:
+    if isinstance(value, Const):
         text = value.value
-        return text if text.__class__ is str and text[:4] in _BEGINNINGS and _PLAIN.match(text) else ""
-    if isinstance(value, Table | Items):
+        return text if isinstance(text, str) and text[:4] in _BEGINNINGS and _PLAIN.match(text) else ""
+    if isinstance(value, _DISPLAYS):
         inner = [device_text(module, v) for v in (value.values if isinstance(value, Table) else value.items)]
         return next((t for t in inner if t.startswith("cuda")), "") or next(filter(None, inner), "")
-    if isinstance(value, Op | Result):
+    if isinstance(value, _COMPOSITES):
         found = [text for text in leaves(module, value) if _COMPOSED.match(text)]
         return next((t for t in found if t.startswith("cuda")), "") or next(iter(found), "")
     return ""
@@ -154,18 +157,24 @@ def _attrs(
 
 
 def _in_calls(context: Context, module: Module) -> Iterator[Fact]:
+    names = context.names.of_calls(module)
     for index, call in enumerate(module.code.calls):
         for key, value in call.keywords:
             if key.endswith(_KEYWORDS) and (text := device_text(module, value)):
                 yield from _keyword(context, module, index, value, key, text)
-        if call.args:
-            written = module.written(index)
-            if written in _OPTIONS:
-                yield from _option(context, module, index, written)
-            else:
-                yield from _positional(context, module, index, call, written)
-        elif module.written(index) == "option":
-            yield from _option(context, module, index, "option")
+        written = module.written(index)
+        if written in _OPTIONS and (call.args or written == "option"):
+            yield from _option(context, module, index, written)
+        elif not call.args:
+            continue
+        elif written in _MOVES:
+            yield from _move(context, module, index, call)
+        elif names[index] in _POSITIONS:
+            yield from _placed(context, module, index, names[index])
+        else:
+            for position, value in enumerate(call.args):
+                if value.__class__ is Const and _says(value):
+                    yield from _passed(context, module, index, position)
 
 
 def _keyword(context: Context, module: Module, index: int, value: Value, key: str, text: str) -> Iterator[Fact]:
@@ -189,26 +198,32 @@ def at_end(fact: Fact, length: int) -> Fact:
     return Fact(fact.kind, fact.name, fact.path, span, fact.attrs, fact.args, fact.around)
 
 
-def _positional(context: Context, module: Module, index: int, call: Call, written: str) -> Iterator[Fact]:
-    if written in _MOVES:
-        yield from _move(context, module, index, call)
-        return
-    name = context.names.of_call(module, index)
-    at = _POSITIONS.get(name)
-    if at is not None:
-        value = call.args[at] if at < len(call.args) else None
-        text = device_text(module, value) if value is not None else ""
-        if value is not None and text:
-            attrs = _attrs(context, module, value, call.block, call.line, text, name, "yes")
-            yield context.call_fact("cuda", text, module, index, **attrs, callee=name)
-        return
-    for position, value in enumerate(call.args):
-        if value.__class__ is not Const or not isinstance(value.value, str) or not _SAYS.search(value.value):
-            continue
-        text = value.value
-        if TENSOR_TYPE.match(text) and written in _TYPED:
-            yield context.call_fact("cuda", text, module, index, form="type", covered=_type_covered(text), breaks="yes")
-        elif _PLAIN.match(text) and _takes_device(context, name, position):
+def _says(value: Value) -> bool:
+    """Whether a literal is a text that may name a device."""
+    text = value.value if isinstance(value, Const) else None
+    return text.__class__ is str and _SAYS.search(str(text)) is not None
+
+
+def _placed(context: Context, module: Module, index: int, name: str) -> Iterator[Fact]:
+    """The argument of a function of PyTorch that is a device."""
+    call, at = module.code.calls[index], _POSITIONS[name]
+    value = call.args[at] if at < len(call.args) else None
+    text = device_text(module, value) if value is not None else ""
+    if value is not None and text:
+        attrs = _attrs(context, module, value, call.block, call.line, text, name, "yes")
+        yield context.call_fact("cuda", text, module, index, **attrs, callee=name)
+
+
+def _passed(context: Context, module: Module, index: int, position: int) -> Iterator[Fact]:
+    """A text that is passed by position: a tensor type, or the device that an own function takes."""
+    call = module.code.calls[index]
+    value = call.args[position]
+    text = str(value.value) if isinstance(value, Const) else ""
+    if TENSOR_TYPE.match(text) and module.written(index) in _TYPED:
+        yield context.call_fact("cuda", text, module, index, form="type", covered=_type_covered(text), breaks="yes")
+    elif _PLAIN.match(text):
+        name = context.names.of_call(module, index)
+        if _takes_device(context, name, position):
             attrs = _attrs(context, module, value, call.block, call.line, text, "argument", "unknown")
             yield context.call_fact("cuda", text, module, index, **attrs, callee=name)
 
@@ -275,7 +290,7 @@ def _offers_npu(context: Context, call: Call, names: list[str]) -> bool:
 def _assigned(context: Context, module: Module) -> Iterator[Fact]:
     for bind in module.code.binds:
         value = bind.value
-        if value.__class__ is Ref or not (text := device_text(module, value)):
+        if value.__class__ in _SILENT or not (text := device_text(module, value)):
             continue
         if isinstance(value, Table):
             named = any(
