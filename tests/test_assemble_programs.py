@@ -320,3 +320,23 @@ def test_index_answers_by_kind_and_last_name() -> None:
     index = Index([FactTable({"call": facts[:2]}), FactTable({"call": facts[2:]})])
     assert [f.name for f in index.named("call", "b")] == ["a.b", "b"]
     assert (index.named("call", "d"), index.named("mention", "b"), index.kinds()) == ([], [], ["call"])
+
+
+@pytest.mark.parametrize(
+    ("sources", "entries"),
+    [
+        pytest.param({"sample.py": "import torch\nnet = Net()\nnet.cuda()\n"}, ["sample.py"], id="a script"),
+        pytest.param({"sample.py": "import torch\nnet.to('npu')\n"}, ["sample.py"], id="a ported script"),
+        pytest.param(
+            {
+                "net.py": "import torch\nx = y.cuda()\n",
+                "main.py": "import torch, net\nif __name__ == '__main__':\n    go()\n",
+            },
+            ["main.py"],
+            id="a module that is imported",
+        ),
+        pytest.param({"net.py": "import torch\ndef f(x):\n    return x.cuda()\n"}, [], id="a library"),
+    ],
+)
+def test_a_script_that_works_on_a_device_is_an_entry(sources: dict[str, str], entries: list[str]) -> None:
+    assert [p.entry for p in programs(sources) if p.entry] == entries

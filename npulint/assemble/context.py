@@ -133,7 +133,7 @@ class Place:
         if attribute == "in_loop":
             return "yes" if context.loops(module, block) else "no"
         if attribute == "in_test":
-            return "yes" if _TEST_FILE.search(module.path) else "no"
+            return "yes" if _TEST_FILE.search(module.path) or context.guards.is_trial(module, block) else "no"
         if attribute == "function":
             return module.qualname(block)
         if attribute == "step":

@@ -13,6 +13,7 @@ from npulint.data.names import canonical, star_exports
 from npulint.facts.code import Bind, Const, Function, Import, Items, Op, Ref, Result, Value
 
 _DEPTH = 24
+_TOP = 2  # depth of the name that a caller asked for, or of a call's
 _STEPS = 600  # look-ups that one question may cost; many branches would make it explode
 
 _ALIASED = ("tensorflow", "npu_bridge", "torch", "apex")
@@ -205,8 +206,9 @@ class Names:
             if module.scope[here] == here and (record.kind != "class" or first):
                 found = self._in_scope(module, here, root, block, line)
                 if found:
-                    once = len(module.names.get(here, {}).get(root, ())) <= 1 and not found.startswith("?")
-                    return module.settle(block, root, found) if once else found
+                    once = len(module.names.get(here, {}).get(root, ())) <= 1
+                    final = self._depth <= _TOP or not found.startswith("?")  # deeper down it may be a circle
+                    return module.settle(block, root, found) if once and final else found
             first = first and record.kind not in ("function", "lambda")
             here = record.parent
         return self._from_stars(module, root) or root

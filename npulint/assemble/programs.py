@@ -139,7 +139,20 @@ class Programs:
                 block = module.code.calls[index].block
                 if module.function_of(block) < 0 and module.class_of(block) < 0:
                     return True
-        return any(f.around.module.function_of(f.around.block) < 0 for f in facts)
+        if any(f.around.module.function_of(f.around.block) < 0 for f in facts):
+            return True
+        return module.path not in self._imported and self._works_on_device(module)
+
+    def _works_on_device(self, module: Module) -> bool:
+        """Whether code outside functions moves something to a device, as scripts do that are no modules."""
+        facts = [f for kind in ("cuda", "npu") for f in self.facts[module.path].get(kind, ())]
+        places = [f.around.block for f in facts if f.around is not None and f.get("form") in (None, "method", "text")]
+        return any(module.function_of(block) < 0 and module.class_of(block) < 0 for block in places)
+
+    @cached_property
+    def _imported(self) -> set[str]:
+        """The paths of the modules that another one imports."""
+        return {target for path in self.context.project.modules for target in self._imports(path) if target != path}
 
     def closure(self, module: Module) -> set[str]:
         """The paths of all project modules that `module` can import, itself included."""
