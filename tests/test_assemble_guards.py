@@ -14,6 +14,7 @@ parser.add_argument("--off", action="store_true")
 parser.add_argument("--on", default=True)
 parser.add_argument("--mode", default="train")
 parser.add_argument("--needed", required=True)
+parser.add_argument("--named", default=None)
 args = parser.parse_args()
 """
 
@@ -33,6 +34,8 @@ _CONDITIONS = {
     "an option that chooses the job": ("if args.mode == 'eval':\n    tf.Session()", "unknown"),
     "an option among values": ("if args.mode in 'train eval':\n    tf.Session()", "yes"),
     "an option without a default": ("if args.needed:\n    tf.Session()", "unknown"),
+    "an option that has no value until it is given": ("if args.named == 'a':\n    tf.Session()", "unknown"),
+    "the same, asked whether it is given": ("if args.named:\n    tf.Session()", "no"),
     "a constant": ("DEBUG = False\nif DEBUG:\n    tf.Session()", "no"),
     "a literal": ("if 0:\n    tf.Session()", "no"),
     "elif after an option that is on": ("if args.on:\n    pass\nelif x:\n    tf.Session()", "no"),

@@ -79,20 +79,32 @@ class Guards:
         if answer is None:
             names_npu = any(_NPU.search(word) for word in self._words(module, test))
             return "no" if names_npu and (record.kind == "else") != _negated(test) else "unknown"
+        if self._waits_for_a_name(module, record):
+            return "unknown"
         if answer == (record.kind == "if"):
             return "yes"
         return "unknown" if any(_ROLE.search(word) for word in self._words(module, test)) else "no"
 
+    def _waits_for_a_name(self, module: Module, record: Block) -> bool:
+        """Whether a condition asks which of several names an option has that has none unless it is given."""
+        test = record.test
+        if not isinstance(test, Op) or test.op != "==" or not isinstance(test.operands[1], Const):
+            return False
+        if not isinstance(test.operands[1].value, str):
+            return False
+        return self.flow.known(module, test.operands[0], record.parent, record.line).values == (None,)
+
     def tests_itself(self, module: Module) -> bool:
-        """Whether what a module does when it is started only tries its own classes: others import the module, or
-        it gives a class of its own made-up tensors; it reads no command line, and starts no training."""
+        """Whether what a module does when it is started only tries its own classes: others import the module and it
+        calls none of them, or it gives a class of its own made-up tensors; it reads no command line, and starts no
+        training."""
         known = self._tests_itself.get(module.path)
         if known is None:
             known = self._tests_itself[module.path] = (
                 not any(record.module in _COMMAND_LINES for record in module.code.imports)
                 and not any(record.name.startswith("sys.argv") for record in module.code.mentions)
                 and not module.calls_of("backward", "main", "train", "run", "fit")
-                and (module.path in self.imported() or self._tries_own_class(module))
+                and (self._is_brought_along(module) or self._tries_own_class(module))
             )
         return known
 
@@ -101,15 +113,25 @@ class Guards:
         around = (module.blocks[b] for b in module.ancestors(block))
         return any(b.kind == "if" and is_main(b.test) for b in around) and self.tests_itself(module)
 
-    def _tries_own_class(self, module: Module) -> bool:
-        """Whether a module, when started, makes tensors out of nothing and an object of one of its classes."""
-        names = self.flow.names
+    def _started_calls(self, module: Module) -> list[str]:
+        """The canonical names of what a module calls when it is started."""
         started = {b for b, record in enumerate(module.blocks) if record.kind == "if" and is_main(record.test)}
-        called = [
-            names.of_call(module, i)
+        return [
+            self.flow.names.of_call(module, i)
             for i, call in enumerate(module.code.calls)
             if started & {call.block, module.blocks[call.block].parent}
         ]
+
+    def _is_brought_along(self, module: Module) -> bool:
+        """Whether others import a module that, when started, calls nothing of theirs."""
+        if module.path not in self.imported():
+            return False
+        targets = (self.flow.names.function(name) for name in self._started_calls(module))
+        return all(target is None or target[0] is module for target in targets)
+
+    def _tries_own_class(self, module: Module) -> bool:
+        """Whether a module, when started, makes tensors out of nothing and an object of one of its classes."""
+        names, called = self.flow.names, self._started_calls(module)
         made_up = any(name.startswith("torch.") and name.rpartition(".")[2] in _MADE_UP for name in called)
         found = (names.function(name) for name in called) if made_up else ()
         return any(one is not None and one[0] is module and one[0].blocks[one[1]].kind == "class" for one in found)

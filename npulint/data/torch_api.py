@@ -11,6 +11,7 @@ from npulint.later import regex
 
 _STATES = {"n": "no", "p": "partial", "y": "yes", "-": "unknown", "": "unknown"}
 # A tensor for sure: what a function of torch gives, through methods and the elements of a pair.
+_MODULE = regex(r"^torch\.nn\.(?:[a-z_]\w*\.)*[A-Z]\w*\(\)$")  # an object of a module class
 _TENSOR = regex(
     r"^torch\.(?!load\b|device\b|finfo\b|iinfo\b|compile\b|typename\b|hub\b)"
     r"(?:(?:nn\.functional|linalg|fft|special|Tensor)\.)?[a-z]\w*\(\)(?:\[\])?(?:\.[a-z]\w*\(\)(?:\[\])?)*$"
@@ -51,7 +52,7 @@ def find(name: str) -> tuple[str, Api] | None:
             api = _table().apis.get(name)
         if api is not None:
             return name, api
-    if base.startswith("torch.nn.") and base.endswith("()") and "(" not in base[:-2]:
+    if _MODULE.match(base):
         name = f"torch.nn.Module.{last}"
         return (name, _table().apis[name]) if name in _table().apis else None
     api = _methods().get(last)

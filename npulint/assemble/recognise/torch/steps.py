@@ -9,13 +9,16 @@ from npulint.facts.model import Fact
 from npulint.later import regex
 
 _TRAINER = regex(
-    r"^(?:pytorch_lightning|lightning(?:\.pytorch)?|transformers|trl)\.(?:\w+\.)*\w*Trainer\(\)\.(?:fit|train)$"
+    r"^(?:pytorch_lightning|lightning(?:\.pytorch)?|transformers|trl|detectron2)\.(?:\w+\.)*\w*Trainer\(\)\.(?:fit|train)$"
+    r"|^(?:mmcv|mmengine)\.(?:\w+\.)*(?:build_runner|\w*Runner(?:\.from_cfg)?)\(\)\.(?:run|train)$"
+    r"|^fastai\.(?:\w+\.)*\w*[Ll]earner\(\)\.(?:fit|fine_tune)\w*$"
 )
+_STARTS = (".fit", ".train", ".run", ".fit_one_cycle", ".fine_tune")
 
 
 def wants(name: str) -> bool:
     """``loss.backward()``, what starts a trainer, ``x.npu()``."""
-    return name.endswith((".backward", ".npu")) or (name.endswith((".fit", ".train")) and bool(_TRAINER.match(name)))
+    return name.endswith((".backward", ".npu")) or (name.endswith(_STARTS) and bool(_TRAINER.match(name)))
 
 
 def of_call(context: Context, module: Module, index: int, name: str) -> list[Fact]:
