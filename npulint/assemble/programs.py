@@ -11,8 +11,8 @@ from npulint.assemble.context import Context
 from npulint.assemble.guards import is_main
 from npulint.assemble.index import FactTable, Index, table
 from npulint.assemble.module import Module
+from npulint.assemble.purpose import purpose
 from npulint.assemble.reached import Reached, home
-from npulint.assemble.recognise.sessions import purpose
 from npulint.assemble.state import describe
 from npulint.facts.code import Const, Op, Ref, Result, Value
 from npulint.facts.model import Fact, Span

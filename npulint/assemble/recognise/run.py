@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache, partial
-from typing import Protocol
+from functools import cache, lru_cache, partial
+from importlib import import_module
+from typing import Protocol, cast
 
 from npulint.assemble.context import Context
 from npulint.assemble.module import Module
-from npulint.assemble.recognise import (
-    calls,
-    commands,
-    cost,
-    devices,
-    graph,
-    initialisers,
-    inputs,
-    optimizers,
-    runs,
-    sessions,
-    steps,
-)
-from npulint.assemble.recognise.protos import Protos
-from npulint.assemble.recognise.settings import settings
+from npulint.assemble.recognise import calls, commands
 from npulint.facts.model import Fact
+
+# By framework the imports that call for its recognisers; the package of each is named after it.
+_ROOTS = {
+    "tensorflow": frozenset(
+        "tensorflow tensorflow_core tensorflow_estimator tensorlayer tflearn tensorpack tf_slim tf_keras keras horovod "
+        "npu_bridge npu_device hccl precision_tool tfdbg_ascend".split()
+    ),
+    "torch": frozenset(
+        "torch torch_npu torchvision apex pytorch_lightning lightning accelerate mmcv mmengine detectron2 "
+        "fastai".split()
+    ),
+}
+Frameworks = tuple[str, ...]
 
 
 class _Part(Protocol):
@@ -31,83 +31,60 @@ class _Part(Protocol):
 
     def wants(self, name: str) -> bool: ...
     def of_call(self, context: Context, module: Module, index: int, name: str) -> list[Fact]: ...
-    def of_module(self, context: Context, module: Module) -> list[Fact]: ...
 
 
-_Wants = Callable[[str], bool]
-_Recogniser = Callable[[Module, int, str], list[Fact]]
-_COMMON = (calls, commands)
-_TENSORFLOW = (optimizers, steps, runs, initialisers, inputs, graph, cost, devices)
-_TENSORFLOW_ROOTS = frozenset(
-    "tensorflow tensorflow_core tensorflow_estimator tensorlayer tflearn tensorpack tf_slim tf_keras keras horovod "
-    "npu_bridge npu_device hccl precision_tool tfdbg_ascend".split()
-)
-_TORCH_ROOTS = frozenset("torch torch_npu torchvision apex pytorch_lightning lightning accelerate".split())
+class _Package(Protocol):
+    """The recognisers of one framework."""
+
+    PARTS: tuple[_Part, ...]
+    OF_MODULE: tuple[Callable[[Context, Module], list[Fact]], ...]
 
 
 def recognise(context: Context) -> dict[str, list[Fact]]:
     """Domain facts per path of a project. Only the recognisers of the frameworks that it imports are asked, and
     which of them want a callee once per name."""
-    roots = _imported(context)
-    tensorflow, torches = not roots.isdisjoint(_TENSORFLOW_ROOTS), not roots.isdisjoint(_TORCH_ROOTS)
-    protos = Protos(context) if tensorflow else None
-    able = _able(context, protos, torches)
-    known: dict[str, tuple[_Recogniser, ...]] = {}
+    frameworks = _frameworks(context)
+    able = [partial(part.of_call, context) for part in _parts(frameworks)]
+    of_module = [calls.of_module, *(part for name in frameworks for part in _package(name).OF_MODULE)]
+    known: dict[str, tuple[Callable[[Module, int, str], list[Fact]], ...]] = {}
     facts: dict[str, list[Fact]] = {}
     for path, module in context.project.modules.items():
         found = facts.setdefault(path, [])
         for index, name in enumerate(context.names.of_calls(module)):
             takers = known.get(name)
             if takers is None:
-                takers = known[name] = tuple([able[place] for place in _takers(name, tensorflow, torches)])
+                takers = known[name] = tuple([able[place] for place in _takers(name, frameworks)])
             for taker in takers:
                 found += taker(module, index, name)
-        found += calls.of_module(context, module)
-        if protos is not None:
-            found += settings(context, protos, module)
-            found += protos.facts(module)
-        for part in _torch(torches):
-            found += part.of_module(context, module)
+        for part in of_module:
+            found += part(context, module)
     return facts
 
 
-def _torch(wanted: bool) -> tuple[_Part, ...]:
-    """The parts for PyTorch; projects without it do not even load them."""
-    if not wanted:
-        return ()
-    from npulint.assemble.recognise.torch import PARTS
-
-    return PARTS
-
-
-def _imported(context: Context) -> set[str]:
-    """The roots of all absolute imports of a project."""
-    return {
+def _frameworks(context: Context) -> Frameworks:
+    """The frameworks that a project imports."""
+    roots = {
         record.module.partition(".")[0]
         for module in context.project.modules.values()
         for record in module.code.imports
         if not record.level
     }
+    return tuple(name for name, wanted in _ROOTS.items() if not roots.isdisjoint(wanted))
 
 
-def _able(context: Context, protos: Protos | None, torches: bool) -> list[_Recogniser]:
-    """The recognisers in the order of `_wants`."""
-    able: list[_Recogniser] = [partial(part.of_call, context) for part in _COMMON]
-    if protos is not None:
-        able.append(sessions.Sessions(context, protos).of_call)
-        able += [partial(part.of_call, context) for part in _TENSORFLOW]
-    return able + [partial(part.of_call, context) for part in _torch(torches)]
+@cache
+def _package(framework: str) -> _Package:
+    """Loaded when a project first asks for it."""
+    return cast(_Package, import_module(f"npulint.assemble.recognise.{framework}"))
 
 
-@lru_cache(maxsize=4)
-def _wants(tensorflow: bool, torches: bool) -> tuple[_Wants, ...]:
-    wants: list[_Wants] = [part.wants for part in _COMMON]
-    if tensorflow:
-        wants += [sessions.wants, *(part.wants for part in _TENSORFLOW)]
-    return (*wants, *(part.wants for part in _torch(torches)))
+@cache
+def _parts(frameworks: Frameworks) -> tuple[_Part, ...]:
+    common: tuple[_Part, ...] = (calls, commands)
+    return (*common, *(part for name in frameworks for part in _package(name).PARTS))
 
 
 @lru_cache(maxsize=20_000)
-def _takers(name: str, tensorflow: bool, torches: bool) -> tuple[int, ...]:
+def _takers(name: str, frameworks: Frameworks) -> tuple[int, ...]:
     """Which recognisers want a callee, by their positions."""
-    return tuple([position for position, wants in enumerate(_wants(tensorflow, torches)) if wants(name)])
+    return tuple([position for position, part in enumerate(_parts(frameworks)) if part.wants(name)])

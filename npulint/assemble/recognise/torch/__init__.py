@@ -1,7 +1,7 @@
 """What only PyTorch projects are asked: devices, optimizers, training steps, loaders …, one module per area.
 
 A part has ``wants(name)``, ``of_call(context, module, index, name)`` for the calls that it wants, and
-``of_module(context, module)`` for facts that are no calls.
+``of_module(context, module)`` for the facts of a module that are no calls.
 """
 
 from npulint.assemble.recognise.torch import (
@@ -47,3 +47,4 @@ PARTS = (
     debugging,
     affinity,
 )
+OF_MODULE = tuple(part.of_module for part in PARTS)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from npulint.assemble.context import Context
 from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
+from npulint.assemble.purpose import purpose
 from npulint.assemble.reach import is_stage, looks_like_dataset
-from npulint.assemble.recognise.sessions import purpose
 from npulint.facts.code import Bind, Ref, Result
 from npulint.facts.model import Fact
 from npulint.later import regex

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from npulint.assemble.context import Context
 from npulint.assemble.module import Module
-from npulint.assemble.recognise.protos import Protos
+from npulint.assemble.recognise.tensorflow.protos import Protos, protos_of
 from npulint.facts.code import Bind, Const, Value
 from npulint.facts.model import Fact, Span
 from npulint.later import regex
@@ -23,9 +23,10 @@ _CONFIG_CALLS = {
 }
 
 
-def settings(context: Context, protos: Protos, module: Module) -> list[Fact]:
+def of_module(context: Context, module: Module) -> list[Fact]:
     """All ``setting`` facts of a module."""
     found = []
+    protos = protos_of(context)
     for target, binds in module.dotted.items():
         for bind in binds:
             fact = _assigned(context, protos, module, target, bind)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from npulint.assemble.context import Context
 from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
-from npulint.assemble.recognise.protos import Protos, site_key
+from npulint.assemble.purpose import purpose
+from npulint.assemble.recognise.tensorflow.protos import Protos, protos_of, site_key
 from npulint.facts.code import Const, Op, Result, Value
 from npulint.facts.model import Fact
 from npulint.later import regex
@@ -29,20 +30,6 @@ _CANNED = regex(r"^tensorflow\.estimator\.(?:DNN|Linear|Baseline|BoostedTrees)\w
 _TPU = frozenset(("tensorflow.contrib.tpu.TPUEstimator", "tensorflow.estimator.tpu.TPUEstimator"))
 _PLAIN = frozenset(("tensorflow.estimator.Estimator", "tensorflow.contrib.learn.Estimator"))
 _NPU_PROTO = ("npu_config_proto", "npu_run_config_init", "session_dump_config")
-_PURPOSES = (
-    ("train", regex(r"(?:^|[_./])(?:re)?train(?!_?data|_?set|_?input)|fit\b|finetune")),
-    (
-        "export",
-        regex(r"freeze|frozen|export|convert|ckpt|2pb|_pb\b|to_pb|onnx|save_?model|saved_model|inspect|checkpoint"),
-    ),
-    (
-        "evaluate",
-        regex(
-            r"eval|(?:^|[_./])test|valid|predict|infer|demo|sample|generat|visuali|metric|detect(?!or|ion)|benchmark"
-        ),
-    ),
-    ("data", regex(r"data|record|dataset|preprocess|prepare|download|(?:^|[_./])input")),
-)
 
 
 def wants(name: str) -> bool:
@@ -54,6 +41,11 @@ def wants(name: str) -> bool:
         or name.endswith(".NPUEstimator")
         or bool(_CANNED.match(name))
     )
+
+
+def of_call(context: Context, module: Module, index: int, name: str) -> list[Fact]:
+    """A ``session`` or ``estimator`` fact for a wanted call."""
+    return Sessions(context, protos_of(context)).of_call(module, index, name)
 
 
 class Sessions:
@@ -126,22 +118,7 @@ class Sessions:
         return "other" if names and all("RunConfig" in n for n in names) else "unknown"
 
 
-def purpose(module: Module, block: int) -> str:
-    """What code is for, told by its function's, class's and file's names: train, evaluate, export, data
-    or unknown. The innermost name that says something wins."""
-    words = [*module.qualname(block).lower().split(".")[::-1], _file_words(module.path)]
-    for word in words:
-        for answer, pattern in _PURPOSES:
-            if word and pattern.search(word):
-                return answer
-    return "unknown"
-
-
 def _only_asked(module: Module, index: int) -> bool:
     """``tf.Session().list_devices()`` runs no graph."""
     asked = Op(".", (Result(index), Const("list_devices")))
     return any(call.callee == asked for call in module.code.calls)
-
-
-def _file_words(path: str) -> str:
-    return "/".join(path.lower().rsplit("/", 2)[-1:]).removesuffix(".py")

@@ -37,6 +37,16 @@ class Proto:
         self.helpers: set[str] = set()
 
 
+def protos_of(context: Context) -> Protos:
+    """The ConfigProto objects of the project under recognition."""
+    return context.once("protos", lambda: Protos(context))
+
+
+def of_module(context: Context, module: Module) -> list[Fact]:
+    """``npu_optimizer`` facts."""
+    return protos_of(context).facts(module)
+
+
 class Protos:
     """All ConfigProto objects of a project by where they were made."""
 

@@ -7,7 +7,7 @@ import re
 from npulint.assemble.context import Context
 from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
-from npulint.assemble.recognise.optimizers import LOSS_SCALE_OPTIMIZERS, wrapped_by
+from npulint.assemble.recognise.tensorflow.optimizers import LOSS_SCALE_OPTIMIZERS, wrapped_by
 from npulint.facts.code import Const, Op, Value
 from npulint.facts.model import Fact
 from npulint.later import regex

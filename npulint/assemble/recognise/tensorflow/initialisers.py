@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from npulint.assemble.context import Context
 from npulint.assemble.module import Module
-from npulint.assemble.recognise.runs import is_session_run
+from npulint.assemble.recognise.tensorflow.runs import is_session_run
 from npulint.facts.code import Items, Op, Ref, Result, Value
 from npulint.facts.model import Fact
 from npulint.later import regex

@@ -5,7 +5,7 @@ from __future__ import annotations
 from npulint.assemble.context import Context
 from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
-from npulint.assemble.recognise.runs import runs_beside
+from npulint.assemble.recognise.tensorflow.runs import runs_beside
 from npulint.facts.code import Const, Op, Ref, Value
 from npulint.facts.model import Fact
 
