@@ -28,6 +28,7 @@ class Module:
         self.settled: dict[tuple[int, str], str] = {}  # names that mean the same on every line of a block
         self.folder = posixpath.dirname(file.path)
         self.scope: list[int] = []
+        self._chains: dict[int, list[int]] = {}
         self._functions: list[int] = []
         self._loops: list[int] = []
         for index, block in enumerate(self.blocks):
@@ -190,11 +191,14 @@ class Module:
         return -1
 
     def ancestors(self, block: int) -> list[int]:
-        """The block and all blocks around it, innermost first."""
-        chain = []
-        while block >= 0:
-            chain.append(block)
-            block = self.blocks[block].parent
+        """The block and all blocks around it, innermost first; not to be changed."""
+        chain = self._chains.get(block)
+        if chain is None:
+            chain = self._chains[block] = []
+            around = block
+            while around >= 0:
+                chain.append(around)
+                around = self.blocks[around].parent
         return chain
 
     def qualname(self, block: int) -> str:

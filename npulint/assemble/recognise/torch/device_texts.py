@@ -49,7 +49,8 @@ _INDEX = regex(r"^(?:\w+[._])?(?:rank|local_rank|gpu|gpu_id|device_id|dev_id)$",
 _DEPTH = 6
 _SILENT = (Ref, Unknown, Function)
 _DISPLAYS = (Items, Table)
-_COMPOSITES = (Op, Result)
+_COMPOSING = frozenset(("if", "or", "and", "+", "%", "join"))
+_TEXT_CALLS = frozenset(("format", "str"))
 
 
 def texts(context: Context, module: Module) -> list[Fact]:
@@ -104,7 +105,11 @@ def device_text(module: Module, value: Value) -> str:
     if isinstance(value, _DISPLAYS):
         inner = [device_text(module, v) for v in (value.values if isinstance(value, Table) else value.items)]
         return next((t for t in inner if t.startswith("cuda")), "") or next(filter(None, inner), "")
-    if isinstance(value, _COMPOSITES):
+    if isinstance(value, Op):
+        composed = value.op in _COMPOSING
+    else:
+        composed = isinstance(value, Result) and module.written(value.call) in _TEXT_CALLS
+    if composed:
         found = [text for text in leaves(module, value) if _COMPOSED.match(text)]
         return next((t for t in found if t.startswith("cuda")), "") or next(iter(found), "")
     return ""
