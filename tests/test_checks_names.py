@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import importlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,6 +22,17 @@ _LATER = {
     "tensorflow.config.list_physical_devices",
     "tensorflow.python.client.device_lib.list_local_devices",  # private in every release, and used everywhere
 }
+# What PyTorch once had, or only the NPU's builds of it.
+_FORMER = {
+    "torch.backends.cudnn.fastest",
+    "torch.backends.cudnn.verbose",
+    "torch.copy_memory_",
+    "torch.empty_with_format",
+    "torch.fast_gelu",
+    "torch.get_npu_format",
+    "torch.set_deterministic",
+    "torch.utils.ffi.create_extension",
+}
 _CHECKS = load_catalogue(use_cache=False).checks
 _KINDS = ("call", "mention", "optimizer", "session", "lookup_table", "variable", "control_flow", "distribution")
 
@@ -33,14 +45,30 @@ def _queries(query: Query | None) -> Iterator[Query]:
         yield from _queries(part)
 
 
-def _names(check: Check) -> set[str]:
+def _names(check: Check, framework: str = "tensorflow") -> set[str]:
     """The literal framework names in the questions of a check."""
     found: set[str] = set()
     for root in (check.find, check.needs, check.unless, check.related):
         for query in _queries(root):
             if query.kind in _KINDS:
-                found.update(n for n in query.names if "*" not in n and "(" not in n and n.startswith("tensorflow."))
+                found.update(n for n in query.names if "*" not in n and "(" not in n and n.startswith(f"{framework}."))
     return found
+
+
+def _is_there(name: str) -> bool:
+    """Whether the installed library has a member of this name."""
+    parts = name.split(".")
+    for end in range(len(parts), 0, -1):
+        try:
+            found: object = importlib.import_module(".".join(parts[:end]))
+        except ImportError:
+            continue
+        for part in parts[end:]:
+            if not hasattr(found, part):
+                return False
+            found = getattr(found, part)
+        return True
+    return False
 
 
 def _known() -> set[str]:
@@ -60,10 +88,18 @@ _KNOWN = _known()
 
 @pytest.mark.parametrize("check", _CHECKS, ids=[c.name for c in _CHECKS])
 def test_names_are_spelt_canonically(check: Check) -> None:
-    assert [name for name in sorted(_names(check)) if canonical(name) != name] == []
+    names = _names(check) | _names(check, "torch") | _names(check, "apex")
+    assert [name for name in sorted(names) if canonical(name) != name] == []
 
 
 @pytest.mark.parametrize("check", _CHECKS, ids=[c.name for c in _CHECKS])
 def test_names_exist(check: Check) -> None:
     unknown = [n for n in sorted(_names(check)) if n not in _KNOWN | _LATER and not n.startswith("tensorflow.contrib.")]
     assert unknown == []
+
+
+def test_names_of_pytorch_exist() -> None:
+    pytest.importorskip("torch")
+    named = {name for check in _CHECKS for name in _names(check, "torch") if not name.startswith("torch.npu.")}
+    assert len(named) > 50
+    assert [name for name in sorted(named - _FORMER) if not _is_there(name)] == []
