@@ -98,6 +98,7 @@ def test_names_exist(check: Check) -> None:
     assert unknown == []
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_names_of_pytorch_exist() -> None:
     pytest.importorskip("torch")
     named = {name for check in _CHECKS for name in _names(check, "torch") if not name.startswith("torch.npu.")}

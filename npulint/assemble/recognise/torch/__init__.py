@@ -6,8 +6,10 @@ A part has ``wants(name)``, ``of_call(context, module, index, name)`` for the ca
 
 from npulint.assemble.recognise.torch import (
     affinity,
+    apex_amp,
     apis,
     backends,
+    clipping,
     debugging,
     devices,
     distribution,
@@ -22,6 +24,7 @@ from npulint.assemble.recognise.torch import (
     npu_ops,
     optimizers,
     precision,
+    scaling,
     shapes,
     steps,
 )
@@ -31,6 +34,9 @@ PARTS = (
     devices,
     optimizers,
     precision,
+    apex_amp,
+    scaling,
+    clipping,
     apis,
     doubles,
     exports,

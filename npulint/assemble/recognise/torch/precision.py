@@ -25,23 +25,19 @@ _DEPTH = 5
 
 
 def wants(name: str) -> bool:
-    """Autocast, casts to half precision, mask fills, and what `scaling` wants."""
+    """Autocast, casts to half precision, mask fills."""
     last = name.rpartition(".")[2]
-    if last in _FILLS or last in _CASTS or name in _AUTOCAST or name == "torch.where":
-        return True
-    return scaling.wants(name)
+    return last in _FILLS or last in _CASTS or name in _AUTOCAST or name == "torch.where"
 
 
 def of_call(context: Context, module: Module, index: int, name: str) -> list[Fact]:
-    """``autocast``, ``half_model``, ``mask_fill`` facts and those of `scaling`."""
+    """``autocast``, ``half_model`` and ``mask_fill`` facts."""
     last = name.rpartition(".")[2]
     if name in _AUTOCAST:
         return [_autocast(context, module, index, name)]
     if last in _FILLS or name == "torch.where":
         return _fill(context, module, index, last)
-    if last in _CASTS:
-        return _cast(context, module, index, last)
-    return scaling.of_call(context, module, index, name)
+    return _cast(context, module, index, last)
 
 
 def of_module(context: Context, module: Module) -> list[Fact]:

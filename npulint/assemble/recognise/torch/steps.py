@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from npulint.assemble.context import Context
 from npulint.assemble.module import Module
-from npulint.assemble.recognise.torch.scaling import is_stepped, scaled
+from npulint.assemble.recognise.torch.backward import is_stepped, scaled
 from npulint.facts.model import Fact
 from npulint.later import regex
 

@@ -1,0 +1,72 @@
+"""Clipping of gradients: are they scaled at that moment, and whose are they?"""
+
+from __future__ import annotations
+
+from npulint.assemble.context import Context
+from npulint.assemble.flow import argument
+from npulint.assemble.module import Module
+from npulint.assemble.recognise.torch.backward import scale_block
+from npulint.assemble.recognise.torch.origin import is_model, receiver
+from npulint.facts.code import Call, Result
+from npulint.facts.model import Fact
+
+_CLIPS = frozenset(f"torch.nn.utils.{name}" for name in ("clip_grad_norm_", "clip_grad_norm", "clip_grad_value_"))
+
+
+def wants(name: str) -> bool:
+    """The functions of PyTorch that clip gradients."""
+    return name in _CLIPS
+
+
+def of_call(context: Context, module: Module, index: int, name: str) -> list[Fact]:
+    """``grad_clip`` facts."""
+    return [_clip(context, module, index, name)]
+
+
+def of_module(context: Context, module: Module) -> list[Fact]:
+    """All are calls."""
+    return []
+
+
+def _clip(context: Context, module: Module, index: int, name: str) -> Fact:
+    call = module.code.calls[index]
+    return context.call_fact(
+        "grad_clip",
+        name,
+        module,
+        index,
+        scaled=lambda: _clipped(context, module, call),
+        params=lambda: _clipped_parameters(context, module, call),
+    )
+
+
+def _clipped(context: Context, module: Module, call: Call) -> str:
+    """What the gradients are when they are clipped: inside (apex's block: still scaled), scaler (scaled by one and not
+    unscaled), unscaled (explicitly) or no."""
+    if scale_block(context, module, call.block) >= 0:
+        return "inside"
+    function = module.function_of(call.block)
+    around = set(module.ancestors(call.block))
+    before = [i for i in module.calls_in.get(function, ()) if module.code.calls[i].line < call.line]
+    names = {i: context.names.of_call(module, i) for i in before}
+    if any(n.endswith(".unscale_") for n in names.values()):
+        return "unscaled"
+    for i, n in names.items():
+        if n.endswith("scale().backward") and module.code.calls[i].block in around:
+            return "scaler"
+    return "no"
+
+
+def _clipped_parameters(context: Context, module: Module, call: Call) -> str:
+    """Whose gradients: master (apex's), model or unknown."""
+    value = argument(call, "parameters", 0)
+    name = context.names.of_value(module, value, call.block, call.line) if value is not None else "?"
+    if name.endswith("master_params()"):
+        return "master"
+    if isinstance(value, Result):
+        inner = module.code.calls[value.call]
+        if module.written(value.call) == "parameters" and is_model(
+            context, module, receiver(inner), inner.block, inner.line
+        ):
+            return "model"
+    return "unknown"
