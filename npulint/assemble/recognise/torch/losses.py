@@ -82,6 +82,7 @@ def _valued(module: Module, value: Value, depth: int = 0) -> bool:
 
 
 def takes_loss(context: Context, module: Module, call: Call) -> bool:
+    """Whether a call is given a loss, as its first argument or the object that it is called on."""
     receiver = receiver_of(call)
     values = call.args[:1] or ((receiver,) if receiver is not None else ())
     return any(is_loss(context, module, value, call.block, call.line) for value in values)

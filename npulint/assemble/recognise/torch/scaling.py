@@ -75,6 +75,7 @@ def device(context: Context, module: Module, call: Call, name: str) -> str:
 
 
 def enabled(context: Context, module: Module, call: Call) -> str:
+    """Whether a scaler or an autocast is switched on: yes, no or unknown."""
     value = argument(call, "enabled", -1)
     known = truth(context.known(module, value, call)) if value is not None else True
     return "unknown" if known is None else "yes" if known else "no"
