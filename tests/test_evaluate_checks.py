@@ -270,9 +270,9 @@ def test_one_finding_for_a_program_stands_in_its_entry() -> None:
     ]
 
 
-def test_related_places_are_listed_first() -> None:
+def test_related_places_follow_those_that_the_finding_speaks_for() -> None:
     found = _findings("tf.abs(1)\ntf.abs(2)\ntf.nn.relu(3)", once="file", related=_call("tensorflow.nn.relu"))
-    assert _places(found) == [("train.py", 2, [("train.py", 4), ("train.py", 3)])]
+    assert _places(found) == [("train.py", 2, [("train.py", 3), ("train.py", 4)])]
 
 
 def test_related_places_are_not_endless() -> None:

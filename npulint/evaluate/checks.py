@@ -142,7 +142,7 @@ def _finding(check: Check, text: Text, facts: list[Fact], related: list[Fact], p
         message=fill(text.message, fact, counts),
         why=fill(text.why, fact, counts),
         fix=Fix(fill(text.fix, fact, counts), check.applicability),
-        related=tuple(Related(f.path, f.span, f.name) for f in [*related, *facts[1:]]),
+        related=tuple(Related(f.path, f.span, f.name) for f in [*facts[1:], *related]),
         program=program.entry or program.root,
     )
 
