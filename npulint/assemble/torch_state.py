@@ -6,8 +6,15 @@ from npulint.assemble.index import Index
 from npulint.facts.model import Fact
 from npulint.facts.values import Known
 
-_TRANSFER = "torch_npu.contrib.transfer_to_npu"
-_AGNOSTIC = frozenset(("accelerate", "pytorch_lightning", "lightning", "lightning_fabric"))
+# What replaces the CUDA names, itself or by importing what does.
+_TRANSFER = (
+    "torch_npu.contrib.transfer_to_npu",
+    "deepspeed_npu",
+    "megatron_npu",
+    "ascendspeed",
+    "mindspeed.megatron_adaptor",
+)
+_AGNOSTIC = frozenset(("accelerate", "pytorch_lightning", "lightning", "lightning_fabric", "mmcv", "mmengine"))
 TORCH_LAUNCHERS = ("torchrun", "torch.distributed.run", "torch.distributed.launch")
 _AUTOCAST = ("torch.autocast", "torch.cuda.amp.autocast", "torch.npu.amp.autocast")
 _SCALERS = ("torch.cuda.amp.GradScaler", "torch.amp.GradScaler", "torch.npu.amp.GradScaler")

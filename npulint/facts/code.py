@@ -144,7 +144,8 @@ class Mention(msgspec.Struct, frozen=True, array_like=True, gc=False):
 class Note(msgspec.Struct, frozen=True, array_like=True):
     """An expression that only PyTorch checks ask about; other files have none. Kinds: compare (with a text
     or name that says CUDA, GPU or NCCL), attribute (of an object that was not imported: ``x.is_cuda``), mask (a
-    subscript that is read and whose index is computed), matmul (``a @ b``)."""
+    subscript that is read and whose index is computed), matmul (``a @ b``), choice (what a conditional expression
+    gives if its test, the value, asks for CUDA)."""
 
     kind: str
     value: Value

@@ -23,7 +23,7 @@ from npulint.facts.code import (
     Table,
     Value,
 )
-from npulint.read.python.notes import COMPUTED, NOTED, says_cuda
+from npulint.read.python.notes import COMPUTED, NOTED, asks_cuda, says_cuda
 from npulint.read.python.places import Places
 
 _DEEP = 60  # expression levels read by recursion; what lies deeper is queued and read afterwards
@@ -275,7 +275,10 @@ class Expressions(Places):
         return result
 
     def _conditional(self, node: ast.IfExp, block: int) -> Value:
-        return Op("if", (self.value(node.test, block), self.value(node.body, block), self.value(node.orelse, block)))
+        test = self.value(node.test, block)
+        if self._notes and asks_cuda(test, self.calls):
+            self._note("choice", test, node.body, block)
+        return Op("if", (test, self.value(node.body, block), self.value(node.orelse, block)))
 
     def _display(self, node: ast.Tuple | ast.List | ast.Set, block: int) -> Value:
         if len(node.elts) > _WIDE:

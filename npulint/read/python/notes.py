@@ -8,6 +8,7 @@ import re
 from npulint.facts.code import Call, Const, Items, Op, Ref, Result, Value
 from npulint.later import regex
 
+_DEPTH = 4  # parts of parts of a condition
 _SHORT = 60  # characters of a text that may name a device
 _CUDA = regex(r"cuda|nccl|gpu", re.IGNORECASE)
 NOTED = frozenset(
@@ -29,6 +30,17 @@ def says_cuda(value: Value) -> bool:
     if isinstance(value, Ref):
         return ".cuda" in value.name
     return isinstance(value, Items) and any(says_cuda(item) for item in value.items)
+
+
+def asks_cuda(test: Value, calls: list[Call], depth: int = 0) -> bool:
+    """Whether a condition speaks of CUDA or GPUs: ``x.is_cuda``, ``device.type == "cuda"``, ``use_gpu``."""
+    if isinstance(test, Ref):
+        return _CUDA.search(test.name) is not None
+    if isinstance(test, Const):
+        return says_cuda(test)
+    if isinstance(test, Op):
+        return depth < _DEPTH and any(asks_cuda(part, calls, depth + 1) for part in test.operands)
+    return isinstance(test, Result) and depth < _DEPTH and asks_cuda(calls[test.call].callee, calls, depth + 1)
 
 
 def indices_of(subscript: Value) -> tuple[Value, ...]:

@@ -9,7 +9,7 @@ from npulint.assemble.context import Context
 from npulint.assemble.module import Module
 from npulint.assemble.recognise.torch import device_names as known
 from npulint.assemble.recognise.torch import device_order, device_tests, device_texts
-from npulint.facts.code import Ref
+from npulint.facts.code import Call, Op, Ref
 from npulint.facts.model import Fact, Span
 from npulint.later import regex
 
@@ -59,7 +59,9 @@ def _of_call(context: Context, module: Module, index: int, name: str) -> list[Fa
         return [context.call_fact("cuda", name, module, index, form="flag", breaks="no")]
     if "(" in name:
         return []
-    return [context.call_fact("cuda", name, module, index, **_member(context, module, call.block, name))]
+    chosen = _of_choice(context, module, call)
+    guarded = "yes" if chosen else _guarded(module, call.block, call.line, call.column)
+    return [context.call_fact("cuda", name, module, index, **_member(context, module, call.block, name, guarded))]
 
 
 def of_module(context: Context, module: Module) -> list[Fact]:
@@ -101,7 +103,7 @@ def _method(context: Context, module: Module, index: int, name: str) -> Fact:
         breaks="yes",
         counterpart="npu",
         receiver=receiver,
-        guarded=_tried(module, call.block),
+        guarded=_guarded(module, call.block, call.line, call.column),
         ported=partial(known.ported, context, module),
     )
     return fact if call.end_line == call.line or call.args else device_texts.at_end(fact, len(".cuda()"))
@@ -117,14 +119,14 @@ def _receiver(context: Context, module: Module, name: str) -> str:
     return "tensor" if holder.startswith("torch.") else "unknown"
 
 
-def _member(context: Context, module: Module, block: int, name: str) -> dict[str, object]:
+def _member(context: Context, module: Module, block: int, name: str, guarded: str) -> dict[str, object]:
     """The attributes of the use of a member of torch.cuda."""
     attrs: dict[str, object] = {
         "counterpart": known.counterpart(name),
         "covered": known.covered(name),
         "breaks": known.breaks(name),
         "group": known.group(name),
-        "guarded": _tried(module, block),
+        "guarded": guarded,
         "ported": partial(known.ported, context, module),
     }
     if name in known.AVAILABLE:
@@ -137,8 +139,21 @@ def _member(context: Context, module: Module, block: int, name: str) -> dict[str
     return attrs
 
 
-def _tried(module: Module, block: int) -> str:
-    return "yes" if any(module.blocks[b].kind in ("try", "except") for b in module.ancestors(block)) else "no"
+def _guarded(module: Module, block: int, line: int, column: int) -> str:
+    """Whether code is tried, is what a conditional expression gives on CUDA, or is an own ``cuda`` method."""
+    tried = any(module.blocks[b].kind in ("try", "except") for b in module.ancestors(block))
+    if tried or module.qualname(block).rpartition(".")[2] == "cuda":
+        return "yes"
+    here = (line, column)
+    chosen = (n for n in module.code.notes if n.kind == "choice")
+    return "yes" if any((n.line, n.column) <= here < (n.end_line, n.end_column) for n in chosen) else "no"
+
+
+def _of_choice(context: Context, module: Module, call: Call) -> bool:
+    """Whether the name that is called stands for one of several: ``kind = torch.cuda.X if cuda else torch.X``."""
+    name = call.callee.name if isinstance(call.callee, Ref) else ""
+    binds = context.flow.bindings(module, name, call.block, call.line) if name and "." not in name else []
+    return any(isinstance(bind.value, Op) and bind.value.op in ("if", "or") for _, bind in binds)
 
 
 def _mentions(context: Context, module: Module) -> Iterator[Fact]:
@@ -154,9 +169,10 @@ def _mentions(context: Context, module: Module) -> Iterator[Fact]:
             attrs: dict[str, object] = {"form": "version", "use": use, "breaks": "yes" if use == "parsed" else "no"}
         elif name in _METHODS:
             attrs = {"form": "method", "covered": "yes", "breaks": "yes", "counterpart": "npu", "receiver": "tensor"}
-            attrs["guarded"] = _tried(module, record.block)
+            attrs["guarded"] = _guarded(module, record.block, record.line, record.column)
         elif name.startswith(known.CUDA) and _is_member(name):
-            attrs = {**_member(context, module, record.block, name), "breaks": "no", "mentioned": "yes"}
+            guarded = _guarded(module, record.block, record.line, record.column)
+            attrs = {**_member(context, module, record.block, name, guarded), "breaks": "no", "mentioned": "yes"}
         else:
             continue
         span = Span(record.line, record.column, record.line, record.end_column)
