@@ -145,6 +145,9 @@ def test_a_scaler_object_that_computes_the_gradients() -> None:
         ("import torch.npu\n", "manual"),
         ("import torch\nmodel.npu()\n", "manual"),
         ("import torch\nfrom accelerate import Accelerator\n", "agnostic"),
+        ("import torch\nfrom mmcv.runner import build_runner\n", "agnostic"),
+        ("import torch\nfrom mmcv import Config\n", "none"),
+        ("import torch\nimport deepspeed_npu\n", "transfer"),
     ],
 )
 def test_the_way_to_the_npu(text: str, answer: str) -> None:

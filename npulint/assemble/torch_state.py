@@ -14,7 +14,8 @@ _TRANSFER = (
     "ascendspeed",
     "mindspeed.megatron_adaptor",
 )
-_AGNOSTIC = frozenset(("accelerate", "pytorch_lightning", "lightning", "lightning_fabric", "mmcv", "mmengine"))
+_AGNOSTIC = frozenset(("accelerate", "pytorch_lightning", "lightning", "lightning_fabric"))
+_RUNNERS = ("mmcv.runner", "mmcv.parallel", "mmcv.engine", "mmengine.runner")  # of mmcv other parts are mere tools
 TORCH_LAUNCHERS = ("torchrun", "torch.distributed.run", "torch.distributed.launch")
 _AUTOCAST = ("torch.autocast", "torch.cuda.amp.autocast", "torch.npu.amp.autocast")
 _SCALERS = ("torch.cuda.amp.GradScaler", "torch.amp.GradScaler", "torch.npu.amp.GradScaler")
@@ -59,7 +60,7 @@ def migration(index: Index) -> str:
         return "transfer"
     if any(name.startswith(("torch_npu", "torch.npu")) for name in imports) or _speaks_npu(index):
         return "manual"
-    if any(name.partition(".")[0] in _AGNOSTIC for name in imports) or any(
+    if any(name.partition(".")[0] in _AGNOSTIC or name.startswith(_RUNNERS) for name in imports) or any(
         fact.name.startswith("torch.accelerator.") for fact in index.of_kind("call")
     ):
         return "agnostic"
