@@ -38,10 +38,13 @@ def of_call(context: Context, module: Module, index: int, name: str) -> list[Fac
 
 
 def _with_place(context: Context, module: Module, facts: list[Fact]) -> list[Fact]:
-    """The facts, each told whether its file is a script to start."""
+    """The facts, each told whether its file is a script to start, and texts whether something guards them."""
     for fact in facts:
         if fact.kind == "cuda":
             fact.attrs["script"] = partial(known.script, context, module)
+            if fact.attrs.get("form") == "text" and fact.around is not None:
+                place = (fact.around.block, fact.span.line, fact.span.column)
+                fact.attrs.setdefault("guarded", partial(_guarded, module, *place))
     return facts
 
 
