@@ -45,11 +45,27 @@ class Finding(msgspec.Struct, frozen=True):
     url: str = ""
 
 
+class Evidence(msgspec.Struct, frozen=True):
+    """A place that decides a readiness item. `check` and `code` name the check that fails it there; they are
+    empty for what passes it, and for what a person has to look at."""
+
+    path: str
+    span: Span
+    check: str = ""
+    code: str = ""
+
+
 class ChecklistItem(msgspec.Struct, frozen=True):
-    """One line of a program's readiness list; status is ok, todo or unknown."""
+    """One line of a program's readiness list, its texts in the language of the run. Status is passed, failed
+    or unknown; `evidence` is the place that shows it, if there is one. `look` says what a person has to
+    look at where the status is unknown. `failures` are all places that fail the item, the gravest first."""
 
     item: str
+    title: str
     status: str
+    evidence: Evidence | None = None
+    look: str = ""
+    failures: tuple[Evidence, ...] = ()
 
 
 class ProgramSummary(msgspec.Struct, frozen=True):

@@ -10,8 +10,8 @@ from npulint.assemble.build import assemble
 from npulint.cache import Cache
 from npulint.catalogue.check import Catalogue
 from npulint.discover.kinds import SourceFile
-from npulint.evaluate.checklist import summarise
 from npulint.evaluate.checks import evaluate
+from npulint.evaluate.summary import summarise
 from npulint.facts.model import FileFacts, Problem
 from npulint.findings import Finding, ProgramSummary
 from npulint.memory import fingerprint, remembered_facts
@@ -66,9 +66,10 @@ def _judged(root: str, files: Sequence[FileFacts], catalogue: Catalogue, setting
     findings: list[Finding] = []
     programs: list[ProgramSummary] = []
     for program in assemble(root, files, settings.target.get("adapter", ""), settings.target.get("torch", "")):
-        findings += evaluate(catalogue.checks, program, settings.target, settings.language())
+        verdict = evaluate(catalogue, program, settings.target, settings.language())
+        findings += verdict.findings
         if program.entry and program.attrs["framework"] != "none":
-            programs.append(summarise(program))
+            programs.append(summarise(program, verdict.checklist))
     slim = [FileFacts(f.path, f.kind, problems=f.problems, comments=f.comments) for f in files]
     return Outcome(findings, programs, slim)
 

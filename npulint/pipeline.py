@@ -52,7 +52,12 @@ def piped(settings: Settings) -> Discovery:
 
 
 def judge(files: dict[str, str], target: dict[str, str], catalogue: Catalogue) -> list[Finding]:
-    """What the catalogue says of some texts by file name: how the examples of checks are tested."""
+    """The findings of the catalogue about some texts by file name: how the examples of checks are tested."""
+    return review(files, target, catalogue).findings
+
+
+def review(files: dict[str, str], target: dict[str, str], catalogue: Catalogue) -> RunResult:
+    """All that the catalogue says of some texts by file name, as one project."""
     import tempfile
 
     with tempfile.TemporaryDirectory(prefix="npulint-") as folder:
@@ -65,7 +70,7 @@ def judge(files: dict[str, str], target: dict[str, str], catalogue: Catalogue) -
         found = discover(settings.paths, settings.discovery())
         sources = [msgspec.structs.replace(one, path=os.path.relpath(one.location, folder)) for one in found.files]
         outcome = judge_project(".", sources, catalogue, settings, open_cache(False))
-    return settle(outcome.findings, outcome.programs, outcome.files, (), settings, catalogue).findings
+    return settle(outcome.findings, outcome.programs, outcome.files, (), settings, catalogue)
 
 
 def facts_of(path: str) -> list[Fact]:

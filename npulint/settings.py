@@ -9,7 +9,7 @@ import msgspec
 if TYPE_CHECKING:
     from npulint.discover.files import DiscoverOptions
 
-PEOPLE_FORMATS = ("text", "concise")
+PEOPLE_FORMATS = ("text", "concise", "markdown")
 MACHINE_FORMATS = ("json",)
 FORMATS = PEOPLE_FORMATS + MACHINE_FORMATS
 RANK = {"note": 0, "warning": 1, "error": 2, "never": 3}

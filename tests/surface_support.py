@@ -13,7 +13,7 @@ from npulint.catalogue.check import Catalogue
 from npulint.cli.host import Host
 from npulint.cli.main import main
 from npulint.facts.model import Fact, Problem, Span
-from npulint.findings import ChecklistItem, Finding, Fix, ProgramSummary, Related, RunResult, Summary
+from npulint.findings import ChecklistItem, Evidence, Finding, Fix, ProgramSummary, Related, RunResult, Summary
 from npulint.settings import Settings
 
 SOURCES: dict[str, list[str]] = {
@@ -111,7 +111,16 @@ def sample() -> RunResult:
             ("estimator",),
             ("train",),
             "multi",
-            (ChecklistItem("device", "todo"), ChecklistItem("loss_scale", "ok"), ChecklistItem("own", "unknown")),
+            (
+                ChecklistItem(
+                    "device",
+                    "runs on the NPU",
+                    "failed",
+                    Evidence("models/train.py", Span(7, 1, 7, 9), "no-npu", "NPU1101"),
+                ),
+                ChecklistItem("loss_scale", "loss | scale", "passed", Evidence("models/opt\x1b.py", Span(3, 1, 3, 2))),
+                ChecklistItem("own", "own\u202e item", "unknown", look="Compare `a|b` with *the* reference."),
+            ),
         ),
     ]
     unread = [
@@ -147,12 +156,12 @@ def call(
         seen.append(settings)
         return run(settings) if run else result or RunResult(summary=Summary(files=1, read=1))
 
-    def fake_judge(files: dict[str, str], target: dict[str, str], catalogue: Catalogue) -> list[Finding]:
-        return list(judged)
+    def fake_review(files: dict[str, str], target: dict[str, str], catalogue: Catalogue) -> RunResult:
+        return RunResult(findings=list(judged))
 
     out, err = io.StringIO(), io.StringIO()
     stdin_stream = io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8")
     facts_of = facts if callable(facts) else lambda path: facts
-    host = Host(environ or {}, stdin_stream, out, err, fake_run, facts_of, fake_judge)
+    host = Host(environ or {}, stdin_stream, out, err, fake_run, facts_of, fake_review)
     code = main(list(words), host)
     return Answer(code, out.getvalue(), err.getvalue(), seen[0] if seen else None)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from npulint.catalogue import collect, compiled, load, scaffold, sources
-from npulint.catalogue.load import load_catalogue, load_checks
+from npulint.catalogue.load import load_catalogue, load_files
 from npulint.catalogue.problems import CatalogueError
 from npulint.errors import NpulintError
 from tests.catalogue_samples import sample, write
@@ -60,7 +60,7 @@ def test_a_family_folder_or_a_file_can_be_named(checks: Path, tmp_path: Path) ->
     mine = write(tmp_path, "own/tensorflow/mine.yaml", sample(code="NPU1102"))
     assert names((str(mine),)) == ["first", "mine"]
     assert names((str(mine.parent), str(mine), str(mine.parent.parent))) == ["first", "mine"]
-    assert [check.name for check in load_checks([str(mine)])] == ["mine"]
+    assert [check.name for check in load_files([str(mine)]).checks] == ["mine"]
 
 
 def test_hidden_files_and_linked_folders_are_left_alone(checks: Path, tmp_path: Path) -> None:
@@ -334,7 +334,7 @@ def test_the_built_in_checks_lie_in_the_package_or_beside_it(tmp_path: Path, mon
 
 def test_what_is_neither_file_nor_directory_is_an_error() -> None:
     with pytest.raises(CatalogueError, match="neither a file nor a directory"):
-        load_checks([os.devnull])
+        load_files([os.devnull])
 
 
 def test_a_file_that_vanishes_is_an_error(checks: Path) -> None:

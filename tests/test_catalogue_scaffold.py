@@ -8,7 +8,7 @@ import pytest
 
 from npulint.catalogue import scaffold
 from npulint.catalogue.examples import run_examples
-from npulint.catalogue.load import load_checks
+from npulint.catalogue.load import load_files
 from npulint.catalogue.scaffold import create
 from npulint.catalogue.schema import WRITABLE
 from tests.catalogue_samples import sample, write
@@ -28,7 +28,7 @@ def builtin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_skeleton_is_valid_and_its_example_fails(builtin: Path, tmp_path: Path, family: str) -> None:
     path = create(str(tmp_path / "own"), family, "new-check")
     assert path == str(tmp_path / "own" / family / "new-check.yaml")
-    (check,) = load_checks([path])
+    (check,) = load_files([path]).checks
     assert (check.family, check.name, check.status) == (family, "new-check", "preview")
     assert "TODO" in check.text["en"].message
     assert "待写" in check.text["zh"].message
@@ -45,20 +45,20 @@ def test_a_skeleton_is_valid_and_its_example_fails(builtin: Path, tmp_path: Path
     ],
 )
 def test_the_code_is_free(builtin: Path, family: str, category: str, code: str) -> None:
-    (check,) = load_checks([create(str(builtin), family, "new-check", category)])
+    (check,) = load_files([create(str(builtin), family, "new-check", category)]).checks
     assert (check.code, check.category) == (code, category)
 
 
 def test_codes_of_broken_and_foreign_files_count(builtin: Path, tmp_path: Path) -> None:
     write(builtin, "tensorflow/broken.yaml", "x: [\ncode: 'NPU1107'\n")
     write(tmp_path, "own/tensorflow/mine.yaml", "code: NPU1109\n")
-    (check,) = load_checks([create(str(tmp_path / "own"), "tensorflow", "new-check")])
+    (check,) = load_files([create(str(tmp_path / "own"), "tensorflow", "new-check")]).checks
     assert check.code == "NPU1110"
 
 
 def test_a_gap_is_filled_when_the_last_code_is_taken_and_then_it_ends(builtin: Path) -> None:
     write(builtin, "retired.txt", "".join(f"NPU11{n:02}\n" for n in range(1, 100) if n != 42))
-    (check,) = load_checks([create(str(builtin), "tensorflow", "new-check")])
+    (check,) = load_files([create(str(builtin), "tensorflow", "new-check")]).checks
     assert check.code == "NPU1142"
     with pytest.raises(ValueError, match="all codes NPU1101 to NPU1199 are taken"):
         create(str(builtin), "tensorflow", "another-check")

@@ -8,11 +8,11 @@ import msgspec
 import pytest
 
 from npulint.assemble.programs import Program
-from npulint.catalogue.check import Applies, Check, Query, Text
-from npulint.evaluate.checklist import summarise
+from npulint.catalogue.check import Applies, Catalogue, Check, Query, Text
 from npulint.evaluate.checks import applies, evaluate, fill
 from npulint.evaluate.match import Question
 from npulint.evaluate.register import Register
+from npulint.evaluate.summary import summarise
 from npulint.facts.model import Fact, Span
 from npulint.facts.values import Known
 from npulint.findings import Finding
@@ -199,8 +199,9 @@ _CHECK = Check(
 def _findings(text: str | dict[str, str], lang: str = "en", **fields: Any) -> list[Finding]:
     named = {"train.py": text} if isinstance(text, str) else text
     check = msgspec.structs.replace(_CHECK, **fields)
+    catalogue = Catalogue((check,))
     found = programs({p: _HEAD + t + "\n" + (_MAIN if p == "train.py" else "") for p, t in named.items()})
-    return [f for program in found for f in evaluate([check], program, {}, lang)]
+    return [f for program in found for f in evaluate(catalogue, program, {}, lang).findings]
 
 
 def test_finding_carries_its_check_and_place() -> None:
@@ -305,36 +306,6 @@ def test_capture_of_the_name() -> None:
 
 _OPT = "opt = tf.train.AdamOptimizer()\n"
 _NPU = "from npu_bridge.npu_init import *\n"
-# text -> item -> status
-_CHECKLIST = {
-    "nothing done": (
-        _OPT + "opt.minimize(l)",
-        {"device": "todo", "mixed_precision": "todo", "loss_scale": "todo", "static_batch": "unknown"},
-    ),
-    "everything done": (
-        _NPU
-        + _OPT
-        + "NPULossScaleOptimizer(opt, m).minimize(l)\nNPURunConfig(precision_mode='allow_mix_precision')\n"
-        + "tf.data.Dataset.range(3).batch(3, drop_remainder=True)",
-        {"device": "ok", "mixed_precision": "ok", "loss_scale": "ok", "static_batch": "ok"},
-    ),
-    "a short last batch": (
-        _OPT + "opt.minimize(l)\ntf.data.Dataset.range(3).batch(3)",
-        {"static_batch": "todo"},
-    ),
-    "an unknown mode": (
-        _NPU + _OPT + "opt.minimize(l)\nNPURunConfig(precision_mode=x)",
-        {"mixed_precision": "unknown"},
-    ),
-}
-
-
-@pytest.mark.parametrize(("text", "statuses"), _CHECKLIST.values(), ids=_CHECKLIST.keys())
-def test_checklist_of_a_training_program(text: str, statuses: dict[str, str]) -> None:
-    found = {item.item: item.status for item in summarise(_program(text)).checklist}
-    assert {key: found[key] for key in statuses} == statuses
-
-
 def test_summary_of_a_program() -> None:
     summary = summarise(_program(_OPT + "opt.minimize(l)\ntf.Session()"))
     assert (summary.entry, summary.files, summary.framework, summary.state) == (
@@ -390,4 +361,6 @@ def test_of_a_script_left_behind_only_what_names_it_speaks(
 ) -> None:
     query = Query("train_step", ("backward",))
     rule = msgspec.structs.replace(_CHECK, find=query, applies=Applies(migrations=migrations))
-    assert sorted({f.path for p in programs(sources) for f in evaluate([rule], p, {}, "en")}) == expected
+    catalogue = Catalogue((rule,))
+    found = [one for program in programs(sources) for one in evaluate(catalogue, program, {}, "en").findings]
+    assert sorted({one.path for one in found}) == expected

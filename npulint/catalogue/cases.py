@@ -33,7 +33,7 @@ def _example(fields: Fields, node: Node, what: str) -> Example | None:
             fields.problem(node, f"{what} must have either 'bad' or 'good'")
         return None
     bad = sides[0] == "bad"
-    files, expect = _files(fields, keys, sides[0], what)
+    files, expect = read_files(fields, keys, sides[0], what)
     if bad and files and not expect:
         fields.problem(keys["bad"], f"{what}: nothing is marked with '# expect'")
     if not bad and expect:
@@ -42,10 +42,11 @@ def _example(fields: Fields, node: Node, what: str) -> Example | None:
     for code in also:
         if not _CODE.match(code):
             fields.problem(keys["also"], f"{what}.also: '{code}' is not a code")
-    return Example(bad, files, _target(fields, keys, what), expect, also)
+    return Example(bad, files, read_target(fields, keys, what), expect, also)
 
 
-def _files(fields: Fields, keys: Keys, side: str, what: str) -> tuple[dict[str, str], tuple[Mark, ...]]:
+def read_files(fields: Fields, keys: Keys, side: str, what: str) -> tuple[dict[str, str], tuple[Mark, ...]]:
+    """The files of an example by name, without their markers, and the marked lines."""
     body = keys[side]
     if isinstance(body, Mapping):
         if "file" in keys:
@@ -119,7 +120,8 @@ def _name(fields: Fields, node: Node, what: str) -> str:
     return name
 
 
-def _target(fields: Fields, keys: Keys, what: str) -> dict[str, str]:
+def read_target(fields: Fields, keys: Keys, what: str) -> dict[str, str]:
+    """What an example runs with: versions and the SoC."""
     if "target" not in keys:
         return {}
     found = fields.mapping(keys["target"], f"{what}.target", (), TARGETS)

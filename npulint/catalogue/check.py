@@ -11,6 +11,7 @@ LEFT = "left"  # a PyTorch program that stands unported beside others that use t
 MIGRATIONS = ("none", "transfer", "manual", "agnostic", LEFT)
 STATES = ("not_started", "partial", "migrated")
 FAMILIES = {"engine": 0, "tensorflow": 1, "pytorch": 2, "launch": 3, "graph": 4, "run": 5, "compare": 6}
+ANSWERS = ("passed", "failed", "unknown")  # of a readiness item
 TOPICS = frozenset(
     """session_config estimator_migration setting mixed_precision mixlist loss_scale dropout drop_remainder
     dynamic_shape topk mix_compile variable_in_input_fn control_flow_v2 unsupported_op affinity_op py_func
@@ -105,8 +106,61 @@ class Check(msgspec.Struct, frozen=True):
     examples: tuple[Example, ...] = ()
 
 
+class ItemText(msgspec.Struct, frozen=True):
+    """The wording of a readiness item in one language: its title, and what a person has to look at where the
+    code alone cannot tell."""
+
+    title: str
+    look: str
+
+
+class Failing(msgspec.Struct, frozen=True):
+    """The findings that fail a readiness item: those of some topics from a severity on, without some
+    checks, and those of some checks whatever their severity."""
+
+    topics: tuple[str, ...] = ()
+    checks: tuple[str, ...] = ()
+    but: tuple[str, ...] = ()
+    severity: str = "warning"
+
+
+class ItemExample(msgspec.Struct, frozen=True):
+    """A test of a readiness item: its `answer` (passed, failed, unknown, absent) for the program train.py, and
+    the places that are evidence for it."""
+
+    answer: str
+    files: dict[str, str]
+    target: dict[str, str] = {}
+    evidence: tuple[tuple[str, int], ...] = ()
+
+
+class Item(msgspec.Struct, frozen=True):
+    """One line of the readiness list of a training program. It is left out where `needs` does not hold. Else
+    a finding that `fails` it, or a fact that `failed` finds, fails it; the first fact that `passed` finds passes
+    it; `otherwise` holds when there is none. The first fact that `look` finds is the place where a person has to look."""
+
+    name: str
+    order: int
+    text: dict[str, ItemText]
+    fails: Failing
+    otherwise: str
+    applies: Applies = Applies()
+    needs: Query | None = None
+    passed: Query | None = None
+    failed: Query | None = None
+    look: Query | None = None
+    examples: tuple[ItemExample, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """The name as reports for programs spell it."""
+        return self.name.replace("-", "_")
+
+
 class Catalogue(msgspec.Struct, frozen=True):
-    """All checks in code order; `digest` identifies their content for caches."""
+    """All checks in code order and the items of the readiness list in theirs; `digest` identifies their
+    content for caches."""
 
     checks: tuple[Check, ...] = ()
     digest: str = ""
+    items: tuple[Item, ...] = ()

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 
 import msgspec
 
-from npulint.catalogue.check import Catalogue, Check
+from npulint.catalogue.check import Catalogue, Check, Item
 from npulint.catalogue.problems import CatalogueError, CatalogueProblem
+from npulint.catalogue.readiness import FOLDER, ParsedItem, parse_item
 from npulint.catalogue.schema import Parsed, parse_check
 from npulint.catalogue.sources import RETIRED, SourceFile, read_file
 
@@ -21,25 +22,41 @@ def collect(files: Sequence[SourceFile]) -> Catalogue:
     problems: list[CatalogueProblem] = []
     retired: dict[str, str] = {}
     parsed: list[Parsed] = []
+    items: list[ParsedItem] = []
     for source in files:
         if source.path.endswith(RETIRED):
             retired.update(_retired(source, problems))
         elif source.path.endswith(".yml"):
             problems.append(CatalogueProblem(source.path, 1, 1, "the file name must end in .yaml"))
+        elif source.family == FOLDER:
+            items.append(parse_item(read_file(source), source.path, source.name))
         else:
             parsed.append(parse_check(read_file(source), source.path, source.family, source.name))
     for result in parsed:
         problems += result.problems
     problems += _clashes(parsed, retired)
+    checks = sorted((result.check for result in parsed if result.check is not None), key=lambda check: check.code)
+    for found in items:
+        problems += found.problems or _strangers(found, checks)
     if problems:
         raise CatalogueError(problems)
-    checks = sorted((result.check for result in parsed if result.check is not None), key=lambda check: check.code)
-    return Catalogue(tuple(checks), content_digest(checks))
+    listed = sorted((one.item for one in items if one.item is not None), key=lambda item: (item.order, item.name))
+    return Catalogue(tuple(checks), content_digest(checks, listed), tuple(listed))
 
 
-def content_digest(checks: Sequence[Check]) -> str:
-    """A text that changes whenever anything in the checks changes."""
-    return hashlib.blake2b(msgspec.msgpack.encode(checks), digest_size=16).hexdigest()
+def content_digest(checks: Sequence[Check], items: Sequence[Item] = ()) -> str:
+    """A text that changes whenever anything in the checks or readiness items changes."""
+    return hashlib.blake2b(msgspec.msgpack.encode((checks, items)), digest_size=16).hexdigest()
+
+
+def _strangers(parsed: ParsedItem, checks: Sequence[Check]) -> list[CatalogueProblem]:
+    """The checks that a readiness item names and that do not exist. An item that stands apart from any
+    check (a single file under test) is not asked."""
+    if parsed.item is None or not checks:
+        return []
+    names = {check.name for check in checks}
+    wrong = sorted({*parsed.item.fails.checks, *parsed.item.fails.but} - names)
+    return [CatalogueProblem(parsed.path, 1, 1, f"fails: there is no check '{name}'") for name in wrong]
 
 
 def _retired(source: SourceFile, problems: list[CatalogueProblem]) -> dict[str, str]:

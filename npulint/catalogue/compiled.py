@@ -17,12 +17,12 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from npulint import __version__
-from npulint.catalogue.check import Catalogue, Example, Reference
+from npulint.catalogue.check import Catalogue, Example, ItemExample, Reference
 from npulint.catalogue.sources import SourceFile
 
-_MAGIC = b"npulint-catalogue-2"
-_Prose = tuple[tuple[Example, ...], tuple[Reference, ...]]
-"""What of a check only its page and its tests need."""
+_MAGIC = b"npulint-catalogue-3"
+_Prose = tuple[list[tuple[tuple[Example, ...], tuple[Reference, ...]]], list[tuple[ItemExample, ...]]]
+"""What of the checks and of the readiness items only their pages and their tests need."""
 
 
 def shipped_key(files: Iterable[SourceFile]) -> str:
@@ -41,8 +41,10 @@ def cache_key(files: Iterable[SourceFile]) -> str:
 def encode(catalogue: Catalogue, key: str) -> bytes:
     """The bytes of a compiled file: a header line, the catalogue without its prose, and the prose."""
     bare = tuple(msgspec.structs.replace(check, examples=(), references=()) for check in catalogue.checks)
-    lean = msgspec.msgpack.encode(msgspec.structs.replace(catalogue, checks=bare))
-    prose: list[_Prose] = [(check.examples, check.references) for check in catalogue.checks]
+    items = tuple(msgspec.structs.replace(item, examples=()) for item in catalogue.items)
+    lean = msgspec.msgpack.encode(msgspec.structs.replace(catalogue, checks=bare, items=items))
+    tests = [item.examples for item in catalogue.items]
+    prose: _Prose = ([(check.examples, check.references) for check in catalogue.checks], tests)
     body = lean + msgspec.msgpack.encode(prose)
     return b"%s %s %08x %d\n%s" % (_MAGIC, key.encode("ascii"), zlib.crc32(body), len(lean), body)
 
@@ -67,12 +69,15 @@ def decode(data: bytes, key: str, whole: bool = True) -> Catalogue | None:
 
 
 def _complete(lean: Catalogue, data: bytes) -> Catalogue:
-    prose = msgspec.msgpack.decode(data, type=list[_Prose])
+    prose, tests = msgspec.msgpack.decode(data, type=_Prose)
     checks = [
         msgspec.structs.replace(check, examples=examples, references=references)
         for check, (examples, references) in zip(lean.checks, prose, strict=True)
     ]
-    return msgspec.structs.replace(lean, checks=tuple(checks))
+    items = [
+        msgspec.structs.replace(item, examples=examples) for item, examples in zip(lean.items, tests, strict=True)
+    ]
+    return msgspec.structs.replace(lean, checks=tuple(checks), items=tuple(items))
 
 
 def read(path: str, key: str, whole: bool = True) -> Catalogue | None:

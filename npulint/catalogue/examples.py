@@ -1,4 +1,4 @@
-"""Runs the examples of checks: the tests that every check carries."""
+"""Runs the examples of checks and of readiness items: the tests that each of them carries."""
 
 from __future__ import annotations
 
@@ -6,12 +6,16 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from npulint.catalogue.check import Check, Example
-from npulint.findings import Finding
+from npulint.catalogue.check import Check, Example, Item, ItemExample
+from npulint.catalogue.readiness import ABSENT, ENTRY
+from npulint.findings import ChecklistItem, Finding, ProgramSummary
 
 Judge = Callable[[dict[str, str], dict[str, str]], list[Finding]]
 """Runs the whole catalogue over files (name to text) with target versions. Paths of the findings are the
 names of the files."""
+
+Review = Callable[[dict[str, str], dict[str, str]], list[ProgramSummary]]
+"""The same, for the programs with their readiness lists."""
 
 GOOD_WORDS = ("reported", "validated")
 
@@ -77,3 +81,25 @@ def _intrudes(finding: Finding, check: Check, example: Example, stable: set[str]
     """Whether another check's finding in a good example shows that one of the two is wrong."""
     other = finding.code != check.code and finding.code not in example.also
     return other and finding.severity == "error" and finding.code in stable
+
+
+def run_item_examples(items: Sequence[Item], review: Review) -> list[Outcome]:
+    """The outcomes of all examples of readiness items: does the entry script get the answer, and does its
+    evidence stand where the example says?"""
+    outcomes = []
+    for item in items:
+        for number, example in enumerate(item.examples, 1):
+            listed = next((p.checklist for p in review(example.files, example.target) if p.entry == ENTRY), ())
+            answer = next((one for one in listed if one.item == item.key), None)
+            outcomes.append(_item_outcome(item, number, example, answer))
+    return outcomes
+
+
+def _item_outcome(item: Item, number: int, example: ItemExample, answer: ChecklistItem | None) -> Outcome:
+    status = ABSENT if answer is None else answer.status
+    place = answer.evidence if answer is not None else None
+    seen = Place(ENTRY if place is None else place.path, 0 if place is None else place.span.line, status)
+    wanted = {(seen.file, seen.line)} if place is not None else set()
+    if status == example.answer and set(example.evidence) == wanted:
+        return Outcome("readiness", item.name, number, GOOD_WORDS[1])
+    return Outcome("readiness", item.name, number, "missing", (seen,))

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 
 from npulint.catalogue import compiled
-from npulint.catalogue.check import Catalogue, Check
+from npulint.catalogue.check import Catalogue
 from npulint.catalogue.sources import PRECOMPILED, SourceFile, builtin_directory, list_files
 
 
@@ -33,9 +33,9 @@ def load_catalogue(extra_dirs: Sequence[str] = (), use_cache: bool = True, whole
     return catalogue
 
 
-def load_checks(paths: Sequence[str]) -> tuple[Check, ...]:
-    """The checks of some files or folders alone; raises `CatalogueError`."""
-    return _collect(list_files(paths)).checks
+def load_files(paths: Sequence[str]) -> Catalogue:
+    """What some files or folders hold alone; raises `CatalogueError`."""
+    return _collect(list_files(paths))
 
 
 def _collect(files: list[SourceFile]) -> Catalogue:

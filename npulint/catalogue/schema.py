@@ -82,7 +82,7 @@ def _check(fields: Fields, keys: Keys, family: str, name: str) -> Check:
         confidence=_word(fields, keys, "confidence", CONFIDENCES),
         find=find,
         text=read_texts(fields, keys["text"], find) if "text" in keys else {},
-        applies=_applies(fields, keys["applies"]) if "applies" in keys else Applies(),
+        applies=read_applies(fields, keys["applies"]) if "applies" in keys else Applies(),
         needs=questions.condition(keys["needs"], "needs") if "needs" in keys else None,
         unless=questions.condition(keys["unless"], "unless") if "unless" in keys else None,
         related=questions.find(keys["related"], "related") if "related" in keys else None,
@@ -126,7 +126,8 @@ def _code(fields: Fields, keys: Keys, family: str) -> str:
     return code
 
 
-def _applies(fields: Fields, node: Node) -> Applies:
+def read_applies(fields: Fields, node: Node) -> Applies:
+    """For which programs something speaks."""
     keys = fields.mapping(node, "applies", (), ("framework", "state", "mode", "soc", "trains", "migration", *VERSIONED))
 
     def words(name: str, known: tuple[str, ...] = ()) -> tuple[str, ...]:

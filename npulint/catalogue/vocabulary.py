@@ -345,7 +345,7 @@ KINDS: dict[str, Kind] = {
             "entry": _FLAG,
             "ranks": _words("many one unknown"),
             "patched": _FLAG,
-            "precision": _words("none mixed fp16 fp32 unknown default"),
+            "precision": _words("none mixed fp16 bf16 fp32 origin unknown default"),
             "tensorflow": _ANY,
             "torch": _ANY,
             "migration": _words("none transfer manual agnostic left"),

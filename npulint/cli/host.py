@@ -11,7 +11,7 @@ import msgspec
 
 from npulint.catalogue.check import Catalogue
 from npulint.facts.model import Fact
-from npulint.findings import Finding, RunResult
+from npulint.findings import RunResult
 from npulint.report.terminal import harmless
 from npulint.settings import Settings
 
@@ -25,7 +25,7 @@ class Host(msgspec.Struct, frozen=True):
     stderr: TextIO
     run: Callable[[Settings], RunResult]
     facts_of: Callable[[str], Sequence[Fact]]
-    judge: Callable[[dict[str, str], dict[str, str], Catalogue], list[Finding]]
+    review: Callable[[dict[str, str], dict[str, str], Catalogue], RunResult]
 
     def read(self) -> bytes:
         """All of standard input."""
@@ -69,7 +69,7 @@ def _silence(stream: TextIO) -> None:
 
 def system() -> Host:
     """The real world."""
-    return Host(os.environ, sys.stdin, sys.stdout, sys.stderr, _run, _facts_of, _judge)
+    return Host(os.environ, sys.stdin, sys.stdout, sys.stderr, _run, _facts_of, _review)
 
 
 def _run(settings: Settings) -> RunResult:
@@ -84,7 +84,7 @@ def _facts_of(path: str) -> Sequence[Fact]:
     return facts_of(path)
 
 
-def _judge(files: dict[str, str], target: dict[str, str], catalogue: Catalogue) -> list[Finding]:
-    from npulint.pipeline import judge
+def _review(files: dict[str, str], target: dict[str, str], catalogue: Catalogue) -> RunResult:
+    from npulint.pipeline import review
 
-    return judge(files, target, catalogue)
+    return review(files, target, catalogue)

@@ -2,27 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+
+import msgspec
 
 from npulint.assemble.programs import Program
-from npulint.catalogue.check import LEFT, Applies, Check, Text
+from npulint.catalogue.check import LEFT, Applies, Catalogue, Check, Text
 from npulint.evaluate.match import Candidates, Question
+from npulint.evaluate.readiness import AskedItem, Spoken, checklist
 from npulint.evaluate.register import Register
 from npulint.evaluate.versions import within
 from npulint.facts.model import Fact, Span
 from npulint.facts.values import Known
-from npulint.findings import Finding, Fix, Related
+from npulint.findings import ChecklistItem, Finding, Fix, Related
 from npulint.later import regex
 
 _RELATED = 24  # facts of `related` that are listed; the places that a finding speaks for are listed all
 _CAPTURE = regex(r"\{([a-z_][a-z0-9_]*)\}")
 
 
-def evaluate(checks: Sequence[Check], program: Program, target: dict[str, str], lang: str) -> list[Finding]:
-    """What the checks say of one program. `target` holds declared versions and the SoC family."""
-    ready = _ready(tuple(checks), program.attrs["framework"])
+class Verdict(msgspec.Struct, frozen=True):
+    """What is said of one program: findings, and its readiness list if it trains."""
+
+    findings: list[Finding]
+    checklist: tuple[ChecklistItem, ...]
+
+
+def evaluate(catalogue: Catalogue, program: Program, target: dict[str, str], lang: str) -> Verdict:
+    """What the catalogue says of one program. `target` holds declared versions and the SoC family."""
+    ready = _ready(catalogue, program.attrs["framework"])
     candidates = ready.register.candidates(program)
     found: list[Finding] = []
+    spoken: list[Spoken] = []
     for asked in ready.concerned(candidates):
         if not applies(asked.check.applies, program, target):
             continue
@@ -30,7 +41,14 @@ def evaluate(checks: Sequence[Check], program: Program, target: dict[str, str], 
         if facts:
             related = [] if asked.related is None else asked.related.find(candidates)
             found += _findings(asked.check, facts, related, program, lang)
-    return found
+            spoken.append(Spoken(asked.check, facts))
+    items = [item for item in ready.items if applies(item.item.applies, program, target)] if _listed(program) else []
+    return Verdict(found, checklist(items, program.entry, candidates, spoken, lang))
+
+
+def _listed(program: Program) -> bool:
+    """Whether there is a readiness list for the program."""
+    return bool(program.entry) and program.attrs["trains"] == "yes"
 
 
 class _Asked:
@@ -58,11 +76,12 @@ class _Asked:
 
 
 class _Ready:
-    """The checks that speak of programs of one framework, with their questions made ready once for a run."""
+    """What is asked about programs of one framework, with the questions made ready once for a run."""
 
-    def __init__(self, checks: tuple[Check, ...], framework: str) -> None:
-        self.asked = [_Asked(c) for c in checks if not c.applies.frameworks or framework in c.applies.frameworks]
-        self.register = Register(question for asked in self.asked for question in asked.questions())
+    def __init__(self, catalogue: Catalogue, framework: str) -> None:
+        self.asked = [_Asked(check) for check in catalogue.checks if _of(check.applies, framework)]
+        self.items = [AskedItem(item) for item in catalogue.items if _of(item.applies, framework)]
+        self.register = Register(q for asked in (*self.asked, *self.items) for q in asked.questions())
         self._by_source: dict[Question, list[int]] = {}
         for place, asked in enumerate(self.asked):
             for source in asked.subject.sources():
@@ -74,16 +93,20 @@ class _Ready:
         return [self.asked[place] for place in sorted(places)]
 
 
-_LATEST: list[tuple[tuple[Check, ...], dict[str, _Ready]]] = []
+def _of(rule: Applies, framework: str) -> bool:
+    return not rule.frameworks or framework in rule.frameworks
 
 
-def _ready(checks: tuple[Check, ...], framework: str) -> _Ready:
+_LATEST: list[tuple[Catalogue, dict[str, _Ready]]] = []
+
+
+def _ready(catalogue: Catalogue, framework: str) -> _Ready:
     """The questions of the latest catalogue; that of another run is dropped."""
-    if not _LATEST or _LATEST[0][0] is not checks:
-        _LATEST[:] = [(checks, {})]
+    if not _LATEST or _LATEST[0][0] is not catalogue:
+        _LATEST[:] = [(catalogue, {})]
     by_framework = _LATEST[0][1]
     if framework not in by_framework:
-        by_framework[framework] = _Ready(checks, framework)
+        by_framework[framework] = _Ready(catalogue, framework)
     return by_framework[framework]
 
 

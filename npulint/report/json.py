@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from npulint import __version__
-from npulint.findings import Finding, ProgramSummary, RunResult
+from npulint.findings import ChecklistItem, Finding, ProgramSummary, RunResult
 from npulint.report.view import View, visible
 
 VERSION = 1
@@ -56,7 +56,20 @@ def _program(program: ProgramSummary) -> dict[str, Any]:
         "files": program.files,
         "framework": program.framework,
         "state": program.state,
-        "checklist": [{"item": item.item, "status": item.status} for item in program.checklist],
+        "checklist": [_item(item) for item in program.checklist],
+    }
+
+
+def _item(item: ChecklistItem) -> dict[str, Any]:
+    place = item.evidence
+    return {
+        "item": item.item,
+        "title": item.title,
+        "status": item.status,
+        "path": "" if place is None else place.path,
+        "line": 0 if place is None else place.span.line,
+        "check": "" if place is None else place.check,
+        "look": item.look,
     }
 
 

@@ -8,6 +8,7 @@ from npulint.facts.model import Span
 from npulint.findings import Finding, ProgramSummary, RunResult
 from npulint.report.concise import COLOR
 from npulint.report.frames import Frames
+from npulint.report.readiness import readiness
 from npulint.report.summary import closing, first_steps
 from npulint.report.terminal import Paint, cells, harmless, leading, wrap
 from npulint.report.view import View, visible
@@ -23,7 +24,7 @@ def render(result: RunResult, view: View) -> str:
     findings = visible(result, view)
     writer = _Writer(view)
     blocks = [writer.finding(finding) for finding in findings]
-    blocks += [writer.programs(result), writer.first(findings), [*closing(result, view), *writer.hint(findings)]]
+    blocks += [writer.programs(result), *readiness(result, view), writer.first(findings), [*closing(result, view), *writer.hint(findings)]]
     return "\n".join("".join(f"{line}\n" for line in block) for block in blocks if block)
 
 
@@ -115,16 +116,11 @@ class _Writer:
         return say(self._lang, f"{family}.{value}") if known(f"{family}.{value}") else harmless(value)
 
     def _checklist(self, program: ProgramSummary) -> list[str]:
-        items = program.checklist
+        items = [item for item in program.checklist if item.status != "unknown"]
         if not items:
             return []
-        done = [item for item in items if item.status == "ok"]
-        text = count(self._lang, "checklist", len(items), done=len(done))
-        still = [self._word("item", item.item) for item in items if item.status == "todo"]
-        if still:
-            listed = say(self._lang, "checklist.open", items=say(self._lang, "list.and").join(still))
-            text += say(self._lang, "aside", text=listed)
-        return [text]
+        done = sum(item.status == "passed" for item in items)
+        return [count(self._lang, "checklist", len(items), done=done)]
 
     def first(self, findings: Sequence[Finding]) -> list[str]:
         """Where to begin, when there is enough to lose one's way."""

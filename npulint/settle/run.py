@@ -7,13 +7,14 @@ from collections.abc import Iterable, Sequence
 from npulint.assemble.build import DEFAULT_ADAPTER
 from npulint.catalogue.check import Catalogue
 from npulint.errors import ConfigError
-from npulint.facts.model import FileFacts, Problem
+from npulint.facts.model import FileFacts, Problem, Span
 from npulint.findings import CONFIDENCES, Finding, ProgramSummary, RunResult, Summary
 from npulint.lines import FileLines, Lines
 from npulint.settings import RANK, Settings
 from npulint.settle.comments import suppress
 from npulint.settle.engine import ENGINE_RULES, of_problems
 from npulint.settle.fingerprint import with_fingerprints
+from npulint.settle.readiness import settled
 from npulint.settle.select import Identity, unknown, wanted
 from npulint.texts import say
 
@@ -39,12 +40,15 @@ def settle(
     choice = _Choice(settings)
     unread = _united_problems(problems, files)
     chosen = [one for one in (*findings, *_of_files(unread, lang)) if choice.speaks(one)]
-    left = suppress(unite(chosen), files, rules, choice.speaks, lines, lang)
+    united = unite(chosen)
+    left = suppress(united, files, rules, choice.speaks, lines, lang)
+    silenced = {_spot(one) for one in united} - {_spot(one) for one in left.kept}
+    codes = {check.code for check in catalogue.checks if choice.speaks(check)}
     candidates = [*left.kept, *(one for one in left.complaints if choice.speaks(one))]
     shown = sorted((one for one in candidates if reported(one, settings)), key=_place)
     return RunResult(
         findings=with_fingerprints(shown, lines),
-        programs=list(programs),
+        programs=settled(programs, lambda e: e.code in codes and (e.code, e.path, e.span) not in silenced),
         unread=unread,
         target=_target(settings, programs, lang),
         summary=_summary(shown, files, unread, left.count, len(candidates) - len(shown), seconds),
@@ -71,6 +75,10 @@ def reported(one: Finding, settings: Settings) -> bool:
     if CONFIDENCES.index(one.confidence) < CONFIDENCES.index(settings.min_confidence):
         return False
     return RANK[one.severity] >= RANK[settings.min_severity or "note"]
+
+
+def _spot(one: Finding) -> tuple[str, str, Span]:
+    return one.code, one.path, one.span
 
 
 def _place(one: Finding) -> tuple[object, ...]:

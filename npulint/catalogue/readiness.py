@@ -1,0 +1,103 @@
+"""From one file of the folder ``readiness`` to an item of the readiness list, with every mistake at its line."""
+
+from __future__ import annotations
+
+import msgspec
+
+from npulint.catalogue.cases import read_files, read_target
+from npulint.catalogue.check import ANSWERS, TOPICS, Applies, Failing, Item, ItemExample, ItemText
+from npulint.catalogue.fields import Fields, Keys
+from npulint.catalogue.problems import CatalogueProblem
+from npulint.catalogue.questions import Questions
+from npulint.catalogue.schema import read_applies, valid_name
+from npulint.catalogue.texts import LANGUAGES, LONGEST_TITLE
+from npulint.catalogue.yaml_tree import Node, Scalar, TreeError, load_tree
+from npulint.findings import SEVERITIES
+
+FOLDER = "readiness"
+ENTRY = "train.py"  # the program that examples are about
+ABSENT = "absent"  # the item does not concern the program
+
+_REQUIRED = ("order", "otherwise", "text", "examples")
+_OPTIONAL = ("applies", "needs", "fails", "passed", "failed", "look")
+
+
+class ParsedItem(msgspec.Struct, frozen=True):
+    """What came of one file: the item, or why there is none."""
+
+    path: str
+    item: Item | None
+    problems: tuple[CatalogueProblem, ...] = ()
+
+
+def parse_item(data: bytes, path: str, name: str) -> ParsedItem:
+    """Read one item. `path` is only used to name places; the name comes from it."""
+    try:
+        tree = load_tree(data)
+    except TreeError as error:
+        return ParsedItem(path, None, tuple(CatalogueProblem(path, *place) for place in error.places))
+    fields = Fields(path)
+    if not valid_name(name):
+        fields.problem(tree, f"the file name '{name}' must be in kebab case")
+    item = _item(fields, fields.mapping(tree, "item", _REQUIRED, _OPTIONAL), name)
+    return ParsedItem(path, None if fields.problems else item, tuple(fields.problems))
+
+
+def _item(fields: Fields, keys: Keys, name: str) -> Item:
+    questions = Questions(fields)
+    return Item(
+        name=name,
+        order=_number(fields, keys["order"]) if "order" in keys else 0,
+        text=_texts(fields, keys["text"]) if "text" in keys else {},
+        fails=_fails(fields, keys["fails"]) if "fails" in keys else Failing(),
+        otherwise=fields.word(keys["otherwise"], "otherwise", ANSWERS) if "otherwise" in keys else "",
+        applies=read_applies(fields, keys["applies"]) if "applies" in keys else Applies(),
+        needs=questions.condition(keys["needs"], "needs") if "needs" in keys else None,
+        passed=questions.find(keys["passed"], "passed") if "passed" in keys else None,
+        failed=questions.find(keys["failed"], "failed") if "failed" in keys else None,
+        look=questions.find(keys["look"], "look") if "look" in keys else None,
+        examples=_examples(fields, keys["examples"]) if "examples" in keys else (),
+    )
+
+
+def _number(fields: Fields, node: Node) -> int:
+    value = node.value if isinstance(node, Scalar) else None
+    if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+        return value
+    fields.problem(node, "order must be a number from 1")
+    return 0
+
+
+def _texts(fields: Fields, node: Node) -> dict[str, ItemText]:
+    found = {}
+    for lang, block in fields.mapping(node, "text", LANGUAGES).items():
+        keys = fields.mapping(block, f"text.{lang}", ("title", "look"))
+        parts = {part: " ".join(fields.text(value, f"text.{lang}.{part}").split()) for part, value in keys.items()}
+        found[lang] = ItemText(parts.get("title", ""), parts.get("look", ""))
+        if len(found[lang].title) > LONGEST_TITLE:
+            fields.problem(block, f"text.{lang}.title has more than {LONGEST_TITLE} characters")
+    return found
+
+
+def _fails(fields: Fields, node: Node) -> Failing:
+    keys = fields.mapping(node, "fails", (), ("topics", "checks", "but", "from"))
+
+    def words(name: str, known: frozenset[str] = frozenset()) -> tuple[str, ...]:
+        return fields.words(keys[name], f"fails.{name}", known) if name in keys else ()
+
+    severity = fields.word(keys["from"], "fails.from", SEVERITIES) if "from" in keys else "warning"
+    return Failing(words("topics", TOPICS), words("checks"), words("but"), severity)
+
+
+def _examples(fields: Fields, node: Node) -> tuple[ItemExample, ...]:
+    found = []
+    for place, item in enumerate(fields.items(node, "examples")):
+        what = f"examples[{place}]"
+        keys = fields.mapping(item, what, (), (*ANSWERS, ABSENT, "target"))
+        answers = [answer for answer in (*ANSWERS, ABSENT) if answer in keys]
+        if len(answers) != 1:
+            fields.problem(item, f"{what} must have one of {', '.join((*ANSWERS, ABSENT))}")
+            continue
+        files, marks = read_files(fields, keys, answers[0], what)
+        found.append(ItemExample(answers[0], files, read_target(fields, keys, what), marks))
+    return tuple(found)

@@ -1,0 +1,68 @@
+"""The readiness lists as the reports for people tell them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from npulint.findings import ChecklistItem, ProgramSummary, RunResult
+from npulint.report.terminal import Paint, cells, harmless, leading, wrap
+from npulint.report.view import View
+from npulint.texts import count, say
+
+_COLOR = {"passed": "green", "failed": "red", "unknown": "yellow"}
+
+
+def lists(result: RunResult) -> list[ProgramSummary]:
+    """The programs that have a readiness list, the one with the longest list and the most files first."""
+    listed = [program for program in result.programs if program.checklist]
+    return sorted(listed, key=lambda program: (-len(program.checklist), -program.files, program.entry))
+
+
+def tally(program: ProgramSummary, lang: str) -> str:
+    """How many items passed, failed, or cannot be told."""
+    found = Counter(item.status for item in program.checklist)
+    return say(lang, "readiness.counts", passed=found["passed"], failed=found["failed"], unknown=found["unknown"])
+
+
+def place_of(item: ChecklistItem) -> str:
+    """``path:line`` of the evidence, or nothing."""
+    place = item.evidence
+    return "" if place is None else f"{harmless(leading(place.path))}:{place.span.line}"
+
+
+def readiness(result: RunResult, view: View) -> list[list[str]]:
+    """A block of lines for the main program; for each program when the report is verbose."""
+    programs = lists(result)
+    shown = programs if view.verbose else programs[:1]
+    blocks = [_block(program, view) for program in shown]
+    if len(programs) > len(shown):
+        blocks[-1].append(f"  {count(view.lang, 'readiness.more', len(programs) - len(shown))}")
+    return blocks
+
+
+def _block(program: ProgramSummary, view: View) -> list[str]:
+    paint = Paint(view.color)
+    head = say(view.lang, "readiness", entry=harmless(leading(program.entry)))
+    lines = [f"{paint('bold', head)}{say(view.lang, 'aside', text=tally(program, view.lang))}"]
+    words = {status: say(view.lang, f"status.{status}") for status in _COLOR}
+    first = max(cells(word) for word in words.values())
+    second = max(cells(item.title) for item in program.checklist)
+    for item in program.checklist:
+        word, title = words[item.status], harmless(item.title)
+        marked = paint(_COLOR[item.status], word) + " " * (first - cells(word))
+        told = "  ".join(filter(None, (place_of(item), _check(item))))
+        lines.append(f"  {marked}  {title}{' ' * (second - cells(title))}  {paint('dim', told)}".rstrip())
+        lines += _look(item, view, first + 4)
+    return lines
+
+
+def _check(item: ChecklistItem) -> str:
+    return "" if item.evidence is None else harmless(item.evidence.check)
+
+
+def _look(item: ChecklistItem, view: View, indent: int) -> Sequence[str]:
+    """What a person has to look at; only the verbose report has the room."""
+    if not view.verbose or not item.look:
+        return ()
+    return [" " * indent + line for line in wrap(item.look, max(0, view.width - indent) if view.width else 0)]
