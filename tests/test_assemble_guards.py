@@ -70,6 +70,8 @@ _NPU = {
     "among texts": ("if platform in ('npu', 'ascend'):", "unknown", "no"),
     "a call": ("if is_available('Ascend'):", "unknown", "no"),
     "an own question": ("if npu_available():", "unknown", "no"),
+    "an NPU option is none of those that switch it off": ("if npu_scale not in [None, -1]:", "unknown", "no"),
+    "an NPU option is compared with a number": ("if npu_count > 0:", "unknown", "no"),
     "something for the NPU is given": ("if npu_config is not None:", "unknown", "no"),
     "nothing for the NPU is given": ("if npu_config is None:", "no", "unknown"),
     "equal to false": ("if use_npu == False:", "no", "unknown"),

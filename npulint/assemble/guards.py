@@ -21,6 +21,7 @@ _ROLE = regex(
 # What a script that is meant to be started imports: a module without it tests itself below ``__main__``.
 _COMMAND_LINES = frozenset("argparse absl.flags absl fire click typer hydra docopt optparse unittest".split())
 _MADE_UP = frozenset("rand randn randint zeros ones empty arange Tensor FloatTensor".split())
+_EQUALITY = frozenset(("==", "is", "in", "!=", "is not", "not in"))
 _DEPTH = 8
 
 
@@ -196,8 +197,11 @@ def _negated(test: Value) -> bool:
     """Whether a condition asks for the absence of what it names."""
     if not isinstance(test, Op):
         return False
-    nothing = any(isinstance(v, Const) and not v.value for v in test.operands)
-    return (test.op in ("not", "!=", "not in", "is not")) != (nothing and test.op in ("==", "is", "!=", "is not"))
+    if test.op == "not":
+        return True
+    against = [one for v in test.operands for one in (v.items if isinstance(v, Items) else (v,))]
+    nothing = test.op in _EQUALITY and any(isinstance(one, Const) and not one.value for one in against)
+    return (test.op in ("!=", "not in", "is not")) != nothing
 
 
 def is_main(test: Value) -> bool:
