@@ -65,7 +65,8 @@ def _judge(root: str, files: Sequence[FileFacts], catalogue: Catalogue, settings
 def _judged(root: str, files: Sequence[FileFacts], catalogue: Catalogue, settings: Settings) -> Outcome:
     findings: list[Finding] = []
     programs: list[ProgramSummary] = []
-    for program in assemble(root, files, settings.target.get("adapter", ""), settings.target.get("torch", "")):
+    declared = [settings.target.get(key, "") for key in ("adapter", "torch", "cann", "soc")]
+    for program in assemble(root, files, *declared):
         verdict = evaluate(catalogue, program, settings.target, settings.language())
         findings += verdict.findings
         if program.entry and program.attrs["framework"] != "none":

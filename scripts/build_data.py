@@ -29,14 +29,44 @@ def options() -> list[dict[str, Any]]:
     records: dict[str, dict[str, Any]] = {}
     for row in rows("adapter_options.csv"):
         record = records.setdefault(row["key"], {"key": row["key"], "status": row["status"], "uses": {}})
-        record.update({k: row[k] for k in ("field", "replacement", "note") if row[k]})
-        use: dict[str, Any] = {k: row[k] for k in ("name", "type", "default", "since", "until") if row[k]}
-        if row["values"]:
-            numeric = row["type"] == "int"
-            use["values"] = [int(v) if numeric else v for v in row["values"].split("|")]
-        use.update({k: int(row[k]) for k in ("low", "high") if row[k]})
-        record["uses"][row["mechanism"]] = use
+        record.update({k: row[k] for k in ("field", "mode", "replacement", "note") if row[k]})
+        record["uses"][row["mechanism"]] = option_use(row)
     return list(records.values())
+
+
+def option_use(row: dict[str, str]) -> dict[str, Any]:
+    """What one row of the options says of its mechanism."""
+    plain = ("name", "type", "pattern", "example", "default", "since", "until")
+    use: dict[str, Any] = {k: row[k] for k in plain if row[k]}
+    if row["values"]:
+        use["values"] = [option_value(v, row["type"]) for v in row["values"].split("|")]
+        use["listed"] = row["mechanism"] == "npu_options"
+    use.update({k: int(row[k]) for k in ("low", "high", "position") if row[k]})
+    if row["chips"]:
+        use["chips"] = row["chips"].split("|")
+    if row["value_chips"]:
+        pairs = (pair.split(":") for pair in row["value_chips"].split("|"))
+        use["value_chips"] = {value: chips.split() for value, chips in pairs}
+    return use
+
+
+def option_value(text: str, kind: str) -> str | int | bool | None:
+    """A value of an option in its type."""
+    if text == "None":
+        return None
+    if kind == "bool":
+        return text == "True"
+    return int(text) if kind == "int" else text
+
+
+def option_rules() -> list[dict[str, Any]]:
+    """Which options do not go together, or need one another."""
+    plain = ("rule", "kind", "option", "when", "other", "other_when", "usual", "while")
+    found: list[dict[str, Any]] = []
+    for row in rows("option_rules.csv"):
+        record: dict[str, Any] = {k: row[k] for k in plain if row[k]}
+        found.append(record | ({"mechanisms": row["mechanisms"].split()} if row["mechanisms"] else {}))
+    return found
 
 
 def names() -> dict[str, Any]:
@@ -154,6 +184,33 @@ def environment() -> list[dict[str, Any]]:
     return records
 
 
+def host_ops() -> dict[str, Any]:
+    """Per TensorFlow interface where its operators run (host, older or mixed: see data-src), which of them, their
+    family, and on which argument that depends (name, position, values)."""
+    places = {r["tf_op"]: r["place"] for r in rows("tf_op_places.csv")}
+    found: dict[str, list[list[Any]]] = {}
+    for row in rows("tf_host_ops.csv"):
+        ops = row["ops"].split()
+        where = next(place for place in ("host", "older", "mixed") if place in {places[op] for op in ops})
+        name, position, values = row["when"].split(":") if row["when"] else ("", "-1", "")
+        there = " ".join(op for op in ops if places[op] == where)
+        found.setdefault(row["api"], []).append([where, there, row["family"], name, int(position), values.split()])
+    return found
+
+
+def tf_api() -> dict[str, Any]:
+    """What is recorded of TensorFlow names; the operators of tf.raw_ops, but for summaries, by where they run."""
+    keys = ("tensorflow", "support", "reason", "ops", "instead")
+    apis: dict[str, list[list[Any]]] = {}
+    for row in rows("tf_api.csv"):
+        name, position, value = row["when"].split(":") if row["when"] else ("", "-1", "")
+        record = [*(row[key] for key in keys), name, int(position), value]
+        apis.setdefault(f"tensorflow.{row['name']}", []).append(record)
+    support = {"host": "no", "older": "newer"}
+    places = ((r["tf_op"], support.get(r["place"])) for r in rows("tf_op_places.csv") if "Summary" not in r["tf_op"])
+    return {"apis": apis, "raw": {op: known for op, known in places if known}}
+
+
 def rule(text: str) -> dict[str, Any]:
     """``1>NAME=a|b``, ``*>NAME`` or ``1>NAME~part``."""
     when, _, other = text.partition(">")
@@ -164,6 +221,7 @@ def rule(text: str) -> dict[str, Any]:
 
 BUILDERS: dict[str, Callable[[], Any]] = {
     "adapter_options.json": options,
+    "option_rules.json": option_rules,
     "names.json": names,
     "private_names.json": private,
     "star_exports.json": stars,
@@ -172,6 +230,8 @@ BUILDERS: dict[str, Callable[[], Any]] = {
     "torch_api.json": torch_api,
     "mixlist_ops.json": operators,
     "env_vars.json": environment,
+    "host_ops.json": host_ops,
+    "tf_api.json": tf_api,
 }
 
 

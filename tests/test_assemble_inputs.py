@@ -38,6 +38,11 @@ _BATCHES = {
     "repeated by a fused stage": (
         _DS + "ds = ds.apply(contrib.data.shuffle_and_repeat(9))\nds.batch(3)",
         "missing",
+        "yes",
+    ),
+    "repeated a number of times by a fused stage": (
+        _DS + "ds = ds.apply(contrib.data.shuffle_and_repeat(9, 2))\nds.batch(3)",
+        "missing",
         "no",
     ),
     "padded": (_DS + "ds.padded_batch(3, shapes)", "missing", "no"),

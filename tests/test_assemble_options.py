@@ -138,26 +138,35 @@ def test_option_that_the_script_sets_is_not_exact() -> None:
     assert (3 in known.values, known.exact) == (True, False)
 
 
-_LAUNCHED: dict[str, tuple[dict[str, str | None], tuple[object, ...], bool]] = {
-    "another value": ({"--x": "a"}, (3, "a"), True),
-    "true": ({"--x": "True"}, (3, True), True),
-    "false": ({"--x": "false"}, (3, False), True),
-    "a value that is not known": ({"--x": None}, (3,), False),
-    "another option": ({"--y": "a"}, (3,), True),
+_PLAIN = "parser.add_argument('--x', default=3)"
+_LAUNCHED: dict[str, tuple[str, dict[str, str | None], tuple[object, ...], bool]] = {
+    "another value": (_PLAIN, {"--x": "a"}, ("a",), True),
+    "a word that is text for argparse": (_PLAIN, {"--x": "False"}, ("False",), True),
+    "a value that is not known": (_PLAIN, {"--x": None}, (), False),
+    "another option": (_PLAIN, {"--y": "a"}, (3,), True),
+    "a number": ("parser.add_argument('--x', type=int, default=3)", {"--x": "4"}, (4,), True),
+    "no number": ("parser.add_argument('--x', type=int, default=3)", {"--x": "four"}, (), False),
+    "a fraction": ("flags.DEFINE_float('x', 3.0, 'h')", {"--x": "2e-4"}, (0.0002,), True),
+    "type=bool": ("parser.add_argument('--x', type=bool, default=False)", {"--x": "False"}, (True,), True),
+    "a function for words": ("parser.add_argument('--x', type=str2bool)", {"--x": "false"}, (False,), True),
+    "store_true": ("parser.add_argument('--x', action='store_true')", {"--x": "true"}, (True,), True),
+    "store_false": ("parser.add_argument('--no', dest='x', action='store_false')", {"--no": "true"}, (False,), True),
+    "a short name": ("parser.add_argument('-s', '--x', type=int)", {"-s": "4"}, (4,), True),
+    "a boolean flag": ("flags.DEFINE_bool('x', False, 'h')", {"--x": "true"}, (True,), True),
+    "a boolean flag denied": ("flags.DEFINE_bool('x', True, 'h')", {"--nox": "true"}, (False,), True),
+    "a required option": ("parser.add_argument('--x', required=True)", {"--x": "a"}, ("a",), True),
+    "several values": ("parser.add_argument('--x', nargs='+', default=3)", {"--x": "4"}, (), False),
+    "a hyper-parameter": ("hp = tf.contrib.training.HParams(x=3)", {"--x": "4"}, (3, "4"), True),
+    "with dashes": ("parser.add_argument('--x-y', dest='x', default=3)", {"--x-y": "4"}, ("4",), True),
 }
 
 
-@pytest.mark.parametrize(("passed", "values", "exact"), _LAUNCHED.values(), ids=_LAUNCHED.keys())
-def test_what_a_launcher_passes_joins_the_default(
-    passed: dict[str, str | None], values: tuple[object, ...], exact: bool
+@pytest.mark.parametrize(("text", "passed", "values", "exact"), _LAUNCHED.values(), ids=_LAUNCHED.keys())
+def test_what_a_launcher_passes_counts(
+    text: str, passed: dict[str, str | None], values: tuple[object, ...], exact: bool
 ) -> None:
-    known = _known("parser.add_argument('--x', default=3)", launched=passed)
+    known = _known(text, launched=passed)
     assert (known.values, known.exact) == (values, exact)
-
-
-def test_launched_option_with_dashes() -> None:
-    known = _known("parser.add_argument('--x-y', default=3)", "args.x_y", launched={"--x-y": "4"})
-    assert known.values == (3, "4")
 
 
 def test_options_are_facts() -> None:

@@ -30,6 +30,14 @@ _ENTRIES = {
     "a session in a function": (_TF + "def f():\n    tf.Session()\n", False),
     "a runner in a function": (_TF + "def f():\n    tf.app.run()\n", False),
     "a call of its own function with a session": (_TF + "def f():\n    tf.Session()\nf()\n", True),
+    "a call of its own function that comes to one": (
+        _TF + "def f():\n    tf.Session()\ndef g():\n    f()\ndef h():\n    g()\nh()\n",
+        True,
+    ),
+    "a call of another function": (
+        _TF + "def f():\n    tf.Session()\ndef g():\n    f()\ndef h():\n    pass\nh()\n",
+        False,
+    ),
     "a call of its own function without one": (_TF + "def f():\n    tf.abs(1)\nf()\n", False),
     "nothing of the kind": (_TF + "x = tf.abs(1)\n", False),
     "an other name": ("if name == '__main__':\n    pass\n", False),

@@ -91,8 +91,8 @@ _STEPS = {
         "minimize",
         "no",
     ),
-    "an unknown optimizer by its name": ("def f(optimizer):\n    optimizer.minimize(l)", "minimize", "no"),
-    "a short name": ("def f(opt):\n    opt.apply_gradients(g)", "apply_gradients", "no"),
+    "an unknown optimizer by its name": ("def f(optimizer):\n    optimizer.minimize(l)", "minimize", "unknown"),
+    "a short name": ("def f(opt):\n    opt.apply_gradients(g)", "apply_gradients", "unknown"),
     "horovod": (_OPT + "opt = hvd.DistributedOptimizer(opt)\nopt.minimize(l)", "minimize", "no"),
     "graph rewriting": (
         "tf.train.experimental.enable_mixed_precision_graph_rewrite(tf.train.AdamOptimizer()).minimize(l)",
@@ -139,7 +139,7 @@ _GRADIENTS = {
     ),
     "a comprehension": (
         _OPT + "gv = opt.compute_gradients(l)\nopt.apply_gradients([(tf.clip_by_value(g, -1, 1), v) for g, v in gv])",
-        "unknown",
+        "compute_gradients",
     ),
     "tf.gradients": (_OPT + "g = tf.gradients(l, v)\nopt.apply_gradients(zip(g, v))", "tf.gradients"),
     "a tape": (

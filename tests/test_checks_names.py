@@ -17,7 +17,12 @@ _SOURCES = Path(__file__).resolve().parent.parent / "data-src"
 # Public since TensorFlow 2.x; the recorded tables are those of 1.15.
 _LATER = {
     "tensorflow.keras.mixed_precision.set_global_policy",
+    "tensorflow.keras.mixed_precision.Policy",
+    "tensorflow.keras.activations.gelu",
+    "tensorflow.keras.utils.set_random_seed",
+    "tensorflow.config.run_functions_eagerly",
     "tensorflow.config.set_logical_device_configuration",
+    "tensorflow.config.set_visible_devices",
     "tensorflow.config.list_logical_devices",
     "tensorflow.config.list_physical_devices",
     "tensorflow.python.client.device_lib.list_local_devices",  # private in every release, and used everywhere

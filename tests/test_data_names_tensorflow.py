@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import csv
 import importlib
+import inspect
 import os
 import warnings
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from npulint.data.names import _names, canonical
+
+_SOURCES = Path(__file__).resolve().parent.parent / "data-src"
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 with warnings.catch_warnings():
@@ -78,3 +83,66 @@ def test_private_names_are_their_public_objects(private: str) -> None:
     module, _, symbol = private.rpartition(".")
     public = canonical(private).removeprefix("tensorflow.")
     assert same(getattr(importlib.import_module(module), symbol), look_up(tf.compat.v1, public))
+
+
+def rows(name: str) -> list[dict[str, str]]:
+    with (_SOURCES / name).open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def homes(name: str) -> list[Any]:
+    """What a name is in the installed release: as ``tf.X`` and as ``tf.compat.v1.X``, if it is there."""
+    found = []
+    for root in (tf, tf.compat.v1):
+        try:
+            found.append(look_up(root, name))
+        except AttributeError:
+            continue
+    return found
+
+
+def release(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split(".")[:2])
+
+
+def test_recorded_interfaces_are_there_from_their_first_release_to_their_last() -> None:
+    here = release(tf.__version__)
+    wrong = []
+    for row in rows("tf_api.csv"):
+        since, removed = release(row["since"] or "1.15"), release(row["removed"] or "999.0")
+        if bool(homes(row["name"])) != (since <= here < removed):
+            wrong.append(row["name"])
+    assert wrong == []
+
+
+def test_interfaces_of_1_15_are_in_its_list() -> None:
+    listed = {row["api"].removeprefix("tf.") for row in rows("tf115_api.csv")}
+    old = {row["name"] for row in rows("tf_api.csv") if row["tensorflow"] != "2.6" or row["removed"] == "2.0"}
+    assert [name for name in sorted(old) if name not in listed and name.rpartition(".")[0] not in listed] == []
+
+
+def test_the_arguments_that_decide_stand_where_the_table_says() -> None:
+    wrong = []
+    for row in rows("tf_api.csv"):
+        argument, position, _ = row["when"].split(":") if row["when"] else ("", "", "")
+        for thing in homes(row["name"]) if argument else []:
+            names = list(inspect.signature(thing).parameters)
+            at = names.index(argument) if argument in names else None
+            if at is None or position not in (str(at), "-1"):
+                wrong.append((row["name"], argument, at))
+    assert wrong == []
+
+
+def test_second_names_of_recorded_interfaces_are_the_same_objects() -> None:
+    recorded = {row["name"] for row in rows("tf_api.csv")}
+    pairs = [(a, b) for a, b in _names().spellings.items() if b.removeprefix("tensorflow.") in recorded]
+    checked = [
+        same(*found)
+        for a, b in pairs
+        if len(
+            found := [homes(n.removeprefix("tensorflow."))[-1] for n in (a, b) if homes(n.removeprefix("tensorflow."))]
+        )
+        == 2
+    ]
+    assert len(checked) > 8
+    assert all(checked)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from npulint.data.options import MECHANISMS, legal_keys, near, option
+from npulint.data.options import MECHANISMS, arguments, generation, legal_keys, near, option
+from npulint.data.releases import standing
 
 FIELDS = {
     "s": "precision_mode precision_mode_v2 modify_mixlist jit_compile dump_path dump_step dump_mode aoe_mode "
@@ -116,6 +117,10 @@ def test_groups_of_tensorflow_2_options_are_legal_themselves() -> None:
     assert "mix_compile_mode" not in legal_keys("npu_options")
 
 
+def _typed(text: str, kind: str) -> object:
+    return int(text) if kind == "int" else text.casefold() == "true" if kind in ("bool", "flag") else text
+
+
 def test_replacements_are_options_and_uses_are_well_formed() -> None:
     for mechanism in MECHANISMS:
         for spelling in legal_keys(mechanism):
@@ -125,10 +130,51 @@ def test_replacements_are_options_and_uses_are_well_formed() -> None:
                 continue
             use = found.uses[mechanism]
             assert not found.replacement or option(found.replacement) is not None
-            assert use.type in {"str", "int", "bool", "object"}
-            assert use.default is None or use.accepts(int(use.default) if use.type == "int" else use.default)
+            assert use.type in {"str", "int", "bool", "flag", "object", "any"}
+            assert use.default is None or use.accepts(_typed(use.default, use.type))
 
 
 def test_a_mechanism_that_does_not_exist_is_an_error() -> None:
     with pytest.raises(KeyError):
         legal_keys("environment")
+
+
+@pytest.mark.parametrize(
+    ("since", "until", "adapter", "cann", "expected"),
+    [
+        ("r1.13.0", "", "", "", "unknown"),
+        ("r1.13.0", "", "1.12", "", "later"),
+        ("r1.13.0", "", "r1.13.0", "", "yes"),
+        ("r1.13.0", "", "1.12", "7.0.0", "later"),
+        ("r1.14.1", "", "1.14", "", "unknown"),
+        ("r1.14.1", "", "1", "", "unknown"),
+        ("2026", "", "1.15", "", "later"),
+        ("2026", "", "8.0", "", "unknown"),
+        ("2026", "", "9.0", "", "yes"),
+        ("r1.1.1", "r1.10.0", "1.10", "", "yes"),
+        ("r1.1.1", "r1.10.0", "1.11", "", "gone"),
+        ("r1.13.0", "", "", "6.3.RC2", "yes"),
+        ("r1.13.0", "", "", "6.3.RC1", "later"),
+        ("r1.13.0", "", "", "6.3", "unknown"),
+        ("r1.8.0", "", "", "5.1.RC2", "yes"),
+        ("r1.8.0", "", "", "5.0.4", "unknown"),
+        ("2026", "", "", "8.1.RC1", "unknown"),
+        ("2026", "", "", "9.0.0", "yes"),
+        ("r1.1.1", "r1.15.0", "", "9.1", "gone"),
+        ("", "", "1.5", "", "yes"),
+    ],
+    ids=str,
+)
+def test_a_declared_release_tells_whether_an_option_is_there(
+    since: str, until: str, adapter: str, cann: str, expected: str
+) -> None:
+    assert standing(since, until, adapter, cann) == expected
+
+
+def test_chips_have_generations_and_classes_their_arguments() -> None:
+    socs = ("910A", "910", "910B", "910B2", "910C", "910_9391", "950PR", "310P", "")
+    assert [generation(soc) for soc in socs] == ["A1", "A1", "A2", "A2", "A3", "A3", "950", "", ""]
+    assert arguments("DumpConfig")[5] == "dump_debug_mode"
+    assert arguments("")[0] == "iterations_per_loop"
+    assert arguments("ProfilingConfig") == {0: "enable_profiling", 1: "profiling_options"}
+    assert arguments("NoSuchConfig") == {}

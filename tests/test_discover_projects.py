@@ -84,6 +84,20 @@ def test_a_readme_in_a_part_of_a_project_does_not_split_it(tree: Path, part: str
     assert list(roots()) == ["proj"]
 
 
+@pytest.mark.parametrize(
+    ("text", "root"),
+    [
+        ("from setuptools import setup\nsetup(name='p')\n", "proj/runtime"),
+        ("import numpy\nfrom numpy.distutils.core import setup\n", "proj/runtime"),
+        ("import tensorflow as tf\ndef set_flags(params):\n    tf.random.set_seed(1)\n", "proj"),
+    ],
+)
+def test_a_module_that_sets_up_a_run_is_no_sign_of_a_project(tree: Path, text: str, root: str) -> None:
+    put(tree, "proj/README.md", "proj/model.py", "proj/runtime/run.py")
+    (tree / "proj/runtime/setup.py").write_text(text)
+    assert project_root("proj/runtime/run.py", ".") == root
+
+
 @pytest.mark.parametrize("mark", ["README.md", "requirements.txt", "setup.py"])
 def test_a_package_is_not_a_root(tree: Path, mark: str) -> None:
     put(tree, "proj/README.md", "proj/train.py", "proj/model/__init__.py", f"proj/model/{mark}", "proj/model/train.py")

@@ -94,8 +94,8 @@ def test_an_estimator_with_an_npu_run_config_is_clean(project: Project) -> None:
 
 ESTIMATOR_MISTAKES = {
     "npu-estimator-wrong-config": ("config = NPURunConfig(", "config = tf.estimator.RunConfig(", 23),
-    "unknown-adapter-option": ("precision_mode=", "precison_mode=", 17),
-    "adapter-option-bad-value": ("allow_mix_precision", "allow_mixed_precision", 17),
+    "unknown-adapter-option": ("precision_mode=", "precison_mode=", 21),
+    "adapter-option-bad-value": ("allow_mix_precision", "allow_mixed_precision", 21),
     "batch-without-drop-remainder": (", drop_remainder=True", "", 13),
     "no-iterations-per-loop": ("iterations_per_loop=100,", "", 17),
 }

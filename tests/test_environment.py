@@ -335,3 +335,57 @@ def test_ports_of_launches(line: str, port: str) -> None:
 def test_the_toolkit_is_set_up(text: str, answer: str) -> None:
     launches = [fact for fact in found({"run.sh": text}, "launch") if fact.name == "train.py"]
     assert [fact.get("prepared") for fact in launches] == [answer]
+
+
+_RANKS = "export RANK_SIZE={size}\nfor i in {{0..7}}\ndo\n    export RANK_ID=$i\n    " + START + "done\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "size", "short"),
+    [
+        (_RANKS.format(size=8), "8", "-"),
+        (_RANKS.format(size=16), "16", "-"),
+        (_RANKS.format(size=1), "1", "8"),
+        (_RANKS.format(size="$1"), "-", "-"),
+        (_RANKS.format(size=1).replace("RANK_ID", "SEED"), "1", "-"),
+        ("export CM_WORKER_SIZE=2\n" + START, "2", "-"),
+    ],
+)
+def test_processes_that_a_loop_starts(text: str, size: str, short: str) -> None:
+    (launch,) = found({"run.sh": text}, "launch")
+    assert (launch.get("size"), launch.get("short")) == (size, short)
+
+
+def test_variables_that_are_set_along() -> None:
+    files: dict[str, str | bytes] = {
+        "env.sh": "export RANK_TABLE_FILE=$PWD/8p.json JOB_ID=\n",
+        "run.sh": 'source env.sh\nif [ "$1" ]; then\n    export A=1\nfi\nexport B=$2 RANK_ID=0\n' + START,
+        "other.sh": "export C=1\n",
+    }
+    assert said(files, "RANK_ID", "along") == ["B RANK_TABLE_FILE"]
+
+
+@pytest.mark.parametrize(
+    "read", ["print(os.environ['FAST_MODE'])", "x = int(os.environ['FAST_MODE'])", "if 'FAST_MODE' in os.environ: pass"]
+)
+def test_variables_that_are_read_by_their_key(read: str) -> None:
+    files: dict[str, str | bytes] = {"run.sh": "export FAST_MODE=1\n", "train.py": f"import os\nimport torch\n{read}\n"}
+    assert said(files, "FAST_MODE", "own") == ["yes"]
+
+
+@pytest.mark.parametrize(
+    ("text", "image", "cuda"),
+    [
+        ("FROM tensorflow/tensorflow:2.6.0-gpu", "tensorflow/tensorflow:2.6.0-gpu", "yes"),
+        ("FROM tensorflow/tensorflow:2.6.0", "tensorflow/tensorflow:2.6.0", "no"),
+        (
+            "ARG IMAGE=nvcr.io/nvidia/tensorflow:19.12-tf1-py3\nFROM ${IMAGE}",
+            "nvcr.io/nvidia/tensorflow:19.12-tf1-py3",
+            "yes",
+        ),
+        ("ARG IMAGE\nFROM ${IMAGE}", "${IMAGE}", "no"),
+    ],
+)
+def test_images_that_a_dockerfile_builds_on(text: str, image: str, cuda: str) -> None:
+    (fact,) = found({"Dockerfile": text + "\n", "train.py": "import torch\n"}, "base_image")
+    assert (fact.name, fact.get("cuda")) == (image, cuda)

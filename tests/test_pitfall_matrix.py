@@ -30,7 +30,7 @@ def parse(record):
 
 
 def batches(path):
-    dataset = tf.data.TFRecordDataset(path).map(parse).shuffle(1000).repeat()
+    dataset = tf.data.TFRecordDataset(path).map(parse, num_parallel_calls=8).shuffle(1000).repeat()
     return dataset.batch(32, drop_remainder=True).prefetch(2).make_initializable_iterator()
 
 
@@ -144,6 +144,8 @@ IMAGE = "K, ONES = [1, 3, 3, 1], [1, 1, 1, 1]\nimage = tf.reshape(images, [32, 2
 HIDDEN = "hidden = tf.layers.dense(tf.reshape(image, [32, -1]), 128)"
 TFDBG = "from tensorflow.python import debug as tf_debug"
 TOOL = "import precision_tool.tf_config as npu_tf_config"
+SECOND = "tf.data.TFRecordDataset(['b'])"
+LSTM = "from npu_bridge.estimator.npu.npu_dynamic_rnn import DynamicRNN"
 ADAM = "optimizer = tf.train.AdamOptimizer(1e-3)"
 
 PITFALLS = {
@@ -293,6 +295,64 @@ PITFALLS = {
         ("precision-tool-import-left", "precision-tool-dump-left"),
         {"imports": f"{TOOL}  # here"},
         {"imports": f"# {TOOL}"},
+    ),
+    "a one-shot iterator with sunk iterations": Pitfall(
+        "iterations_per_loop",
+        ("one-shot-iterator-with-sinking",),
+        {"session": f"extra = {SECOND}.make_one_shot_iterator().get_next()  # here"},
+        {"session": f"extra = {SECOND}.make_initializable_iterator().get_next()"},
+    ),
+    "sunk iterations while GetNext stays on the host": Pitfall(
+        "iterations_per_loop",
+        ("sinking-without-device-input",),
+        {"sinking": 'npu.parameter_map["iterations_per_loop"].i = 10  # here'},
+    ),
+    "a fused LSTM with another forget bias": Pitfall(
+        "affinity_op",
+        ("forget-bias-left-out",),
+        {"imports": LSTM, "model": "hidden = DynamicRNN(128, tf.float32)(hidden)[0]  # here"},
+        {"imports": LSTM, "model": "hidden = DynamicRNN(128, tf.float32, forget_bias=1.0)(hidden)[0]"},
+    ),
+    "a fused LSTM on batch-first data": Pitfall(
+        "affinity_op",
+        ("recurrent-option-not-supported",),
+        {"imports": LSTM, "model": "cell = DynamicRNN(128, tf.float32, forget_bias=1.0, time_major=False)  # here"},
+        {"imports": LSTM, "model": "cell = DynamicRNN(128, tf.float32, forget_bias=1.0, time_major=True)"},
+    ),
+    "a layer of cuDNN": Pitfall(
+        "device_cuda",
+        ("cudnn-recurrent-layer",),
+        {"model": "hidden, _ = tf.contrib.cudnn_rnn.CudnnGRU(1, 128)(hidden)  # here"},
+    ),
+    "samples decoded one after the other": Pitfall(
+        "dataloader_perf",
+        ("sequential-decoding",),
+        {"session": "more = tf.data.TFRecordDataset(['b']).map(parse).prefetch(2)  # here"},
+        {"session": "more = tf.data.TFRecordDataset(['b']).map(parse, num_parallel_calls=4).prefetch(2)"},
+    ),
+    "a shuffle of very many records": Pitfall(
+        "dataloader_perf",
+        ("large-shuffle-buffer",),
+        {"session": "more = tf.data.TFRecordDataset(['b']).shuffle(1000000)  # here"},
+        {"session": "more = tf.data.Dataset.from_tensor_slices(names).shuffle(1000000)"},
+    ),
+    "NaN checks of all tensors": Pitfall(
+        "debug_leftover",
+        ("numeric-checks-left",),
+        {"session": "checks = tf.add_check_numerics_ops()  # here"},
+        {"imports": GUARDED, "session": "if args.debug:\n    checks = tf.add_check_numerics_ops()"},
+    ),
+    "data divided by the device's number": Pitfall(
+        "distribution",
+        ("shard-by-device-id",),
+        {"imports": "import os", "session": f"part = {SECOND}.shard(8, int(os.environ['DEVICE_ID']))  # here"},
+        {"imports": "import os", "session": f"part = {SECOND}.shard(8, int(os.environ['RANK_ID']))"},
+    ),
+    "files divided after each rank has shuffled them": Pitfall(
+        "distribution",
+        ("shard-of-shuffled-data",),
+        {"session": "part = tf.data.Dataset.list_files('*.tfrecord').shard(size, rank)  # here"},
+        {"session": "part = tf.data.Dataset.list_files('*.tfrecord', shuffle=False).shard(size, rank)"},
     ),
     "precision_tool configures the session": Pitfall(
         "debug_leftover",

@@ -47,6 +47,16 @@ def test_facts_of_a_notebook_are_at_the_lines_of_the_file() -> None:
     assert "def f" in raw_lines[moved.blocks[1].line - 1]
 
 
+def test_keywords_of_a_configuration_in_a_notebook_are_at_the_lines_of_the_file() -> None:
+    text = raw(cell("run = NPURunConfig(", "    model_dir=out,", "    jit_compile='auto')"))
+    notebook = read_notebook(text, "x.ipynb")
+    code, _ = read_python(notebook.text, "x.ipynb")
+    (call,) = at_file_lines(code, notebook.lines).calls
+    raw_lines = text.split("\n")
+    assert "model_dir" in raw_lines[call.places[0][0] - 1]
+    assert "jit_compile" in raw_lines[call.places[1][2] - 1]
+
+
 def test_a_cell_given_as_one_string_has_one_place() -> None:
     notebook = read({"cell_type": "code", "source": "a = 1\nb = 2\n"})
     assert notebook.text == "a = 1\nb = 2\n"

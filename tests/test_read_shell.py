@@ -123,6 +123,50 @@ def test_launch(text: str, name: str, script: str | None, interpreter: str) -> N
     assert (fact.name, fact.attrs["script"], fact.attrs["interpreter"]) == (name, script, interpreter)
 
 
+_FOLDERS = {
+    "where it was started": ("python3 a.py", ""),
+    "one up": ("cd ..\npython3 a.py", ".."),
+    "step by step": ("cd ..\ncd model\npython3 a.py", "../model"),
+    "from a computed folder": ("here=`pwd`\ncd $here/../src\npython3 a.py", "*/../src"),
+    "in a list of commands": ("cd src && python3 a.py", "src"),
+    "back again": ("cd src\ncd -\npython3 a.py", "*"),
+    "in a branch": ('if [ "$1" ]; then\n  cd src\nfi\npython3 a.py', "*"),
+    "in a text": ("cd src\nbash -c 'python3 a.py'", "src/"),
+}
+
+
+@pytest.mark.parametrize(("text", "folder"), _FOLDERS.values(), ids=_FOLDERS.keys())
+def test_folder_that_a_script_is_started_in(text: str, folder: str) -> None:
+    (found,) = [fact for fact in read(text, "launch") if fact.name == "a.py"]
+    assert found.attrs["folder"] == folder
+
+
+_ROUNDS = {
+    "words": ("for i in 0 1 2; do\n  python3 a.py\ndone", 3),
+    "a range": ("for i in {0..7}\ndo\n  python3 a.py\ndone", 8),
+    "a sequence": ("for i in $(seq 0 7); do python3 a.py; done", 8),
+    "a sequence from one": ("for i in `seq 4`; do python3 a.py; done", 4),
+    "counting": ("for ((i = 0; i < 8; i++))\ndo\n  python3 a.py &\ndone", 8),
+    "counting to a variable": ("N=4\nfor((i=0;i<=$N;i++));do python3 a.py; done", 5),
+    "counting to the caller's number": ("for ((i = 0; i < $1; i++)); do python3 a.py; done", 0),
+    "the caller's words": ("for i in $*; do python3 a.py; done", 0),
+    "as long as a condition holds": ("while true; do python3 a.py; done", 0),
+    "behind a loop": ("for i in 0 1 2; do\n  echo $i\ndone\npython3 a.py", 0),
+    "the outer loop": ("for i in 1 2; do\n  for j in 1 2 3; do python3 a.py; done\ndone", 2),
+}
+
+
+@pytest.mark.parametrize(("text", "rounds"), _ROUNDS.values(), ids=_ROUNDS.keys())
+def test_rounds_of_the_loop_around_a_launch(text: str, rounds: int) -> None:
+    assert launch(text).attrs["rounds"] == rounds
+
+
+def test_places_of_options() -> None:
+    attrs = launch('python3 a.py --x=1 \\\n  --y "a b" --z\n').attrs
+    assert attrs["places"] == {"x": [1, 14, 1, 19], "y": [2, 3, 2, 12], "z": [2, 13, 2, 16]}
+    assert (attrs["apart"], attrs["flags"]) == (["y"], ["z"])
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -90,7 +90,8 @@ def test_what_is_silenced_fails_nothing(project: Project, comment: str, words: S
 
 
 def test_a_program_that_does_not_train_has_no_list(project: Project) -> None:
-    project.write({"eval.py": "import tensorflow as tf\nwith tf.Session() as sess:\n    print(sess.run(tf.ones([2])))\n"})
+    text = "import tensorflow as tf\nwith tf.Session() as sess:\n    print(sess.run(tf.ones([2])))\n"
+    project.write({"eval.py": text})
     (program,) = project.check().document["programs"]
     assert program["checklist"] == []
 
@@ -112,7 +113,10 @@ def test_each_program_of_a_shared_module_fails_for_it(project: Project) -> None:
 
 
 BROKEN = {
-    "no examples": ("order: 1\notherwise: passed\ntext: {en: {title: a, look: b}, zh: {title: a, look: b}}\n", "examples"),
+    "no examples": (
+        "order: 1\notherwise: passed\ntext: {en: {title: a, look: b}, zh: {title: a, look: b}}\n",
+        "examples",
+    ),
     "an answer that is none": ("otherwise: perhaps\n", "otherwise"),
     "an order that is none": ("order: soon\n", "order"),
     "a topic that is none": ("fails: {topics: [weather]}\n", "weather"),

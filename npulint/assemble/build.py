@@ -5,8 +5,10 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterable
 
+from npulint.assemble.adapter import Declared
 from npulint.assemble.context import Context
 from npulint.assemble.index import FactTable, table
+from npulint.assemble.launch_options import launch_options
 from npulint.assemble.programs import Program, Programs
 from npulint.assemble.project import Project
 from npulint.assemble.recognise import recognise
@@ -17,13 +19,17 @@ from npulint.facts.model import Fact, FileFacts
 DEFAULT_ADAPTER = "1.15"  # the release line that is assumed when none is declared
 
 
-def assemble(root: str, files: Iterable[FileFacts], adapter: str = "", torch: str = "") -> list[Program]:
-    """The programs of a project: entry scripts first, then what none of them reaches. `adapter` and `torch` are
-    the declared releases of the TensorFlow adapter and of PyTorch; that of PyTorch else is the pinned one."""
+def assemble(
+    root: str, files: Iterable[FileFacts], adapter: str = "", torch: str = "", cann: str = "", soc: str = ""
+) -> list[Program]:
+    """The programs of a project: entry scripts first, then what none of them reaches. `adapter`, `torch` and `cann`
+    are the declared releases of the TensorFlow adapter, PyTorch and CANN; that of PyTorch else is the pinned one;
+    `soc` is the declared SoC family."""
     project = Project(root, files)
     context = Context(project, torch or torch_release(project.files))
-    _launch_options(context, project)
     facts = recognise(context)
+    for entry, passed in launch_options(context).items():
+        facts[entry] += passed
     other: list[FactTable] = []
     for file in project.files:
         if file.path in facts:
@@ -32,7 +38,7 @@ def assemble(root: str, files: Iterable[FileFacts], adapter: str = "", torch: st
             other.append(table(file.facts))
     other.append(table(_built(facts)))
     tables = {path: table(found) for path, found in facts.items()}
-    complete(tables, project)
+    complete(tables, project, Declared(adapter, cann, soc))
     return Programs(context, tables, other, adapter or DEFAULT_ADAPTER, context.torch).all()
 
 
@@ -44,18 +50,3 @@ def _built(facts: dict[str, list[Fact]]) -> list[Fact]:
         for fact in found
         if fact.kind == "cuda_extension" and (posixpath.basename(path) == "setup.py" or fact.get("what") == "ffi")
     ]
-
-
-def _launch_options(context: Context, project: Project) -> None:
-    """What launchers pass for an option joins its default among the values it may have."""
-    scripts = {posixpath.basename(p) for p in project.modules}
-    for file in project.files:
-        for fact in file.facts:
-            if fact.kind == "launch" and posixpath.basename(fact.name) in scripts:
-                for name, value in _options(fact).items():
-                    context.options.launch(name, value)
-
-
-def _options(fact: Fact) -> dict[str, str | None]:
-    options = fact.attrs.get("options")
-    return options if isinstance(options, dict) else {}

@@ -13,6 +13,7 @@ from npulint.assemble.module import Module
 from npulint.assemble.names import Names
 from npulint.assemble.options import Options
 from npulint.assemble.project import Project
+from npulint.assemble.ranks import on_some_ranks
 from npulint.assemble.reach import Reach
 from npulint.assemble.training import Training
 from npulint.facts.code import Bind, Call, Note, Op, Value
@@ -140,6 +141,8 @@ class Place:
             return context.training.step(module, block)
         if attribute == "behind":
             return context.guards.behind(module, block)
+        if attribute == "ranked":
+            return on_some_ranks(context.flow, module, block)
         return context.under(module, block) if attribute == "under" else None
 
 

@@ -18,6 +18,7 @@ from npulint.later import regex
 NONE = "-"  # stands in messages where there is nothing to name
 _TIMEOUTS = ("HCCL_EVENT_TIMEOUT", "HCCL_EXEC_TIMEOUT")  # the first must be longer
 _PREPARES = regex(r"env|profile|bashrc|activate|conda")
+_OF_NPU_DEVICE = frozenset(("NPU_DEBUG", "NPU_DUMP_GRAPH", "NPU_ENABLE_PERF", "NPU_LOOP_SIZE"))
 _TOOLKIT = frozenset(("ASCEND_OPP_PATH", "ASCEND_HOME_PATH", "ASCEND_TOOLKIT_HOME", "ASCEND_AICPU_PATH", "ASCEND_HOME"))
 _PORT_OPTIONS = ("master_port", "rdzv_endpoint", "dist_url", "init_method", "dist_port")
 _PORT = regex(r"(?:^|:)(\d+)/?$")
@@ -35,6 +36,9 @@ def describe_environment(tables: Iterable[FactTable], project: Project) -> None:
             fact.attrs.update(_of_variable(fact, scripts))
         elif fact.kind == "launch":
             fact.attrs["port"] = partial(_port, fact)
+            fact.attrs["along"] = partial(_along, fact, scripts)
+            fact.attrs["size"] = partial(_size, fact, scripts)
+            fact.attrs["short"] = partial(_short, fact, scripts)
             fact.attrs["prepared"] = partial(getattr, scripts, "prepared")
         elif fact.kind == "shell_problem":
             fact.attrs["exported"] = partial(scripts.exported, str(fact.get("variable")))
@@ -45,6 +49,7 @@ class _Scripts:
 
     def __init__(self, facts: list[Fact]) -> None:
         self._facts = facts
+        self._together: dict[str, list[str]] = {}
 
     @cached_property
     def _set(self) -> dict[str, dict[str, list[Fact]]]:
@@ -62,6 +67,23 @@ class _Scripts:
         for fact in self._facts:
             if fact.kind == "launch" and fact.get("sourced"):
                 found[fact.path].add(posixpath.basename(fact.name))
+        return found
+
+    @cached_property
+    def _by_base(self) -> dict[str, list[str]]:
+        """Name of a script -> the paths of those that set something."""
+        found: dict[str, list[str]] = defaultdict(list)
+        for path in self._set:
+            found[posixpath.basename(path)].append(path)
+        return found
+
+    @cached_property
+    def _sourcing(self) -> dict[str, list[str]]:
+        """Name of a script -> the paths of those that source it and set something."""
+        found: dict[str, list[str]] = defaultdict(list)
+        for path, names in self._sourced.items():
+            for name in names if path in self._set else ():
+                found[name].append(path)
         return found
 
     @cached_property
@@ -86,14 +108,33 @@ class _Scripts:
         """Whether the project itself reads the variable."""
         return "yes" if fact.get("used") or fact.name in self._read else "no"
 
+    def together(self, path: str) -> list[str]:
+        """The scripts that a script sources or that source it, then itself."""
+        known = self._together.get(path)
+        if known is None:
+            others = {p for name in self._sourced.get(path, ()) for p in self._by_base.get(name, ())}
+            others.update(self._sourcing.get(posixpath.basename(path), ()))
+            known = self._together[path] = [*sorted(others - {path}), path]
+        return known
+
+    def ranked(self, path: str) -> bool:
+        """Whether the processes that a script starts get ranks."""
+        return any("RANK_ID" in self._set.get(place, {}) for place in self.together(path))
+
+    def along(self, path: str) -> set[str]:
+        """The variables that certainly have some value where the file's variables are set."""
+        found = set()
+        for place in self.together(path):
+            for name, facts in self._set.get(place, {}).items():
+                if _text(facts[-1]) != "" and not any(_conditional(fact) for fact in facts):
+                    found.add(name)
+        return found
+
     def beside(self, path: str) -> dict[str, str]:
         """The variables that certainly have one value where the file's variables are set: its own and those
         of scripts that it sources, or that source it."""
-        names = self._sourced.get(path, set())
-        base = posixpath.basename(path)
-        others = [p for p in self._set if p != path and (posixpath.basename(p) in names or base in self._sourced[p])]
         found: dict[str, str] = {}
-        for place in (*others, path):
+        for place in self.together(path):
             for name, facts in self._set.get(place, {}).items():
                 value = _certain(facts)
                 if value is None:
@@ -129,6 +170,7 @@ def _of_variable(fact: Fact, scripts: _Scripts) -> dict[str, Any]:
         "instead": NONE if known is None else known.instead or NONE,
         "nearest": lambda: nearest(fact.name) or NONE,
         "own": partial(scripts.own, fact),
+        "along": partial(_along, fact, scripts),
         "beside": lambda: " ".join(f"{k}={v}" for k, v in sorted(scripts.beside(fact.path).items()) if k != fact.name),
     }
     if known is not None:
@@ -165,7 +207,8 @@ def _in_time(fact: Fact, read: str) -> str:
     if read == "start":
         return "no"
     module, block = fact.around.module, fact.around.block
-    imports = [r for r in module.code.imports if r.module.partition(".")[0] in ("torch", "torch_npu")]
+    readers = ("npu_device",) if fact.name in _OF_NPU_DEVICE else ("torch", "torch_npu")
+    imports = [r for r in module.code.imports if r.module.partition(".")[0] in readers]
     within = module.function_of(block)
     for record in imports:
         holder = module.function_of(record.block)
@@ -215,3 +258,22 @@ def _port(fact: Fact) -> str:
             if match:
                 return match[1]
     return NONE
+
+
+def _along(fact: Fact, scripts: _Scripts) -> str:
+    """The variables that are certainly set where this one is, or where a script is started."""
+    return " ".join(sorted(scripts.along(fact.path) - {fact.name}))
+
+
+def _size(fact: Fact, scripts: _Scripts) -> str:
+    """How many processes a launcher says that there are."""
+    beside = scripts.beside(fact.path)
+    return beside.get("RANK_SIZE", beside.get("CM_WORKER_SIZE", NONE))
+
+
+def _short(fact: Fact, scripts: _Scripts) -> str:
+    """Whether a loop starts more processes than that, each with a rank of its own: then their number."""
+    started, size = fact.attrs.get("rounds"), _size(fact, scripts)
+    if not isinstance(started, int) or not size.isdigit() or not scripts.ranked(fact.path):
+        return NONE
+    return str(started) if 0 < int(size) < started else NONE

@@ -72,7 +72,7 @@ class Flow:
         if isinstance(holder, Ref):
             if self.names.of_name(module, holder.name, block, line) == "os.environ":
                 return Known((), False, f"${index}")
-            option = self.options.default(module, f"{holder.name}.{index}", self) if isinstance(index, str) else None
+            option = self.options.value(module, f"{holder.name}.{index}", self) if isinstance(index, str) else None
             if option is not None:
                 return option
         if index is None:
@@ -111,7 +111,7 @@ class Flow:
         return []
 
     def _known_name(self, module: Module, name: str, block: int, line: int, depth: int) -> Known:
-        option = self.options.default(module, name, self)
+        option = self.options.value(module, name, self)
         if option is not None:  # the script itself may set another value
             return Known(option.values, False, option.symbol) if name in module.dotted else option
         key = (module.path, name, block, line)
@@ -188,11 +188,11 @@ class Flow:
         found: list[tuple[Site, Value | None]] = []
         callers = self.callers(module, function)
         for home, index in callers[:_CALLERS]:
-            shift = self._shift(module, function, home, index)
+            shift = self.shift(module, function, home, index)
             found.append(((home, index), argument(home.code.calls[index], name, position - shift)))
         return [*found, (callers[-1], None)] if len(callers) > _CALLERS else found
 
-    def _shift(self, module: Module, function: int, home: Module, index: int) -> int:
+    def shift(self, module: Module, function: int, home: Module, index: int) -> int:
         """How many parameters of a function (self, cls) a call of it does not write."""
         record = module.blocks[function]
         decorators = [d.name for d in record.decorators if isinstance(d, Ref)]

@@ -219,16 +219,18 @@ class Module:
     def reaching(self, binds: list[Bind], block: int, line: int) -> list[Bind]:
         """Which of `binds` (one name, one scope, by line) may hold at `line` in `block`, the nearest
         first: those before it back to the first that lies on every path to it, and those further down
-        in a loop around it. From another scope, or when none precedes, all of them."""
+        in a loop around it, but none of the other branch of a condition around it. From another scope, or
+        when none precedes, all of them."""
         if len(binds) == 1:
             return binds
         if self.scope[binds[0].block] != self.scope[block]:
             return binds[::-1]
         around = set(self.ancestors(block))
         loops = {b for b in around if self.blocks[b].kind == "loop"}
+        other = set() if loops else self._other_branches(around)
         found = []
         for bind in reversed(binds):
-            if bind.line < line:
+            if bind.line < line and (not other or other.isdisjoint(self.ancestors(bind.block))):
                 found.append(bind)
                 if bind.block in around:
                     loops.difference_update(self.ancestors(bind.block))
@@ -236,6 +238,22 @@ class Module:
         if loops and found:  # the round before may have passed what stands further down
             found += [b for b in binds if b.line >= line and not loops.isdisjoint(self.ancestors(b.block))]
         return found or binds[::-1]
+
+    def _other_branches(self, around: set[int]) -> set[int]:
+        """The blocks of conditions that do not run where one of `around` is their ``else``."""
+        return {self._twins[here] for here in around if here in self._twins}
+
+    @cached_property
+    def _twins(self) -> dict[int, int]:
+        """The ``if`` of each ``else``."""
+        found: dict[int, int] = {}
+        opened: dict[tuple[int, int], int] = {}
+        for index, record in enumerate(self.blocks):
+            if record.kind == "if":
+                opened[(record.parent, record.line)] = index
+            elif record.kind == "else" and (record.parent, record.line) in opened:
+                found[index] = opened[(record.parent, record.line)]
+        return found
 
 
 def _method(callee: Value) -> str:

@@ -1,19 +1,22 @@
-"""Options: argparse, tf.flags, absl and HParams definitions of a project, with their defaults."""
+"""Options: argparse, tf.flags, absl and HParams definitions of a project, with their values."""
 
 from __future__ import annotations
 
 from typing import Protocol
 
+from npulint.assemble.launches import Launch
 from npulint.assemble.module import Module
 from npulint.assemble.names import Names
+from npulint.assemble.passed import Passed, converted, option_kind
 from npulint.facts.code import UNKNOWN, Call, Const, Items, Ref, Value
-from npulint.facts.values import Known, merge
+from npulint.facts.values import NO, YES, Known, merge
 from npulint.later import regex
 
 # Names that hold parsed options by custom; anything else must come from parse_args() or FLAGS itself.
 _HOLDERS = regex(r"(?:^|\.)(?:FLAGS|flags|args|arg|opts?|hparams|hps|params|cfg|config|conf|options|parsed|argv|a)$")
 
 
+_MOST = 4  # definitions of one option that are looked at
 _DEFINING = frozenset(("add_argument", "mark_flag_as_required", "mark_flags_as_required", "HParams"))
 
 
@@ -25,22 +28,28 @@ class Evaluator(Protocol):
 
 
 class Option:
-    """One option: its name, its definition's place and its default value."""
+    """One option: its name, its definition's place and its default value; `flags` are the names by which it is passed,
+    `kind` is what becomes of the text (see `npulint.assemble.passed.option_kind`)."""
 
-    def __init__(self, name: str, module: Module, call: Call, default: Value) -> None:
+    def __init__(
+        self, name: str, module: Module, call: Call, default: Value, kind: str, flags: tuple[str, ...]
+    ) -> None:
         self.name = name
         self.module = module
         self.call = call
         self.value = default
+        self.kind = kind
+        self.flags = flags
 
 
 class Options:
-    """The options of a project by name; the launchers' values replace the defaults they override."""
+    """The options of a project by name, and by module and name. Where launchers start a script, what they pass
+    counts, not the default."""
 
     def __init__(self, names: Names) -> None:
         self.table: dict[str, list[Option]] = {}
-        self.launched: dict[str, list[str | None]] = {}
-        self._short: dict[str, str] = {}
+        self.by_module: dict[str, dict[str, list[Option]]] = {}
+        self.passed = Passed(names.project)
         self._required: set[str] = set()
         self._busy: set[str] = set()
         for module in names.project.modules.values():
@@ -49,30 +58,36 @@ class Options:
                 if isinstance(call.callee, Ref):
                     self._define(names, module, index, call, module.written(index))
 
-    def launch(self, written: str, value: str | None) -> None:
-        """A launcher passes `value` (None: computed) for an option, by its long or short name."""
-        name = written.lstrip("-").replace("-", "_")
-        self.launched.setdefault(self._short.get(name, name), []).append(value)
+    def launched(self, name: str, module: Module) -> list[str | None]:
+        """What the launchers pass for an option that `module` asks for (None: computed)."""
+        return [
+            launch.options[flag]
+            for option in self._near(name, module)
+            for launch in self.passed.starts(option.module.path, module.path)
+            for flag in option.flags
+            if flag in launch.options
+        ]
 
     def _define(self, names: Names, module: Module, index: int, call: Call, last: str) -> None:
         if last == "add_argument":
             self._argparse(module, call)
         elif last.startswith("DEFINE_"):
-            self._flag(module, call)
+            self._flag(module, call, last)
         elif last in ("mark_flag_as_required", "mark_flags_as_required"):
             named = call.args[0].items if call.args and isinstance(call.args[0], Items) else call.args
             self._required.update(str(a.value) for a in named if isinstance(a, Const))
         elif last == "HParams" and names.of_call(module, index).startswith("tensorflow."):
             for key, value in call.keywords:
-                self._add(key, module, call, value)
+                self._add(key, module, call, value, last, (key,))
 
-    def _flag(self, module: Module, call: Call) -> None:
+    def _flag(self, module: Module, call: Call, last: str) -> None:
         keywords = dict(call.keywords)
         name = call.args[0] if call.args else keywords.get("name", keywords.get("flag_name"))
         default = call.args[1] if len(call.args) > 1 else keywords.get("default", keywords.get("default_value"))
         if isinstance(name, Const):
             required = keywords.get("required") == Const(True)
-            self._add(str(name.value), module, call, UNKNOWN if required else default or Const(None))
+            flags = (str(name.value), *([f"no{name.value}"] if option_kind(last, call) == "flag" else []))
+            self._add(str(name.value), module, call, UNKNOWN if required else default or Const(None), last, flags)
 
     def _argparse(self, module: Module, call: Call) -> None:
         flags = [a.value for a in call.args if isinstance(a, Const) and isinstance(a.value, str)]
@@ -84,7 +99,7 @@ class Options:
             name = next((f for f in flags if f.startswith("--")), flags[0]).lstrip("-").replace("-", "_")
         else:
             return
-        self._short.update((flag.lstrip("-").replace("-", "_"), name) for flag in flags)
+        names = tuple([flag.lstrip("-").replace("-", "_") for flag in flags if flag.startswith("-")])
         given = keywords.get("required") == Const(True) or not any(f.startswith("-") for f in flags)
         default: Value = keywords.get("default", UNKNOWN if given else Const(None))
         action = keywords.get("action")
@@ -93,36 +108,63 @@ class Options:
                 default = Const(False)
             elif action.value == "store_false":
                 default = Const(True)
-        self._add(name, module, call, default)
+        self._add(name, module, call, default, "add_argument", names)
 
-    def _add(self, name: str, module: Module, call: Call, default: Value) -> None:
-        self.table.setdefault(name, []).append(Option(name, module, call, default))
+    def _add(self, name: str, module: Module, call: Call, default: Value, written: str, flags: tuple[str, ...]) -> None:
+        kind = option_kind(written, call)
+        option = Option(name, module, call, default, kind, flags)
+        self.table.setdefault(name, []).append(option)
+        self.by_module.setdefault(module.path, {}).setdefault(name, []).append(option)
 
-    def default(self, module: Module, dotted: str, flow: Evaluator) -> Known | None:
-        """The value of ``FLAGS.x``, ``args.x`` and the like, or None when it is no option. It counts as
+    def value(self, module: Module, dotted: str, flow: Evaluator) -> Known | None:
+        """The value of ``FLAGS.x``, ``args.x`` and the like in `module`, or None when it is no option. It counts as
         exact: it is what runs unless somebody says otherwise."""
         holder, _, name = dotted.rpartition(".")
-        options = self.table.get(name)
-        if not options or not holder or not _HOLDERS.search(holder) or name in self._busy:
+        if name not in self.table or not holder or not _HOLDERS.search(holder) or name in self._busy:
             return None
-        near = [o for o in options if o.module is module] or options
         self._busy.add(name)
-        parts = [flow.known(o.module, o.value, o.call.block, o.call.line, 2) for o in near[:4]]
+        parts = [part for option in self._near(name, module)[:_MOST] for part in self._values(option, module, flow)]
         self._busy.discard(name)
-        parts += [_launched(text) for text in self.launched.get(name, ())]
         merged = merge(parts)
-        return Known(merged.values, merged.exact and name not in self._required, name)
+        return Known(merged.values, merged.exact, name)
+
+    def _near(self, name: str, module: Module) -> list[Option]:
+        """The options of that name that `module` may mean: its own, else those that a script brings along with it."""
+        options = self.table.get(name, [])
+        if len(options) == 1:
+            return options
+        own = self.by_module.get(module.path, {}).get(name)
+        scripts = self.passed.reaching(module.path)
+        if own or not scripts:
+            return own or options
+        return [o for o in options if not scripts.isdisjoint(self.passed.reaching(o.module.path))] or options
+
+    def _values(self, option: Option, module: Module, flow: Evaluator) -> list[Known]:
+        """What launchers pass; the default where one of them passes nothing, or where there is none."""
+        parts: dict[tuple[str, str | None], Known] = {}
+        starts = self.passed.starts(option.module.path, module.path)
+        left_out = not starts or option.kind == "parameter"
+        for launch in starts:
+            flag = next((flag for flag in option.flags if flag in launch.options), None)
+            left_out = left_out or flag is None or not launch.sure
+            if flag is not None:
+                text = launch.options[flag]
+                parts[flag, text] = _given(option, launch, flag, text)
+        found = list(parts.values())
+        if left_out:
+            default = flow.known(option.module, option.value, option.call.block, option.call.line, 2)
+            found.insert(0, Known(default.values, default.exact and option.name not in self._required, default.symbol))
+        return found
+
+
+def _given(option: Option, launch: Launch, flag: str, text: str | None) -> Known:
+    """What a boolean option of absl takes is only what an equals sign binds to it."""
+    if option.kind != "flag":
+        return converted(text, option.kind)
+    if flag != option.name:
+        return NO
+    return YES if flag in (launch.fact.attrs.get("apart") or ()) else converted(text, "flag")
 
 
 def _defines(last: str) -> bool:
     return last in _DEFINING or last.startswith("DEFINE_")
-
-
-def _launched(text: str | None) -> Known:
-    """A value as a launcher passes it; the words for true and false are those values."""
-    if text is None:
-        return Known()
-    lowered = text.lower()
-    if lowered in ("true", "false"):
-        return Known((lowered == "true",), True)
-    return Known((text,), True)

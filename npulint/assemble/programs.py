@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import posixpath
 import re
 from functools import cached_property
 from typing import Any
@@ -13,7 +12,7 @@ from npulint.assemble.index import FactTable, Index, table
 from npulint.assemble.module import Module
 from npulint.assemble.purpose import purpose
 from npulint.assemble.reached import Reached, home
-from npulint.assemble.state import describe
+from npulint.assemble.state import describe, imports_adapter
 from npulint.facts.code import Const, Op, Ref, Result, Value
 from npulint.facts.model import Fact, Span
 from npulint.later import regex
@@ -47,6 +46,7 @@ class Programs:
         self, context: Context, facts: dict[str, FactTable], other: list[FactTable], adapter: str = "", torch: str = ""
     ) -> None:
         self.context = context
+        self._launches = context.options.passed.launches
         self.facts = facts
         self.other = other
         self._others = table(fact for part in other for facts in part.values() for fact in facts)
@@ -57,8 +57,7 @@ class Programs:
 
     def all(self) -> list[Program]:
         """Programs with an entry first, then what no entry reaches as one library program."""
-        launched = self._launched()
-        entries = [m for p, m in sorted(self.context.project.modules.items()) if self._is_entry(m, launched)]
+        entries = [m for _, m in sorted(self.context.project.modules.items()) if self._is_entry(m)]
         programs = [self._program(m.path, sorted(self.closure(m))) for m in entries]
         reached = {p for program in programs for p in program.paths}
         rest = sorted(set(self.context.project.modules) - reached)
@@ -70,13 +69,15 @@ class Programs:
         return programs
 
     def _relate(self, programs: list[Program]) -> None:
-        """Tell programs whether any of the project uses an NPU adapter (`project_npu`), those of PyTorch that were
-        left behind that they were, and sessions and estimators whether some training program can reach them
-        (`trains_file`)."""
+        """Tell programs whether any of the project uses an NPU adapter (`project_npu`) and whether they do so
+        themselves (`own_npu`), those of PyTorch that were left behind that they were, and sessions and estimators
+        whether some training program can reach them (`trains_file`)."""
         known = any(p.attrs["npu"] == "yes" or p.attrs["migration"] in ("manual", "transfer") for p in programs)
         ported = "yes" if known else "no"
+        opens = any(p.index.of_kind("npu_open") for p in programs)
         for program in programs:
             program.attrs["project_npu"] = ported
+            program.attrs["own_npu"] = program.attrs["npu"] if not opens or _ports_itself(program) else "no"
             if (
                 known
                 and program.attrs["migration"] == "none"
@@ -105,35 +106,28 @@ class Programs:
 
     def _ranks(self, entry: str) -> str:
         """How many devices the launchers of this entry start it on: many, one or unknown."""
-        started = [sizes for scripts, sizes in self._sized if any(f"/{entry}".endswith(script) for script in scripts)]
-        counts = [int(size) for sizes in started if entry for size in sizes if size.isdigit()]
+        launchers = {launch.fact.path for launch in self._launches.by_entry.get(entry, ())}
+        counts = [int(size) for path in launchers for size in self._sized.get(path, ()) if size.isdigit()]
         return "unknown" if not counts else "many" if max(counts) > 1 else "one"
 
     @cached_property
-    def _sized(self) -> list[tuple[list[str], set[str]]]:
-        """What each launcher starts, with the numbers of devices that it sets."""
-        found = []
+    def _sized(self) -> dict[str, set[str]]:
+        """By launcher, the numbers of devices that it sets."""
+        found: dict[str, set[str]] = {}
         for part in self.other:
-            sizes = {str(f.get("value")) for f in part.named("environment", "RANK_SIZE")}
-            if sizes:
-                launched = [str(f.get("script") or f.name) for f in part.get("launch", ())]
-                found.append(([f"/{script.removeprefix('./')}" for script in launched], sizes))
+            for name in ("RANK_SIZE", "CM_WORKER_SIZE"):
+                for fact in part.named("environment", name):
+                    found.setdefault(fact.path, set()).add(str(fact.get("value")))
         return found
 
-    def _launched(self) -> set[str]:
-        names = set()
-        for part in self.other:
-            for fact in part.get("launch", ()):
-                names.add(posixpath.basename(fact.name))
-        return names
-
-    def _is_entry(self, module: Module, launched: set[str]) -> bool:
+    def _is_entry(self, module: Module) -> bool:
         if _NOT_ENTRY.search(module.path):
             return False
-        if posixpath.basename(module.path) in launched or any(is_main(b.test) for b in module.blocks if b.kind == "if"):
+        if module.path in self._launches.by_entry or any(is_main(b.test) for b in module.blocks if b.kind == "if"):
             return True
         facts = [f for kind in _MODULE_LEVEL for f in self.facts[module.path].get(kind, ())]
-        starting = {f"{module.name}:{f.get('function')}" for f in facts} | {f"{module.name}:main"} | _RUNNERS
+        working = self._leading_to(module, {f"{module.name}:{f.get('function')}" for f in facts})
+        starting = working | {f"{module.name}:main"} | _RUNNERS
         for index, name in enumerate(self.context.names.of_calls(module)):
             if name in starting:
                 block = module.code.calls[index].block
@@ -142,6 +136,18 @@ class Programs:
         if any(f.around.module.function_of(f.around.block) < 0 for f in facts):
             return True
         return module.path not in self._imported and self._works_on_device(module)
+
+    def _leading_to(self, module: Module, functions: set[str]) -> set[str]:
+        """These functions of a module with those that call them, directly or through others."""
+        grown = set(functions)
+        calls = [
+            (name, f"{module.name}:{module.qualname(call.block)}")
+            for name, call in zip(self.context.names.of_calls(module), module.code.calls, strict=True)
+            if functions and ":" in name and module.function_of(call.block) >= 0
+        ]
+        while more := {caller for name, caller in calls if name in grown and caller not in grown}:
+            grown |= more
+        return grown
 
     def _works_on_device(self, module: Module) -> bool:
         """Whether code outside functions moves something to a device, as scripts do that are no modules."""
@@ -168,14 +174,9 @@ class Programs:
     def _imports(self, path: str) -> list[str]:
         known = self._next.get(path)
         if known is None:
-            module = self.context.project.modules[path]
-            found: dict[str, None] = {}
-            for record in module.code.imports:
-                for target in self.context.project.imported(module, record):
-                    found[target.path] = None
-            for target in self._computed(module):
-                found[target.path] = None
-            known = self._next[path] = list(found)
+            project = self.context.project
+            computed = [target.path for target in self._computed(project.modules[path])]
+            known = self._next[path] = list(dict.fromkeys((*project.uses(path), *computed)))
         return known
 
     def _computed(self, module: Module) -> list[Module]:
@@ -193,6 +194,11 @@ class Programs:
                         target = self.context.project.find(prefix, module)
                         found += [target] if target else []
         return found
+
+
+def _ports_itself(program: Program) -> bool:
+    """Whether the entry script imports an NPU adapter, and not only what it shares with ported scripts."""
+    return any(f.path == program.entry and imports_adapter(f) for f in program.index.of_kind("import"))
 
 
 def _prefixes(module: Module, value: Value, depth: int = 0) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable
+from functools import cached_property
 
 from npulint.assemble.module import Module
 from npulint.facts.code import Import
@@ -26,6 +27,7 @@ class Project:
         self.modules: dict[str, Module] = {}
         self._suffixes: dict[str, list[Module]] = {}
         self._memo: dict[tuple[str, str, int], Module | None] = {}
+        self._uses: dict[str, dict[str, None]] = {}
         for file in self.files:
             if file.code is not None:
                 self._add(file)
@@ -60,8 +62,7 @@ class Project:
         candidates = self._suffixes.get(dotted, ())
         best, score = None, -1
         for module in candidates:
-            base = self._base(module, dotted)
-            near = len(posixpath.commonpath([base, folder])) * 2 + (base == folder) if base and folder else 0
+            near = _nearness(self._base(module, dotted), folder)
             if near > score:
                 best, score = module, near
         return best
@@ -86,6 +87,24 @@ class Project:
                 found.append(inner)
         return found
 
+    def uses(self, path: str) -> dict[str, None]:
+        """The paths of the modules that a module's import statements load."""
+        known = self._uses.get(path)
+        if known is None:
+            module = self.modules[path]
+            loaded = (target for record in module.code.imports for target in self.imported(module, record))
+            known = self._uses[path] = dict.fromkeys(target.path for target in loaded)
+        return known
+
+    @cached_property
+    def users(self) -> dict[str, list[str]]:
+        """By path, the modules whose import statements load that module."""
+        found: dict[str, list[str]] = {}
+        for path in self.modules:
+            for target in self.uses(path):
+                found.setdefault(target, []).append(path)
+        return found
+
     def below(self, prefix: str, importer: Module) -> list[Module]:
         """The modules whose dotted name starts with `prefix` + "." (a computed import), of the package of
         that name that is nearest to `importer`."""
@@ -97,3 +116,9 @@ class Project:
         here = f"/{importer.name}".replace(".", "/")
         shared = {b: len(posixpath.commonpath([here, f"/{b}".replace(".", "/")])) for b in by_base}
         return by_base[max(by_base, key=lambda b: (shared[b], -len(b)))] if by_base else []
+
+
+def _nearness(base: str, folder: str) -> int:
+    """How near an import path is to the importing folder; of equally near ones, one that the folder lies in wins."""
+    shared = len(posixpath.commonpath([base, folder])) if base and folder else 0
+    return shared * 2 + (not base or folder == base or folder.startswith(f"{base}/"))

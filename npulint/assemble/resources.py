@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import posixpath
 
-from npulint.assemble.adapter import describe_options
+from npulint.assemble.adapter import Declared, describe_options
 from npulint.assemble.environment import describe_environment
 from npulint.assemble.index import FactTable
+from npulint.assemble.launch_options import relate_settings
+from npulint.assemble.option_rules import option_conflicts
 from npulint.assemble.project import Project
 from npulint.assemble.sinking import describe_sinking
 from npulint.data.ops import known_op, near_op
@@ -21,14 +23,16 @@ _MIXED = frozenset(
 _FILE_OPTIONS = frozenset(("modify_mixlist", "customize_dtypes", "fusion_switch_file", "op_debug_config"))
 
 
-def complete(tables: dict[str, FactTable], project: Project) -> None:
+def complete(tables: dict[str, FactTable], project: Project, declared: Declared) -> None:
     """Add to settings that name a file whether it exists (`file`: yes/no/unknown), to mixed-precision
     entries whether the operator is known and, if not, the `nearest` known one, and to what stands on one
-    custom optimizer what else is set there (`options`, `mixed`)."""
+    custom optimizer what else is set there (`options`, `mixed`); add facts about settings that do not go together."""
     settings = [f for part in tables.values() for f in part.get("setting", ())]
     optimizers = [f for part in tables.values() for f in part.get("npu_optimizer", ())]
-    describe_options(settings, optimizers)
+    for conflict in option_conflicts(describe_options(settings, optimizers, declared)):
+        tables[conflict.path].setdefault("option_conflict", []).append(conflict)
     describe_environment(tables.values(), project)
+    relate_settings([f for part in tables.values() for f in part.get("launch_option", ())], settings)
     describe_sinking(settings, tables.values())
     paths = {f.path for f in project.files}
     names = {posixpath.basename(p) for p in paths}

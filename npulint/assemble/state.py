@@ -21,7 +21,7 @@ def describe(
     trains = _trains(index, entry_word, may_run)
     attrs = {
         "framework": framework,
-        "npu": "yes" if any(f.name.split(".", 1)[0] in _ADAPTERS for f in index.of_kind("import")) else "no",
+        "npu": "yes" if any(imports_adapter(f) for f in index.of_kind("import")) else "no",
         "trains": "yes" if trains else "no",
         "purpose": "train" if trains else entry_word,
         "evaluates": "yes" if entry_word == "evaluate" else "no",
@@ -30,6 +30,11 @@ def describe(
     if framework == "torch":
         return attrs | torch_state.describe(index, torch)
     return attrs | tensorflow_state.describe(index, adapter)
+
+
+def imports_adapter(fact: Fact) -> bool:
+    """Whether an import is one of an NPU adapter."""
+    return fact.name.partition(".")[0] in _ADAPTERS
 
 
 def _framework(index: Index) -> str:

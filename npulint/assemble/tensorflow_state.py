@@ -10,6 +10,7 @@ _MIXED = frozenset(
     "mixed_hif8".split()
 )
 _AMP = ("enable_mixed_precision_graph_rewrite",)
+_OF_GRAPHS = ("placeholder", "ConfigProto", "enable_eager_execution", "get_variable")
 _PATCHING = (1, 9)  # the first adapter release whose import patches tf.Session
 
 
@@ -47,25 +48,33 @@ def _modes(index: Index) -> list[str]:
 def _generation(index: Index) -> str:
     """``1``, ``2`` or empty: which TensorFlow the program is written for."""
     imports = {f.name for f in index.of_kind("import")}
-    if any(n == "npu_device" or n.startswith("npu_device.") for n in imports) and not any(
-        "compat.v1" in n for n in imports
-    ):
+    if any(n == "npu_device" or n.startswith("npu_device.") for n in imports) and not _compatible(index, imports):
         return "2"
-    if any("compat.v1" in n or ".contrib" in n or n.startswith("npu_bridge") for n in imports):
+    if any(n.startswith(("tensorflow.contrib", "npu_bridge")) for n in imports) or index.of_kind("session"):
         return "1"
-    if index.of_kind("session") or index.named("call", "placeholder") or index.named("call", "ConfigProto"):
+    if any(index.named("call", name) for name in _OF_GRAPHS):
         return "1"
-    if any(f.name.startswith("tensorflow.contrib.") for f in index.of_kind("call")) or index.named(
-        "call", "get_variable"
-    ):
+    if any(f.name.startswith("tensorflow.contrib.") for f in index.of_kind("call")):
         return "1"
-    if (
-        index.named("call", "GradientTape")
-        or index.named("mention", "function")
-        or index.named("call", "set_memory_growth")
-    ):
+    if _functional(index) or index.named("call", "set_memory_growth"):
         return "2"
-    return ""
+    return "1" if any("compat.v1" in n for n in imports) else ""
+
+
+def _functional(index: Index) -> bool:
+    """Whether a program has gradient tapes or compiles functions."""
+    named = (*index.named("mention", "function"), *index.named("call", "function"))
+    return bool(index.named("call", "GradientTape")) or any(f.name == "tensorflow.function" for f in named)
+
+
+def _compatible(index: Index, imports: set[str]) -> bool:
+    """Whether a program of npu_device is one of TensorFlow 1 under TensorFlow 2; some name of compat.v1 makes none."""
+    if index.named("call", "enable_v1") or any(n.startswith("npu_device.compat.v1") for n in imports):
+        return True
+    if any(n.startswith("npu_bridge") for n in imports) and not index.of_kind("npu_open"):
+        return True
+    eager = _functional(index) or any(f.get("on") == "keras" for f in index.of_kind("train_step"))
+    return not eager and any("compat.v1" in n for n in imports)
 
 
 def _precision(index: Index) -> str:
@@ -106,7 +115,7 @@ def _multi_device(index: Index) -> str:
 def _state(index: Index, npu: bool, patched: bool) -> str:
     if not npu:
         return "not_started"
-    if patched:
+    if patched or (index.of_kind("npu_open") and _generation(index) == "2"):
         return "migrated"
     reached = [
         f.get("npu")

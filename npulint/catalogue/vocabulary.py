@@ -8,6 +8,7 @@ Values = frozenset[str]
 
 _ANY: Values = frozenset()
 _FLAG: Values = frozenset(("yes", "no", "unknown"))
+_PLACED = frozenset(("input", "path", "edge", "unknown"))
 _PURPOSE = frozenset(("train", "evaluate", "export", "data", "unknown"))
 
 
@@ -30,6 +31,7 @@ _PLACE: dict[str, Values] = {
     "in_test": _FLAG,
     "step": frozenset(("yes", "gated", "host", "no")),
     "behind": frozenset(("npu", "cuda", "none")),
+    "ranked": _FLAG,
     "function": _ANY,
     "under": _ANY,
 }
@@ -49,6 +51,21 @@ def _call(**attributes: Values) -> Kind:
     return Kind({"value": _ANY, **_PLACE, **attributes}, arguments=True)
 
 
+_LAUNCH = _plain(
+    options=_ANY,
+    launcher=_ANY,
+    interpreter=_ANY,
+    loop=_FLAG,
+    rounds=_ANY,
+    port=_ANY,
+    prepared=_FLAG,
+    guarded=_ANY,
+    along=_ANY,
+    size=_ANY,
+    short=_ANY,
+    target=_words("npu gpu other unknown"),
+)
+
 KINDS: dict[str, Kind] = {
     "import": _code(star=_FLAG, guarded=_FLAG),
     "call": _call(in_train_loop=_FLAG, on=_ANY, trains_file=_FLAG, passed=_FLAG, of=_words("one_plus other")),
@@ -64,6 +81,7 @@ KINDS: dict[str, Kind] = {
         nearest=_ANY,
         own=_FLAG,
         beside=_ANY,
+        along=_ANY,
         refused=_FLAG,
         allowed=_ANY,
         value_ok=_FLAG,
@@ -76,8 +94,25 @@ KINDS: dict[str, Kind] = {
     ),
     "environment_read": _call(),
     "command": _plain(line=_ANY, guarded=_ANY, via=_ANY, loop=_FLAG),
-    "launch": _plain(
-        options=_ANY, launcher=_ANY, interpreter=_ANY, loop=_FLAG, port=_ANY, prepared=_FLAG, guarded=_ANY
+    "launch": _LAUNCH,
+    "start": _LAUNCH,
+    "launch_option": _plain(
+        option=_ANY,
+        script=_ANY,
+        known=_FLAG,
+        effect=_words("aborts ignored unknown"),
+        nearest=_ANY,
+        fits=_FLAG,
+        allowed=_ANY,
+        detached=_FLAG,
+        default=_ANY,
+        by_caller=_FLAG,
+        ranks=_FLAG,
+        target=_words("npu gpu other unknown"),
+        guarded=_ANY,
+        feeds=_ANY,
+        refused_by=_ANY,
+        legal=_ANY,
     ),
     "shell_problem": _plain(variable=_ANY, exported=_FLAG, via=_ANY),
     "dependency": _plain(version=_ANY, via=_ANY, torch=_ANY, pairs=_FLAG),
@@ -102,9 +137,23 @@ KINDS: dict[str, Kind] = {
         instead=_ANY,
         since=_ANY,
         until=_ANY,
+        elsewhere=_ANY,
+        available=_words("yes later gone unknown"),
+        declared=_ANY,
+        type_ok=_FLAG,
+        expected_type=_ANY,
+        acts_in=_words("any inference"),
+        chips=_ANY,
+        on_soc=_FLAG,
+        soc=_ANY,
         feeds_run_config=_FLAG,
         in_run_config=_FLAG,
+        launched=_FLAG,
         agrees=_words("yes no missing unknown"),
+        divides=_FLAG,
+    ),
+    "option_conflict": _code(
+        option=_ANY, other=_ANY, other_value=_ANY, via=_words("session_key run_config npu_options"), entry=_ANY
     ),
     "npu_optimizer": _call(
         remapping=_words("off on unset unknown"),
@@ -115,15 +164,23 @@ KINDS: dict[str, Kind] = {
         spelling=_words("right wrong missing other unknown"),
         options=_ANY,
     ),
-    "session": _call(npu=_FLAG, config=_words("none local unknown"), purpose=_PURPOSE, trains_file=_FLAG),
+    "session": _call(
+        npu=_FLAG, config=_words("none local unknown"), purpose=_PURPOSE, trains_file=_FLAG, closed=_FLAG
+    ),
     "estimator": _call(
         npu=_FLAG,
         what=_words("estimator canned tpu npu"),
         config=_words("none npu wrapped other unknown"),
         purpose=_PURPOSE,
+        model_dir=_words("same differs unknown"),
         trains_file=_FLAG,
     ),
     "init_group": _call(),
+    "joint_step": _call(scaled=_ANY),
+    "small_constant": _code(constant=_ANY),
+    "step_count": _call(beside_scaled=_FLAG),
+    "hand_scaled": _call(scaled=_FLAG),
+    "hooks": _call(list=_ANY, read_from_end=_FLAG),
     "optimizer": _call(
         scaled=_FLAG,
         distributed=_FLAG,
@@ -173,10 +230,20 @@ KINDS: dict[str, Kind] = {
         scaled=_words("yes no unknown apex bypassed scaler engine"),
         stepped=_FLAG,
         gradients=_words("compute_gradients tf.gradients tape unknown"),
+        source_scaled=_FLAG,
+        beside_scaled=_FLAG,
         on=_ANY,
     ),
     "loss_scale": _call(
-        what=_words("optimizer manager"), native=_FLAG, distributed=_FLAG, wraps_distributed=_FLAG, flag=_ANY
+        what=_words("optimizer manager"),
+        native=_FLAG,
+        wraps_distributed=_FLAG,
+        wraps_scaled=_FLAG,
+        wraps_clipping=_FLAG,
+        wraps_keras=_FLAG,
+        flag=_words("yes no missing unknown"),
+        manager=_words("npu native object constant missing unknown"),
+        dependent=_FLAG,
     ),
     "input_stage": _call(
         drop_remainder=_words("yes no variable unknown missing"),
@@ -185,17 +252,29 @@ KINDS: dict[str, Kind] = {
         callee=_ANY,
         certain=_FLAG,
         shard_by=_ANY,
+        shuffled=_words("list_files shuffle listing no"),
+        heavy=_FLAG,
+        elements=_words("names records decoded unknown"),
     ),
     "lookup_table": _call(),
     "variable": _call(),
-    "control_flow": _call(),
+    "npu_open": _call(
+        default=_FLAG, reached=_FLAG, late=_words("variable model none"), first=_ANY, first_line=_ANY, other=_ANY
+    ),
+    "beside_open": _call(what=_words("variable model strategy seed threads option"), side=_words("before after")),
+    "tape": _call(compiled=_FLAG, trains=_FLAG, looped=_FLAG),
+    "step_call": _call(tape=_ANY),
+    "loss_scale_use": _call(),
+    "model_compile": _call(),
+    "loop_size": _call(agrees=_words("yes no missing unknown")),
+    "control_flow": _call(implicit=_FLAG),
     "dynamic_shape": _call(dims=_ANY, inner=_FLAG, written=_ANY),
     "host_sync": _call(written=_ANY, timed=_FLAG),
     "npu_option": _call(legal=_FLAG, nearest=_ANY, value_ok=_FLAG, allowed=_ANY),
     "export": _call(model=_words("device host unknown")),
     "spawn": _call(jit=_words("lost kept unset")),
     "top_k": _call(k=_ANY, words=_ANY),
-    "device": _call(gpu=_FLAG, via=_ANY, computed=_FLAG),
+    "device": _call(gpu=_FLAG, via=_ANY, computed=_FLAG, tower=_FLAG),
     "distribution": _call(
         stack=_words("horovod tf.distribute npu tpu torch"),
         what=_words(
@@ -203,6 +282,7 @@ KINDS: dict[str, Kind] = {
             "processes local_rank epoch no_sync accumulation"
         ),
         wraps_scaled=_FLAG,
+        kept=_FLAG,
         device_set=_words("given before late after unknown"),
         at_import=_FLAG,
         timeout=_ANY,
@@ -290,10 +370,32 @@ KINDS: dict[str, Kind] = {
         along=_words("repeated other"),
         host=_FLAG,
     ),
+    "tf_api": _call(
+        support=_words("no newer static_shape manual deprecated no_effect"),
+        reason=_words("eager tpu gpu operator raw shape towers old_estimator device determinism profiler"),
+        release=_words("1.15 2.6 both"),
+        ops=_ANY,
+        instead=_ANY,
+        guarded=_FLAG,
+        plain=_FLAG,
+        used=_FLAG,
+        place=_PLACED,
+    ),
     "float64": _call(device=_words("cpu other unknown"), reduced=_FLAG),
-    "run": _call(fetches=_ANY, fed=_FLAG, loops=_ANY, gated=_FLAG, runs=_ANY),
+    "run": _call(fetches=_ANY, fed=_FLAG, loops=_ANY, gated=_FLAG, runs=_ANY, traced=_FLAG, deepest=_FLAG),
+    "checkpoint": _call(each_step=_FLAG),
     "graph_growth": _call(),
-    "py_func": _call(shaped=_FLAG),
+    "py_func": _call(shaped=_FLAG, place=_PLACED),
+    "towers": _call(many=_FLAG, towers=_ANY),
+    "host_op": _call(
+        where=_words("host older mixed"),
+        ops=_ANY,
+        family=_words(
+            "python string parsing queue fused_cell spectral special sparse ragged ctc dynamic padding random geometry "
+            "gradient"
+        ),
+        place=_PLACED,
+    ),
     "dropout": _call(noise_shape=_FLAG),
     "half_reduction": _call(),
     "zero_root": _call(),
@@ -342,6 +444,7 @@ KINDS: dict[str, Kind] = {
             "multi_device": _FLAG,
             "npu": _FLAG,
             "project_npu": _FLAG,
+            "own_npu": _FLAG,
             "entry": _FLAG,
             "ranks": _words("many one unknown"),
             "patched": _FLAG,

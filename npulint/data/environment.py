@@ -17,7 +17,7 @@ _SHORTEST = 9  # letters of a name that may be taken for a misspelling
 # Names with such a beginning are nobody's but the stack's; others may be the project's own.
 _OURS = regex(
     r"(?:ASCEND|HCCL|TORCH_NPU|TORCH_HCCL|TORCH_TRANSFER|PYTORCH_NPU|PYTORCH_NO_NPU|TASK_QUEUE|INF_NAN|ACL|ACLNN|COMBINED"
-    r"|MULTI_STREAM|CPU_AFFINITY)_",
+    r"|MULTI_STREAM|CPU_AFFINITY|NPU)_",
     re.IGNORECASE,
 )
 _INTEGER = regex(r"[+-]?\d+")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
 import msgspec
@@ -10,41 +11,71 @@ from npulint.data import table
 
 MECHANISMS = ("session_key", "run_config", "npu_options")
 _CLOSE = 0.7
+_GENERATIONS = (("910B", "A2"), ("910C", "A3"), ("910_9", "A3"), ("950", "950"), ("910", "A1"))
+_TYPES: dict[str, type | tuple[type, ...]] = {"str": str, "int": int, "bool": (bool, int), "flag": bool}
 
 
 class Use(msgspec.Struct, frozen=True):
     """An option in one mechanism. `name` is its spelling there (``DumpConfig.dump_path``), `type` one of
-    str, int, bool, object. `values` lists all legal values, `low` and `high` bound numbers; none of them
-    means that any value is legal. `since` and `until` are adapter releases (``r1.9.0``, or a year)."""
+    str, int, bool (0 and 1 will do), flag (a bool and nothing else), object, any. `values` lists all legal values
+    (of an object the class), `low` and `high` bound numbers, `pattern` is what a text looks like and `example` such
+    a text; none of them means that any value is legal. `listed`: the value must be in the list as Python compares
+    them. `since` and `until` are adapter releases (``r1.9.0``, or a year). `position` is its place among the
+    arguments, -1 if releases differ. `chips` are the generations that have the option (none: all), `value_chips`
+    those of single values."""
 
     name: str
     type: str
-    values: tuple[str | int, ...] = ()
+    values: tuple[str | bool | int | None, ...] = ()
     low: int | None = None
     high: int | None = None
+    pattern: str = ""
+    example: str = ""
+    listed: bool = False
     default: str | None = None
     since: str = ""
     until: str = ""
+    position: int = -1
+    chips: tuple[str, ...] = ()
+    value_chips: dict[str, tuple[str, ...]] = {}
 
     def accepts(self, value: object) -> bool:
-        """Whether the adapter takes this value. Letter case counts; a numeral may be given as text."""
-        if str(value) == self.default:
+        """Whether the adapter takes this value. Letter case counts; where the list is not compared by Python
+        (`listed`), a numeral may be given as text."""
+        if self.listed and self.values:
+            return value in self.values
+        if value is None or self.type == "object" or str(value) == self.default:
             return True
         if self.values:
             return value in self.values or str(value) in map(str, self.values)
+        if self.pattern:
+            return not isinstance(value, str) or re.fullmatch(self.pattern, value) is not None
         if isinstance(value, int) and not isinstance(value, bool):
             return (self.low is None or value >= self.low) and (self.high is None or value <= self.high)
         return True
 
+    def fits(self, value: object) -> bool:
+        """Whether the type of this value can be written to the option at all; None means that it is not set."""
+        if value is None or self.type == "any":
+            return True
+        if self.type == "object":  # the class that made it; functions may hand it on
+            other = isinstance(value, str) and not value.endswith("Config")
+            return not self.values or value in self.values or other
+        if self.listed:
+            return value in self.values or self.default is None or isinstance(value, _TYPES[self.type])
+        return isinstance(value, _TYPES[self.type])
+
 
 class AdapterOption(msgspec.Struct, frozen=True):
     """One option. `field` is the member of the session key's protobuf value (s, b or i); status is active,
-    deprecated, removed or dead (read by no adapter); `uses` maps a mechanism to its particulars."""
+    deprecated, removed or dead (read by no adapter); `mode` is inference for what acts there only; `uses` maps a
+    mechanism to its particulars."""
 
     key: str
     status: str
     uses: dict[str, Use]
     field: str = ""
+    mode: str = ""
     replacement: str = ""
     note: str = ""
 
@@ -58,6 +89,36 @@ def option(key: str) -> AdapterOption | None:
     return _spellings().get(key)
 
 
+def elsewhere(key: str, mechanism: str) -> tuple[str, ...]:
+    """The other mechanisms in which some adapter release reads exactly this spelling."""
+    return tuple(m for m in MECHANISMS if m != mechanism and key in legal_keys(m))
+
+
+@cache
+def arguments(holder: str) -> dict[int, str]:
+    """The arguments of a class of the run configuration (``DumpConfig``) that have a fixed place, by that place;
+    those of NPURunConfig have no holder.
+
+    >>> arguments("DumpConfig")[1]
+    'dump_path'
+    """
+    uses = [o.uses["run_config"] for o in options() if "run_config" in o.uses]
+    split = [(use.name.rpartition("."), use) for use in uses if use.position >= 0 and not use.until]
+    return {use.position: last for (head, _, last), use in split if head == holder}
+
+
+def generation(soc: str) -> str:
+    """The generation that a SoC belongs to (A1, A2, A3, 950), or empty for others.
+
+    >>> generation("910B"), generation("910A")
+    ('A2', 'A1')
+    """
+    for begin, name in _GENERATIONS:
+        if soc.startswith(begin):
+            return name
+    return ""
+
+
 @cache
 def legal_keys(mechanism: str) -> frozenset[str]:
     """Every spelling that some adapter release reads in a mechanism, groups (``dump_config``) included.
@@ -67,7 +128,7 @@ def legal_keys(mechanism: str) -> frozenset[str]:
     """
     if mechanism not in MECHANISMS:
         raise KeyError(mechanism)
-    names = {o.uses[mechanism].name for o in _options() if mechanism in o.uses and o.status != "dead"}
+    names = {o.uses[mechanism].name for o in options() if mechanism in o.uses and o.status != "dead"}
     if mechanism == "npu_options":
         names |= {name.rpartition(".")[0] for name in names if "." in name}
         names |= {name.partition(".")[0] for name in names}
@@ -103,11 +164,12 @@ def _closeness(wanted: str, candidate: str) -> float:
 
 
 @cache
-def _options() -> tuple[AdapterOption, ...]:
+def options() -> tuple[AdapterOption, ...]:
+    """All options."""
     return msgspec.json.decode(table("adapter_options.json"), type=tuple[AdapterOption, ...])
 
 
 @cache
 def _spellings() -> dict[str, AdapterOption]:
-    spelled = {use.name: o for o in _options() for use in o.uses.values()}
-    return spelled | {o.key: o for o in _options()}
+    spelled = {use.name: o for o in options() for use in o.uses.values()}
+    return spelled | {o.key: o for o in options()}

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 _DECISIVE = frozenset(("npulint.toml", ".npulint.toml", "modelzoo_level.txt"))
 _CERTAIN = frozenset((".git", "pyproject.toml", *_DECISIVE))
 _REQUIREMENTS = regex(r"requirements?[\w.-]*\.txt", re.IGNORECASE)
-_README = regex(r"setup\.py|readme(?:[._-].*)?", re.IGNORECASE)
+_README = regex(r"readme(?:[._-].*)?", re.IGNORECASE)
+_PACKAGING = regex(r"setuptools|distutils|skbuild|\bsetup\(")
+_BEGINNING = 1 << 16  # of a setup.py, in which it says what it is
 _START = regex(r"(?:\w*_)?(?:train|main|run)(?:n?ing|n?er|_\w+|-\w+)?\.py|.+\.sh", re.IGNORECASE)
 _HELPER = regex(r"(?:utils?|ops?|helpers?|lib|common|config|hooks?|loop|data|base)\.py$", re.IGNORECASE)
 _START_FOLDERS = frozenset("test tests scripts script src code bin shell tools train".split())
@@ -83,7 +85,7 @@ def _look(folder: str) -> _Marks:
     certain = not _CERTAIN.isdisjoint(names)
     listed = not certain and not package and any(_REQUIREMENTS.fullmatch(name) for name in names)
     certain = certain or listed
-    readme = any(_README.fullmatch(name) for name in names)
+    readme = any(_README.fullmatch(name) for name in names) or ("setup.py" in names and _packs(folder))
     if not certain and not readme:
         return _Marks(leads=not package and _starts(names, ".py"))
     code = any(name.endswith((".py", ".sh", "pyproject.toml")) for name in names)
@@ -96,6 +98,16 @@ def _look(folder: str) -> _Marks:
         or any(_starts(_names(posixpath.join(folder, name))) for name in _START_FOLDERS.intersection(names))
     )
     return _Marks(not _DECISIVE.isdisjoint(names), certain, readme, code, starts, leads, listed)
+
+
+def _packs(folder: str) -> bool:
+    """Whether the ``setup.py`` of a folder installs something; others set up a training run. An empty one may."""
+    try:
+        with open(posixpath.join(folder, "setup.py"), encoding="utf-8", errors="replace") as file:
+            text = file.read(_BEGINNING)
+    except OSError:
+        return True
+    return not text.strip() or bool(_PACKAGING.search(text))
 
 
 def _starts(names: list[str], ending: str = "") -> bool:

@@ -81,7 +81,8 @@ class _Ready:
     def __init__(self, catalogue: Catalogue, framework: str) -> None:
         self.asked = [_Asked(check) for check in catalogue.checks if _of(check.applies, framework)]
         self.items = [AskedItem(item) for item in catalogue.items if _of(item.applies, framework)]
-        self.register = Register(q for asked in (*self.asked, *self.items) for q in asked.questions())
+        of_checks = [question for asked in self.asked for question in asked.questions()]
+        self.register = Register(of_checks + [question for item in self.items for question in item.questions()])
         self._by_source: dict[Question, list[int]] = {}
         for place, asked in enumerate(self.asked):
             for source in asked.subject.sources():

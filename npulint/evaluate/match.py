@@ -26,9 +26,8 @@ class Question:
         self._least = query.at_least
         self._active = query.active
         self._conditions = sorted(self.all, key=lambda part: not part.cheap)
-        where = sorted(query.where.items(), key=lambda item: item[0] in _COSTLY)
-        self._where = [(attribute, tester(condition)) for attribute, condition in where]
-        self._args = [_argument(spec, tester(condition)) for spec, condition in query.args.items()]
+        self._query = query
+        self._tests: _Tests | None = None  # most questions never meet a fact
 
     def parts(self) -> Iterator[Question]:
         """The questions that this one joins."""
@@ -93,18 +92,28 @@ class Question:
 
     def fits(self, fact: Fact) -> Answer:
         """Whether a fact meets the filters of the question."""
+        tests = self._tests = self._tests or _Tests(self._query)
         doubt = False
-        for attribute, test in self._where:
+        for attribute, test in tests.where:
             answer = test(fact.get(attribute))
             if answer is False:
                 return False
             doubt = doubt or answer is None
-        for argument in self._args:
+        for argument in tests.args:
             answer = argument(fact)
             if answer is False:
                 return False
             doubt = doubt or answer is None
         return None if doubt else True
+
+
+class _Tests:
+    """The filters of a question, ready to be tried; those that cost least come first."""
+
+    def __init__(self, query: Query) -> None:
+        where = sorted(query.where.items(), key=lambda item: item[0] in _COSTLY)
+        self.where = [(attribute, tester(condition)) for attribute, condition in where]
+        self.args = [_argument(spec, tester(condition)) for spec, condition in query.args.items()]
 
 
 Answers = dict[int, Answer]

@@ -44,9 +44,7 @@ def checklist(
     return tuple(_judged(asked, entry, candidates, spoken, lang) for asked in concerned)
 
 
-def _judged(
-    asked: AskedItem, entry: str, candidates: Candidates, spoken: Sequence[Spoken], lang: str
-) -> ChecklistItem:
+def _judged(asked: AskedItem, entry: str, candidates: Candidates, spoken: Sequence[Spoken], lang: str) -> ChecklistItem:
     """The item as it stands apart from what fails it; `settle` decides, as findings may be silenced."""
     item = asked.item
     text = item.text.get(lang) or item.text["en"]

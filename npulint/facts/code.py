@@ -90,7 +90,8 @@ class Block(msgspec.Struct, frozen=True, array_like=True):
 
 class Call(msgspec.Struct, frozen=True, array_like=True):
     """A call. `callee` is a `Ref` for a dotted name, ``Op(".", (Result, Const))`` for a method on a
-    result. Lines count from 1, columns from 1 in characters, ends are inclusive-exclusive."""
+    result. Lines count from 1, columns from 1 in characters, ends are inclusive-exclusive. `places` are the places
+    of the keywords of classes of settings (``…Config``), of which each is a setting by itself."""
 
     callee: Value
     args: tuple[Value, ...]
@@ -100,6 +101,7 @@ class Call(msgspec.Struct, frozen=True, array_like=True):
     column: int
     end_line: int
     end_column: int
+    places: tuple[tuple[int, int, int, int], ...] = ()
 
 
 class Bind(msgspec.Struct, frozen=True, array_like=True):

@@ -12,7 +12,9 @@ _INSTRUCTION = regex(r"[ \t]*(?P<word>[A-Za-z]+)[ \t]+")
 _FLAGS = regex(r"(?:--[\w-]+(?:=\S+)?[ \t]+)+")
 _OLD_ENV = regex(r"(?P<name>[A-Za-z_]\w*)[ \t]+(?P<value>[^\n=][^\n]*)$")
 _FROM = regex(r"[ \t]*FROM[ \t]+(?:--\S+[ \t]+)*(?P<image>\S+)(?:[ \t]+AS[ \t]+(?P<stage>\S+))?", re.IGNORECASE)
-_CUDA_IMAGE = regex(r"nvidia|nvcr\.io|cuda|cudnn|(?:^|[:-])cu\d{2,3}\b|tensorrt", re.IGNORECASE)
+_ARGUMENT = regex(r"[ \t]*ARG[ \t]+(?P<name>\w+)=[\"']?(?P<value>[^\s\"']+)", re.IGNORECASE)
+_VARIABLE = regex(r"\$\{?(?P<name>\w+)\}?")
+_CUDA_IMAGE = regex(r"nvidia|nvcr\.io|cuda|cudnn|(?:^|[:-])cu\d{2,3}\b|tensorrt|[:-]gpu\b", re.IGNORECASE)
 _RUNS = frozenset(("RUN", "CMD", "ENTRYPOINT"))
 
 
@@ -24,6 +26,7 @@ def read_dockerfile(text: str, path: str) -> list[Fact]:
     """
     script: list[str] = []
     facts: list[Fact] = []
+    arguments: dict[str, str] = {}  # defaults that ARG gives
     word = ""  # the instruction that a backslash carries on to the next line
     for number, line in enumerate(text.split("\n"), 1):
         if word and line.lstrip().startswith("#"):
@@ -34,8 +37,11 @@ def read_dockerfile(text: str, path: str) -> list[Fact]:
         if match:
             word = match.group("word").upper()
         body = line if continued else _body(line, word, match)
+        argument = _ARGUMENT.match(line) if word == "ARG" else None
+        if argument:
+            arguments[argument.group("name")] = argument.group("value")
         if match and word == "FROM":
-            facts += _base_image(path, number, line)
+            facts += _base_image(path, number, line, arguments)
         old = _OLD_ENV.match(line, match.end()) if match and word == "ENV" else None
         if old:
             facts.append(_old_environment(path, number, old))
@@ -63,11 +69,11 @@ def _body(line: str, word: str, match: re.Match[str] | None) -> str:
     return " " * start + rest
 
 
-def _base_image(path: str, number: int, line: str) -> list[Fact]:
+def _base_image(path: str, number: int, line: str, arguments: dict[str, str]) -> list[Fact]:
     match = _FROM.match(line)
     if match is None:
         return []
-    image = match.group("image")
+    image = _VARIABLE.sub(lambda use: arguments.get(use.group("name"), use.group()), match.group("image"))
     span = Span(number, match.start("image") + 1, number, match.end("image") + 1)
     cuda = "yes" if _CUDA_IMAGE.search(image) else "no"
     return [Fact("base_image", image, path, span, {"cuda": cuda, "stage": match.group("stage") or ""})]

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from npulint.facts.code import Block, Code
+from npulint.facts.code import Block, Call, Code
 from npulint.facts.model import Problem, Span
 from npulint.later import regex
 from npulint.read.json_tree import Lines, Node, parse_json
@@ -168,9 +168,11 @@ def at_file_lines(code: Code, lines: list[int]) -> Code:
     """`code` with every line replaced by its line in the notebook file; columns stay those of the cell."""
 
     def moved(record: Any) -> Any:
-        changes = {"line": _line(lines, record.line)}
+        changes: dict[str, Any] = {"line": _line(lines, record.line)}
         if getattr(record, "end_line", 0) and not (isinstance(record, Block) and record.end_line == 0):
             changes["end_line"] = _line(lines, record.end_line)
+        if isinstance(record, Call) and record.places:
+            changes["places"] = tuple((_line(lines, a), b, _line(lines, c), d) for a, b, c, d in record.places)
         return msgspec.structs.replace(record, **changes)
 
     records = {field: getattr(code, field) for field in Code.__struct_fields__}

@@ -24,7 +24,12 @@ def render(result: RunResult, view: View) -> str:
     findings = visible(result, view)
     writer = _Writer(view)
     blocks = [writer.finding(finding) for finding in findings]
-    blocks += [writer.programs(result), *readiness(result, view), writer.first(findings), [*closing(result, view), *writer.hint(findings)]]
+    blocks += [
+        writer.programs(result),
+        *readiness(result, view),
+        writer.first(findings),
+        [*closing(result, view), *writer.hint(findings)],
+    ]
     return "\n".join("".join(f"{line}\n" for line in block) for block in blocks if block)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from npulint.assemble.context import Context
 from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
-from npulint.assemble.options import Option
 from npulint.facts.code import Call, Op, Ref
 from npulint.facts.model import Fact, Span
 from npulint.facts.values import Known
@@ -130,20 +129,13 @@ def _mentions(context: Context, module: Module) -> list[Fact]:
 def _options(context: Context, module: Module) -> list[Fact]:
     """The options that a module defines, with what they are unless somebody says otherwise."""
     found = []
-    for name, option in context.once("options", lambda: _options_by_module(context)).get(module.path, ()):
-        call = option.call
-        value = context.known(module, option.value, call)
-        span = Span(call.line, call.column, call.end_line, call.end_column)
-        around = context.around(module, call.block)
-        found.append(Fact("option", name, module.path, span, {"value": value}, None, around))
-    return found
-
-
-def _options_by_module(context: Context) -> dict[str, list[tuple[str, Option]]]:
-    found: dict[str, list[tuple[str, Option]]] = {}
-    for name, options in context.options.table.items():
+    for name, options in context.options.by_module.get(module.path, {}).items():
         for option in options:
-            found.setdefault(option.module.path, []).append((name, option))
+            call = option.call
+            value = context.known(module, option.value, call)
+            span = Span(call.line, call.column, call.end_line, call.end_column)
+            around = context.around(module, call.block)
+            found.append(Fact("option", name, module.path, span, {"value": value}, None, around))
     return found
 
 

@@ -9,7 +9,7 @@ from typing import Protocol, cast
 
 from npulint.assemble.context import Context
 from npulint.assemble.module import Module
-from npulint.assemble.recognise import calls, commands
+from npulint.assemble.recognise import calls, commands, environ
 from npulint.facts.model import Fact
 
 # By framework the imports that call for its recognisers; the package of each is named after it.
@@ -45,7 +45,8 @@ def recognise(context: Context) -> dict[str, list[Fact]]:
     which of them want a callee once per name."""
     frameworks = _frameworks(context)
     able = [partial(part.of_call, context) for part in _parts(frameworks)]
-    of_module = [calls.of_module, *(part for name in frameworks for part in _package(name).OF_MODULE)]
+    common = (calls.of_module, environ.of_module)
+    of_module = [*common, *(part for name in frameworks for part in _package(name).OF_MODULE)]
     known: dict[str, tuple[Callable[[Module, int, str], list[Fact]], ...]] = {}
     facts: dict[str, list[Fact]] = {}
     for path, module in context.project.modules.items():

@@ -210,7 +210,10 @@ class Expressions(Places):
                 self._mention(f"{holder.name}.{name.value}", node, block)
                 return Ref(f"{holder.name}.{name.value}")
         line, end = fields["lineno"], fields["end_lineno"]
-        if line in self.wide or end in self.wide:
+        if keywords and callee.__class__ is Ref and callee.name.endswith("Config"):
+            places = tuple([self.span(keyword) for keyword in fields["keywords"]])
+            call = Call(callee, args, keywords, block, *self.span(node), places)
+        elif line in self.wide or end in self.wide:
             call = Call(callee, args, keywords, block, *self.span(node))
         else:
             column, stop = fields["col_offset"] + 1, fields["end_col_offset"] + 1

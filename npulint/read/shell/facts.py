@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from itertools import pairwise
 from typing import Any
@@ -12,7 +13,8 @@ from npulint.read.json_tree import Lines
 from npulint.read.requirement import cuda_index, requirement
 from npulint.read.shell.commands import Command, Parser
 from npulint.read.shell.lex import Lexer
-from npulint.read.shell.programs import BUILTINS, IDLE, Launch, basename, options, started
+from npulint.read.shell.loops import rounds
+from npulint.read.shell.programs import BUILTINS, IDLE, Launch, Options, basename, options, started
 from npulint.read.shell.tokens import Part, Word
 from npulint.read.shell.values import HOLE, Field, Variables
 
@@ -43,10 +45,14 @@ def read_shell(text: str, path: str, via: str = "shell") -> list[Fact]:
     """The facts of a shell script, in text order.
 
     ``environment`` (attrs: value or None when computed, via, guarded, default, used), ``launch`` (name: the
-    script as written; attrs: script, interpreter, options, defaults, module, launcher,
-    launcher_options, guarded, loop, sourced), ``command`` (name: the program; attrs: line, guarded, loop),
-    ``dependency`` for what pip installs and ``shell_problem`` (spaced-assignment, not-exported; attrs: variable,
+    script as written; attrs: script, path, folder, interpreter, options, defaults, apart, flags, places, module,
+    launcher, launcher_options, guarded, loop, rounds, sourced), ``command`` (name: the program; attrs: line, guarded,
+    loop), ``dependency`` for what pip installs and ``shell_problem`` (spaced-assignment, not-exported; attrs: variable,
     value).
+    `options` are the values by name (None when computed), `places` says where they stand, `apart` and `flags` how they
+    are written (see `npulint.read.shell.programs.Options`). `path` is that of the other script, `folder` where this one
+    is when it starts it (``*`` for what is computed, empty where it was started itself).
+    `rounds` counts those of the outermost loop around a launch (0: not known).
     `default` and `defaults` say that the caller of the script may choose another value, `used` that the script
     itself reads the variable. `via` marks the facts of other kinds of files that hold shell commands.
     """
@@ -81,6 +87,8 @@ class _Reader:
         self._exported: set[str] = set()
         self._functions: set[str] = set()
         self._facts: list[Fact] = []
+        self._rounds: dict[int, int] = {}  # of the outermost loops; 0 where they are not known
+        self._awaited = 0  # the rounds of the loop whose header was read last
         self._kept: dict[str, tuple[Word, str | None]] = {}  # set for others, but not exported so far
         self._level = level
 
@@ -126,10 +134,17 @@ class _Reader:
         """Record every variable that `command` sets."""
         words = command.words
         head = words[0].literal or ""
+        if command.loop and command.loop not in self._rounds:
+            self._rounds[command.loop], self._awaited = self._awaited, 0
         if head in ("for", "select") and len(words) > 1:
+            end = self._text.find("\n", words[0].start)
+            header = self._text[words[0].start : end if end >= 0 else None]
+            self._awaited = 0 if command.loop else rounds(command, header, self._variables)
             by_caller = len(words) == 2 or any(self._variables.from_caller(word) for word in words[3:])
             self._variables.computed(words[1].literal or "", words[1], command, by_caller)
             self._counters(words[1], command)
+        elif head in ("cd", "pushd", "popd"):
+            self._variables.enter(words, command)
         elif head in _READS or words[0].parts[0].text.startswith("(("):
             for word in words:
                 self._counters(word, command)
@@ -229,14 +244,14 @@ class _Reader:
             self._launch(found.launch, fields, command)
         if found.inline is not None:
             position, text = found.inline
-            self._inline(text, fields[position].word)
+            self._inline(text, fields[position].word, command)
         if found.packages is not None:
             self._packages(fields[found.packages :], command)
         self._passed_on(fields, found.programs, command)
 
     def _launch(self, launch: Launch, fields: list[Field], command: Command) -> None:
         script = fields[launch.script]
-        given, defaults = options(fields[launch.script + 1 :])
+        given = options(fields[launch.script + 1 :])
         alone = sum(field.word is script.word for field in fields) == 1
         raw = re.sub(r"[\"']|\\\n", "", self._text[script.word.start : script.word.end])
         self._fact(
@@ -245,24 +260,42 @@ class _Reader:
             fields[launch.first].word.start,
             script.word.end,
             script=_tail(script.text, launch.module),
+            path=_written(script.text, launch.module),
             interpreter=launch.interpreter,
-            options=given,
-            defaults=defaults,
+            folder=self._variables.folder(command, script.word.start),
+            options=given.values,
+            defaults=given.defaults,
+            apart=given.apart,
+            flags=given.flags,
+            places=self._places(given),
             module=launch.module,
             launcher=launch.launcher,
             launcher_options=launch.launcher_options,
             guarded=command.guarded,
             loop="yes" if command.loop else "no",
+            rounds=self._rounds.get(command.loop, 0),
             sourced=fields[launch.first].text in ("source", "."),
         )
 
-    def _inline(self, text: str, word: Word) -> None:
+    def _places(self, given: Options) -> dict[str, list[int]]:
+        """Where the options stand: line and column of their beginnings and ends."""
+        found = {}
+        for name, (first, last) in given.words.items():
+            span = self._lines.span(first.start, last.end)
+            found[name] = [span.line, span.column, span.end_line, span.end_column]
+        return found
+
+    def _inline(self, text: str, word: Word, command: Command) -> None:
         """``bash -c "…"``: the facts of the text, all at the place of the word."""
         if HOLE in text or self._level >= _NESTING:
             return
         span = self._lines.span(word.start, word.end)
         inner, _ = _Reader(text, self._path, self._via, self._level + 1).read()
-        self._facts += [Fact(fact.kind, fact.name, self._path, span, fact.attrs) for fact in inner]
+        for fact in inner:
+            if fact.kind == "launch":
+                folder = posixpath.join(self._variables.folder(command, word.start), fact.attrs["folder"])
+                fact.attrs.update(places={}, folder=folder)
+            self._facts.append(Fact(fact.kind, fact.name, self._path, span, fact.attrs))
 
     def _packages(self, fields: list[Field], command: Command) -> None:
         if len(fields) < 2 or fields[1].text != "install":
@@ -323,6 +356,11 @@ def _leading(words: tuple[Word, ...]) -> int:
         if word.to is None:
             return count
     return len(words)
+
+
+def _written(text: str, module: bool) -> str:
+    """A script's path as it is written, with ``*`` for what is computed."""
+    return (text.replace(".", "/") + ".py" if module else text).replace(HOLE, "*")
 
 
 def _tail(text: str, module: bool) -> str | None:

@@ -10,6 +10,7 @@ import re
 import msgspec
 
 from npulint.later import regex
+from npulint.read.shell.tokens import Word
 from npulint.read.shell.values import HOLE, Field
 
 BUILTINS = frozenset(
@@ -68,31 +69,43 @@ def started(fields: list[Field]) -> Started:
     return _Line(fields).read()
 
 
-def options(fields: list[Field]) -> tuple[dict[str, str | None], list[str]]:
-    """Options by name (dashes in front dropped, inner ones ``_``): the value, None when unknown, ``true``
-    for a flag without one. The second result names those whose value is only a default."""
-    found: dict[str, str | None] = {}
-    defaults: list[str] = []
+class Options(msgspec.Struct, frozen=True):
+    """Options by name (dashes in front dropped, inner ones ``_``): the value, None when unknown, ``true`` for a
+    flag without one. `defaults` names those whose value is only a default, `apart` those whose value is a word of
+    its own, `flags` those without a value; `words` holds the first and the last word of each."""
+
+    values: dict[str, str | None]
+    defaults: list[str]
+    apart: list[str]
+    flags: list[str]
+    words: dict[str, tuple[Word, Word]]
+
+
+def options(fields: list[Field]) -> Options:
+    """The options among the words that a program is given."""
+    found = Options({}, [], [], [], {})
     position = 0
     while position < len(fields):
-        field = fields[position]
+        field = last = fields[position]
         position += 1
         name, equals, value = field.text.partition("=")
         key = name.lstrip("-").replace("-", "_")
         if not name.startswith("-") or not key or HOLE in name or _NEGATIVE.match(name):
             continue
-        default = field.default
         if equals:
-            found[key] = None if HOLE in value else value
+            found.values[key] = None if HOLE in value else value
         elif position < len(fields) and (not fields[position].text.startswith("-") or _is_number(fields[position])):
-            found[key] = fields[position].known
-            default = default or fields[position].default
+            last = fields[position]
+            found.values[key] = last.known
+            found.apart.append(key)
             position += 1
         else:
-            found[key] = "true"
-        if default:
-            defaults.append(key)
-    return found, defaults
+            found.values[key] = "true"
+            found.flags.append(key)
+        found.words[key] = (field.word, last.word)
+        if field.default or last.default:
+            found.defaults.append(key)
+    return found
 
 
 def _is_number(field: Field) -> bool:
@@ -184,9 +197,9 @@ class _Line:
         end = len(self._fields) if following is None else following
         for position in range(after, end):
             if self._fields[position].text in ("-m", "--module") and position + 1 < len(self._fields):
-                self._launcher_options = options(self._fields[after:position])[0]
+                self._launcher_options = options(self._fields[after:position]).values
                 return self._found(at, position + 1, "python", True)
-        self._launcher_options = options(self._fields[after:end])[0]
+        self._launcher_options = options(self._fields[after:end]).values
         if following is not None and self._fields[following].text.endswith(".py"):
             interpreter = "python" if name not in ("mpirun", "mpiexec", "srun") else ""
             return self._found(at, following, interpreter, False)

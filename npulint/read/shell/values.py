@@ -6,6 +6,7 @@ a variable has a value when the assignment that reaches its use is plain text.
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Sequence
 
@@ -20,6 +21,7 @@ HOLE = "\0"
 """Stands for unknown text inside a value; no readable script contains it."""
 
 _LONGEST = 4000  # characters of a value; doubling assignments would grow without end
+_FOLDER = "/"  # as a variable, the folder that the script is in
 _MOST = 200  # assignments of one variable
 _MENTIONED = regex(r"\$\{?[#!]?(\w+|[@*])")
 
@@ -86,6 +88,20 @@ class Variables:
         if by_caller:
             self._caller_names.add(name)
         self._record(name, HOLE, False, word, command)
+
+    def enter(self, words: Sequence[Word], command: Command) -> None:
+        """Record that ``cd`` or the like changes the folder."""
+        given = [field.text for field in self.fields(words[1:2], command)]
+        before = self._here(command, words[0].start)
+        known = words[0].literal != "popd" and len(words) == 2 and given and given[0] != "-"
+        self._record(_FOLDER, _capped(posixpath.join(before, given[0])) if known else HOLE, False, words[0], command)
+
+    def _here(self, command: Command, start: int) -> str:
+        return self.value(_FOLDER, command, start)[0] if _FOLDER in self._assigned else ""
+
+    def folder(self, command: Command, start: int) -> str:
+        """The folder in which `command` runs, as it was entered; ``*`` stands for what is computed."""
+        return self._here(command, start).replace(HOLE, "*")
 
     def from_caller(self, word: Word) -> bool:
         """Whether the word depends on the arguments that the script was started with."""

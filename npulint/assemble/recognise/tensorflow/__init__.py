@@ -5,18 +5,52 @@ A part has ``wants(name)`` and ``of_call(context, module, index, name)`` for the
 """
 
 from npulint.assemble.recognise.tensorflow import (
+    apis,
+    checkpoints,
+    compiling,
     cost,
     devices,
     graph,
+    hand_scaling,
+    hooks,
+    host,
     initialisers,
     inputs,
+    joint,
+    opening,
     optimizers,
     protos,
     runs,
+    scaling,
     sessions,
     settings,
+    small_constants,
+    step_counts,
     steps,
+    tapes,
+    towers,
 )
 
-PARTS = (sessions, optimizers, steps, runs, initialisers, inputs, graph, cost, devices)
-OF_MODULE = (settings.of_module, protos.of_module)
+PARTS = (
+    sessions,
+    optimizers,
+    scaling,
+    steps,
+    step_counts,
+    joint,
+    hand_scaling,
+    hooks,
+    runs,
+    checkpoints,
+    initialisers,
+    inputs,
+    graph,
+    cost,
+    devices,
+    host,
+    apis,
+    tapes,
+    compiling,
+    towers,
+)
+OF_MODULE = (settings.of_module, protos.of_module, opening.of_module, small_constants.of_module)

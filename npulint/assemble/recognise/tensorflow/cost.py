@@ -5,6 +5,7 @@ from __future__ import annotations
 from npulint.assemble.context import Context
 from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
+from npulint.assemble.recognise.tensorflow.host import placed
 from npulint.assemble.recognise.tensorflow.runs import runs_beside
 from npulint.facts.code import Const, Op, Ref, Value
 from npulint.facts.model import Fact
@@ -59,6 +60,7 @@ def of_call(context: Context, module: Module, index: int, name: str) -> list[Fac
                 module,
                 index,
                 shaped=lambda: context.once(("shaped", module.path), lambda: _shaped(module)),
+                place=lambda: placed(context, module, index),
             )
         )
     elif name in _DROPOUTS:
@@ -69,7 +71,8 @@ def of_call(context: Context, module: Module, index: int, name: str) -> list[Fac
     elif name == "tensorflow.sqrt" and _of_sum(context, module, index):
         found.append(context.call_fact("zero_root", name, module, index))
     elif _copied(name):
-        found.append(context.call_fact("control_flow", name.replace(":", ".").rpartition(".")[2], module, index))
+        last = name.replace(":", ".").rpartition(".")[2]
+        found.append(context.call_fact("control_flow", last, module, index, implicit="no"))
     return found
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 
+from npulint.assemble.consumed import consumed
 from npulint.assemble.context import Context
 from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
 from npulint.assemble.recognise.tensorflow.optimizers import LOSS_SCALE_OPTIMIZERS, wrapped_by
+from npulint.assemble.recognise.tensorflow.towers import repeated
 from npulint.facts.code import Const, Op, Value
 from npulint.facts.model import Fact
 from npulint.later import regex
@@ -25,7 +27,7 @@ _STACKS = (
     (
         "npu",
         regex(
-            r"^npu_bridge\.npu_init\.(?:NPUDistributedOptimizer|npu_distributed_optimizer_wrapper|npu_tf_optimizer|npu_keras_optimizer|npu_allreduce|hccl_ops\.\w+|NPUBroadcastGlobalVariables\w+|get_(?:npu_)?(?:local_)?rank_\w+|npu_strategy\.\w+)$|^(?:npu_bridge\.)?hccl\.|^npu_device\.distribute\."
+            r"^npu_bridge\.npu_init\.(?:NPUDistributedOptimizer|npu_distributed_optimizer_wrapper|npu_tf_optimizer|npu_keras_optimizer|npu_allreduce|hccl_ops\.\w+|NPUBroadcastGlobalVariables\w+|get_(?:npu_)?(?:local_)?rank_\w+|npu_strategy\.\w+)$|^(?:npu_bridge\.)?hccl\.|^npu_device\.distribute\.[\w.]+$"
         ),
     ),
     ("tpu", regex(r"^tensorflow\.(?:contrib\.tpu|tpu|estimator\.tpu)\.|\.TPUClusterResolver$")),
@@ -65,9 +67,15 @@ def of_call(context: Context, module: Module, index: int, name: str) -> list[Fac
                     stack=stack,
                     what=what,
                     wraps_scaled=lambda: _wraps_scaled(context, module, index),
+                    kept=lambda: "yes" if index in _consumed(context, module) else "no",
                 )
             ]
     return []
+
+
+def _consumed(context: Context, module: Module) -> set[int]:
+    found: set[int] = context.once(("consumed", module.path), lambda: consumed(module))
+    return found
 
 
 def _wraps_scaled(context: Context, module: Module, index: int) -> str:
@@ -98,6 +106,7 @@ def _device(context: Context, module: Module, index: int, name: str) -> list[Fac
             gpu="yes" if _GPU.search(text) else "no",
             via=name,
             computed="no" if known.exact else "yes",
+            tower=lambda: repeated(context, module, index, name),
         )
     ]
 

@@ -16,6 +16,31 @@ _CONTROL = frozenset(
     tensorflow.nn.raw_rnn tensorflow.contrib.framework.smart_cond tensorflow.nn.static_state_saving_rnn
     tensorflow.contrib.rnn.stack_bidirectional_dynamic_rnn""".split()
 )
+# Loops and branches under other names, and what builds branches beside its own work.
+_WITHIN = frozenset(
+    """tensorflow.keras.backend.switch tensorflow.keras.backend.in_train_phase tensorflow.keras.backend.in_test_phase
+    tensorflow.keras.backend.rnn tensorflow.keras.backend.map_fn tensorflow.keras.backend.foldl
+    tensorflow.keras.backend.foldr tensorflow.contrib.crf.crf_log_likelihood tensorflow.contrib.crf.crf_log_norm
+    tensorflow.contrib.crf.crf_decode""".split()
+)
+_BESIDE = frozenset(
+    """tensorflow.Assert tensorflow.train.piecewise_constant tensorflow.train.cosine_decay_restarts
+    tensorflow.train.noisy_linear_cosine_decay""".split()
+)
+_UNROLLED = frozenset(f"tensorflow.keras.layers.{name}" for name in ("LSTM", "GRU", "SimpleRNN", "RNN"))
+# Where the flag stands that chooses between training and inference: a tensor there is a branch in the graph.
+_PHASED = {
+    "tensorflow.layers.batch_normalization": ("training", 13),
+    "tensorflow.layers.dropout": ("training", 4),
+    "tensorflow.contrib.layers.batch_norm": ("is_training", 8),
+    "tensorflow.contrib.slim.batch_norm": ("is_training", 8),
+    "tensorflow.contrib.layers.dropout": ("is_training", 3),
+    "tensorflow.contrib.slim.dropout": ("is_training", 3),
+    "tensorflow.layers.BatchNormalization()": ("training", 1),
+    "tensorflow.layers.Dropout()": ("training", 1),
+    "tensorflow.keras.layers.BatchNormalization()": ("training", 1),
+    "tensorflow.keras.layers.Dropout()": ("training", 1),
+}
 _DYNAMIC = frozenset(
     """tensorflow.boolean_mask tensorflow.unique tensorflow.unique_with_counts tensorflow.dynamic_partition
     tensorflow.image.non_max_suppression tensorflow.image.non_max_suppression_with_scores
@@ -28,7 +53,8 @@ _PLACEHOLDERS = frozenset(
 )
 
 
-_WANTED = _CONTROL | _DYNAMIC | _PLACEHOLDERS | {"tensorflow.where", "tensorflow.nn.top_k"}
+_BUILDING = _CONTROL | _WITHIN | _BESIDE | _UNROLLED | _PHASED.keys()
+_WANTED = _BUILDING | _DYNAMIC | _PLACEHOLDERS | {"tensorflow.where", "tensorflow.nn.top_k"}
 
 
 def wants(name: str) -> bool:
@@ -39,8 +65,10 @@ def wants(name: str) -> bool:
 def of_call(context: Context, module: Module, index: int, name: str) -> list[Fact]:
     """``control_flow`` and ``dynamic_shape`` facts."""
     found = []
-    if name in _CONTROL:
-        found.append(context.call_fact("control_flow", name, module, index))
+    if name in _CONTROL or _loops(context, module, index, name):
+        found.append(context.call_fact("control_flow", name, module, index, implicit="no"))
+    elif name in _BESIDE or _phased(context, module, index, name):
+        found.append(context.call_fact("control_flow", name, module, index, implicit="yes"))
     if name in _PLACEHOLDERS:
         found += _placeholder(context, module, index)
     elif name in _DYNAMIC or (name == "tensorflow.where" and _one_argument(module, index)):
@@ -51,6 +79,25 @@ def of_call(context: Context, module: Module, index: int, name: str) -> list[Fac
             found.append(context.call_fact("dynamic_shape", name, module, index, inner="yes", dims="k"))
         found.append(context.call_fact("top_k", name, module, index, k=kind, words=lambda: _k_words(module, index)))
     return found
+
+
+def _loops(context: Context, module: Module, index: int, name: str) -> bool:
+    """Whether a call builds a loop or branch under another name; recurrent layers do unless they are unrolled."""
+    if name not in _UNROLLED:
+        return name in _WITHIN
+    call = module.code.calls[index]
+    unroll = argument(call, "unroll", -1)
+    return unroll is None or context.known(module, unroll, call).single is False
+
+
+def _phased(context: Context, module: Module, index: int, name: str) -> bool:
+    """Whether a layer is told by a placeholder whether it trains: both ways are then in the graph."""
+    if name not in _PHASED:
+        return False
+    call = module.code.calls[index]
+    flag = argument(call, *_PHASED[name])
+    sites = [] if flag is None else context.flow.sites(module, flag, call.block, call.line)
+    return bool(sites) and all(context.names.of_call(home, at) in _PLACEHOLDERS for home, at in sites)
 
 
 def _one_argument(module: Module, index: int) -> bool:

@@ -7,6 +7,7 @@ from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
 from npulint.assemble.purpose import purpose
 from npulint.assemble.reach import is_stage, looks_like_dataset
+from npulint.assemble.recognise.tensorflow.stages import elements, heavy, repeats, shuffled
 from npulint.facts.code import Bind, Ref, Result
 from npulint.facts.model import Fact
 from npulint.later import regex
@@ -95,16 +96,23 @@ def _stage(context: Context, module: Module, index: int, name: str, last: str) -
         purpose=purpose(module, call.block),
         certain=lambda: "yes" if name.startswith("tensorflow.") or _followed(module, index) else "no",
         drop_remainder=lambda: _drop_remainder(context, module, index, last),
-        repeats=lambda: "yes" if _repeats(context, module, index) else "no",
+        repeats=lambda: "yes" if repeats(context, module, index) else "no",
         shard_by=lambda: _shard_by(context, module, index, last),
+        shuffled=lambda: shuffled(context, module, index) if last == "shard" else "no",
+        elements=lambda: elements(context, module, index) if last == "shuffle" else "unknown",
+        heavy=lambda: heavy(context, module, index) if last == "map" else "unknown",
     )
 
 
 def _shard_by(context: Context, module: Module, index: int, last: str) -> str:
-    """The canonical name of what gives ``Dataset.shard`` its index; empty for other stages."""
+    """The canonical name of what gives ``Dataset.shard`` its index, ``$DEVICE_ID`` for an environment variable; empty
+    for other stages."""
     call = module.code.calls[index]
     value = argument(call, "index", 1) if last == "shard" else None
-    return "" if value is None else context.names.of_value(module, value, call.block, call.line)
+    if value is None:
+        return ""
+    symbol = context.known(module, value, call).symbol
+    return symbol if symbol.startswith("$") else context.names.of_value(module, value, call.block, call.line)
 
 
 def _drop_remainder(context: Context, module: Module, index: int, last: str) -> str:
@@ -119,26 +127,6 @@ def _drop_remainder(context: Context, module: Module, index: int, last: str) -> 
         return "variable"
     single = known.single
     return "yes" if single is True else "no" if single is False else "variable"
-
-
-def _repeats(context: Context, module: Module, index: int) -> bool:
-    """Whether the dataset is repeated before this stage: then no batch is ever short."""
-    call = module.code.calls[index]
-    for _ in range(16):
-        callee = call.callee
-        if isinstance(callee, Ref):
-            receiver = callee.name.rpartition(".")[0]
-            binds = context.flow.bindings(module, receiver, call.block, call.line) if receiver else []
-            inner = binds[0][1].value if len(binds) >= 1 and binds[0][0] is module else None
-        else:
-            inner = callee.operands[0] if hasattr(callee, "operands") else None
-        if not isinstance(inner, Result):
-            return False
-        name = context.names.of_call(module, inner.call)
-        call = module.code.calls[inner.call]
-        if name.rpartition(".")[2] in ("repeat", "shuffle_and_repeat"):
-            return not call.args and not call.keywords
-    return False
 
 
 def _variable_in_input(context: Context, module: Module, index: int) -> str:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from npulint.assemble.context import Context
-from npulint.assemble.flow import argument
+from npulint.assemble.flow import Site, argument
 from npulint.assemble.module import Module
-from npulint.facts.code import Call, Value
+from npulint.facts.code import Call, Const, Value
 from npulint.facts.model import Fact
 from npulint.later import regex
 
@@ -21,8 +21,13 @@ LOSS_SCALE_OPTIMIZERS = (
     "LossScaleOptimizer",
     "MixedPrecisionLossScaleOptimizer",
 )
-_MANAGERS = ("FixedLossScaleManager", "ExponentialUpdateLossScaleManager", "FixedLossScale", "DynamicLossScale")
-_DISTRIBUTED = (
+LOSS_SCALE_MANAGERS = (
+    "FixedLossScaleManager",
+    "ExponentialUpdateLossScaleManager",
+    "FixedLossScale",
+    "DynamicLossScale",
+)
+DISTRIBUTED = (
     "NPUDistributedOptimizer",
     "npu_distributed_optimizer_wrapper",
     "npu_tf_optimizer",
@@ -32,24 +37,49 @@ _DISTRIBUTED = (
     "SyncReplicasOptimizer",
 )
 _WRAPS = 4  # wrappers around wrappers that are looked through
-_ROOTS = ("tensorflow.", "npu_bridge.", "npu_device.", "horovod.")
-_SCALING = frozenset((*LOSS_SCALE_OPTIMIZERS, *_MANAGERS))
+ROOTS = ("tensorflow.", "npu_bridge.", "npu_device.", "horovod.")
+_SCALING = frozenset((*LOSS_SCALE_OPTIMIZERS, *LOSS_SCALE_MANAGERS))
+_BY_NAME = {  # what tf.contrib.layers.optimize_loss makes of a text
+    "Adagrad": "AdagradOptimizer",
+    "Adam": "AdamOptimizer",
+    "Ftrl": "FtrlOptimizer",
+    "Momentum": "MomentumOptimizer",
+    "RMSProp": "RMSPropOptimizer",
+    "SGD": "GradientDescentOptimizer",
+}
+OPTIMIZE_LOSS = "tensorflow.contrib.layers.optimize_loss"
 
 
 def wants(name: str) -> bool:
-    """Constructors of optimizers, loss scale optimizers and loss scale managers."""
-    return name.rpartition(".")[2] in _SCALING or bool(_OPTIMIZER.match(name)) or bool(_OWN.search(name))
+    """Constructors of optimizers, and what makes one of a name."""
+    return (bool(_OPTIMIZER.match(name)) or bool(_OWN.search(name)) or name == OPTIMIZE_LOSS) and (
+        name.rpartition(".")[2] not in _SCALING
+    )
 
 
 def of_call(context: Context, module: Module, index: int, name: str) -> list[Fact]:
-    """``optimizer`` and ``loss_scale`` facts."""
-    last = name.rpartition(".")[2]
-    if name.startswith(_ROOTS):
-        if last in _SCALING:
-            return [_loss_scale(context, module, index, name, last)]
-        if _OPTIMIZER.match(name) and last not in _DISTRIBUTED:
-            return [context.call_fact("optimizer", name, module, index, what="keras" if ".keras." in name else "tf")]
+    """The ``optimizer`` fact of a constructor."""
+    if name == OPTIMIZE_LOSS:
+        return _named_optimizer(context, module, index)
+    if name.startswith(ROOTS) and _OPTIMIZER.match(name) and name.rpartition(".")[2] not in DISTRIBUTED:
+        return [context.call_fact("optimizer", name, module, index, what="keras" if ".keras." in name else "tf")]
     return _own_optimizer(context, module, index, name) if _OWN.search(name) else []
+
+
+def _named_optimizer(context: Context, module: Module, index: int) -> list[Fact]:
+    """``optimize_loss(loss, step, rate, "Adam")`` makes the optimizer itself."""
+    call = module.code.calls[index]
+    value = argument(call, "optimizer", 3)
+    given = None if value is None else context.known(module, value, call).single
+    known = _BY_NAME.get(given) if isinstance(given, str) else None
+    if known is None:
+        return []
+    return [context.call_fact("optimizer", f"tensorflow.train.{known}", module, index, what="tf")]
+
+
+def is_keras(name: str) -> bool:
+    """Whether a constructor makes an optimizer of tf.keras."""
+    return name.startswith("tensorflow.keras.optimizers.") and bool(_OPTIMIZER.match(name))
 
 
 def _own_optimizer(context: Context, module: Module, index: int, name: str) -> list[Fact]:
@@ -65,41 +95,32 @@ def _own_optimizer(context: Context, module: Module, index: int, name: str) -> l
     return [context.call_fact("optimizer", name, module, index, what="tf")]
 
 
-def _loss_scale(context: Context, module: Module, index: int, name: str, last: str) -> Fact:
-    native = "no" if name.startswith(("npu_bridge.", "npu_device.")) else "yes"
-    what = "manager" if last in _MANAGERS else "optimizer"
-    call = module.code.calls[index]
-    inner = argument(call, "opt", 0) if what == "optimizer" else None
-    return context.call_fact(
-        "loss_scale",
-        name,
-        module,
-        index,
-        native=native,
-        what=what,
-        wraps_distributed=lambda: (
-            "yes" if inner is not None and wrapped_by(context, module, inner, call, _DISTRIBUTED) else "no"
-        ),
-        flag=lambda: _flag(context, module, call),
-    )
+def layers(context: Context, module: Module, value: Value, call: Call) -> list[tuple[Site, str]]:
+    """The calls that may have made an optimizer, and those that made what they wrap, with their canonical names."""
+    return layers_of(context, context.flow.sites(module, value, call.block, call.line))
 
 
-def _flag(context: Context, module: Module, call: Call) -> str:
-    value = argument(call, "is_distributed", 2)
-    if value is None:
-        return "missing"
-    known = context.known(module, value, call).single
-    return "yes" if known is True else "no" if known is False else "unknown"
+def layers_of(context: Context, sites: list[Site]) -> list[tuple[Site, str]]:
+    """The calls at some places, and those that made what they wrap, with their canonical names."""
+    found: list[tuple[Site, str]] = []
+    queue = [(s, 0) for s in sites]
+    while queue:
+        (home, at), depth = queue.pop()
+        found.append(((home, at), context.names.of_call(home, at)))
+        inner = home.code.calls[at]
+        wrapped = argument(inner, "opt", 0) or argument(inner, "optimizer", 0)
+        if wrapped is not None and depth < _WRAPS:
+            queue += [(s, depth + 1) for s in context.flow.sites(home, wrapped, inner.block, inner.line)]
+    return found
+
+
+def scales(site: Site, name: str) -> bool:
+    """Whether a constructor makes an optimizer that scales the loss; an NPUOptimizer does so only when it is told."""
+    last = name.rpartition(".")[2]
+    told = argument(site[0].code.calls[site[1]], "is_loss_scale", 3) if last == "NPUOptimizer" else None
+    return last in LOSS_SCALE_OPTIMIZERS and (last != "NPUOptimizer" or told not in (None, Const(False)))
 
 
 def wrapped_by(context: Context, module: Module, value: Value, call: Call, wrappers: tuple[str, ...]) -> bool:
     """Whether an optimizer value was made by, or handed through, one of `wrappers`."""
-    queue = [(s, 0) for s in context.flow.sites(module, value, call.block, call.line)]
-    while queue:
-        (home, at), depth = queue.pop()
-        if context.names.of_call(home, at).rpartition(".")[2] in wrappers:
-            return True
-        inner = home.code.calls[at]
-        if inner.args and depth < _WRAPS:
-            queue += [(s, depth + 1) for s in context.flow.sites(home, inner.args[0], inner.block, inner.line)]
-    return False
+    return any(name.rpartition(".")[2] in wrappers for _, name in layers(context, module, value, call))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from npulint.assemble.context import Context
 from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
 from npulint.assemble.purpose import purpose
+from npulint.assemble.recognise.tensorflow.closing import closed
 from npulint.assemble.recognise.tensorflow.protos import Protos, protos_of, site_key
 from npulint.facts.code import Const, Op, Result, Value
 from npulint.facts.model import Fact
@@ -17,15 +20,23 @@ SESSIONS = {
     "tensorflow.InteractiveSession": ("config", 2),
     "tensorflow.train.MonitoredTrainingSession": ("config", 9),
     "tensorflow.train.SingularMonitoredSession": ("config", 3),
+    "tensorflow.train.MonitoredSession": ("session_creator", 0),
     "tensorflow.train.ChiefSessionCreator": ("config", 2),
+    "tensorflow.train.WorkerSessionCreator": ("config", 2),
     "tensorflow.train.Supervisor().managed_session": ("config", 1),
     "tensorflow.train.Supervisor().prepare_or_wait_for_session": ("config", 1),
+    "tensorflow.train.Supervisor().PrepareSession": ("config", 1),
     "tensorflow.train.SessionManager().prepare_session": ("config", -1),
+    "tensorflow.train.SessionManager().recover_session": ("config", -1),
+    "tensorflow.train.SessionManager().wait_for_session": ("config", 1),
     "tensorflow.contrib.slim.learning.train": ("session_config", -1),
     "tensorflow.contrib.training.train": ("config", -1),
+    "tensorflow.contrib.training.evaluate_once": ("config", -1),
+    "tensorflow.contrib.training.evaluate_repeatedly": ("config", -1),
     "tensorflow.contrib.slim.evaluation.evaluate_once": ("session_config", -1),
     "tensorflow.contrib.slim.evaluation.evaluation_loop": ("session_config", -1),
 }
+_MONITORED = "tensorflow.train.MonitoredSession"
 _CANNED = regex(r"^tensorflow\.estimator\.(?:DNN|Linear|Baseline|BoostedTrees)\w*(?:Classifier|Regressor|Estimator)$")
 _TPU = frozenset(("tensorflow.contrib.tpu.TPUEstimator", "tensorflow.estimator.tpu.TPUEstimator"))
 _PLAIN = frozenset(("tensorflow.estimator.Estimator", "tensorflow.contrib.learn.Estimator"))
@@ -57,6 +68,8 @@ class Sessions:
 
     def of_call(self, module: Module, index: int, name: str) -> list[Fact]:
         """A ``session`` or ``estimator`` fact for a wanted call."""
+        if name == _MONITORED and argument(module.code.calls[index], *SESSIONS[name]) is not None:
+            return []  # the creator that it is given makes the session
         if name in SESSIONS:
             return [] if _only_asked(module, index) else [self._session(module, index, name)]
         return [self._estimator(module, index, name)]
@@ -68,7 +81,8 @@ class Sessions:
         starred = any(k == "**" for k, _ in call.keywords)
         npu, config = ("unknown", "unknown") if value is None and starred else self._npu(module, value, index)
         role = purpose(module, call.block)
-        return self.context.call_fact("session", name, module, index, npu=npu, config=config, purpose=role)
+        ends = partial(closed, self.context, module, index, name)
+        return self.context.call_fact("session", name, module, index, npu=npu, config=config, purpose=role, closed=ends)
 
     def _npu(self, module: Module, value: Value | None, index: int) -> tuple[str, str]:
         """(reaches the NPU: yes/no/unknown, where the config comes from: none/local/unknown)."""
@@ -101,7 +115,26 @@ class Sessions:
         config = self._run_config(module, value, index)
         npu = "yes" if own or config in ("npu", "wrapped") else "unknown" if config == "unknown" else "no"
         role = purpose(module, call.block)
-        return self.context.call_fact("estimator", name, module, index, npu=npu, what=what, config=config, purpose=role)
+        folder = partial(self._model_dir, module, index)
+        return self.context.call_fact(
+            "estimator", name, module, index, npu=npu, what=what, config=config, purpose=role, model_dir=folder
+        )
+
+    def _model_dir(self, module: Module, index: int) -> str:
+        """Whether an estimator and its NPURunConfig name the same folder: same, differs or unknown."""
+        call = module.code.calls[index]
+        own, config = argument(call, "model_dir", 1), argument(call, "config", 2)
+        sites = [] if own is None or config is None else self.context.flow.sites(module, config, call.block, call.line)
+        if own is None or len(sites) != 1 or not self.context.names.of_call(*sites[0]).endswith("NPURunConfig"):
+            return "unknown"
+        home, at = sites[0]
+        other = argument(home.code.calls[at], "model_dir", 2)
+        if other is None:
+            return "unknown"
+        known = (self.context.known(module, own, call), self.context.known(home, other, home.code.calls[at]))
+        if any(k.symbol or not isinstance(k.single, str) for k in known):
+            return "unknown"
+        return "same" if known[0].single == known[1].single else "differs"
 
     def _run_config(self, module: Module, value: Value | None, index: int) -> str:
         """What kind of run configuration an estimator gets: none, npu (an NPURunConfig), wrapped (by

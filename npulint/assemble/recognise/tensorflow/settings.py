@@ -4,18 +4,20 @@ ConfigProto fields."""
 from __future__ import annotations
 
 from npulint.assemble.context import Context
+from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
 from npulint.assemble.recognise.tensorflow.protos import Protos, protos_of
-from npulint.facts.code import Bind, Const, Value
-from npulint.facts.model import Fact, Span
+from npulint.assemble.recognise.tensorflow.run_configs import HOLDERS, argument_fact, run_config_settings
+from npulint.facts.code import Bind, Const, Ref, Table, Value
+from npulint.facts.model import Fact
 from npulint.later import regex
 
 _MAP = regex(r"^(?P<root>.+)\.parameter_map\[(?P<key>[^\]]*)\]\.(?P<field>\w+)$")
 _NPU_OPTIONS = regex(r"^(?P<root>.+?)(?:\.npu_device)?\.global_options\(\)\.(?P<key>[\w.]+)$")
 _PROTO_FIELDS = ("rewrite_options", "optimizer_options", "gpu_options")
 _PROTO_DIRECT = frozenset(("allow_soft_placement", "log_device_placement"))
-_RUN_CONFIGS = ("npu_bridge.npu_init.NPURunConfig",)
-_CONFIGURING = ("GPUOptions", "OptimizerOptions", "ConfigProto", "NPURunConfig")
+_GRAPPLER = "tensorflow.config.optimizer.set_experimental_options"
+_CONFIGURING = ("GPUOptions", "OptimizerOptions", "ConfigProto", "set_experimental_options", *HOLDERS)
 _CONFIG_CALLS = {
     "tensorflow.GPUOptions": "gpu_options",
     "tensorflow.OptimizerOptions": "optimizer_options",
@@ -81,30 +83,28 @@ def _is_text(value: Value) -> bool:
 
 
 def _passed(context: Context, module: Module, index: int, name: str) -> list[Fact]:
-    call = module.code.calls[index]
     if name in _CONFIG_CALLS:
-        prefix, via = _CONFIG_CALLS[name] + ".", "proto"
-    elif name.endswith("NPURunConfig") and name.startswith("npu_bridge."):
-        prefix, via = "", "run_config"
-    else:
-        return []
-    entry = f"{module.path}:{call.line}:{call.column}"
-    return [
-        _keyword(context, module, index, prefix + key, value, via, entry) for key, value in call.keywords if key != "**"
-    ]
+        call = module.code.calls[index]
+        prefix, entry = _CONFIG_CALLS[name] + ".", f"{module.path}:{call.line}:{call.column}"
+        return [
+            argument_fact(context, (module, index), prefix + key, value, place, via="proto", entry=entry)
+            for place, (key, value) in enumerate(call.keywords)
+            if key != "**"
+        ]
+    if name == _GRAPPLER:
+        return _grappler(context, module, index)
+    return run_config_settings(context, (module, index), name)
 
 
-def _keyword(context: Context, module: Module, index: int, key: str, value: Value, via: str, entry: str) -> Fact:
+def _grappler(context: Context, module: Module, index: int) -> list[Fact]:
+    """``set_experimental_options({"constant_folding": False})``: the passes of rewrite_options, as truth values."""
     call = module.code.calls[index]
-    fact = context.call_fact(
-        "setting", key, module, index, via=via, entry=entry, field="", value=lambda: context.known(module, value, call)
-    )
-    return Fact(
-        "setting",
-        key,
-        module.path,
-        Span(call.line, call.column, call.end_line, call.end_column),
-        fact.attrs,
-        None,
-        fact.around,
-    )
+    given = argument(call, "options", 0)
+    binds = context.flow.bindings(module, given.name, call.block, call.line) if isinstance(given, Ref) else ()
+    tables = [given] if isinstance(given, Table) else [b.value for _, b in binds if isinstance(b.value, Table)]
+    return [
+        argument_fact(context, (module, index), f"rewrite_options.{key.value}", value, -1, via="proto", entry="")
+        for table in tables[:1]
+        for key, value in zip(table.keys, table.values, strict=True)
+        if isinstance(key, Const) and isinstance(key.value, str)
+    ]

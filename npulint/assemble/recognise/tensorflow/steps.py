@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from npulint.assemble.context import Context
-from npulint.assemble.flow import argument
+from npulint.assemble.flow import Site, argument
 from npulint.assemble.module import Module
-from npulint.assemble.recognise.tensorflow.optimizers import LOSS_SCALE_OPTIMIZERS, wrapped_by
-from npulint.facts.code import Call, Items, Op, Ref, Result, Value
+from npulint.assemble.recognise.tensorflow.gradients import gradient_calls, receiver
+from npulint.assemble.recognise.tensorflow.optimizers import (
+    LOSS_SCALE_OPTIMIZERS,
+    OPTIMIZE_LOSS,
+    layers,
+    layers_of,
+    scales,
+)
+from npulint.facts.code import Call, Value
 from npulint.facts.model import Fact
 from npulint.later import regex
 
@@ -23,6 +30,11 @@ _LOOPS = frozenset(
         "tensorflow.estimator.train_and_evaluate",
     )
 )
+_MAKERS = {  # functions that make the train step of an optimizer that they are given: its position
+    "tensorflow.contrib.slim.learning.create_train_op": 1,
+    "tensorflow.contrib.training.create_train_op": 1,
+    OPTIMIZE_LOSS: 3,
+}
 _WORDS = _STEPS | _ESTIMATOR_STEPS | _KERAS_STEPS
 _MODEL_NAME = regex(r"model$|net$")
 _OPTIMIZER_NAME = regex(r"opt(?:im)?(?:izer)?\d*(?:\(\))?(?:\[\])?$|solver$|trainer$")
@@ -30,7 +42,7 @@ _OPTIMIZER_NAME = regex(r"opt(?:im)?(?:izer)?\d*(?:\(\))?(?:\[\])?$|solver$|trai
 
 def wants(name: str) -> bool:
     """Calls that may be a train step."""
-    return name.rpartition(".")[2] in _WORDS or name in _LOOPS
+    return name.rpartition(".")[2] in _WORDS or name in _LOOPS or name in _MAKERS
 
 
 def of_call(context: Context, module: Module, index: int, name: str) -> list[Fact]:
@@ -39,7 +51,9 @@ def of_call(context: Context, module: Module, index: int, name: str) -> list[Fac
     on = name.rpartition(".")[0]
     if last in _STEPS:
         return _optimizer_step(context, module, index, name)
-    if name in _LOOPS or (last in _ESTIMATOR_STEPS and "Estimator()" in name):
+    if name in _MAKERS:
+        return [_made_step(context, module, index, name)]
+    if name in _LOOPS or (last in _ESTIMATOR_STEPS and _on_estimator(name, on)):
         return [_step(context, module, index, last, on)]
     if last in _KERAS_STEPS and (_KERAS_MODEL.match(name) or _named_like_a_model(name)):
         return [_step(context, module, index, last, "keras")]
@@ -50,23 +64,66 @@ def _step(context: Context, module: Module, index: int, last: str, on: str) -> F
     return context.call_fact("train_step", last, module, index, scaled="unknown", on=on, gradients="unknown")
 
 
+def _on_estimator(name: str, on: str) -> bool:
+    """An Estimator, also one of the ready-made ones."""
+    ready = name.startswith("tensorflow.estimator.") and on.endswith(("Classifier()", "Regressor()"))
+    return ready or "Estimator()" in name
+
+
+def step_optimizer(context: Context, site: Site) -> Value | None:
+    """The optimizer whose step a call of minimize, apply_gradients, create_train_op or the like makes."""
+    module, index = site
+    name = context.names.of_call(module, index)
+    call = module.code.calls[index]
+    return argument(call, "optimizer", _MAKERS[name]) if name in _MAKERS else receiver(call)
+
+
+def is_scaled(context: Context, site: Site) -> bool:
+    """Whether the step that a call makes may be one of a loss scale optimizer."""
+    module, index = site
+    value = step_optimizer(context, site)
+    made = [] if value is None else layers(context, module, value, module.code.calls[index])
+    return any(scales(at, name) for at, name in made)
+
+
+def made_scaled(context: Context, made: Site) -> bool:
+    """Whether an optimizer that was made at a place scales the loss, itself or by what it wraps."""
+    return any(scales(inner, name) for inner, name in layers_of(context, [made]))
+
+
+def _made_step(context: Context, module: Module, index: int, name: str) -> Fact:
+    """``create_train_op(loss, optimizer)`` and ``optimize_loss(loss, step, rate, optimizer)``."""
+    call = module.code.calls[index]
+    given = argument(call, "optimizer", _MAKERS[name])
+    sites = [] if given is None else context.flow.sites(module, given, call.block, call.line)
+    return context.call_fact(
+        "train_step",
+        name.rpartition(".")[2],
+        module,
+        index,
+        scaled=lambda: "yes" if is_scaled(context, (module, index)) else "no" if sites else "unknown",
+        on=name,
+        gradients="compute_gradients",
+    )
+
+
 def _optimizer_step(context: Context, module: Module, index: int, name: str) -> list[Fact]:
     call = module.code.calls[index]
-    receiver = _receiver(call)
     optimizer = _on_optimizer(name) or _looks_like_optimizer(name)
-    if not optimizer and not _made_as_optimizer(context, module, receiver, call):
+    if not optimizer and not _made_as_optimizer(context, module, receiver(call), call):
         return []
     on, _, last = name.rpartition(".")
-    scaled = receiver is not None and wrapped_by(context, module, receiver, call, LOSS_SCALE_OPTIMIZERS)
     return [
         context.call_fact(
             "train_step",
             last,
             module,
             index,
-            scaled="yes" if scaled else "no",
+            scaled=_known_scaled(context, (module, index)),
             on=on,
+            beside_scaled=lambda: _beside_scaled(context, module, call),
             gradients=lambda: _gradients(context, module, call),
+            source_scaled=lambda: _source_scaled(context, module, index, last),
         )
     ]
 
@@ -91,47 +148,56 @@ def _looks_like_optimizer(name: str) -> bool:
     return name.startswith("?") and bool(_OPTIMIZER_NAME.search(base))
 
 
-def _made_as_optimizer(context: Context, module: Module, receiver: Value | None, call: Call) -> bool:
+def _made_as_optimizer(context: Context, module: Module, value: Value | None, call: Call) -> bool:
     """Whether a parameter or the like is an optimizer wherever the project makes it."""
-    sites = [] if receiver is None else context.flow.sites(module, receiver, call.block, call.line)
+    sites = [] if value is None else context.flow.sites(module, value, call.block, call.line)
     return bool(sites) and all(_on_optimizer(f"{context.names.of_call(home, at)}().minimize") for home, at in sites)
 
 
 def _gradients(context: Context, module: Module, call: Call) -> str:
     """How apply_gradients got its gradients: compute_gradients, tf.gradients, tape or unknown."""
-    value = argument(call, "grads_and_vars", 0)
-    names = _sources(context, module, value, call.block, call.line, 0) if value is not None else set()
+    names = {context.names.of_call(home, at) for home, at in gradient_calls(context, module, call)}
     for word in ("compute_gradients", "gradients", "gradient"):
         if any(n.rpartition(".")[2] == word for n in names):
             return {"gradients": "tf.gradients", "gradient": "tape"}.get(word, word)
     return "unknown"
 
 
-def _sources(context: Context, module: Module, value: Value, block: int, line: int, depth: int) -> set[str]:
-    """The canonical names of the calls that an expression is built from."""
-    if depth > 8:
-        return set()
-    found: set[str] = set()
-    if isinstance(value, Result):
-        call = module.code.calls[value.call]
-        found.add(context.names.of_call(module, value.call))
-        for part in call.args:
-            found |= _sources(context, module, part, call.block, call.line, depth + 1)
-    elif isinstance(value, Ref):
-        for home, bind in context.flow.bindings(module, value.name, block, line)[:6]:
-            found |= _sources(context, home, bind.value, bind.block, bind.line, depth + 1)
-    elif isinstance(value, Op):
-        for part in value.operands:
-            found |= _sources(context, module, part, block, line, depth + 1)
-    elif isinstance(value, Items):
-        for part in value.items[:8]:
-            found |= _sources(context, module, part, block, line, depth + 1)
-    return found
+def _source_scaled(context: Context, module: Module, index: int, last: str) -> str:
+    """Whether the optimizer whose compute_gradients the applied gradients come from scales the loss: yes, no, or
+    unknown, also where that of either optimizer depends on a condition."""
+    call = module.code.calls[index]
+    if last != "apply_gradients":
+        return "unknown"
+    own = all_scaled(context, (module, index))
+    sites = [s for s in gradient_calls(context, module, call) if s[0].written(s[1]) == "compute_gradients"]
+    answers = {all_scaled(context, site) for site in sites}
+    return answers.pop() if len(answers) == 1 and own != "unknown" else "unknown"
 
 
-def _receiver(call: Call) -> Value | None:
-    if isinstance(call.callee, Ref):
-        return Ref(call.callee.name.rpartition(".")[0])
-    if isinstance(call.callee, Op) and call.callee.op == ".":
-        return call.callee.operands[0]
-    return None
+def _beside_scaled(context: Context, module: Module, call: Call) -> str:
+    """Whether the same file scales the loss of another optimizer; unknown below a condition, where either may run."""
+    if any(module.blocks[b].kind in ("if", "else") for b in module.ancestors(call.block)):
+        return "unknown"
+    calls = module.calls_of(*LOSS_SCALE_OPTIMIZERS)
+    scaling = any(context.names.of_call(module, i).startswith("npu_bridge.") for i in calls)
+    return "yes" if scaling else "no"
+
+
+def _known_scaled(context: Context, site: Site) -> str:
+    if is_scaled(context, site):
+        return "yes"
+    module, index = site
+    call = module.code.calls[index]
+    value = receiver(call)
+    return "no" if value is not None and context.flow.sites(module, value, call.block, call.line) else "unknown"
+
+
+def all_scaled(context: Context, site: Site) -> str:
+    """Whether every optimizer scales the loss that the method at a place may belong to: yes, none (no) or unknown."""
+    module, index = site
+    call = module.code.calls[index]
+    value = receiver(call)
+    sites = [] if value is None else context.flow.sites(module, value, call.block, call.line)
+    answers = {made_scaled(context, made) for made in sites}
+    return "unknown" if len(answers) != 1 else "yes" if answers.pop() else "no"

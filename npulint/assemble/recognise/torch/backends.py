@@ -168,7 +168,7 @@ def _of_options(context: Context, module: Module, name: str) -> Iterator[Origin]
     if found:
         option = found[0]
         place = Origin("", "launcher", option.module, option.call.block, _span(option.call))
-        for text in context.options.launched.get(last, ()):
+        for text in context.options.launched(last, module):
             yield from _texts(Const(text), place)
 
 

@@ -277,18 +277,18 @@ def _option(context: Context, module: Module, index: int, written: str) -> Itera
     if value is None or not text or not (":" in text or any(is_device_name(name) for name in names)):
         return
     attrs = _attrs(context, module, value, call.block, call.line, text, "option", "yes")
-    if _offers_npu(context, call, names):
+    if _offers_npu(context, module, call, names):
         attrs["beside_npu"] = "yes"
     yield context.call_fact("cuda", text, module, index, **attrs, callee=written)
 
 
-def _offers_npu(context: Context, call: Call, names: list[str]) -> bool:
+def _offers_npu(context: Context, module: Module, call: Call, names: list[str]) -> bool:
     """Whether an option has the NPU among its choices, or a launcher chooses it."""
     choices = argument(call, "choices", -1)
     offered = [str(c.value) for c in choices.items if isinstance(c, Const)] if isinstance(choices, Items) else []
     if any(choice.startswith("npu") for choice in offered):
         return True
-    launched = [value for name in names for value in context.options.launched.get(name, ())]
+    launched = [value for name in names for value in context.options.launched(name, module)]
     return any(value is None or value.startswith("npu") for value in launched)
 
 

@@ -1,0 +1,49 @@
+"""Lists of hooks and callbacks that the adapter appends its own to: are they read from their end afterwards?"""
+
+from __future__ import annotations
+
+from npulint.assemble.context import Context
+from npulint.assemble.module import Module
+from npulint.facts.code import Const, Items, Op, Ref, Value
+from npulint.facts.model import Fact
+
+_APPENDING = {
+    "npu_bridge.npu_init.npu_hooks_append": "hooks_list",
+    "npu_bridge.npu_init.npu_callbacks_append": "callbacks_list",
+}
+_DEPTH = 8
+
+
+def wants(name: str) -> bool:
+    """The helpers that append the NPU's broadcast."""
+    return name in _APPENDING
+
+
+def of_call(context: Context, module: Module, index: int, name: str) -> list[Fact]:
+    """A ``hooks`` fact; `list` is the list's name as written."""
+    call = module.code.calls[index]
+    given = [*call.args[:1], *(v for k, v in call.keywords if k == _APPENDING[name])]
+    listed = given[0].name if given and isinstance(given[0], Ref) else ""
+    read = listed and any(_reads_end(v, listed, 0) for v in _after(module, call.block, call.end_line))
+    return [context.call_fact("hooks", name, module, index, list=listed, read_from_end="yes" if read else "no")]
+
+
+def _after(module: Module, block: int, line: int) -> list[Value]:
+    """The values in the same function below a line."""
+    function = module.function_of(block)
+    found = [b.value for b in module.code.binds if b.line > line and module.function_of(b.block) == function]
+    for call in (module.code.calls[i] for i in module.calls_in.get(function, ())):
+        if call.line > line:
+            found += [call.callee, *call.args, *(v for _, v in call.keywords)]
+    return found
+
+
+def _reads_end(value: Value, listed: str, depth: int) -> bool:
+    """Whether an expression takes the last element of a list."""
+    if isinstance(value, Items):
+        return any(_reads_end(part, listed, depth + 1) for part in value.items[:8])
+    if not isinstance(value, Op) or depth > _DEPTH:
+        return isinstance(value, Ref) and value.name.startswith(f"{listed}[-1]")
+    if value.op == "[]" and value.operands[0] == Ref(listed) and value.operands[1] == Const(-1):
+        return True
+    return any(_reads_end(part, listed, depth + 1) for part in value.operands)

@@ -1,0 +1,58 @@
+"""TensorFlow names that the adapter does not support, that fix a shape badly, or that mean nothing on the NPU."""
+
+from __future__ import annotations
+
+from functools import cache, lru_cache
+
+import msgspec
+
+from npulint.data import table
+
+_RAW, _WRAPPERS = "tensorflow.raw_ops.", "tensorflow.python.ops.gen_"
+
+
+class Api(msgspec.Struct, frozen=True, array_like=True):
+    """What is recorded of a canonical name. `release`: of TensorFlow that it holds for, 1.15, 2.6 or both. `support`:
+    no, newer (only operator packages later than the recorded list have the operator), static_shape, manual (to be
+    ported by hand), deprecated, no_effect. `reason` groups names that share an explanation; `ops` are the operator
+    types, `instead` is what to write.
+
+    `argument` (at `position`, -1: by keyword only) decides where it is not empty: `value` is ``-`` (not given),
+    ``true``, ``nonzero``, ``gpu`` (a text that names one) or ``data`` (counted from a tensor)."""
+
+    release: str
+    support: str
+    reason: str
+    ops: str
+    instead: str
+    argument: str
+    position: int
+    value: str
+
+
+class _Table(msgspec.Struct, frozen=True):
+    apis: dict[str, tuple[Api, ...]]
+    raw: dict[str, str]  # support by operator type
+
+
+@lru_cache(maxsize=1 << 14)
+def find(name: str) -> tuple[Api, ...]:
+    """What is recorded of a canonical name: usually nothing, else one record or one per deciding argument.
+    Operators of ``tf.raw_ops``, and the generated wrappers that have no public name, are told by the operator table."""
+    if not name.startswith("tensorflow."):
+        return ()
+    if name.startswith((_RAW, _WRAPPERS)):
+        op = _folded().get(name.rpartition(".")[2].replace("_", "").lower())
+        return (Api("both", _table().raw[op], "raw", op, "", "", -1, ""),) if op else ()
+    return _table().apis.get(name, ())
+
+
+@cache
+def _folded() -> dict[str, str]:
+    """Operator types by their name in lower case, as wrappers spell it but for the underscores."""
+    return {op.lower(): op for op in _table().raw}
+
+
+@cache
+def _table() -> _Table:
+    return msgspec.json.decode(table("tf_api.json"), type=_Table)
