@@ -176,6 +176,7 @@ _FITS = {
     "a switch with a value": ("action='store_true'", "--x=True", "no"),
     "a switch with a word behind it": ("action='store_true'", "--x True", "no"),
     "what only a run can tell": ("type=int", "--x=$N", "unknown"),
+    "nothing": ("type=int", "--x=", "unknown"),
     "arithmetic": ("type=int", "--x=$[8/2]", "unknown"),
     "a function": ("type=parse", "--x=three", "unknown"),
 }

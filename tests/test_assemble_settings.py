@@ -77,6 +77,18 @@ _DIALECTS = {
         True,
         "proto",
     ),
+    "a pass in the experimental options": (
+        "tf.config.optimizer.set_experimental_options({'constant_folding': False})",
+        "rewrite_options.constant_folding",
+        False,
+        "proto",
+    ),
+    "a pass in options that have a name": (
+        "o = {'disable_model_pruning': True}\ntf.config.optimizer.set_experimental_options(o)",
+        "rewrite_options.disable_model_pruning",
+        True,
+        "proto",
+    ),
     "a field given to the proto": (
         "tf.ConfigProto(log_device_placement=True)",
         "config_proto.log_device_placement",

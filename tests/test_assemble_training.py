@@ -100,6 +100,7 @@ _STEPS = {
         "no",
     ),
     "an estimator": ("tf.estimator.Estimator(fn).train(input_fn)", "train", "unknown"),
+    "a ready-made estimator": ("tf.estimator.DNNClassifier([8], c).train(input_fn)", "train", "unknown"),
     "the NPU's estimator": ("e = NPUEstimator(fn)\ne.train(input_fn)", "train", "unknown"),
     "train_and_evaluate": ("tf.estimator.train_and_evaluate(e, a, b)", "train_and_evaluate", "unknown"),
     "slim": ("import tf_slim as slim\nslim.learning.train(op, d)", "train", "unknown"),
@@ -119,6 +120,7 @@ _NO_STEPS = {
     "minimize of something else": "import scipy.optimize\nscipy.optimize.minimize(f)",
     "fit of something else": "from sklearn import svm\nsvm.SVC().fit(x)",
     "fit of an unknown": "def f(scaler):\n    scaler.fit(x)",
+    "train of another classifier": "from models import Classifier\nClassifier().train(x)",
     "train of an unknown": "def f(model):\n    model.train()",
     "an own minimize": "def minimize(x): pass\nminimize(x)",
 }

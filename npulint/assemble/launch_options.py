@@ -199,8 +199,8 @@ class _Passed:
         return str(written.value) if written is not None else NONE
 
     def _fits(self, option: Option) -> str:
-        if self._line.by == "unknown" or (self._text is None and not self._alone):
-            return "unknown"
+        if self._line.by == "unknown" or (not self._text and not self._alone):
+            return "unknown"  # an empty text waits for what the caller gives
         if option.kind in ("true", "false"):
             if self._alone:
                 return "yes"

@@ -137,7 +137,7 @@ class ItemExample(msgspec.Struct, frozen=True):
 class Item(msgspec.Struct, frozen=True):
     """One line of the readiness list of a training program. It is left out where `needs` does not hold. Else
     a finding that `fails` it, or a fact that `failed` finds, fails it; the first fact that `passed` finds passes
-    it; `otherwise` holds when there is none. The first fact that `look` finds is the place where a person has to look."""
+    it; `otherwise` holds when there is none. The first fact that `look` finds is where a person has to look."""
 
     name: str
     order: int

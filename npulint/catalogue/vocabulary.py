@@ -243,6 +243,7 @@ KINDS: dict[str, Kind] = {
         wraps_keras=_FLAG,
         flag=_words("yes no missing unknown"),
         manager=_words("npu native object constant missing unknown"),
+        branch=_FLAG,
         dependent=_FLAG,
     ),
     "input_stage": _call(

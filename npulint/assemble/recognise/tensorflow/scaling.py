@@ -50,6 +50,9 @@ def of_call(context: Context, module: Module, index: int, name: str) -> list[Fac
             wraps_keras=lambda: _wraps_keras(context, module, inner, call),
             flag=lambda: _flag(context, module, call),
             manager=lambda: _manager(context, module, call) if what == "optimizer" else "unknown",
+            branch="yes"
+            if any(module.blocks[b].kind in ("if", "else") for b in module.ancestors(call.block))
+            else "no",
             dependent=lambda: "yes" if _dependent(context, module, call.block, 0) else "no",
         )
     ]
