@@ -15,3 +15,6 @@ class ConfigError(NpulintError):
     def __init__(self, problems: Sequence[str]) -> None:
         super().__init__("\n".join(problems))
         self.problems = tuple(problems)
+
+    def __reduce__(self) -> tuple[type[ConfigError], tuple[tuple[str, ...]]]:
+        return type(self), (self.problems,)  # worker processes hand it on

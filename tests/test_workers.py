@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 
 import pytest
 
+from npulint.catalogue.problems import CatalogueError, CatalogueProblem
+from npulint.errors import ConfigError
 from npulint.pipeline import run
 from npulint.settings import Settings
 
@@ -38,3 +41,10 @@ def test_processes_share_the_cache(shelf: Path, tmp_path: Path, monkeypatch: pyt
     monkeypatch.setenv("NPULINT_CACHE_DIR", str(tmp_path / "cache"))
     first = run(Settings(paths=(".",), jobs=2))
     assert run(Settings(paths=(".",), jobs=1)).findings == first.findings
+
+
+def test_the_errors_for_the_user_travel_between_processes() -> None:
+    problems = [CatalogueProblem("a.yaml", 1, 1, "no text"), CatalogueProblem("b.yaml", 3, 1, "no code")]
+    for error in (CatalogueError(problems), ConfigError(["one", "two"])):
+        arrived = pickle.loads(pickle.dumps(error))
+        assert (type(arrived), str(arrived), arrived.problems) == (type(error), str(error), error.problems)

@@ -29,6 +29,9 @@ class CatalogueError(NpulintError):
         self.problems = tuple(sorted(problems))
         super().__init__("\n".join(str(p) for p in self.problems))
 
+    def __reduce__(self) -> tuple[type[CatalogueError], tuple[tuple[CatalogueProblem, ...]]]:
+        return type(self), (self.problems,)  # worker processes hand it on
+
 
 def suggestion(word: str, known: Iterable[str]) -> str:
     """`` (did you mean 'x'?)`` or nothing, for a word that is not in a closed set."""
