@@ -306,6 +306,8 @@ def test_capture_of_the_name() -> None:
 
 _OPT = "opt = tf.train.AdamOptimizer()\n"
 _NPU = "from npu_bridge.npu_init import *\n"
+
+
 def test_summary_of_a_program() -> None:
     summary = summarise(_program(_OPT + "opt.minimize(l)\ntf.Session()"))
     assert (summary.entry, summary.files, summary.framework, summary.state) == (

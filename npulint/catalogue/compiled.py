@@ -74,9 +74,7 @@ def _complete(lean: Catalogue, data: bytes) -> Catalogue:
         msgspec.structs.replace(check, examples=examples, references=references)
         for check, (examples, references) in zip(lean.checks, prose, strict=True)
     ]
-    items = [
-        msgspec.structs.replace(item, examples=examples) for item, examples in zip(lean.items, tests, strict=True)
-    ]
+    items = [msgspec.structs.replace(item, examples=examples) for item, examples in zip(lean.items, tests, strict=True)]
     return msgspec.structs.replace(lean, checks=tuple(checks), items=tuple(items))
 
 

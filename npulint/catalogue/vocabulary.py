@@ -164,9 +164,7 @@ KINDS: dict[str, Kind] = {
         spelling=_words("right wrong missing other unknown"),
         options=_ANY,
     ),
-    "session": _call(
-        npu=_FLAG, config=_words("none local unknown"), purpose=_PURPOSE, trains_file=_FLAG, closed=_FLAG
-    ),
+    "session": _call(npu=_FLAG, config=_words("none local unknown"), purpose=_PURPOSE, trains_file=_FLAG, closed=_FLAG),
     "estimator": _call(
         npu=_FLAG,
         what=_words("estimator canned tpu npu"),
