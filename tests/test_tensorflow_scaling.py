@@ -348,3 +348,20 @@ _LAST = {
 @pytest.mark.parametrize(("text", "read"), _LAST.values(), ids=_LAST.keys())
 def test_last_hook_that_is_read_after_the_npu_appended_its_own(text: str, read: str) -> None:
     assert [f.get("read_from_end") for f in _found(text, "hooks")] == [read]
+
+
+def test_the_arms_of_one_condition_wrap_nothing_of_one_another() -> None:
+    text = """
+import tensorflow as tf
+import npu_device as npu
+
+def configure(optimizer, loss_scale="dynamic"):
+    if isinstance(loss_scale, (int, float)):
+        optimizer = npu.train.optimizer.NpuLossScaleOptimizer(optimizer, dynamic=False, initial_scale=loss_scale)
+    elif loss_scale == "dynamic":
+        optimizer = npu.train.optimizer.NpuLossScaleOptimizer(optimizer)
+    return npu.train.optimizer.NpuLossScaleOptimizer(optimizer)
+
+configure(tf.keras.optimizers.Adam())
+"""
+    assert [f.get("wraps_scaled") for f in facts(text, "loss_scale")] == ["no", "no", "yes"]

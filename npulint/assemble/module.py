@@ -221,16 +221,17 @@ class Module:
         first: those before it back to the first that lies on every path to it, and those further down
         in a loop around it, but none of the other branch of a condition around it. From another scope, or
         when none precedes, all of them."""
-        if len(binds) == 1:
-            return binds
-        if self.scope[binds[0].block] != self.scope[block]:
+        home = self.scope[binds[0].block]
+        if home != self.scope[block] or (len(binds) == 1 and binds[0].block == home):
             return binds[::-1]
         around = set(self.ancestors(block))
         loops = {b for b in around if self.blocks[b].kind == "loop"}
         other = set() if loops else self._other_branches(around)
+        if other:
+            binds = [bind for bind in binds if other.isdisjoint(self.ancestors(bind.block))]
         found = []
         for bind in reversed(binds):
-            if bind.line < line and (not other or other.isdisjoint(self.ancestors(bind.block))):
+            if bind.line < line:
                 found.append(bind)
                 if bind.block in around:
                     loops.difference_update(self.ancestors(bind.block))
