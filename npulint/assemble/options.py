@@ -59,13 +59,20 @@ class Options:
                     self._define(names, module, index, call, module.written(index))
 
     def launched(self, name: str, module: Module) -> list[str | None]:
-        """What the launchers pass for an option that `module` asks for (None: computed)."""
-        return [
+        """What the launchers pass for an option that `module` asks for (None: computed). Where no launcher of its
+        own passes it, what others pass to the project's other scripts: they show how such a script is started."""
+        own = [
             launch.options[flag]
             for option in self._near(name, module)
             for launch in self.passed.starts(option.module.path, module.path)
             for flag in option.flags
             if flag in launch.options
+        ]
+        return own or [
+            launch.options[name]
+            for starts in self.passed.launches.by_entry.values()
+            for launch in starts
+            if name in launch.options
         ]
 
     def _define(self, names: Names, module: Module, index: int, call: Call, last: str) -> None:
