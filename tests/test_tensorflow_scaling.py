@@ -252,7 +252,7 @@ _CONSTANTS = {
 
 @pytest.mark.parametrize(("text", "constants"), _CONSTANTS.values(), ids=_CONSTANTS.keys())
 def test_constant_that_float16_makes_zero(text: str, constants: list[str]) -> None:
-    assert [f.get("constant") for f in _found(text, "small_constant")] == constants
+    assert [f.get("constant") for f in _found(text, "small_constant") if f.get("constant") != "none"] == constants
 
 
 # model_dir of the estimator, of the configuration -> answer

@@ -115,18 +115,27 @@ def _facts(launch: Launch, line: partial[CommandLine]) -> list[Fact]:
     for written, text in launch.options.items():
         place = places.get(written)
         span = Span(*place) if place else launch.fact.span
-        shared = partial(_Passed, launch, written, text, line)
+        passed = _Passed(launch, written, text, line)
         known = {
             "value": text,
             "script": posixpath.basename(launch.entry),
             "guarded": launch.fact.get("guarded"),
             "target": launch.target,
             "ranks": partial(_is_size, launch.fact, text),
-            "modules": lambda: line().modules,
+            "modules": passed.modules,
             "by_caller": "yes" if written in chosen else "no",
         }
-        for name in ("option", "known", "effect", "nearest", "fits", "allowed", "detached", "default"):
-            known[name] = partial(_asked, shared, name)
+        for ask in (
+            passed.option,
+            passed.known,
+            passed.effect,
+            passed.nearest,
+            passed.fits,
+            passed.allowed,
+            passed.detached,
+            passed.default,
+        ):
+            known[ask.__name__] = ask
         found.append(Fact("launch_option", written, launch.fact.path, span, known))
     return found
 
@@ -136,21 +145,28 @@ def _is_size(launch: Fact, text: str | None) -> str:
     return "yes" if text and launch.get("size") == text else "no"
 
 
-def _asked(make: partial[_Passed], name: str) -> str:
-    answer: str = getattr(make(), name)()
-    return answer
-
-
 class _Passed:
     """One option as it is passed, beside what the script makes of it."""
 
     def __init__(self, launch: Launch, written: str, text: str | None, line: partial[CommandLine]) -> None:
-        self._line = line()
+        self._make = line
         self._written = written
         self._text = text
-        self._found = self._line.find(written)
         self._apart = written in (launch.fact.attrs.get("apart") or ())
         self._alone = written in (launch.fact.attrs.get("flags") or ())
+
+    @cached_property
+    def _line(self) -> CommandLine:
+        return self._make()
+
+    @cached_property
+    def _found(self) -> list[Option]:
+        """The options of the script that may be meant."""
+        return self._line.find(self._written)
+
+    def modules(self) -> frozenset[str]:
+        """The modules that the script comes to."""
+        return self._line.modules
 
     def option(self) -> str:
         """The name by which the script asks for it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from npulint.assemble.context import Context
 from npulint.assemble.module import Module
@@ -24,45 +25,71 @@ _GUARDED = {  # operation -> the arguments that must not become zero
 _BOUNDS = {"tensorflow.maximum": (0, 1), "tensorflow.clip_by_value": (1,)}
 _NAME = regex(r"(?:^|[._])(?:eps\w*|tiny|small\w*|delta)$|(?:^|[._])_?EPS\w*$")
 _DEPTH = 4
+NONE = "none"
 
 
 def of_module(context: Context, module: Module) -> list[Fact]:
-    """``small_constant`` facts."""
+    """``small_constant`` facts, one for each place that looks like a guard. The `constant` is worked out when it is
+    asked for, as only programs in mixed precision are asked; it is `NONE` where the place is none."""
     found = []
     for index, name in enumerate(context.names.of_calls(module)):
         positions = _GUARDED.get(name)
         if positions:
             args = module.code.calls[index].args
-            value = _first(_guards(context, module, args[p], index) for p in positions if p < len(args))
-            if value:
-                found.append(context.call_fact("small_constant", name, module, index, constant=f"{value:g}"))
+            guarded = [args[p] for p in positions if p < len(args) and isinstance(args[p], Op | Result)]
+            if guarded:
+                constant = partial(_guarding, context, module, guarded, index)
+                found.append(context.call_fact("small_constant", name, module, index, constant=constant))
     return found + _divisions(context, module)
+
+
+def _guarding(context: Context, module: Module, guarded: list[Value], index: int) -> str:
+    return _text(_first(_guards(context, module, value, index) for value in guarded))
 
 
 def _divisions(context: Context, module: Module) -> list[Fact]:
     found = []
     for bind in module.code.binds:
-        value = _division(context, module, bind.value, bind.block, bind.line)
-        if value:
-            found.append(context.bind_fact("small_constant", "division", module, bind, constant=f"{value:g}"))
+        if bind.value.__class__ is Op and _divides(bind.value):
+            constant = partial(_divisor, context, module, bind.value, bind.block, bind.line)
+            found.append(context.bind_fact("small_constant", "division", module, bind, constant=constant))
     for returned in module.code.returns:
-        value = _division(context, module, returned.value, returned.block, returned.line)
-        if value:
-            span, attrs = Span(returned.line, 1, returned.line, 2), {"constant": f"{value:g}"}
-            around = context.around(module, returned.block)
-            found.append(Fact("small_constant", "division", module.path, span, attrs, None, around))
+        if returned.value.__class__ is Op and _divides(returned.value):
+            constant = partial(_divisor, context, module, returned.value, returned.block, returned.line)
+            span, around = Span(returned.line, 1, returned.line, 2), context.around(module, returned.block)
+            found.append(Fact("small_constant", "division", module.path, span, {"constant": constant}, None, around))
     return found
+
+
+def _divisor(context: Context, module: Module, value: Value, block: int, line: int) -> str:
+    return _text(_division(context, module, value, block, line))
+
+
+def _text(constant: float) -> str:
+    return f"{constant:g}" if constant else NONE
 
 
 def _first(values: Iterator[float]) -> float:
     return next((v for v in values if v), 0.0)
 
 
+def _divides(value: Value, depth: int = 0) -> bool:
+    """Whether an expression divides by a sum."""
+    if not isinstance(value, Op) or depth > _DEPTH:
+        return False
+    return _by_sum(value) or any(_divides(part, depth + 1) for part in value.operands)
+
+
+def _by_sum(value: Op) -> bool:
+    below = value.operands[1] if value.op == "/" else None
+    return isinstance(below, Op) and below.op == "+"
+
+
 def _division(context: Context, module: Module, value: Value, block: int, line: int, depth: int = 0) -> float:
     """The constant that guards a division of tensors in an expression, else 0."""
     if not isinstance(value, Op) or depth > _DEPTH:
         return 0.0
-    if value.op == "/" and isinstance(value.operands[1], Op) and value.operands[1].op == "+":
+    if _by_sum(value) and isinstance(value.operands[1], Op):
         below = value.operands[1].operands
         small = _first(_small(context, module, part, block, line) for part in below)
         if small and any(_tensor(context, module, part, block, line) for part in (*below, value.operands[0])):
