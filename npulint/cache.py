@@ -6,7 +6,6 @@ read-only disk) is a miss, never an error. Values are bytes that the caller enco
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
 import os
 import stat
@@ -17,6 +16,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import sqlite3
+
+from npulint.digest import blake2b
 
 FORMAT = 1
 """The layout of the file; another layout has another file name."""
@@ -32,7 +33,7 @@ _AGE_STEP = 24 * 3600  # seconds; an entry's last use is not written more often
 
 def key(*parts: bytes | str) -> bytes:
     """The key of an entry made of `parts` (content, reader version, kind, …); their borders count."""
-    digest = hashlib.blake2b(digest_size=20)
+    digest = blake2b(digest_size=20)
     for part in parts:
         data = part.encode("utf-8", "surrogateescape") if isinstance(part, str) else part
         digest.update(len(data).to_bytes(8, "little"))
@@ -220,4 +221,4 @@ def _close(connection: sqlite3.Connection | None) -> None:
 
 
 def _sum(value: bytes) -> bytes:
-    return hashlib.blake2b(value, digest_size=8).digest()
+    return blake2b(value, digest_size=8).digest()

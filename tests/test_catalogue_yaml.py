@@ -9,7 +9,8 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from npulint.catalogue.yaml_tree import MAX_BYTES, Mapping, Scalar, Sequence, TreeError, load_tree, parse_tree
+from npulint.catalogue.sources import MAX_BYTES
+from npulint.catalogue.yaml_tree import Mapping, Scalar, Sequence, TreeError, load_tree, parse_tree
 
 
 @pytest.fixture(params=["the C parser", "the Python parser"], autouse=True)

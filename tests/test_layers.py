@@ -12,7 +12,7 @@ ROOT = Path(__file__).parent.parent / "npulint"
 
 # From the bottom up. What stands in one line may know each other, but not in a circle.
 LAYERS = (
-    ("npulint", "errors", "later", "nearby", "texts"),
+    ("npulint", "digest", "errors", "later", "nearby", "texts"),
     ("facts", "data"),
     ("findings",),
     ("discover", "read", "cache", "lines", "settings"),
@@ -28,7 +28,7 @@ LAYERS = (
     ("__main__",),
 )
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
-CATALOGUE_MAY_KNOW = {"npulint", "errors", "nearby", "facts", "findings"}
+CATALOGUE_MAY_KNOW = {"npulint", "digest", "errors", "nearby", "facts", "findings"}
 
 
 def package_of(module: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Sequence
 
@@ -13,6 +12,7 @@ from npulint.catalogue.problems import CatalogueError, CatalogueProblem
 from npulint.catalogue.readiness import FOLDER, ParsedItem, parse_item
 from npulint.catalogue.schema import Parsed, parse_check
 from npulint.catalogue.sources import RETIRED, SourceFile, read_file
+from npulint.digest import blake2b
 
 _RETIRED_LINE = re.compile(r"(NPU[0-9]{4})(?:\s|\Z)")
 
@@ -46,7 +46,7 @@ def collect(files: Sequence[SourceFile]) -> Catalogue:
 
 def content_digest(checks: Sequence[Check], items: Sequence[Item] = ()) -> str:
     """A text that changes whenever anything in the checks or readiness items changes."""
-    return hashlib.blake2b(msgspec.msgpack.encode((checks, items)), digest_size=16).hexdigest()
+    return blake2b(msgspec.msgpack.encode((checks, items)), digest_size=16).hexdigest()
 
 
 def _strangers(parsed: ParsedItem, checks: Sequence[Check]) -> list[CatalogueProblem]:

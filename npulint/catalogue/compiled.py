@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import hashlib
 import os
 import sys
 import zlib
@@ -19,6 +18,7 @@ import msgspec
 from npulint import __version__
 from npulint.catalogue.check import Catalogue, Example, ItemExample, Reference
 from npulint.catalogue.sources import SourceFile
+from npulint.digest import blake2b
 
 _MAGIC = b"npulint-catalogue-3"
 _Prose = tuple[list[tuple[tuple[Example, ...], tuple[Reference, ...]]], list[tuple[ItemExample, ...]]]
@@ -119,7 +119,7 @@ def write_cache(path: str, data: bytes) -> None:
 
 def _digest(parts: Iterable[str]) -> str:
     text = "\0\0".join((__version__, *parts))
-    return hashlib.blake2b(text.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
+    return blake2b(text.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
 
 
 def _cache_directory() -> str | None:

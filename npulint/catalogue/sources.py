@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import msgspec
 
 from npulint.catalogue.problems import CatalogueError, CatalogueProblem
-from npulint.catalogue.yaml_tree import MAX_BYTES
 
 RETIRED = "retired.txt"
+MAX_BYTES = 64 * 1024  # of a check file
 PRECOMPILED = "catalogue.msgpack"
 
 
@@ -37,11 +36,12 @@ class SourceFile(msgspec.Struct, frozen=True):
 
 def builtin_directory() -> str:
     """The folder of the built-in checks: inside the package when installed, beside it in a checkout."""
-    package = Path(__file__).resolve().parent.parent
-    for place in (package / "checks", package.parent / "checks"):
-        if place.is_dir():
-            return str(place)
-    raise CatalogueError([CatalogueProblem(str(package / "checks"), 1, 1, "the built-in checks are missing")])
+    package = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+    places = [os.path.join(home, "checks") for home in (package, os.path.dirname(package))]
+    for place in places:
+        if os.path.isdir(place):
+            return place
+    raise CatalogueError([CatalogueProblem(places[0], 1, 1, "the built-in checks are missing")])
 
 
 def list_files(directories: Sequence[str]) -> list[SourceFile]:

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from npulint.catalogue.sources import MAX_BYTES
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     import yaml
 
-MAX_BYTES = 64 * 1024
 MAX_DEPTH = 64
 
 _INT = re.compile(r"(?:0|-?[1-9][0-9]{0,17})\Z")

@@ -20,8 +20,14 @@ def compiled(pattern: str) -> re.Pattern[str]:
 
 @lru_cache(maxsize=50_000)
 def matches(pattern: str, name: str) -> bool:
-    """Whether a canonical name fits a pattern."""
-    return pattern == name if "*" not in pattern else compiled(pattern).match(name) is not None
+    """Whether a canonical name fits a pattern. The usual patterns need no regular expression."""
+    if "*" not in pattern:
+        return pattern == name
+    if pattern.count("*") == 2 and pattern.endswith(".**"):
+        return name == pattern[:-3] or name.startswith(pattern[:-2])
+    if pattern.count("*") == 2 and pattern.startswith("**."):
+        return name == pattern[3:] or name.endswith(pattern[2:])
+    return compiled(pattern).match(name) is not None
 
 
 @lru_cache(maxsize=2048)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from npulint.findings import Related, RunResult
 from npulint.report.summary import closing
-from npulint.report.terminal import Paint, harmless, leading
+from npulint.report.terminal import COLOR, Paint, harmless, leading
 from npulint.report.view import View, visible
-
-COLOR = {"error": "red", "warning": "yellow", "note": "cyan"}
 
 
 def render(result: RunResult, view: View) -> str:

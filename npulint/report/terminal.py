@@ -16,6 +16,7 @@ _HOSTILE = regex(
     "\U000e0000-\U000e007f]"
 )
 _NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+COLOR = {"error": "red", "warning": "yellow", "note": "cyan"}  # of severities
 _COLORS = {"bold": "1", "dim": "2", "red": "1;31", "yellow": "1;33", "green": "32", "blue": "34", "cyan": "36"}
 
 

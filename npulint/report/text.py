@@ -6,11 +6,10 @@ from collections.abc import Sequence
 
 from npulint.facts.model import Span
 from npulint.findings import Finding, ProgramSummary, RunResult
-from npulint.report.concise import COLOR
 from npulint.report.frames import Frames
 from npulint.report.readiness import readiness
 from npulint.report.summary import closing, first_steps
-from npulint.report.terminal import Paint, cells, harmless, leading, wrap
+from npulint.report.terminal import COLOR, Paint, cells, harmless, leading, wrap
 from npulint.report.view import View, visible
 from npulint.texts import count, known, say
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Sequence
 
 import msgspec
 
+from npulint.digest import blake2b
 from npulint.findings import Finding
 from npulint.lines import Lines
 
@@ -31,4 +31,4 @@ def _line(lines: Sequence[str], number: int) -> str:
 
 def _digest(*parts: str) -> str:
     data = "\0".join(parts).encode("utf-8", "surrogatepass")
-    return hashlib.sha256(data).hexdigest()[:20]
+    return blake2b(data, digest_size=10).hexdigest()

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 from npulint.assemble.context import Context
 from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
-from npulint.assemble.placement import Placement
 from npulint.data.host_ops import HostOp, host_ops
 from npulint.facts.model import Fact
+
+if TYPE_CHECKING:
+    from npulint.assemble.placement import Placement
 
 _CELLS = "fused_cell"  # made once, used by the loop around it
 
@@ -40,8 +43,14 @@ def placed(context: Context, module: Module, index: int) -> str:
     """``input`` for a call of the input pipeline, else where it stands in the graph."""
     if context.reach.in_input(module, module.code.calls[index].block) == "yes":
         return "input"
-    placement = context.once("placement", lambda: Placement(context.flow))
+    placement = context.once("placement", partial(_placement, context))
     return context.once(("place", module.path, index), lambda: placement.place(module, index))
+
+
+def _placement(context: Context) -> Placement:
+    from npulint.assemble.placement import Placement  # few projects ask
+
+    return Placement(context.flow)
 
 
 def _holds(context: Context, module: Module, index: int, op: HostOp) -> bool:
