@@ -8,7 +8,7 @@ from npulint.catalogue.check import Query
 from npulint.evaluate.conditions import Answer, Test, opposite, tester
 from npulint.facts.model import Fact
 
-_COSTLY = ("in_input", "active")  # answers that follow calls through the project
+_COSTLY = {"in_input": 1, "active": 2, "place": 3}  # answers that follow calls and values through the project
 
 
 class Question:
@@ -111,7 +111,7 @@ class _Tests:
     """The filters of a question, ready to be tried; those that cost least come first."""
 
     def __init__(self, query: Query) -> None:
-        where = sorted(query.where.items(), key=lambda item: item[0] in _COSTLY)
+        where = sorted(query.where.items(), key=lambda item: _COSTLY.get(item[0], 0))
         self.where = [(attribute, tester(condition)) for attribute, condition in where]
         self.args = [_argument(spec, tester(condition)) for spec, condition in query.args.items()]
 
