@@ -8,11 +8,11 @@ from collections.abc import Iterable
 from npulint.assemble.adapter import Declared
 from npulint.assemble.context import Context
 from npulint.assemble.index import FactTable, table
-from npulint.assemble.launch_options import launch_options
 from npulint.assemble.programs import Program, Programs
 from npulint.assemble.project import Project
 from npulint.assemble.recognise import recognise
 from npulint.assemble.resources import complete
+from npulint.assemble.starts.launch_options import launch_options
 from npulint.assemble.torch_release import torch_release
 from npulint.facts.model import Fact, FileFacts
 

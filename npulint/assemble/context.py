@@ -11,10 +11,10 @@ from npulint.assemble.flow import Flow, argument
 from npulint.assemble.guards import Guards
 from npulint.assemble.module import Module
 from npulint.assemble.names import Names
-from npulint.assemble.options import Options
 from npulint.assemble.project import Project
 from npulint.assemble.ranks import on_some_ranks
 from npulint.assemble.reach import Reach
+from npulint.assemble.starts.options import Options
 from npulint.assemble.training import Training
 from npulint.facts.code import Bind, Call, Note, Op, Value
 from npulint.facts.model import Fact, Span

@@ -9,7 +9,7 @@ from npulint.assemble.arithmetic import METHODS, apply
 from npulint.assemble.bindings import Bindings, may_be_passed, surely_set, taker
 from npulint.assemble.module import Module
 from npulint.assemble.names import Names
-from npulint.assemble.options import Options
+from npulint.assemble.starts.options import Options
 from npulint.facts.code import Call, Const, Function, Items, Op, Ref, Result, Scalar, Table, Value
 from npulint.facts.values import NONE, NOTHING, Known, merge
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from npulint.assemble.launches import Launch, Launches
 from npulint.assemble.project import Project
+from npulint.assemble.starts.launches import Launch, Launches
 from npulint.facts.code import Call, Const, Ref
 from npulint.facts.values import NO, NOTHING, YES, Known
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from npulint.assemble.launches import Launch
 from npulint.assemble.module import Module
 from npulint.assemble.names import Names
-from npulint.assemble.passed import Passed, converted, option_kind
+from npulint.assemble.starts.launches import Launch
+from npulint.assemble.starts.passed import Passed, converted, option_kind
 from npulint.facts.code import UNKNOWN, Call, Const, Items, Ref, Value
 from npulint.facts.values import NO, YES, Known, merge
 from npulint.later import regex
@@ -29,7 +29,7 @@ class Evaluator(Protocol):
 
 class Option:
     """One option: its name, its definition's place and its default value; `flags` are the names by which it is passed,
-    `kind` is what becomes of the text (see `npulint.assemble.passed.option_kind`)."""
+    `kind` is what becomes of the text (see `npulint.assemble.starts.passed.option_kind`)."""
 
     def __init__(
         self, name: str, module: Module, call: Call, default: Value, kind: str, flags: tuple[str, ...]

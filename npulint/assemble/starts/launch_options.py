@@ -5,11 +5,11 @@ from __future__ import annotations
 import posixpath
 from functools import cached_property, partial
 
-from npulint.assemble.command_line import CommandLine, command_line
 from npulint.assemble.context import Context
-from npulint.assemble.launches import Launch
-from npulint.assemble.options import Option
-from npulint.assemble.passed import converted
+from npulint.assemble.starts.command_line import CommandLine, command_line
+from npulint.assemble.starts.launches import Launch
+from npulint.assemble.starts.options import Option
+from npulint.assemble.starts.passed import converted
 from npulint.data.options import option
 from npulint.facts.code import Const, Items, Ref
 from npulint.facts.model import Fact, Span

@@ -9,7 +9,7 @@ import msgspec
 
 from npulint.assemble.context import Context
 from npulint.assemble.module import Module
-from npulint.assemble.options import Option
+from npulint.assemble.starts.options import Option
 from npulint.facts.code import Call, Const, Op, Ref, Value
 
 _ABSL_OWN = frozenset(
