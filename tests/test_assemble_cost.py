@@ -46,6 +46,29 @@ def test_dropout_in_a_wrapper_with_a_default_has_no_own_shape() -> None:
     assert [f.get("noise_shape") for f in facts(text, "dropout")] == ["no"]
 
 
+_BRANCHES = {
+    "in the other branch": (
+        "    if own:\n        return npu_ops.dropout(x, 0.5)\n    return tf.nn.dropout(x, 0.5)\n",
+        "yes",
+    ),
+    "beside it": ("    x = npu_ops.dropout(x, 0.5)\n    return tf.nn.dropout(x, 0.5)\n", "no"),
+    "of somebody else": (
+        "    if own:\n        return layers.dropout(x, 0.5)\n    return tf.nn.dropout(x, 0.5)\n",
+        "no",
+    ),
+    "in another function": (
+        "    return tf.nn.dropout(x, 0.5)\ndef g(x):\n    if own:\n        x = npu_ops.dropout(x, 0.5)\n    return x\n",
+        "no",
+    ),
+}
+
+
+@pytest.mark.parametrize(("body", "wanted"), _BRANCHES.values(), ids=_BRANCHES.keys())
+def test_dropout_knows_the_npu_kernel_in_another_branch(body: str, wanted: str) -> None:
+    text = "import tensorflow as tf\nfrom npu_bridge.npu_init import *\ndef f(x, own):\n" + body
+    assert [f.get("alternative") for f in facts(text, "dropout")] == [wanted]
+
+
 _ROOTS = {
     "of squares": ("tf.sqrt(tf.reduce_sum(tf.square(x)))", True),
     "of a power": ("tf.sqrt(tf.reduce_sum((a - b) ** 2, axis=1))", True),

@@ -252,6 +252,22 @@ def test_role_of_an_entry_is_told_by_its_name(path: str, answers: tuple[str, str
     assert (attrs["trains"], attrs["evaluates"], attrs["exports"], attrs["purpose"]) == answers
 
 
+@pytest.mark.parametrize(("path", "trains"), [("train.py", "yes"), ("saliency.py", "no"), ("eval.py", "no")])
+def test_gradients_that_no_optimizer_takes_train_where_the_entry_says_so(path: str, trains: str) -> None:
+    found = programs({path: _TF + "for v in tf.gradients(l, w):\n    w.assign(w - v)\n" + _MAIN})
+    assert [p.attrs["trains"] for p in found] == [trains]
+
+
+@pytest.mark.parametrize(
+    ("others", "answer"), [(["tf.GradientTape()"], "2"), (["tf.GradientTape()", "tf.Session()"], "")]
+)
+def test_program_that_does_not_tell_its_tensorflow_follows_tensorflow_2_only(others: list[str], answer: str) -> None:
+    head = "import tensorflow as tf\n"
+    files = {f"other{n}.py": f"{head}{line}\n{_MAIN}" for n, line in enumerate(others)}
+    by_entry = {p.entry: p for p in programs({"summary.py": head + "tf.abs(1)\n" + _MAIN, **files})}
+    assert by_entry["summary.py"].attrs["tensorflow"] == answer
+
+
 def test_an_entry_that_names_no_framework_may_run_all_of_what_it_imports() -> None:
     trainer = (
         "import torch\n\nclass Trainer:\n    def go(self, x):\n        self.one(x)\n\n"

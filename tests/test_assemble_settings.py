@@ -149,6 +149,18 @@ def test_settings_know_the_optimizer_that_they_stand_on() -> None:
     assert [f.get("entry") for f in optimizers] == [entries["a"], entries["b"]]
 
 
+def test_an_optimizer_without_off_line_leaves_the_graph_on_the_host() -> None:
+    line = "op.parameter_map['use_off_line'].b = "
+    for text, host in (
+        ("False\n", "yes"),
+        ("True\n", "no"),
+        ("flag()\n", "no"),
+        (f"False\nif chosen():\n    {line}True\n", "no"),
+    ):
+        assert facts(_HEAD + _OP + line + text, "npu_optimizer")[0].get("host") == host
+    assert facts(_HEAD + _OP, "npu_optimizer")[0].get("host") == "no"
+
+
 def test_settings_of_a_helper_stand_on_its_callers_optimizer() -> None:
     text = "def f(o):\n    o.parameter_map['a'].b = True\n" + _OP + "f(op)\n"
     assert _settings(text, "a")[0].get("entry") == facts(_HEAD + text, "npu_optimizer")[0].get("entry")

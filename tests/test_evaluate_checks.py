@@ -302,6 +302,8 @@ def test_capture_of_an_attribute(value: object, text: str) -> None:
 
 def test_capture_of_the_name() -> None:
     assert fill("{name} {short}", Fact("setting", "a.b", "p", Span())) == "a.b b"
+    assert fill("{short}", Fact("optimizer", "model.optimization:Lamb", "p", Span())) == "Lamb"
+    assert fill("{short}", Fact("device", "/gpu:0", "p", Span())) == "/gpu:0"
 
 
 _OPT = "opt = tf.train.AdamOptimizer()\n"

@@ -70,8 +70,9 @@ class Programs:
 
     def _relate(self, programs: list[Program]) -> None:
         """Tell programs whether any of the project uses an NPU adapter (`project_npu`) and whether they do so
-        themselves (`own_npu`), those of PyTorch that were left behind that they were, and sessions and estimators
-        whether some training program can reach them (`trains_file`)."""
+        themselves (`own_npu`), those of PyTorch that were left behind that they were, those that do not say so which
+        TensorFlow they are written for, and sessions and estimators whether some training program can reach them
+        (`trains_file`)."""
         known = any(p.attrs["npu"] == "yes" or p.attrs["migration"] in ("manual", "transfer") for p in programs)
         ported = "yes" if known else "no"
         opens = any(p.index.of_kind("npu_open") for p in programs)
@@ -85,6 +86,7 @@ class Programs:
                 and program.entry
             ):
                 program.attrs["migration"] = "left"
+        _agree_on_tensorflow(programs)
         trained = {p for program in programs if program.attrs["trains"] == "yes" for p in program.paths}
         for path, part in self.facts.items():
             for kind in ("session", "estimator"):
@@ -199,6 +201,16 @@ class Programs:
 def _ports_itself(program: Program) -> bool:
     """Whether the entry script imports an NPU adapter, and not only what it shares with ported scripts."""
     return any(f.path == program.entry and imports_adapter(f) for f in program.index.of_kind("import"))
+
+
+def _agree_on_tensorflow(programs: list[Program]) -> None:
+    """Take programs that do not tell which TensorFlow they are written for as such of TensorFlow 2 where all that tell
+    are."""
+    told = {p.attrs["tensorflow"] for p in programs if p.attrs["framework"] == "tensorflow"} - {""}
+    if told == {"2"}:
+        for program in programs:
+            if program.attrs["framework"] == "tensorflow":
+                program.attrs["tensorflow"] = "2"
 
 
 def _prefixes(module: Module, value: Value, depth: int = 0) -> list[str]:

@@ -26,7 +26,8 @@ _FILE_OPTIONS = frozenset(("modify_mixlist", "customize_dtypes", "fusion_switch_
 def complete(tables: dict[str, FactTable], project: Project, declared: Declared) -> None:
     """Add to settings that name a file whether it exists (`file`: yes/no/unknown), to mixed-precision
     entries whether the operator is known and, if not, the `nearest` known one, and to what stands on one
-    custom optimizer what else is set there (`options`, `mixed`); add facts about settings that do not go together."""
+    custom optimizer what else is set there (`options`, `host`, `mixed`); add facts about settings that do not
+    go together."""
     settings = [f for part in tables.values() for f in part.get("setting", ())]
     optimizers = [f for part in tables.values() for f in part.get("npu_optimizer", ())]
     for conflict in option_conflicts(describe_options(settings, optimizers, declared)):
@@ -49,8 +50,9 @@ def complete(tables: dict[str, FactTable], project: Project, declared: Declared)
 
 
 def _entries(settings: list[Fact], optimizers: list[Fact]) -> None:
-    """Custom optimizers get the keys that are set on them; settings of a list, whether a mixed mode is
-    chosen on the same one (`mixed`: yes/no/unset/unknown). TensorFlow 2 has one set of options."""
+    """Custom optimizers get the keys that are set on them, and whether they leave the graph on the host
+    (`host`: yes/no); settings of a list, whether a mixed mode is chosen on the same one (`mixed`:
+    yes/no/unset/unknown). TensorFlow 2 has one set of options."""
     groups: dict[str, list[Fact]] = {}
     for fact in settings:
         if fact.get("via") in ("session_key", "run_config", "npu_options"):
@@ -59,12 +61,18 @@ def _entries(settings: list[Fact], optimizers: list[Fact]) -> None:
     for fact in optimizers:
         keys = {f.name for f in groups.get(fact.get("entry"), ())} | ({f.name for f in groups.get("?", ())})
         fact.attrs["options"] = " ".join(sorted(keys))
+        fact.attrs["host"] = "yes" if _on_host(groups.get(fact.get("entry"), [])) else "no"
     for entry, facts in groups.items():
         modes = [f for f in facts if f.name in _PRECISION]
         answer = "unknown" if entry == "?" or (loose and not modes) else _mixed(modes)
         for fact in facts:
             if fact.name == "modify_mixlist":
                 fact.attrs["mixed"] = answer
+
+
+def _on_host(facts: list[Fact]) -> bool:
+    values = [fact.get("value") for fact in facts if fact.name == "use_off_line"]
+    return bool(values) and all(isinstance(v, Known) and v.single is False and not v.symbol for v in values)
 
 
 def _mixed(modes: list[Fact]) -> str:

@@ -9,6 +9,7 @@ from npulint.assemble.index import Index
 from npulint.facts.model import Fact
 
 _ADAPTERS = ("npu_bridge", "npu_device", "torch_npu")
+_GRADIENTS = "tensorflow.gradients"
 
 
 def describe(
@@ -60,4 +61,6 @@ def _trains(index: Index, entry_word: str, may_run: Callable[[list[Fact]], bool]
     if not steps and entry_word == "train":  # the loss may lie in a class that is looked up by its name
         uses = [f for f in index.of_kind("optimizer_use") if f.name == "step" and f.get("in_test") != "yes"]
         steps = [f for f in uses if not str(f.get("function")).endswith(".step")]  # no wrapper of an optimizer
+    if not steps and entry_word == "train":  # an update rule written by hand
+        steps = [f for f in index.named("call", "gradients") if f.name == _GRADIENTS and f.get("in_test") != "yes"]
     return bool(steps) and may_run(steps)

@@ -182,7 +182,7 @@ def capture(name: str, fact: Fact) -> str:
     if name == "name":
         return fact.name
     if name == "short":
-        return fact.name.rpartition(".")[2]
+        return _short(fact.name)
     if name == "path":
         return fact.path
     value = fact.get(name)
@@ -191,3 +191,10 @@ def capture(name: str, fact: Fact) -> str:
     if isinstance(value, Known):
         return value.text()
     return "?" if value is None else str(value)
+
+
+def _short(name: str) -> str:
+    """The last segment of a name; of an own definition (``package.module:Class``) what follows the module."""
+    last = name.rpartition(".")[2]
+    module, mark, own = last.partition(":")
+    return own if mark and module.isidentifier() and own.isidentifier() else last

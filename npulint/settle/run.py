@@ -132,7 +132,9 @@ def _target(settings: Settings, programs: Sequence[ProgramSummary], lang: str) -
     target = {key: f"{settings.target[key]} ({given})" for key in sorted(settings.target)}
     frameworks = sorted({p.framework for p in programs} - {"", "none", "unknown"})
     if any(framework.startswith("tensorflow") for framework in frameworks):
-        target.setdefault("adapter", f"{DEFAULT_ADAPTER} ({say(lang, 'target.assumed')})")
+        of_two = set(frameworks) <= {"tensorflow 2.x", "torch"}  # its adapter is numbered otherwise
+        assumed = say(lang, "target.any") if of_two else f"{DEFAULT_ADAPTER} ({say(lang, 'target.assumed')})"
+        target.setdefault("adapter", assumed)
         target.setdefault("cann", say(lang, "target.any"))
         target.setdefault("soc", say(lang, "target.any"))
     if frameworks and not {"framework", "tensorflow", "torch"} & set(target):

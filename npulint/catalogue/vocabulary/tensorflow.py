@@ -50,6 +50,7 @@ KINDS: Kinds = {
         named=FLAG,
         spelling=words("right wrong missing other unknown"),
         options=ANY,
+        host=FLAG,
     ),
     "session": call(npu=FLAG, config=words("none local unknown"), purpose=PURPOSE, trains_file=FLAG, closed=FLAG),
     "estimator": call(
@@ -116,7 +117,7 @@ KINDS: Kinds = {
         ),
         place=PLACED,
     ),
-    "dropout": call(noise_shape=FLAG),
+    "dropout": call(noise_shape=FLAG, alternative=FLAG),
     "half_reduction": call(),
     "zero_root": call(),
     "tf_api": call(

@@ -34,6 +34,7 @@ _PY_FUNCS = frozenset(
     f"tensorflow.{name}" for name in ("py_func", "numpy_function", "py_function", "contrib.framework.py_func")
 )
 _DROPOUTS = frozenset(("tensorflow.nn.dropout", "tensorflow.compat.v2.nn.dropout"))
+_NPU_DROPOUTS = ("dropout", "dropout_v3", "dropoutV3")
 _SHAPERS = frozenset(("set_shape", "ensure_shape", "_set_shape"))
 _HALF = frozenset(("tensorflow.float16", "tensorflow.half", "float16", "half"))
 _SUMS = frozenset(("tensorflow.reduce_sum", "tensorflow.reduce_mean"))
@@ -65,7 +66,8 @@ def of_call(context: Context, module: Module, index: int, name: str) -> list[Fac
         )
     elif name in _DROPOUTS:
         noise = _noise_shape(context, module, index)
-        found.append(context.call_fact("dropout", name, module, index, noise_shape=noise))
+        choice = _alternative(context, module, index)
+        found.append(context.call_fact("dropout", name, module, index, noise_shape=noise, alternative=choice))
     elif name in _SUMS and _is_half(context, module, index):
         found.append(context.call_fact("half_reduction", name, module, index))
     elif name == "tensorflow.sqrt" and _of_sum(context, module, index):
@@ -111,6 +113,18 @@ def _noise_shape(context: Context, module: Module, index: int) -> str:
     if isinstance(value, Ref) and not context.flow.displays(module, value, call.block, call.line):
         return "no" if None in context.known(module, value, call).values else "unknown"
     return "no" if isinstance(value, Const) and value.value is None else "yes"
+
+
+def _alternative(context: Context, module: Module, index: int) -> str:
+    """Whether another branch of the same function calls a dropout of the NPU."""
+    block = module.code.calls[index].block
+    function = module.function_of(block)
+    for other in module.calls_of(*_NPU_DROPOUTS) if function >= 0 else ():
+        place = module.code.calls[other].block
+        apart = place != block and module.function_of(place) == function
+        if apart and context.names.of_call(module, other).startswith("npu_bridge."):
+            return "yes"
+    return "no"
 
 
 def _is_half(context: Context, module: Module, index: int) -> bool:
