@@ -33,7 +33,7 @@ _CONDITIONS = {
     "not an option that is off": ("if not args.off:\n    tf.Session()", "yes"),
     "an option with this value": ("if args.mode == 'train':\n    tf.Session()", "yes"),
     "an option that chooses the job": ("if args.mode == 'eval':\n    tf.Session()", "unknown"),
-    "an option that chooses the precision": ("if args.precision_mode == 'fp16':\n    tf.Session()", "no"),
+    "an option that chooses the precision": ("if args.precision_mode == 'fp16':\n    tf.Session()", "unknown"),
     "an option among values": ("if args.mode in 'train eval':\n    tf.Session()", "yes"),
     "an option without a default": ("if args.needed:\n    tf.Session()", "unknown"),
     "an option that has no value until it is given": ("if args.named == 'a':\n    tf.Session()", "unknown"),

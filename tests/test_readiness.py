@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
 from npulint.catalogue.check import TOPICS, Item
 from npulint.catalogue.examples import run_item_examples
-from npulint.catalogue.load import load_catalogue
+from npulint.catalogue.load import load_catalogue, load_files
+from npulint.catalogue.problems import CatalogueError
 from npulint.catalogue.readiness import parse_item
+from npulint.catalogue.sources import builtin_directory
 from npulint.facts.model import Span
 from npulint.findings import ChecklistItem, Evidence, ProgramSummary, RunResult, Summary
 from npulint.report.markdown import code, prose
@@ -130,6 +133,16 @@ def test_a_mistake_in_an_item_is_told(text: str, told: str) -> None:
     parsed = parse_item(text.encode(), "x.yaml", "x")
     assert parsed.item is None
     assert any(told in problem.message for problem in parsed.problems)
+
+
+def test_an_item_may_not_name_a_check_that_is_none(tmp_path: Path) -> None:
+    item = tmp_path / "readiness" / "own.yaml"
+    item.parent.mkdir()
+    text = (Path(builtin_directory()) / "readiness" / "debug-tools.yaml").read_text(encoding="utf-8")
+    item.write_text(text.replace("topics: [debug_leftover]", "checks: [no-such-check]"), encoding="utf-8")
+    with pytest.raises(CatalogueError, match="no check 'no-such-check'"):
+        load_catalogue([str(tmp_path)], use_cache=False)
+    assert [one.name for one in load_files([str(item)]).items] == ["own"]
 
 
 def _program(*items: ChecklistItem, entry: str = "train.py") -> RunResult:

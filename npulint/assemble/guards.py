@@ -14,7 +14,7 @@ _NPU = regex(r"(?<!i)npu|ascend|davinci|hccl|910", re.IGNORECASE)  # no input
 _GPU = regex(r"cuda|gpu", re.IGNORECASE)
 # Options that choose the job of a script: each of its jobs counts as run.
 _ROLE = regex(
-    r"(?:^|(?<!precision)[._])(?:is_|do_|if_|for_|to_)?(?:pre|fine)?_?(?:train|training|eval|evaluate|test|predict"
+    r"(?:^|[._])(?:is_|do_|if_|for_|to_)?(?:pre|fine)?_?(?:train|training|eval|evaluate|test|predict"
     r"|infer|inference|mode|phase|action|task|command|cmd|export|tune)(?:_mode|_only|_phase)?$",
     re.IGNORECASE,
 )

@@ -17,8 +17,9 @@ from npulint.digest import blake2b
 _RETIRED_LINE = re.compile(r"(NPU[0-9]{4})(?:\s|\Z)")
 
 
-def collect(files: Sequence[SourceFile]) -> Catalogue:
-    """The catalogue of these files; raises `CatalogueError` with every problem of every file."""
+def collect(files: Sequence[SourceFile], alone: bool = False) -> Catalogue:
+    """The catalogue of these files; raises `CatalogueError` with every problem of every file. Files that stand
+    `alone` may name checks that are not among them."""
     problems: list[CatalogueProblem] = []
     retired: dict[str, str] = {}
     parsed: list[Parsed] = []
@@ -37,7 +38,7 @@ def collect(files: Sequence[SourceFile]) -> Catalogue:
     problems += _clashes(parsed, retired)
     checks = sorted((result.check for result in parsed if result.check is not None), key=lambda check: check.code)
     for found in items:
-        problems += found.problems or _strangers(found, checks)
+        problems += found.problems or ([] if alone else _strangers(found, checks))
     if problems:
         raise CatalogueError(problems)
     listed = sorted((one.item for one in items if one.item is not None), key=lambda item: (item.order, item.name))
@@ -50,9 +51,8 @@ def content_digest(checks: Sequence[Check], items: Sequence[Item] = ()) -> str:
 
 
 def _strangers(parsed: ParsedItem, checks: Sequence[Check]) -> list[CatalogueProblem]:
-    """The checks that a readiness item names and that do not exist. An item that stands apart from any
-    check (a single file under test) is not asked."""
-    if parsed.item is None or not checks:
+    """The checks that a readiness item names and that do not exist."""
+    if parsed.item is None:
         return []
     names = {check.name for check in checks}
     wrong = sorted({*parsed.item.fails.checks, *parsed.item.fails.but} - names)

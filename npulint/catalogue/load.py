@@ -35,7 +35,9 @@ def load_catalogue(extra_dirs: Sequence[str] = (), use_cache: bool = True, whole
 
 def load_files(paths: Sequence[str]) -> Catalogue:
     """What some files or folders hold alone; raises `CatalogueError`."""
-    return _collect(list_files(paths))
+    from npulint.catalogue.collect import collect
+
+    return collect(list_files(paths), alone=True)
 
 
 def _collect(files: list[SourceFile]) -> Catalogue:
