@@ -6,7 +6,7 @@ import re
 
 from npulint.assemble.flow import Flow
 from npulint.assemble.module import Module
-from npulint.facts.code import Block, Const, Function, Items, Op, Ref, Result, Value
+from npulint.facts.code import Block, Const, Items, Op, Ref, Value
 from npulint.facts.values import truth
 from npulint.later import regex
 
@@ -178,19 +178,9 @@ class Guards:
             return [value.name]
         if isinstance(value, Const):
             return [value.value] if isinstance(value.value, str) else []
-        if isinstance(value, Op) and depth < _DEPTH:
-            return [w for v in value.operands for w in self._words(module, v, depth + 1)]
-        if isinstance(value, Items):
-            return [w for v in value.items for w in self._words(module, v, depth + 1)]
-        if isinstance(value, Result):
-            call = module.code.calls[value.call]
-            return [
-                w
-                for v in (call.callee, *call.args)
-                if not isinstance(v, Function)
-                for w in self._words(module, v, depth + 1)
-            ]
-        return []
+        if isinstance(value, Op) and depth >= _DEPTH:
+            return []
+        return [word for part in module.parts(value) for word in self._words(module, part, depth + 1)]
 
 
 def _negated(test: Value) -> bool:

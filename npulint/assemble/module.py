@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from functools import cached_property
 
-from npulint.facts.code import Bind, Block, Code, Const, Function, Import, Op, Ref, Result, Return, Value
+from npulint.facts.code import Bind, Block, Code, Const, Function, Import, Items, Op, Ref, Result, Return, Value
 from npulint.facts.model import FileFacts
 
 _SCOPES = frozenset(("module", "function", "class", "lambda"))
@@ -215,6 +215,17 @@ class Module:
             if isinstance(bind.value, Function):
                 return bind.value.block
         return -1
+
+    def parts(self, value: Value) -> tuple[Value, ...]:
+        """What an expression is put together from: operands, items, of a call its callee and positional arguments."""
+        if isinstance(value, Op):
+            return value.operands
+        if isinstance(value, Items):
+            return value.items
+        if isinstance(value, Result):
+            call = self.code.calls[value.call]
+            return (call.callee, *call.args)
+        return ()
 
     def reaching(self, binds: list[Bind], block: int, line: int) -> list[Bind]:
         """Which of `binds` (one name, one scope, by line) may hold at `line` in `block`, the nearest

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from npulint.assemble.context import Context
 from npulint.assemble.module import Module
 from npulint.facts.code import Call, Ref, Value
@@ -19,7 +21,7 @@ _OF_KERAS = frozenset(
 )
 _RUNNING = frozenset(("run", "experimental_run_v2"))  # of strategies: they call what they are given
 _PLAIN_BASES = frozenset(("object", "abc.ABC", "typing.Generic", "tensorflow.Module"))
-_OWN_COMPILE = regex(r"(?:^|[._])(?:tf_?)?(?:function|compile|jit|graph)(?:_|$|\()", 2)
+_OWN_COMPILE = regex(r"(?:^|[._])(?:tf_?)?(?:function|compile|jit|graph)(?:_|$|\()", re.IGNORECASE)
 _DEPTH = 10
 
 

@@ -73,14 +73,9 @@ def _words(module: Module, value: Value, depth: int = 0) -> list[str]:
         return [value.name]
     if isinstance(value, Const):
         return [value.value] if isinstance(value.value, str) else []
-    parts: tuple[Value, ...] = ()
-    if isinstance(value, Op):
-        parts = value.operands
-    elif isinstance(value, Items):
-        parts = value.items
-    elif isinstance(value, Result):
-        call = module.code.calls[value.call]
-        parts = (call.callee, *call.args, *(v for _, v in call.keywords))
+    parts = module.parts(value)
+    if isinstance(value, Result):
+        parts += tuple([v for _, v in module.code.calls[value.call].keywords])
     return [word for part in parts for word in _words(module, part, depth + 1)]
 
 

@@ -68,17 +68,9 @@ def _excluded(module: Module, index: int) -> bool:
 def _words(module: Module, value: Value, depth: int) -> list[str]:
     if isinstance(value, Ref):
         return [value.name]
-    parts: tuple[Value, ...] = ()
-    if isinstance(value, Op):
-        parts = value.operands
-    elif isinstance(value, Items):
-        parts = value.items
-    elif isinstance(value, Result):
-        call = module.code.calls[value.call]
-        parts = (call.callee, *call.args)
-    elif isinstance(value, Const):
+    if isinstance(value, Const):
         return [str(value.value)]
-    return [word for part in parts for word in _words(module, part, depth + 1)] if depth < 6 else []
+    return [word for part in module.parts(value) for word in _words(module, part, depth + 1)] if depth < 6 else []
 
 
 def _use(ops: Operations, index: int) -> str:
