@@ -18,11 +18,20 @@ class Related(msgspec.Struct, frozen=True):
     message: str
 
 
+class Edit(msgspec.Struct, frozen=True):
+    """A replacement: `text` instead of what stands at `span` of the file at `path`. Columns count code points."""
+
+    path: str
+    span: Span
+    text: str
+
+
 class Fix(msgspec.Struct, frozen=True):
-    """How to mend it. Applicability: safe, unsafe or manual."""
+    """How to mend it. Applicability: safe, unsafe or manual. `edits` do it, where that is known exactly."""
 
     text: str
     applicability: str = "manual"
+    edits: tuple[Edit, ...] = ()
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -43,6 +52,14 @@ class Finding(msgspec.Struct, frozen=True):
     program: str = ""
     fingerprint: str = ""
     url: str = ""
+
+
+class Silenced(msgspec.Struct, frozen=True):
+    """A finding that is not reported: `by` a ``comment`` with its `reason`, or because a ``baseline`` knows it."""
+
+    finding: Finding
+    by: str
+    reason: str = ""
 
 
 class Evidence(msgspec.Struct, frozen=True):
@@ -84,7 +101,7 @@ class ProgramSummary(msgspec.Struct, frozen=True):
 
 class Summary(msgspec.Struct, frozen=True):
     """Counts of the run: `files` that were found, of which `read` were read and `skipped` were not;
-    findings by severity; `suppressed` were silenced by comments, `hidden` by thresholds."""
+    findings by severity; `suppressed` were silenced by comments, `known` by the baseline, `hidden` by thresholds."""
 
     files: int = 0
     read: int = 0
@@ -95,11 +112,13 @@ class Summary(msgspec.Struct, frozen=True):
     suppressed: int = 0
     hidden: int = 0
     seconds: float = 0.0
+    known: int = 0
 
 
 class RunResult(msgspec.Struct, frozen=True):
     """The whole answer of one run. `target` maps framework, adapter, cann and soc to text such as
-    ``1.15 (inferred)``. `notices` are warnings about the run itself, ready to be printed."""
+    ``1.15 (inferred)``. `notices` are warnings about the run itself, ready to be printed. `silenced` are the
+    findings that comments or the baseline keep out of `findings`."""
 
     findings: list[Finding] = []
     programs: list[ProgramSummary] = []
@@ -107,3 +126,4 @@ class RunResult(msgspec.Struct, frozen=True):
     target: dict[str, str] = {}
     summary: Summary = Summary()
     notices: list[str] = []
+    silenced: list[Silenced] = []

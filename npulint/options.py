@@ -141,6 +141,16 @@ OPTIONS: tuple[Option, ...] = (
         ("colours (default: auto)", "是否使用颜色（默认 auto）"),
         choices=("auto", "always", "never"),
     ),
+    Option(
+        "docs_url",
+        "text",
+        "output",
+        (
+            "where the pages of the checks are published, for links in reports",
+            "检查说明页面的发布地址，用于报告中的链接",
+        ),
+        metavar="URL",
+    ),
     Option("verbose", "flag", "output", ("list every related place of a finding", "列出每个问题的全部相关位置")),
     Option("statistics", "flag", "output", ("count findings per check and category", "按检查和类别统计问题数")),
     Option(

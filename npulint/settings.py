@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 PEOPLE_FORMATS = ("text", "concise", "markdown")
 MACHINE_FORMATS = ("json",)
 FORMATS = PEOPLE_FORMATS + MACHINE_FORMATS
+DOCS_URL = "https://npulint.readthedocs.io"
+"""Where the pages of the built-in checks are published; a team without internet names a copy of its own."""
 RANK = {"note": 0, "warning": 1, "error": 2, "never": 3}
 TARGET_KEYS = ("framework", "tensorflow", "torch", "adapter", "cann", "soc")
 
@@ -21,6 +23,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     `base` is the folder that `exclude` and `extend_exclude` are relative to and `config` the file they
     were read from (both empty: none was found). `exclude` is None for the usual exclusions,
+    `docs_url` may be empty: then findings name no page.
     `min_severity` is empty for "warning for people, note for machines". `lang` is ``en`` or ``zh``.
     `stdin` holds the bytes of the source that was piped in under the name `stdin_filename`.
     """
@@ -38,6 +41,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     format: str = "text"
     output: tuple[tuple[str, str], ...] = ()
     lang: str = "en"
+    docs_url: str = DOCS_URL
     color: str = "auto"
     verbose: bool = False
     statistics: bool = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from importlib import import_module
 from pathlib import Path
 from string import Formatter
 
@@ -13,9 +14,12 @@ from npulint.catalogue.check import CATEGORIES, STATES
 from npulint.cli.commands import COMMANDS
 from npulint.findings import CONFIDENCES, SEVERITIES
 from npulint.settle.engine import ENGINE_RULES
-from npulint.texts import TEXTS, count, known, say
+from npulint.texts import FAMILIES, count, known, say
+from npulint.texts import TEXTS as MAIN
 
 PACKAGE = Path(npulint.__file__).parent
+LATER = {family: import_module(f"npulint.texts.{family}").TEXTS for family in FAMILIES}
+TEXTS: dict[str, tuple[str, str]] = {**MAIN, **{key: both for table in LATER.values() for key, both in table.items()}}
 USED = re.compile(r"\b(?:say|count)\(\s*[\w.]+(?:\(\))?,\s*(?P<quote>[\"'])(?P<key>[\w.-]+)(?P=quote)")
 
 
@@ -39,6 +43,13 @@ def test_every_sentence_that_is_said_exists() -> None:
     assert sorted(said - set(TEXTS)) == []
 
 
+def test_a_table_of_its_own_holds_its_family_and_no_other() -> None:
+    assert {(family, key.partition(".")[0]) for family, table in LATER.items() for key in table} == set(
+        zip(FAMILIES, FAMILIES, strict=True)
+    )
+    assert not [key for key in MAIN if key.partition(".")[0] in FAMILIES]
+
+
 def test_families_of_words_are_complete() -> None:
     wanted = [f"severity.{word}" for word in SEVERITIES] + [f"count.{word}" for word in SEVERITIES]
     wanted += [f"confidence.{word}" for word in CONFIDENCES] + [f"category.{word}" for word in CATEGORIES]
@@ -48,7 +59,7 @@ def test_families_of_words_are_complete() -> None:
 
 
 def test_every_sentence_is_said_somewhere() -> None:
-    source = "".join(p.read_text(encoding="utf-8") for p in PACKAGE.rglob("*.py") if p.name != "texts.py")
+    source = "".join(p.read_text(encoding="utf-8") for p in PACKAGE.rglob("*.py") if p.parent.name != "texts")
     families = set(re.findall(r"f\"([a-z]+(?:\.[a-z]+)*)\.\{", source)) | set(
         re.findall(r"_word\(\"([a-z]+)\"", source)
     )

@@ -17,7 +17,7 @@ from npulint.findings import Finding, ProgramSummary, RunResult
 from npulint.lines import FileLines
 from npulint.settings import Settings
 from npulint.settle.engine import of_problems
-from npulint.settle.fingerprint import with_fingerprints
+from npulint.settle.identity import identified
 from npulint.settle.run import file_lines, reported, settle, unite
 from npulint.texts import TEXTS
 from tests.surface_support import finding, source
@@ -172,7 +172,7 @@ def test_only_the_last_files_are_kept() -> None:
 
 def prints(lines: list[str], at: list[int]) -> list[str]:
     findings = [finding(path="a.py", span=Span(line, 1, line, 2)) for line in at]
-    return [f.fingerprint for f in with_fingerprints(findings, lambda path: lines)]
+    return [f.fingerprint for f in identified(findings, lambda path: lines, lambda code, name: "")]
 
 
 @given(st.lists(st.sampled_from(["x = 1", "", "  y()", "z"]), max_size=8), st.integers(0, 4))
@@ -189,5 +189,5 @@ def test_fingerprints_tell_repeated_lines_apart() -> None:
 
 
 def test_without_source_the_message_identifies() -> None:
-    first, second = with_fingerprints([finding(), finding(message="other")], lambda path: [])
+    first, second = identified([finding(), finding(message="other")], lambda path: [], lambda code, name: "")
     assert first.fingerprint != second.fingerprint

@@ -159,8 +159,9 @@ class Item(msgspec.Struct, frozen=True):
 
 class Catalogue(msgspec.Struct, frozen=True):
     """All checks in code order and the items of the readiness list in theirs; `digest` identifies their
-    content for caches."""
+    content for caches. `foreign` are the codes of checks that are not built in."""
 
     checks: tuple[Check, ...] = ()
     digest: str = ""
     items: tuple[Item, ...] = ()
+    foreign: tuple[str, ...] = ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 
@@ -11,7 +12,7 @@ from npulint.catalogue.check import Catalogue, Check, Item
 from npulint.catalogue.problems import CatalogueError, CatalogueProblem
 from npulint.catalogue.readiness import FOLDER, ParsedItem, parse_item
 from npulint.catalogue.schema import Parsed, parse_check
-from npulint.catalogue.sources import RETIRED, SourceFile, read_file
+from npulint.catalogue.sources import RETIRED, SourceFile, builtin_directory, read_file
 from npulint.digest import blake2b
 
 _RETIRED_LINE = re.compile(r"(NPU[0-9]{4})(?:\s|\Z)")
@@ -42,7 +43,16 @@ def collect(files: Sequence[SourceFile], alone: bool = False) -> Catalogue:
     if problems:
         raise CatalogueError(problems)
     listed = sorted((one.item for one in items if one.item is not None), key=lambda item: (item.order, item.name))
-    return Catalogue(tuple(checks), content_digest(checks, listed), tuple(listed))
+    strange = _foreign(parsed)
+    foreign = tuple(check.code for check in checks if check.code in strange)
+    return Catalogue(tuple(checks), content_digest(checks, listed), tuple(listed), foreign)
+
+
+def _foreign(parsed: Sequence[Parsed]) -> set[str]:
+    """The codes of checks whose files do not lie in the folder of the built-in ones."""
+    home = os.path.join(builtin_directory(), "")
+    outside = (one for one in parsed if not os.path.realpath(one.path).startswith(home))
+    return {one.check.code for one in outside if one.check is not None}
 
 
 def content_digest(checks: Sequence[Check], items: Sequence[Item] = ()) -> str:

@@ -20,7 +20,7 @@ from npulint.catalogue.check import Catalogue, Example, ItemExample, Reference
 from npulint.catalogue.sources import SourceFile
 from npulint.digest import blake2b
 
-_MAGIC = b"npulint-catalogue-3"
+_MAGIC = b"npulint-catalogue-4"
 _Prose = tuple[list[tuple[tuple[Example, ...], tuple[Reference, ...]]], list[tuple[ItemExample, ...]]]
 """What of the checks and of the readiness items only their pages and their tests need."""
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from npulint.catalogue.check import Catalogue, Check
 from npulint.errors import ConfigError
 from npulint.nearby import nearest
 from npulint.options import OPTIONS
+from npulint.report.view import RulePage
 from npulint.settings import Settings
 from npulint.settle.engine import ENGINE_RULES, EngineRule
 from npulint.texts import say
@@ -18,6 +19,41 @@ def load_all(settings: Settings) -> Catalogue:
     from npulint.catalogue.load import load_catalogue
 
     return load_catalogue(settings.checks)
+
+
+def pages_of(settings: Settings) -> Callable[[str], RulePage | None]:
+    """What reports may tell about the checks of a run; the catalogue is loaded whole when they first ask."""
+    lang = settings.language()
+    rules: dict[str, Check | EngineRule] = {}
+
+    def page(code: str) -> RulePage | None:
+        if not rules:
+            rules.update({rule.code: rule for rule in (*load_all(settings).checks, *ENGINE_RULES)})
+        rule = rules.get(code)
+        return None if rule is None else _told(rule, lang)
+
+    return page
+
+
+def _told(rule: Check | EngineRule, lang: str) -> RulePage:
+    markdown = page_of(rule, lang)
+    if isinstance(rule, Check):
+        text = rule.text[lang]
+        return RulePage(text.title, text.why, text.fix, markdown)
+    return RulePage(say(lang, f"title.{rule.name}"), say(lang, f"about.{rule.name}"), "", markdown)
+
+
+def page_of(rule: Check | EngineRule, lang: str) -> str:
+    """The documentation page of a check, as Markdown."""
+    if isinstance(rule, Check):
+        from npulint.catalogue.page import render_page
+
+        return render_page(rule, lang).rstrip("\n") + "\n"
+    facts = say(lang, "list.and").join(
+        [say(lang, f"severity.{rule.severity}"), say(lang, f"category.{rule.category}"), rule.topic]
+    )
+    parts = [f"# {rule.code} {rule.name}", say(lang, f"title.{rule.name}"), facts, say(lang, f"about.{rule.name}")]
+    return "\n\n".join(parts) + "\n"
 
 
 def known_options(options: dict[str, list[str] | bool]) -> dict[str, list[str] | bool]:

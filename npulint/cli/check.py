@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from npulint.cli.catalogue import pages_of
 from npulint.cli.host import Host
 from npulint.config import load
 from npulint.discover.files import discover, local, shown
@@ -83,6 +84,7 @@ def _view(settings: Settings, format_name: str, lines: Lines) -> View:
         verbose=settings.verbose,
         statistics=settings.statistics,
         lines=lines,
+        page=pages_of(settings),
     )
 
 

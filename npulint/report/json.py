@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from npulint import __version__
-from npulint.findings import ChecklistItem, Finding, ProgramSummary, RunResult
+from npulint.findings import ChecklistItem, Finding, Fix, ProgramSummary, RunResult
 from npulint.report.view import View, visible
 
 VERSION = 1
@@ -73,6 +73,23 @@ def _item(item: ChecklistItem) -> dict[str, Any]:
     }
 
 
+def _fix(fix: Fix) -> dict[str, Any]:
+    told: dict[str, Any] = {"text": fix.text, "applicability": fix.applicability}
+    if fix.edits:
+        told["edits"] = [
+            {
+                "path": edit.path,
+                "line": edit.span.line,
+                "column": edit.span.column,
+                "end_line": edit.span.end_line,
+                "end_column": edit.span.end_column,
+                "text": edit.text,
+            }
+            for edit in fix.edits
+        ]
+    return told
+
+
 def _finding(finding: Finding) -> dict[str, Any]:
     span = finding.span
     return {
@@ -89,7 +106,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "end_column": span.end_column,
         "message": finding.message,
         "why": finding.why,
-        "fix": {"text": finding.fix.text, "applicability": finding.fix.applicability},
+        "fix": _fix(finding.fix),
         "related": [{"path": r.path, "line": r.span.line, "message": r.message} for r in finding.related],
         "program": finding.program,
         "fingerprint": finding.fingerprint,

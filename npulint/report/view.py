@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Protocol, cast
 
@@ -13,15 +13,30 @@ from npulint.lines import Lines
 from npulint.settings import RANK
 
 
+class RulePage(msgspec.Struct, frozen=True):
+    """What can be read about a check: its title, why it matters and what to do in a sentence or two each, and its
+    whole page as Markdown."""
+
+    title: str
+    why: str
+    fix: str
+    markdown: str
+
+
 def no_lines(path: str) -> Sequence[str]:
     """For reports that show no source."""
     return ()
 
 
+def no_page(code: str) -> RulePage | None:
+    """For reports that tell nothing about checks."""
+    return None
+
+
 class View(msgspec.Struct, frozen=True):
     """`lang` is ``en`` or ``zh``. `shown_from` is the lowest severity to show. `width` is that of the
     terminal in cells, 0 when nobody counts them: then no text is wrapped. `verbose` lists every
-    related place. `lines` gives the source for frames."""
+    related place. `lines` gives the source for frames, `page` what can be read about the check with a code."""
 
     lang: str = "en"
     shown_from: str = "note"
@@ -30,6 +45,7 @@ class View(msgspec.Struct, frozen=True):
     verbose: bool = False
     statistics: bool = False
     lines: Lines = no_lines
+    page: Callable[[str], RulePage | None] = no_page
 
 
 class _Format(Protocol):

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 import msgspec
 
 from npulint.facts.model import Comment, FileFacts, Span
-from npulint.findings import Finding
+from npulint.findings import Finding, Silenced
 from npulint.later import regex
 from npulint.lines import Lines
 from npulint.nearby import nearest
@@ -29,13 +29,14 @@ _OURS = regex(r"NPU[0-9]+", re.IGNORECASE)
 
 class Directive(msgspec.Struct, frozen=True):
     """What one comment asks for: the checks `names` on the line `target` (0: everywhere). A comment at
-    the end of a line also covers statements that end there. `line` is where it stands."""
+    the end of a line also covers statements that end there. `line` is where it stands, `reason` the text behind it."""
 
     line: int
     target: int
     names: tuple[str, ...]
     trailing: bool
     source: str = ""
+    reason: str = ""
 
     def covers(self, span: Span, statements: Sequence[tuple[int, int]]) -> bool:
         """Whether a finding at `span` is meant; `statements` are the lines of long statements around it."""
@@ -49,10 +50,10 @@ class Directive(msgspec.Struct, frozen=True):
 
 
 class Suppressed(msgspec.Struct, frozen=True):
-    """What is left of the findings, how many were silenced, and what is wrong with the comments."""
+    """What is left of the findings, what was silenced, and what is wrong with the comments."""
 
     kept: list[Finding]
-    count: int
+    silenced: list[Silenced]
     complaints: list[Finding]
 
 
@@ -73,11 +74,14 @@ def suppress(
     disputed = {one.path for one in findings}.intersection(p for p, parts in commented.items() if _is_python(parts))
     statements = {path: long_statements(lines(path)) for path in sorted(disputed)}
     used: set[tuple[str, int, str]] = set()
-    kept = []
+    kept: list[Finding] = []
+    silenced: list[Silenced] = []
     for one in findings:
         by = _silencers(one, directives.get(one.path, ()), statements.get(one.path, ()))
         used.update((one.path, position, name) for position, name in by)
-        if not by:
+        if by:
+            silenced.append(Silenced(one, "comment", directives[one.path][by[0][0]].reason))
+        else:
             kept.append(one)
     judge = _Judge(rules, active, lines, lang)
     complaints = [
@@ -86,7 +90,7 @@ def suppress(
         for position, directive in enumerate(directives[path])
         for complaint in judge.complaints(path, directive, {name for p, i, name in used if (p, i) == (path, position)})
     ]
-    return Suppressed(kept, len(findings) - len(kept), complaints)
+    return Suppressed(kept, silenced, complaints)
 
 
 def parse(comment: Comment, following: int) -> list[Directive]:
@@ -96,13 +100,18 @@ def parse(comment: Comment, following: int) -> list[Directive]:
         names = tuple(name for name in re.split(r"[,\s]+", match[2] or "") if name)
         whole = match[1].lower() == "ignore-file"
         target = 0 if whole else following if comment.alone else comment.line
-        directives.append(Directive(comment.line, target, names, not comment.alone, match[0].lstrip("# \t")))
+        directives.append(Directive(comment.line, target, names, not comment.alone, *_words(comment.text, match)))
     if not comment.alone:
         for match in _NOQA.finditer(comment.text):
             names = tuple(_OURS.findall(match[1]))
             if names:
-                directives.append(Directive(comment.line, comment.line, names, True, match[0].lstrip("# \t")))
+                directives.append(Directive(comment.line, comment.line, names, True, *_words(comment.text, match)))
     return directives
+
+
+def _words(text: str, match: re.Match[str]) -> tuple[str, str]:
+    """The directive as it is written, and the reason behind it."""
+    return match[0].lstrip("# \t"), text[match.end() :].partition("#")[0].strip(" \t:-")
 
 
 def _directives(parts: Sequence[FileFacts], text: Sequence[str]) -> list[Directive]:

@@ -13,7 +13,7 @@ from npulint.lines import FileLines, Lines
 from npulint.settings import RANK, Settings
 from npulint.settle.comments import suppress
 from npulint.settle.engine import ENGINE_RULES, of_problems
-from npulint.settle.fingerprint import with_fingerprints
+from npulint.settle.identity import identified, pages
 from npulint.settle.readiness import settled
 from npulint.settle.select import Identity, unknown, wanted
 from npulint.texts import say
@@ -40,19 +40,22 @@ def settle(
     choice = _Choice(settings)
     unread = _united_problems(problems, files)
     chosen = [one for one in (*findings, *_of_files(unread, lang)) if choice.speaks(one)]
-    united = unite(chosen)
+    page = pages(settings.docs_url, lang, catalogue.foreign)
+    united = identified(unite(chosen), lines, page)
     left = suppress(united, files, rules, choice.speaks, lines, lang)
-    silenced = {_spot(one) for one in united} - {_spot(one) for one in left.kept}
+    silenced = {_spot(one.finding) for one in left.silenced} - {_spot(one) for one in left.kept}
     codes = {check.code for check in catalogue.checks if choice.speaks(check)}
-    candidates = [*left.kept, *(one for one in left.complaints if choice.speaks(one))]
+    complaints = unite(one for one in left.complaints if choice.speaks(one))
+    candidates = [*left.kept, *identified(complaints, lines, page)]
     shown = sorted((one for one in candidates if reported(one, settings)), key=_place)
     return RunResult(
-        findings=with_fingerprints(shown, lines),
+        findings=shown,
         programs=settled(programs, lambda e: e.code in codes and (e.code, e.path, e.span) not in silenced),
         unread=unread,
         target=_target(settings, programs, lang),
-        summary=_summary(shown, files, unread, left.count, len(candidates) - len(shown), seconds),
+        summary=_summary(shown, files, unread, len(left.silenced), len(candidates) - len(shown), seconds),
         notices=notices,
+        silenced=left.silenced,
     )
 
 

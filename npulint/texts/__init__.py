@@ -312,18 +312,32 @@ TEXTS: dict[str, tuple[str, str]] = {
 }
 
 
+FAMILIES: tuple[str, ...] = ()
+"""The first words of keys whose sentences are in a module of their own below this package: read when one is said."""
+
+
 def say(lang: str, key: str, /, **values: object) -> str:
     """The sentence `key` in `lang` (``en`` or ``zh``) with its values filled in."""
-    text = TEXTS[key][lang == "zh"]
+    text = _entry(key)[lang == "zh"]
     return text.format(**values) if values else text
 
 
 def count(lang: str, key: str, n: int, /, **values: object) -> str:
     """The same for a sentence about `n` things; English tells one from many by ``one|many``."""
-    one, _, many = TEXTS[key][lang == "zh"].partition("|")
+    one, _, many = _entry(key)[lang == "zh"].partition("|")
     return (many if many and n != 1 else one).format(n=n, **values)
 
 
 def known(key: str) -> bool:
     """Whether there is such a sentence."""
     return key in TEXTS
+
+
+def _entry(key: str) -> tuple[str, str]:
+    family = key.partition(".")[0]
+    if family not in FAMILIES:
+        return TEXTS[key]
+    from importlib import import_module
+
+    table: dict[str, tuple[str, str]] = import_module(f"npulint.texts.{family}").TEXTS
+    return table[key]
