@@ -28,7 +28,8 @@ def pages_of(settings: Settings) -> Callable[[str], RulePage | None]:
 
     def page(code: str) -> RulePage | None:
         if not rules:
-            rules.update({rule.code: rule for rule in (*load_all(settings).checks, *ENGINE_RULES)})
+            listed: Sequence[Check | EngineRule] = (*load_all(settings).checks, *ENGINE_RULES)
+            rules.update((rule.code, rule) for rule in listed)
         rule = rules.get(code)
         return None if rule is None else _told(rule, lang)
 
