@@ -20,6 +20,7 @@ from npulint.settings import MACHINE_FORMATS, Settings
 from npulint.texts import say
 
 CONFIG_NAME = "npulint.toml"
+BASELINE_NAME = "npulint-baseline.json"
 _LIMIT = 1_000_000  # bytes; a configuration is a page, not a book
 
 
@@ -57,6 +58,8 @@ def load(
     _relative_to(values.get("base", ""), given)
     values.update(given)
     _settle_language(values, environ)
+    if not isolated:
+        _settle_baseline(values)
     return Settings(paths=tuple(paths) or (".",), stdin=stdin, **values)
 
 
@@ -69,6 +72,13 @@ def _settle_language(values: dict[str, Any], environ: Mapping[str, str]) -> None
     wanted = values.get("lang", "auto")
     machine = values.get("format", "text") in MACHINE_FORMATS
     values["lang"] = "en" if wanted == "auto" and machine else language(environ, wanted)
+
+
+def _settle_baseline(values: dict[str, Any]) -> None:
+    """Without a word about it, the baseline beside the configuration or in the working directory is used."""
+    usual = os.path.join(values.get("base", ""), BASELINE_NAME)
+    if "baseline" not in values and (values.get("write_baseline") or os.path.exists(usual)):
+        values["baseline"] = usual
 
 
 def _command_line(words: Mapping[str, Sequence[str] | bool], lang: str, problems: list[str]) -> dict[str, Any]:
@@ -101,6 +111,8 @@ def _configured(path: str, table: Mapping[str, Any], lang: str, problems: list[s
             problems += [f"{_place_of(key, path, lang)}: {key}: {text}" for text in refused.texts]
     if "checks" in values:
         values["checks"] = tuple(os.path.join(folder, name) for name in values["checks"])
+    if "baseline" in values:
+        values["baseline"] = os.path.join(folder, values["baseline"])
     return values
 
 

@@ -35,7 +35,8 @@ class Fix(msgspec.Struct, frozen=True):
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """One judgement at one place, its texts already in the language of the run."""
+    """One judgement at one place, its texts already in the language of the run. `places` is the number of places that
+    it speaks for; the others are among the related ones."""
 
     code: str
     name: str
@@ -52,6 +53,7 @@ class Finding(msgspec.Struct, frozen=True):
     program: str = ""
     fingerprint: str = ""
     url: str = ""
+    places: int = 1
 
 
 class Silenced(msgspec.Struct, frozen=True):
@@ -60,6 +62,38 @@ class Silenced(msgspec.Struct, frozen=True):
     finding: Finding
     by: str
     reason: str = ""
+
+
+class BaselineEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Findings that a project has accepted for now: equal ones of one check in one file. `path` is relative to the
+    folder of the baseline file. `line` is the text where they stand, its blanks made even, `scope` the function around
+    it. `count` tells how many there are, `places` for how many places one of them speaks."""
+
+    path: str
+    check: str
+    code: str
+    line: str
+    scope: str = ""
+    count: int = 1
+    places: int = 1
+    message: str = ""
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What has to be equal for a finding to be this one: path, code and line."""
+        return self.path, self.code, self.line
+
+
+class Baseline(msgspec.Struct, frozen=True):
+    """How the baseline file at `path` stands to a run: entries that still hold, where they hold now (`kept`), that hold
+    for fewer places than there are (`outgrown`), that the run says nothing about (`unseen`), and of which nothing is
+    left (`fixed`)."""
+
+    path: str
+    kept: list[BaselineEntry] = []
+    outgrown: list[BaselineEntry] = []
+    unseen: list[BaselineEntry] = []
+    fixed: list[BaselineEntry] = []
 
 
 class Evidence(msgspec.Struct, frozen=True):
@@ -118,7 +152,7 @@ class Summary(msgspec.Struct, frozen=True):
 class RunResult(msgspec.Struct, frozen=True):
     """The whole answer of one run. `target` maps framework, adapter, cann and soc to text such as
     ``1.15 (inferred)``. `notices` are warnings about the run itself, ready to be printed. `silenced` are the
-    findings that comments or the baseline keep out of `findings`."""
+    findings that comments or the `baseline` keep out of `findings`."""
 
     findings: list[Finding] = []
     programs: list[ProgramSummary] = []
@@ -127,3 +161,4 @@ class RunResult(msgspec.Struct, frozen=True):
     summary: Summary = Summary()
     notices: list[str] = []
     silenced: list[Silenced] = []
+    baseline: Baseline | None = None

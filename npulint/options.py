@@ -205,6 +205,30 @@ OPTIONS: tuple[Option, ...] = (
         ("exit with 1 from this severity on (default: error)", "达到此严重程度时退出码为 1（默认 error）"),
         choices=("error", "warning", "note", "never"),
     ),
+    Option(
+        "baseline",
+        "text",
+        "run",
+        (
+            "do not report the findings that this file knows (default: npulint-baseline.json, where there is one)",
+            "不报告此文件中已记录的问题（默认 npulint-baseline.json，如存在）",
+        ),
+        metavar="FILE",
+    ),
+    Option(
+        "write_baseline",
+        "flag",
+        "run",
+        ("accept the present findings: write them to the baseline, and stop", "将当前问题写入基线文件后退出"),
+        config=False,
+    ),
+    Option(
+        "prune_baseline",
+        "flag",
+        "run",
+        ("take what is fixed out of the baseline", "从基线文件中删除已修复的问题"),
+        config=False,
+    ),
     Option("exit_zero", "flag", "run", ("exit with 0 even when there are findings", "即使有问题退出码也为 0")),
     Option(
         "jobs",

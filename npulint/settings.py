@@ -23,7 +23,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     `base` is the folder that `exclude` and `extend_exclude` are relative to and `config` the file they
     were read from (both empty: none was found). `exclude` is None for the usual exclusions,
-    `docs_url` may be empty: then findings name no page.
+    `baseline` is the path of a baseline
+    file, empty for none. `docs_url` may be empty: then findings name no page.
     `min_severity` is empty for "warning for people, note for machines". `lang` is ``en`` or ``zh``.
     `stdin` holds the bytes of the source that was piped in under the name `stdin_filename`.
     """
@@ -40,6 +41,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     exit_zero: bool = False
     format: str = "text"
     output: tuple[tuple[str, str], ...] = ()
+    baseline: str = ""
+    write_baseline: bool = False
+    prune_baseline: bool = False
     lang: str = "en"
     docs_url: str = DOCS_URL
     color: str = "auto"

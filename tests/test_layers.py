@@ -15,7 +15,7 @@ LAYERS = (
     ("npulint", "digest", "errors", "later", "nearby", "texts"),
     ("facts", "data"),
     ("findings",),
-    ("discover", "read", "cache", "lines", "settings"),
+    ("discover", "read", "cache", "lines", "settings", "baseline"),
     ("assemble",),
     ("catalogue",),
     ("evaluate",),

@@ -33,6 +33,12 @@ def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang
     result = host.run(settings)
     for notice in result.notices:
         host.warn(notice)
+    if settings.write_baseline or settings.prune_baseline or result.baseline is not None:
+        from npulint.cli.baseline import attend
+
+        stop = attend(result, settings, host)
+        if stop:
+            return 2 if unreadable(result, settings) else 0
     lines = file_lines(settings)
     host.write(render(settings.format, result, _screen(settings, host, lines)))
     for format_name, path in settings.output:

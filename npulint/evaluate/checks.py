@@ -168,6 +168,7 @@ def _finding(check: Check, text: Text, facts: list[Fact], related: list[Fact], p
         fix=Fix(fill(text.fix, fact, counts), check.applicability),
         related=tuple(Related(f.path, f.span, f.name) for f in [*facts[1:], *related]),
         program=program.entry or program.root,
+        places=len(facts),
     )
 
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+import msgspec
+
 from npulint.assemble.build import DEFAULT_ADAPTER
 from npulint.catalogue.check import Catalogue
 from npulint.errors import ConfigError
 from npulint.facts.model import FileFacts, Problem, Span
-from npulint.findings import CONFIDENCES, Finding, ProgramSummary, RunResult, Summary
+from npulint.findings import CONFIDENCES, Finding, ProgramSummary, RunResult, Silenced, Summary
 from npulint.lines import FileLines, Lines
 from npulint.settings import RANK, Settings
+from npulint.settle.baseline import compared_with
 from npulint.settle.comments import suppress
 from npulint.settle.engine import ENGINE_RULES, of_problems
 from npulint.settle.identity import identified, pages
@@ -46,16 +49,24 @@ def settle(
     silenced = {_spot(one.finding) for one in left.silenced} - {_spot(one) for one in left.kept}
     codes = {check.code for check in catalogue.checks if choice.speaks(check)}
     complaints = unite(one for one in left.complaints if choice.speaks(one))
-    candidates = [*left.kept, *identified(complaints, lines, page)]
-    shown = sorted((one for one in candidates if reported(one, settings)), key=_place)
+    candidates = sorted([*left.kept, *identified(complaints, lines, page)], key=_place)
+    compared = compared_with(settings, candidates, files, {*codes, *_engine_codes(choice)}, lines)
+    shown = [one for one in compared.new if reported(one, settings)]
+    known = [Silenced(one, "baseline") for one in compared.known]
     return RunResult(
         findings=shown,
         programs=settled(programs, lambda e: e.code in codes and (e.code, e.path, e.span) not in silenced),
         unread=unread,
         target=_target(settings, programs, lang),
-        summary=_summary(shown, files, unread, len(left.silenced), len(candidates) - len(shown), seconds),
+        summary=msgspec.structs.replace(
+            _summary(shown, files, unread, seconds),
+            suppressed=len(left.silenced),
+            known=len(known),
+            hidden=len(compared.new) - len(shown),
+        ),
         notices=notices,
-        silenced=left.silenced,
+        silenced=sorted([*left.silenced, *known], key=lambda one: _place(one.finding)),
+        baseline=compared.baseline,
     )
 
 
@@ -86,6 +97,10 @@ def _spot(one: Finding) -> tuple[str, str, Span]:
 
 def _place(one: Finding) -> tuple[object, ...]:
     return one.path, one.span.line, one.span.column, one.code, one.span, one.message
+
+
+def _engine_codes(choice: _Choice) -> set[str]:
+    return {rule.code for rule in ENGINE_RULES if choice.speaks(rule)}
 
 
 class _Choice:
@@ -149,8 +164,6 @@ def _summary(
     findings: Sequence[Finding],
     files: Sequence[FileFacts],
     unread: Sequence[Problem],
-    suppressed: int,
-    hidden: int,
     seconds: float,
 ) -> Summary:
     skipped = {problem.path for problem in unread if problem.fatal}
@@ -163,7 +176,5 @@ def _summary(
         errors=severities.count("error"),
         warnings=severities.count("warning"),
         notes=severities.count("note"),
-        suppressed=suppressed,
-        hidden=hidden,
         seconds=seconds,
     )

@@ -312,7 +312,7 @@ TEXTS: dict[str, tuple[str, str]] = {
 }
 
 
-FAMILIES: tuple[str, ...] = ()
+FAMILIES: tuple[str, ...] = ("baseline",)
 """The first words of keys whose sentences are in a module of their own below this package: read when one is said."""
 
 

@@ -1,0 +1,78 @@
+"""The baseline file: findings that a project has accepted for now, one per line, so that a change reads well.
+
+It is JSON: ``{"version": 1, "findings": [...]}`` with entries in a fixed order. Paths are relative to the folder
+of the file, so that it means the same wherever a run starts.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+
+import msgspec
+
+from npulint.discover.regular import read_regular
+from npulint.errors import ConfigError
+from npulint.findings import BaselineEntry
+from npulint.texts import say
+
+VERSION = 1
+_LIMIT = 64_000_000  # bytes
+
+
+class _Document(msgspec.Struct, forbid_unknown_fields=False):
+    version: int
+    findings: list[BaselineEntry]
+
+
+def load_baseline(path: str, lang: str) -> list[BaselineEntry]:
+    """The entries of the file at `path`. Raises `ConfigError` when it cannot be read or is no baseline."""
+    try:
+        data = b"" if path == os.devnull else read_regular(path, _LIMIT)
+        document = msgspec.json.decode(data, type=_Document) if data.strip() else _Document(VERSION, [])
+    except OSError as error:
+        raise ConfigError([say(lang, "baseline.unreadable", path=path, detail=error.strerror or str(error))]) from error
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise ConfigError([say(lang, "baseline.broken", path=path, detail=str(error))]) from error
+    if document.version != VERSION:
+        raise ConfigError([say(lang, "baseline.version", path=path, version=document.version)])
+    return document.findings
+
+
+def encode(entries: Sequence[BaselineEntry]) -> bytes:
+    """The bytes of a baseline file, an entry on each line."""
+    lines = [msgspec.json.encode(entry).decode() for entry in sorted(entries, key=_order)]
+    listed = "".join(f"\n  {line}," for line in lines).removesuffix(",")
+    return f'{{"version": {VERSION}, "findings": [{listed}\n]}}\n'.encode()
+
+
+def save_baseline(path: str, entries: Sequence[BaselineEntry], lang: str) -> None:
+    """Write the file so that a reader sees the old or the new one; raises `ConfigError`."""
+    real = os.path.realpath(path)
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=".npulint-", dir=os.path.dirname(real))
+        try:
+            with open(handle, "wb") as stream:
+                stream.write(encode(entries))
+            os.chmod(temporary, _mode(real))
+            os.replace(temporary, real)
+        except OSError:
+            os.unlink(temporary)
+            raise
+    except OSError as error:
+        raise ConfigError([say(lang, "output.failed", path=path, detail=error.strerror or str(error))]) from error
+
+
+def _mode(path: str) -> int:
+    """That of the file which is replaced; else what the user's mask leaves of a new one."""
+    try:
+        return os.stat(path).st_mode & 0o777
+    except OSError:
+        mask = os.umask(0)
+        os.umask(mask)
+        return 0o666 & ~mask
+
+
+def _order(entry: BaselineEntry) -> tuple[object, ...]:
+    return entry.path, entry.line, entry.code, entry.scope

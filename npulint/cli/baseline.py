@@ -1,0 +1,48 @@
+"""What `npulint check` does about the baseline besides holding findings against it: write, prune, remind."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+from npulint.baseline import save_baseline
+from npulint.cli.host import Host
+from npulint.errors import ConfigError
+from npulint.findings import Baseline, BaselineEntry, RunResult
+from npulint.settings import Settings
+from npulint.settle.baseline import Place, united
+from npulint.settle.run import file_lines
+from npulint.texts import count, say
+
+
+def attend(result: RunResult, settings: Settings, host: Host) -> bool:
+    """Write or prune the baseline as asked, else tell what of it is fixed. Whether the run ends here: after findings
+    were accepted there is nothing to report. Raises `ConfigError`."""
+    lang = settings.language()
+    if settings.write_baseline and settings.prune_baseline:
+        raise ConfigError([say(lang, "bad.combination", one="--write-baseline", other="--prune-baseline")])
+    known = result.baseline
+    if known is None:
+        raise ConfigError([say(lang, "baseline.none")])
+    if settings.write_baseline:
+        _write(known, result, settings, host)
+    elif settings.prune_baseline:
+        save_baseline(known.path, [*known.kept, *known.outgrown, *known.unseen], lang)
+        host.warn(count(lang, "baseline.pruned", _total(known.fixed), path=known.path))
+    elif known.fixed:
+        host.warn(count(lang, "baseline.fixed", _total(known.fixed), path=known.path))
+    return settings.write_baseline
+
+
+def _write(known: Baseline, result: RunResult, settings: Settings, host: Host) -> None:
+    lang = settings.language()
+    place = Place(os.path.dirname(known.path), file_lines(settings))
+    added = [place.entry(one) for one in result.findings]
+    entries = [*united([*known.kept, *added]), *known.unseen]
+    save_baseline(known.path, entries, lang)
+    total, removed = _total(entries), _total(known.fixed)
+    host.write(count(lang, "baseline.written", total, path=known.path, added=len(added), removed=removed) + "\n")
+
+
+def _total(entries: Iterable[BaselineEntry]) -> int:
+    return sum(entry.count for entry in entries)
