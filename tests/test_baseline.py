@@ -192,6 +192,20 @@ def test_a_file_that_cannot_be_read_keeps_its_entries(accepted: Project) -> None
     accepted.write({"train.py": TRAIN + "\n((("})
     accepted.run("check", "--prune-baseline")
     assert entries(accepted) == before
+    assert [name for name, _, _ in fresh(accepted)] == ["syntax-error"]
+    accepted.run("check", "--write-baseline")
+    assert fresh(accepted) == [] and len(entries(accepted)) == len(before) + 1
+
+
+def test_the_baseline_is_no_list_of_operators(project: Project) -> None:
+    project.write({"ops_info.json": '{"black-list": {"to-add": ["Xlog1py"]}, "mist": {}}', "train.py": TRAIN})
+    assert [f["path"] for f in check(project).findings if f["topic"] == "mixlist"] != []
+    project.run("check", "--write-baseline")
+    assert "black-list" in (project.folder / FILE).read_text()
+    assert fresh(project) == []
+    report = project.run("check", "--format=json", "--isolated").out
+    project.write({"report.json": report.encode()})
+    assert fresh(project) == []
 
 
 def test_a_deleted_file_leaves_the_baseline(accepted: Project) -> None:

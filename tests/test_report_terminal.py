@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npulint.report.terminal import Paint, cells, cut, harmless, wants_color, width_of, wrap
+from npulint.report.terminal import Paint, cells, cut, harmless, linked, wants_color, wants_links, width_of, wrap
 
 
 class Terminal(io.StringIO):
@@ -126,3 +126,19 @@ def test_paint_colours_only_when_on_and_only_text() -> None:
     assert Paint(True)("red", "x") == "\x1b[1;31mx\x1b[0m"
     assert Paint(True)("red", "") == ""
     assert Paint(False)("red", "x") == "x"
+
+
+def test_a_link_of_the_terminal() -> None:
+    assert linked("NPU1101", "https://a.b/c/") == "\x1b]8;;https://a.b/c/\x1b\\NPU1101\x1b]8;;\x1b\\"
+
+
+@pytest.mark.parametrize("url", ["", "https://a.b/\x1b\\", "https://a.b/ c", "https://a.b/\x07", "https://a.b/文"])
+def test_a_strange_address_is_no_link(url: str) -> None:
+    assert linked("NPU1101", url) == "NPU1101"
+
+
+def test_links_are_for_people_at_a_terminal() -> None:
+    assert wants_links(True, Terminal(), {})
+    assert not wants_links(False, Terminal(), {})
+    assert not wants_links(True, io.StringIO(), {})
+    assert not wants_links(True, Terminal(), {"CI": "true"})

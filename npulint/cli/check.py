@@ -13,7 +13,7 @@ from npulint.facts.model import Problem
 from npulint.findings import RunResult
 from npulint.lines import Lines
 from npulint.report.summary import reason
-from npulint.report.terminal import leading, wants_color, width_of
+from npulint.report.terminal import leading, wants_color, wants_links, width_of
 from npulint.report.view import View, render
 from npulint.settings import PEOPLE_FORMATS, RANK, Settings
 from npulint.settle.run import file_lines
@@ -99,7 +99,8 @@ def _screen(settings: Settings, host: Host, lines: Lines) -> View:
     if settings.format not in PEOPLE_FORMATS:
         return view
     color = wants_color(settings.color, host.stdout, host.environ)
-    return msgspec.structs.replace(view, color=color, width=width_of(host.stdout, host.environ))
+    links = wants_links(color, host.stdout, host.environ)
+    return msgspec.structs.replace(view, color=color, links=links, width=width_of(host.stdout, host.environ))
 
 
 def _save(path: str, text: str, lang: str) -> None:

@@ -32,6 +32,8 @@ _SUFFIX = {
     "cxx": ("cuda",),
 }
 _REQUIREMENTS = regex(r"requirements?[\w.-]*\.txt", re.IGNORECASE)
+_LIST = regex(rb"(?<!\\)[\"'](?:black|white)-list[\"']\s*:")
+_BASELINE = b'{"version": 1, "findings": ['
 _SHEBANG = regex(rb"#![^\n]*?\b(?:(python)[\d.]*|(ba|da|k|z)?sh)\b")
 
 JSON_LIMIT = 256 * 1024
@@ -73,8 +75,8 @@ def kinds_of(name: str) -> tuple[str, ...]:
 
 
 def is_mixlist(data: bytes) -> bool:
-    """Whether JSON text speaks of the adapter's operator lists."""
-    return b"black-list" in data or b"white-list" in data
+    """Whether JSON text has one of the adapter's operator lists. A report or a baseline may only speak of them."""
+    return bool(_LIST.search(data)) and not data.startswith(_BASELINE)
 
 
 def is_cuda(name: str, head: bytes) -> bool:

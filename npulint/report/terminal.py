@@ -88,6 +88,17 @@ class Paint:
         return f"\x1b[{_COLORS[color]}m{text}\x1b[0m" if self._on and text else text
 
 
+def linked(text: str, url: str) -> str:
+    """`text` as a link that terminals open (OSC 8); an address with anything strange in it is left out."""
+    plain = url.isascii() and url.isprintable() and " " not in url
+    return f"\x1b]8;;{url}\x1b\\{text}\x1b]8;;\x1b\\" if url and plain else text
+
+
+def wants_links(color: bool, stream: TextIO, environ: Mapping[str, str]) -> bool:
+    """Whether addresses become links: only in colour on a person's terminal, and never in CI logs."""
+    return color and is_terminal(stream) and not environ.get("CI")
+
+
 def wants_color(choice: str, stream: TextIO, environ: Mapping[str, str]) -> bool:
     """Whether to colour what goes to `stream`: as asked, else as the environment asks (``NO_COLOR``,
     ``FORCE_COLOR``, ``CLICOLOR_FORCE``), else on terminals that are not dumb."""

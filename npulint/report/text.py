@@ -9,7 +9,7 @@ from npulint.findings import Finding, ProgramSummary, RunResult
 from npulint.report.frames import Frames
 from npulint.report.readiness import readiness
 from npulint.report.summary import closing, first_steps
-from npulint.report.terminal import COLOR, Paint, cells, harmless, leading, wrap
+from npulint.report.terminal import COLOR, Paint, cells, harmless, leading, linked, wrap
 from npulint.report.view import View, visible
 from npulint.texts import count, known, say
 
@@ -65,10 +65,11 @@ class _Writer:
 
     def _identity(self, finding: Finding) -> str:
         """The code, with the confidence when it is not high."""
+        code = linked(finding.code, finding.url) if self._view.links else finding.code
         if finding.confidence == "high":
-            return f"({finding.code})"
+            return f"({code})"
         level = say(self._lang, f"confidence.{finding.confidence}")
-        return f"({finding.code}{say(self._lang, 'list.and')}{say(self._lang, 'confidence', level=level)})"
+        return f"({code}{say(self._lang, 'list.and')}{say(self._lang, 'confidence', level=level)})"
 
     def _advice(self, finding: Finding, gutter: int) -> list[str]:
         lines = []

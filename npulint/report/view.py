@@ -35,12 +35,14 @@ def no_page(code: str) -> RulePage | None:
 
 class View(msgspec.Struct, frozen=True):
     """`lang` is ``en`` or ``zh``. `shown_from` is the lowest severity to show. `width` is that of the
-    terminal in cells, 0 when nobody counts them: then no text is wrapped. `verbose` lists every
-    related place. `lines` gives the source for frames, `page` what can be read about the check with a code."""
+    terminal in cells, 0 when nobody counts them: then no text is wrapped. `links` makes addresses links of the
+    terminal. `verbose` lists every related place. `lines` gives the source for frames, `page` what can be read about
+    the check with a code."""
 
     lang: str = "en"
     shown_from: str = "note"
     color: bool = False
+    links: bool = False
     width: int = 0
     verbose: bool = False
     statistics: bool = False

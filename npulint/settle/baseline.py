@@ -15,8 +15,10 @@ from npulint.findings import BaselineEntry as Entry
 from npulint.later import regex
 from npulint.lines import Lines
 from npulint.settings import Settings
+from npulint.settle.engine import FILE_NOT_READ, SYNTAX_ERROR
 from npulint.settle.identity import line_text
 
+_OF_FILES = (SYNTAX_ERROR.code, FILE_NOT_READ.code)
 _SHOWN = 120  # characters of a line
 _HEAD = regex(r"\s*(?:async\s+def|def|class)\s+(\w+)")
 
@@ -43,10 +45,12 @@ def compared_with(
     entries = [] if fresh else load_baseline(path, settings.language())
     place = Place(os.path.dirname(path), lines)
     unread = {file.path for file in files if any(problem.fatal for problem in file.problems)}
-    read = {place.path(file.path) for file in files if file.path not in unread}
+    seen = {place.path(file.path) for file in files}
+    read = seen - {place.path(path) for path in unread}
 
     def judged(entry: Entry) -> bool:
-        return entry.code in codes and (entry.path in read or not place.exists(entry))
+        there = seen if entry.code in _OF_FILES else read  # of a file that was not read, just that can be said
+        return entry.code in codes and (entry.path in there or not place.exists(entry))
 
     return compare(path, entries, findings, place, judged)
 
