@@ -20,6 +20,7 @@ from npulint.settings import MACHINE_FORMATS, Settings
 from npulint.texts import say
 
 CONFIG_NAME = "npulint.toml"
+LANGUAGE_VARIABLES = ("NPULINT_LANG", "LC_ALL", "LC_MESSAGES", "LANG")
 BASELINE_NAME = "npulint-baseline.json"
 _LIMIT = 1_000_000  # bytes; a configuration is a page, not a book
 
@@ -28,7 +29,7 @@ def language(environ: Mapping[str, str], wanted: str = "auto") -> str:
     """``en`` or ``zh``: what is wanted, else what the environment speaks (``NPULINT_LANG`` first)."""
     if wanted in ("en", "zh"):
         return wanted
-    for name in ("NPULINT_LANG", "LC_ALL", "LC_MESSAGES", "LANG"):
+    for name in LANGUAGE_VARIABLES:
         if environ.get(name):
             return "zh" if environ[name].lower().startswith("zh") else "en"
     return "en"
@@ -58,6 +59,7 @@ def load(
     _relative_to(values.get("base", ""), given)
     values.update(given)
     _settle_language(values, environ)
+    _settle_revision(values, environ)
     if not isolated:
         _settle_baseline(values)
     return Settings(paths=tuple(paths) or (".",), stdin=stdin, **values)
@@ -72,6 +74,12 @@ def _settle_language(values: dict[str, Any], environ: Mapping[str, str]) -> None
     wanted = values.get("lang", "auto")
     machine = values.get("format", "text") in MACHINE_FORMATS
     values["lang"] = "en" if wanted == "auto" and machine else language(environ, wanted)
+
+
+def _settle_revision(values: dict[str, Any], environ: Mapping[str, str]) -> None:
+    """Between two commits pre-commit has nothing staged and says where it begins."""
+    if values.get("consequences_since") == "auto":
+        values["consequences_since"] = environ.get("PRE_COMMIT_FROM_REF") or "auto"
 
 
 def _settle_baseline(values: dict[str, Any]) -> None:
@@ -114,6 +122,12 @@ def _configured(path: str, table: Mapping[str, Any], lang: str, problems: list[s
     if "baseline" in values:
         values["baseline"] = os.path.join(folder, values["baseline"])
     return values
+
+
+def places(path: str, lang: str) -> dict[str, str]:
+    """Where a configuration file sets which key: ``path:line`` by key. Raises `ConfigError`."""
+    _, table = _chosen(path, lang)
+    return {key: _place_of(key, path, lang) for key in table}
 
 
 def _place_of(key: str, path: str, lang: str) -> str:
@@ -185,6 +199,13 @@ def _section(path: str, document: dict[str, Any]) -> Mapping[str, Any] | None:
     tool = document.get("tool")
     section = tool.get("npulint") if isinstance(tool, dict) else None
     return section if isinstance(section, dict) else None
+
+
+def has_section(path: str) -> bool:
+    """Whether the pyproject.toml at `path` configures npulint. Raises `ConfigError` for one that is broken."""
+    if not os.path.isfile(path):
+        return False
+    return _section(path, _parsed(_shown(path), _bytes(path, "en"), "en")) is not None
 
 
 def _bytes(path: str, lang: str) -> bytes:

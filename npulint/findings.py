@@ -135,7 +135,8 @@ class ProgramSummary(msgspec.Struct, frozen=True):
 
 class Summary(msgspec.Struct, frozen=True):
     """Counts of the run: `files` that were found, of which `read` were read and `skipped` were not;
-    findings by severity; `suppressed` were silenced by comments, `known` by the baseline, `hidden` by thresholds."""
+    findings by severity; `suppressed` were silenced by comments, `known` by the baseline, `hidden` by thresholds;
+    `elsewhere` lie in files of the same projects that were not named."""
 
     files: int = 0
     read: int = 0
@@ -147,6 +148,7 @@ class Summary(msgspec.Struct, frozen=True):
     hidden: int = 0
     seconds: float = 0.0
     known: int = 0
+    elsewhere: int = 0
 
 
 class RunResult(msgspec.Struct, frozen=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -14,8 +14,8 @@ from npulint.evaluate.checks import evaluate
 from npulint.evaluate.summary import summarise
 from npulint.facts.model import FileFacts, Problem
 from npulint.findings import Finding, ProgramSummary
-from npulint.memory import fingerprint, remembered_facts
-from npulint.read.files import load, read
+from npulint.memory import Told, fingerprint, remembered_facts, untold
+from npulint.read.files import Loaded, load, read
 from npulint.settings import Settings
 
 _FEW = 40  # files of a project; to read so few anew costs less than to remember the facts of each
@@ -31,29 +31,44 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 def judge_project(
-    root: str, sources: Sequence[SourceFile], catalogue: Catalogue, settings: Settings, cache: Cache
+    root: str,
+    sources: Sequence[SourceFile],
+    catalogue: Catalogue,
+    settings: Settings,
+    cache: Cache,
+    given: Mapping[str, bytes] = {},
+    told: Told = untold,
 ) -> Outcome:
-    """Read, assemble and evaluate one project, unless the cache remembers the answer."""
-    loaded = [load(source, _given(source, settings)) for source in sources]
+    """Read, assemble and evaluate one project, unless the cache remembers the answer. `given` are the bytes of files
+    that are to be judged as if they held these. `told` hears of every file that is done."""
+    piped = {} if settings.stdin is None else {settings.stdin_filename: settings.stdin}
+    loaded = [load(source, given.get(source.path, piped.get(source.path))) for source in sources]
     if not cache.enabled:
-        return _judge(root, [read(item) for item in loaded], catalogue, settings)
+        return judge_facts(root, facts_of(loaded, cache, told), catalogue, settings)
     key = fingerprint(loaded, root, catalogue.digest, settings)
     known = cache.get_many([key]).get(key)
     if known is not None:
         outcome = decoded(known)
         if outcome is not None:
+            told(len(loaded))
             return outcome
-    files = remembered_facts(loaded, cache) if len(loaded) > _FEW else [read(item) for item in loaded]
-    outcome = _judge(root, files, catalogue, settings)
+    outcome = judge_facts(root, facts_of(loaded, cache, told), catalogue, settings)
     cache.put_many({key: msgspec.msgpack.encode(outcome)})
     return outcome
 
 
-def _given(source: SourceFile, settings: Settings) -> bytes | None:
-    return settings.stdin if source.path == settings.stdin_filename else None
+def facts_of(loaded: Sequence[Loaded], cache: Cache, told: Told = untold) -> list[FileFacts]:
+    """The facts of loaded files, remembered where that pays."""
+    if cache.enabled and len(loaded) > _FEW:
+        return remembered_facts(loaded, cache, told)
+    files = []
+    for item in loaded:
+        files.append(read(item))
+        told(1)
+    return files
 
 
-def _judge(root: str, files: Sequence[FileFacts], catalogue: Catalogue, settings: Settings) -> Outcome:
+def judge_facts(root: str, files: Sequence[FileFacts], catalogue: Catalogue, settings: Settings) -> Outcome:
     """What a project gives. Code that leads resolution round in circles spoils that project alone, and is named."""
     try:
         return _judged(root, files, catalogue, settings)

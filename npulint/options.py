@@ -184,6 +184,18 @@ OPTIONS: tuple[Option, ...] = (
         ("leave excluded files out even when they are named", "即使明确给出路径，也排除被排除的文件"),
     ),
     Option(
+        "consequences_since",
+        "text",
+        "files",
+        (
+            "also report what changes of the named files since this git revision cause in the rest of their project "
+            "(auto: what pre-commit compares with, else HEAD)",
+            "同时报告指定文件自此 git 版本以来的改动在工程其他文件中引起的问题（auto：pre-commit 的比较版本或 HEAD）",
+        ),
+        metavar="REV",
+        config=False,
+    ),
+    Option(
         "stdin_filename",
         "text",
         "files",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 
 import msgspec
 
@@ -17,30 +18,65 @@ from npulint.discover.kinds import SourceFile, kinds_of
 from npulint.discover.projects import base_of, group
 from npulint.facts.model import Fact
 from npulint.findings import Finding, RunResult
-from npulint.judging import judge_project
+from npulint.judging import Outcome, judge_project
+from npulint.memory import Told, untold
 from npulint.read.files import load, read
 from npulint.settings import Settings
 from npulint.settle.run import settle
+from npulint.settle.scope import Scope, Spot
 from npulint.workers import judge_all
 
+Progress = Callable[[int, int], None]
+"""Hears how many files of how many are done."""
 
-def run(settings: Settings) -> RunResult:
+
+def run(settings: Settings, progress: Progress | None = None) -> RunResult:
     """Check the paths of `settings`. Raises `CatalogueError` for a broken check file."""
     begun = time.perf_counter()
     catalogue = load_catalogue(settings.checks, whole=False)
     found = piped(settings) if settings.stdin is not None else discover(settings.paths, settings.discovery())
     more = company(found, settings.discovery())
-    outcomes = judge_all(group([*found.files, *more]), catalogue, settings)
-    silent = {file.path for file in more}
+    projects = group([*found.files, *more])
+    outcomes = judge_all(projects, catalogue, settings, _counting(projects, progress))
+    silent = frozenset(file.path for file in more)
     return settle(
-        [one for outcome in outcomes for one in outcome.findings if one.path not in silent],
+        [one for outcome in outcomes for one in outcome.findings],
         [one for outcome in outcomes for one in outcome.programs],
-        [one for outcome in outcomes for one in outcome.files if one.path not in silent],
+        [one for outcome in outcomes for one in outcome.files],
         found.problems,
         settings,
         catalogue,
         time.perf_counter() - begun,
+        scope=Scope(silent, _caused(projects, outcomes, silent, catalogue, settings)),
     )
+
+
+def _counting(projects: dict[str, list[SourceFile]], progress: Progress | None) -> Told:
+    if progress is None:
+        return untold
+    total = sum(map(len, projects.values()))
+    done = 0
+
+    def told(more: int) -> None:
+        nonlocal done
+        done += more
+        progress(done, total)
+
+    return told
+
+
+def _caused(
+    projects: dict[str, list[SourceFile]],
+    outcomes: list[Outcome],
+    silent: frozenset[str],
+    catalogue: Catalogue,
+    settings: Settings,
+) -> frozenset[Spot]:
+    if not silent or not settings.consequences_since:
+        return frozenset()
+    from npulint.consequences import caused  # it runs git
+
+    return caused(projects, outcomes, silent, catalogue, settings)
 
 
 def piped(settings: Settings) -> Discovery:
@@ -51,12 +87,12 @@ def piped(settings: Settings) -> Discovery:
     return Discovery(sources, [], {}, frozenset((name,)), 0)
 
 
-def judge(files: dict[str, str], target: dict[str, str], catalogue: Catalogue) -> list[Finding]:
+def judge(files: dict[str, str], target: dict[str, str], catalogue: Catalogue, lang: str = "en") -> list[Finding]:
     """The findings of the catalogue about some texts by file name: how the examples of checks are tested."""
-    return review(files, target, catalogue).findings
+    return review(files, target, catalogue, lang).findings
 
 
-def review(files: dict[str, str], target: dict[str, str], catalogue: Catalogue) -> RunResult:
+def review(files: dict[str, str], target: dict[str, str], catalogue: Catalogue, lang: str = "en") -> RunResult:
     """All that the catalogue says of some texts by file name, as one project."""
     import tempfile
 
@@ -66,7 +102,7 @@ def review(files: dict[str, str], target: dict[str, str], catalogue: Catalogue) 
             os.makedirs(os.path.dirname(place), exist_ok=True)
             with open(place, "w", encoding="utf-8", newline="") as out:
                 out.write(text)
-        settings = Settings(paths=(folder,), target=target, cache=False)
+        settings = Settings(paths=(folder,), target=target, cache=False, lang=lang)
         found = discover(settings.paths, settings.discovery())
         sources = [msgspec.structs.replace(one, path=os.path.relpath(one.location, folder)) for one in found.files]
         outcome = judge_project(".", sources, catalogue, settings, open_cache(False))

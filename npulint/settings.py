@@ -9,9 +9,10 @@ import msgspec
 if TYPE_CHECKING:
     from npulint.discover.files import DiscoverOptions
 
-PEOPLE_FORMATS = ("text", "concise", "markdown")
-MACHINE_FORMATS = ("json",)
+PEOPLE_FORMATS = ("text", "concise", "github", "markdown", "html")
+MACHINE_FORMATS = ("json", "jsonl", "sarif", "gitlab", "junit", "checkstyle")
 FORMATS = PEOPLE_FORMATS + MACHINE_FORMATS
+FILTERED_FORMATS = ("html",)  # for people as well, but they choose there what they see
 DOCS_URL = "https://npulint.readthedocs.io"
 """Where the pages of the built-in checks are published; a team without internet names a copy of its own."""
 RANK = {"note": 0, "warning": 1, "error": 2, "never": 3}
@@ -53,6 +54,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     extend_exclude: tuple[str, ...] = ()
     respect_gitignore: bool = True
     force_exclude: bool = False
+    consequences_since: str = ""
     show_files: bool = False
     jobs: int = 0
     cache: bool = True
@@ -70,7 +72,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         notes make the run fail."""
         if self.min_severity:
             return self.min_severity
-        if format_name not in PEOPLE_FORMATS:
+        if format_name not in PEOPLE_FORMATS or format_name in FILTERED_FORMATS:
             return "note"
         return "note" if self.fail_on == "note" else "warning"
 

@@ -13,7 +13,7 @@ from npulint.catalogue.check import Catalogue
 from npulint.cli.host import Host
 from npulint.cli.main import main
 from npulint.facts.model import Fact, Problem, Span
-from npulint.findings import ChecklistItem, Evidence, Finding, Fix, ProgramSummary, Related, RunResult, Summary
+from npulint.findings import ChecklistItem, Evidence, Finding, Fix, ProgramSummary, Related, RunResult, Silenced, Summary
 from npulint.settings import Settings
 
 SOURCES: dict[str, list[str]] = {
@@ -128,7 +128,12 @@ def sample() -> RunResult:
         Problem("old/a\x1b[31m\n.py", "python2", "print", Span(3, 1, 3, 2)),
     ]
     target = {"cann": "8.0 (given)", "framework": "tensorflow 1.x (inferred)"}
-    return RunResult(findings, programs, unread, target, Summary(12, 11, 1, 1, 4, 1, 2, 0, 0.25))
+    silenced = [
+        Silenced(finding(code="NPU1402", name="log-placement", span=Span(10, 5, 10, 30)), "comment", "see <docs> & #7"),
+        Silenced(finding(code="NPU1401", name="debug-print", severity="note", span=Span(2, 1, 2, 2)), "comment"),
+    ]
+    summary = Summary(12, 11, 1, 1, 4, 1, 2, 0, 0.25)
+    return RunResult(findings, programs, unread, target, summary, silenced=silenced)
 
 
 class Answer(msgspec.Struct):

@@ -12,7 +12,7 @@ ROOT = Path(__file__).parent.parent / "npulint"
 
 # From the bottom up. What stands in one line may know each other, but not in a circle.
 LAYERS = (
-    ("npulint", "digest", "errors", "later", "nearby", "texts"),
+    ("npulint", "integrations", "digest", "errors", "later", "nearby", "texts"),
     ("facts", "data"),
     ("findings",),
     ("discover", "read", "cache", "lines", "settings", "baseline"),
@@ -23,7 +23,8 @@ LAYERS = (
     ("report",),
     ("judging",),
     ("workers",),
-    ("pipeline", "option_values", "options", "config"),
+    ("consequences",),
+    ("pipeline", "session", "option_values", "options", "config"),
     ("cli", "server"),
     ("__main__",),
 )

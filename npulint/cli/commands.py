@@ -21,6 +21,45 @@ class Command(msgspec.Struct, frozen=True):
     most: int = 0
 
 
+STDIO = Option(
+    "stdio",
+    "flag",
+    "run",
+    ("talk over standard input and output; there is no other way", "通过标准输入输出通信（唯一方式）"),
+    config=False,
+)
+
+PARTS = ("config", "pre-commit", "github", "gitlab", "vscode")
+INIT: tuple[Option, ...] = (
+    Option(
+        "with",
+        "list",
+        "files",
+        (
+            f"what to write, of {', '.join(PARTS)} (default: config and what the folder shows a use for)",
+            f"要生成的内容：{'、'.join(PARTS)}（默认 config 以及目录中已使用的工具）",
+        ),
+        choices=PARTS,
+        metavar="PARTS",
+        config=False,
+    ),
+    Option(
+        "dry_run",
+        "flag",
+        "run",
+        ("show what would be written, as a patch", "以补丁形式显示将要生成的内容，不写入文件"),
+        config=False,
+    ),
+)
+VERBOSE = Option(
+    "verbose",
+    "flag",
+    "output",
+    ("as JSON, with the versions of everything involved", "以 JSON 输出所有相关组件的版本"),
+    config=False,
+)
+SHELLS = ("bash", "zsh", "fish", "powershell")
+
 COMMANDS: tuple[Command, ...] = (
     Command(
         "check",
@@ -74,5 +113,49 @@ COMMANDS: tuple[Command, ...] = (
         "FILES",
         ("check files or folders (default: all checks)", "检查文件或目录（默认全部）"),
         (CHECKS, LANG),
+    ),
+    Command(
+        "server",
+        "server",
+        ("run the language server for editors", "运行供编辑器使用的语言服务器"),
+        "",
+        ("", ""),
+        (STDIO, LANG),
+    ),
+    Command(
+        "init",
+        "init",
+        ("write configuration, hooks and CI jobs for a project", "为工程生成配置、提交钩子和 CI 任务"),
+        "DIR",
+        ("the folder of the project (default: this folder)", "工程目录（默认当前目录）"),
+        (*INIT, LANG),
+        most=1,
+    ),
+    Command(
+        "config",
+        "config",
+        ("show every setting and where it comes from", "显示全部配置及其来源"),
+        "PATH",
+        ("what would be checked (default: this folder)", "要检查的路径（默认当前目录）"),
+        OPTIONS,
+        most=1,
+    ),
+    Command(
+        "version",
+        "version",
+        ("tell the version; with --verbose all that a bug report needs", "显示版本；加 --verbose 显示反馈所需信息"),
+        "",
+        ("", ""),
+        (VERBOSE, LANG),
+    ),
+    Command(
+        "completion",
+        "completion",
+        ("print a completion script for a shell", "输出命令行补全脚本"),
+        "SHELL",
+        (f"one of {', '.join(SHELLS)}", f"{'、'.join(SHELLS)} 之一"),
+        (LANG,),
+        least=1,
+        most=1,
     ),
 )

@@ -49,7 +49,7 @@ def main(argv: Sequence[str] | None = None, host: Host | None = None) -> int:
 
 def _dispatch(words: list[str], host: Host, lang: str) -> int:
     first = words[0] if words else "--help"
-    if first in ("-V", "--version", "version"):
+    if first in ("-V", "--version") or words == ["version"]:
         host.write(f"npulint {__version__}\n")
         return 0
     from npulint.cli.parse import Helped, overview, parse  # argparse is not for those who ask the version

@@ -3,33 +3,33 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Mapping
+from functools import cache
 
 from npulint.discover.files import DiscoverOptions, Discovery, discover
 from npulint.discover.kinds import SourceFile
-from npulint.discover.projects import marked_root
+from npulint.discover.projects import Roots, marked_root
 
 
-def company(found: Discovery, options: DiscoverOptions) -> list[SourceFile]:
+def company(found: Discovery, options: DiscoverOptions, given: Mapping[str, bytes] = {}) -> list[SourceFile]:
     """The files to read besides those found: when a file was named alone, the rest of its project, or of
-    its folder where no project is marked. Nothing is said about them."""
-    alone = [file for file in found.files if file.path in found.named]
-    folders = sorted({_home(file.path) for file in alone})
-    if not folders:
+    its folder where no project is marked. Nothing is said about them that does not come from the named ones.
+    `given` is as for `discover`."""
+    alone = {posixpath.dirname(file.path) or "." for file in found.files if file.path in found.named}
+    if not alone:
         return []
+    roots = Roots()
+
+    @cache
+    def home(folder: str) -> str | None:
+        return marked_root(folder, roots)
+
     have = {(file.path, file.kind) for file in found.files}
-    near = discover(folders, options).files
-    return [file for file in near if (file.path, file.kind) not in have and _belongs(file, alone)]
+    near = discover(sorted({home(folder) or folder for folder in alone}), options, given).files
+    return [file for file in near if (file.path, file.kind) not in have and _belongs(file, alone, home)]
 
 
-def _home(path: str) -> str:
-    folder = posixpath.dirname(path) or "."
-    return marked_root(folder) or folder
-
-
-def _belongs(file: SourceFile, alone: Sequence[SourceFile]) -> bool:
+def _belongs(file: SourceFile, alone: Collection[str], home: Callable[[str], str | None]) -> bool:
     """Without a marked project only the files beside the named ones count."""
     folder = posixpath.dirname(file.path) or "."
-    if marked_root(folder) is not None:
-        return True
-    return any((posixpath.dirname(one.path) or ".") == folder for one in alone)
+    return home(folder) is not None or folder in alone

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from npulint.discover.ignore import Chain, Excludes, chain_above, enter, ignored
+from npulint.discover.ignore import Chain, Excludes, Git, chain_above, enter, ignored
 from npulint.discover.kinds import (
     CPP_LIMIT,
     JSON_LIMIT,
@@ -37,8 +37,8 @@ _NOTEBOOK_FACTOR = 10  # notebooks carry their outputs
 class DiscoverOptions(msgspec.Struct, frozen=True):
     """How to look. `exclude` replaces the usual exclusions, `extend_exclude` adds to them; both hold
     patterns in .gitignore syntax relative to `base` (default: the working directory). Paths that the
-    user names are read although excluded, unless `force_exclude`. `max_bytes` bounds a Python file;
-    a notebook may have ten times as many."""
+    user names are read although excluded, unless `force_exclude`, which treats them like those of a walk.
+    `max_bytes` bounds a Python file; a notebook may have ten times as many."""
 
     exclude: tuple[str, ...] = EXCLUDED
     extend_exclude: tuple[str, ...] = ()
@@ -51,18 +51,29 @@ class DiscoverOptions(msgspec.Struct, frozen=True):
 class Discovery(msgspec.Struct, frozen=True):
     """What was found. `aliases` maps a path that leads to an already listed file (a link) to the path it
     is listed under; `named` are the paths of the command line, as results spell them; `excluded` counts
-    folders and files that were left out."""
+    folders and files that were left out. `folders` are those that were entered, each with the time of its last
+    change in nanoseconds: that of a file that comes or goes."""
 
     files: list[SourceFile]
     problems: list[Problem]
     aliases: dict[str, str]
     named: frozenset[str]
     excluded: int
+    folders: dict[str, int] = {}
 
 
-def discover(paths: Sequence[str], options: DiscoverOptions | None = None) -> Discovery:
-    """Find the files to read below `paths`, in a fixed order. Never raises for what it meets."""
-    finder = _Finder(options or DiscoverOptions())
+def discover(
+    paths: Sequence[str],
+    options: DiscoverOptions | None = None,
+    given: Mapping[str, bytes] = {},
+    only: str = "",
+) -> Discovery:
+    """Find the files to read below `paths`, in a fixed order. Never raises for what it meets.
+
+    `given` are bytes by absolute location of files that count as if they held these; they need not be on disk. With
+    `only`, an absolute folder, of all folders only those above it, itself and those below it are entered.
+    """
+    finder = _Finder(options or DiscoverOptions(), given, only)
     for path in sorted(paths, key=lambda path: len(os.path.abspath(path))):  # outer folders know the whole project
         finder.named_path(path)
     return finder.result()
@@ -89,13 +100,21 @@ def local(path: str) -> str:
 
 
 class _Finder:
-    def __init__(self, options: DiscoverOptions) -> None:
+    def __init__(self, options: DiscoverOptions, given: Mapping[str, bytes], only: str) -> None:
         self._options = options
+        self._given = given
+        self._given_in: dict[str, list[str]] = {}
+        for location in given:
+            self._given_in.setdefault(os.path.dirname(location), []).append(os.path.basename(location))
+        self._only = os.path.join(only, "") if only else ""
+        self._times: dict[str, int] = {}
         self._excludes = Excludes((*options.exclude, *options.extend_exclude), options.base)
         self._found: list[tuple[bool, SourceFile, tuple[int, int]]] = []
         self._problems: dict[str, Problem] = {}
         self._folders: set[tuple[int, int]] = set()
         self._named: set[str] = set()
+        self._bases: dict[str, str] = {}
+        self._git = Git()
         self._excluded = 0
 
     def result(self) -> Discovery:
@@ -111,13 +130,15 @@ class _Finder:
                 aliases[file.path] = kept
         problems = [self._problems[path] for path in sorted(self._problems)]
         listed = sorted(files.values(), key=lambda file: (file.path, file.kind))
-        return Discovery(listed, problems, aliases, frozenset(self._named), self._excluded)
+        return Discovery(listed, problems, aliases, frozenset(self._named), self._excluded, self._times)
 
     def named_path(self, path: str) -> None:
         location = local(path)
         self._named.add(shown(location))
-        if self._options.force_exclude and self._excludes.within(location):
+        if self._options.force_exclude and self._forbidden(location):
             self._excluded += 1
+            return
+        if self._given and self._is_given(location, os.path.abspath(location)):
             return
         try:
             status = os.stat(location)
@@ -129,14 +150,41 @@ class _Finder:
         else:
             self._named_file(location, status)
 
+    def _is_given(self, location: str, absolute: str) -> bool:
+        """List a named file whose bytes are given."""
+        data = self._given.get(absolute)
+        if data is not None:
+            kinds = kinds_of(os.path.basename(location)) or kinds_by_content(data[:200])
+            if kinds:
+                self._take_given(location, self._base(location), kinds, data, not self._options.force_exclude)
+            elif not self._options.force_exclude:
+                self._problem(location, "unsupported")
+        return data is not None
+
     def _named_file(self, location: str, status: os.stat_result) -> None:
         kinds = kinds_of(os.path.basename(location))
         if not kinds and stat.S_ISREG(status.st_mode):
             kinds = kinds_by_content(read_head(location, 200))
             if not kinds:
-                self._problem(location, "unsupported")
+                if not self._options.force_exclude:
+                    self._problem(location, "unsupported")
                 return
-        self._take(location, base_of(location, folder=False), kinds, status, os.path.islink(location), named=True)
+        base, named = self._base(location), not self._options.force_exclude
+        self._take(location, base, kinds, status, os.path.islink(location), named)
+
+    def _base(self, location: str) -> str:
+        """The same for all files of a folder, of which thousands may be named."""
+        folder = os.path.dirname(location)
+        base = self._bases.get(folder)
+        if base is None:
+            base = self._bases[folder] = base_of(location, folder=False)
+        return base
+
+    def _forbidden(self, location: str) -> bool:
+        """Whether a walk would leave the named path out."""
+        if self._excludes.within(location):
+            return True
+        return self._options.respect_gitignore and self._git.ignores(os.path.abspath(location), os.path.isdir(location))
 
     def _unreachable(self, location: str, error: OSError | ValueError) -> None:
         if isinstance(error, PermissionError):
@@ -167,8 +215,13 @@ class _Finder:
                 if chain is not None and ".gitignore" in names:
                     chain = enter(chain, absolute)
             packaged = "setup.py" in names or "pyproject.toml" in names
+            given = self._given_in.get(absolute, ())
+            for name in given:
+                self._walked_given(prefix + name, absolute, base, chain)
             for entry in entries:
                 name = entry.name
+                if name in given:
+                    continue
                 if entry.is_dir(follow_symlinks=False):
                     location = prefix + name
                     if (packaged and name == "build") or self._left_out(location, name, absolute, chain, folder=True):
@@ -183,6 +236,27 @@ class _Finder:
                     else:
                         self._entry(entry, prefix + name, base, kinds)
 
+    def _on_the_way(self, folder: str) -> bool:
+        """Whether a folder, with a separator at its end, is above or below the one that is wanted, or is it."""
+        return folder.startswith(self._only) or self._only.startswith(folder)
+
+    def _walked_given(self, location: str, parent: str, base: str, chain: Chain | None) -> None:
+        kinds = kinds_of(os.path.basename(location))
+        if not kinds:
+            return
+        if self._left_out(location, os.path.basename(location), parent, chain, folder=False):
+            self._excluded += 1
+        else:
+            self._take_given(location, base, kinds, self._given[os.path.abspath(location)], named=False)
+
+    def _take_given(self, location: str, base: str, kinds: tuple[str, ...], data: bytes, named: bool) -> None:
+        verdict = of_text(location, kinds, data, self._options, named)
+        if isinstance(verdict, Problem):
+            self._problem(location, verdict.reason, verdict.detail)
+            return
+        for kind in verdict:
+            self._found.append((False, SourceFile(shown(location), kind, location, base, len(data)), (0, 0)))
+
     def _entries(self, prefix: str, top: bool) -> list[os.DirEntry[str]]:
         location = prefix or "."
         try:
@@ -191,6 +265,7 @@ class _Finder:
             if identity[1] and identity in self._folders:
                 return []
             self._folders.add(identity)
+            self._times[location] = status.st_mtime_ns
             with os.scandir(location) as scan:
                 entries = list(scan)
         except OSError as error:
@@ -202,6 +277,8 @@ class _Finder:
         return entries
 
     def _left_out(self, location: str, name: str, parent: str, chain: Chain | None, folder: bool) -> bool:
+        if folder and self._only and not self._on_the_way(os.path.join(parent, name, "")):
+            return True
         if self._excludes.name(name) or self._excludes.path(location, folder):
             return True
         return bool(chain) and ignored(chain or (), parent, name, folder)
@@ -231,7 +308,7 @@ class _Finder:
         size = status.st_size
         if passing and not _counts(location, kinds[0], size, self._options.max_bytes):
             return
-        limit = self._options.max_bytes * (_NOTEBOOK_FACTOR if kinds == ("notebook",) else 1)
+        limit = _limit(kinds, self._options)
         if size > limit:
             self._problem(location, "too-large", f"{size} > {limit}")
             return
@@ -243,12 +320,29 @@ class _Finder:
             self._found.append((link, SourceFile(shown(location), kind, location, base, size), identity))
 
 
-def _counts(location: str, kind: str, size: int, most: int) -> bool:
-    """Whether a file of a kind that its name only hints at is one."""
+def of_text(
+    location: str, kinds: tuple[str, ...], data: bytes, options: DiscoverOptions, named: bool
+) -> tuple[str, ...] | Problem:
+    """As which of `kinds` a file that holds `data` is read, or why not. A JSON or C++ file counts when its text says
+    so, or when named."""
+    if kinds in PASSING and not named and not _counts(location, kinds[0], len(data), options.max_bytes, data):
+        return ()
+    limit = _limit(kinds, options)
+    return Problem(shown(location), "too-large", f"{len(data)} > {limit}") if len(data) > limit else kinds
+
+
+def _limit(kinds: tuple[str, ...], options: DiscoverOptions) -> int:
+    return options.max_bytes * (_NOTEBOOK_FACTOR if kinds == ("notebook",) else 1)
+
+
+def _counts(location: str, kind: str, size: int, most: int, data: bytes | None = None) -> bool:
+    """Whether a file of a kind that its name only hints at is one; `data` is what it holds, else it is looked up."""
     if kind == "mixlist":
-        return size <= JSON_LIMIT and is_mixlist(read_head(location, JSON_LIMIT))
+        return size <= JSON_LIMIT and is_mixlist(read_head(location, JSON_LIMIT) if data is None else data)
     named = location.endswith((".cu", ".cuh"))
-    return size <= most and (named or is_cuda(location, read_head(location, CPP_LIMIT)))
+    return size <= most and (
+        named or is_cuda(location, read_head(location, CPP_LIMIT) if data is None else data[:CPP_LIMIT])
+    )
 
 
 def _what(mode: int) -> str:

@@ -170,6 +170,36 @@ def enter(chain: Chain, folder: str) -> Chain:
     return _file_rules(os.path.join(folder, ".gitignore"), folder) + chain
 
 
+class Git:
+    """Which paths git ignores, asked about one by one; what holds in a folder is remembered."""
+
+    def __init__(self) -> None:
+        self._inside: dict[str, Chain | None] = {}
+        self._outside: set[str] = set()
+
+    def ignores(self, path: str, folder: bool) -> bool:
+        """Whether the absolute `path`, or a folder above it in its repository, is ignored."""
+        parent, name = os.path.split(path)
+        rules = self._rules(parent)
+        return rules is None or ignored(rules, parent, name, folder)
+
+    def _rules(self, folder: str) -> Chain | None:
+        """The rules in force in a folder, none outside a repository; None when the folder is ignored."""
+        if folder not in self._inside:
+            self._inside[folder] = self._found(folder)
+        return self._inside[folder]
+
+    def _found(self, folder: str) -> Chain | None:
+        parent, name = os.path.split(folder)
+        if os.path.lexists(os.path.join(folder, ".git")):
+            return enter(_file_rules(os.path.join(folder, ".git", "info", "exclude"), folder), folder)
+        above = self._rules(parent) if name else ()
+        if not name or parent in self._outside:
+            self._outside.add(folder)
+            return ()
+        return None if above is None or ignored(above, parent, name, True) else enter(above, folder)
+
+
 def _file_rules(location: str, folder: str) -> Chain:
     text = read_head(location, _RULES_LIMIT).decode("utf-8", "replace")
     lines = [line.rstrip("\r") for line in text.split("\n") if line.strip() and line[0] != "#" and _honest(line)]

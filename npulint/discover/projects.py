@@ -139,9 +139,10 @@ def project_root(path: str, stop: str) -> str:
     return Roots().root(posixpath.dirname(path) or ".", stop) or stop
 
 
-def marked_root(folder: str) -> str | None:
-    """The root of the project that a folder below the working directory belongs to, if one is marked."""
-    return None if folder.startswith(("/", "..")) or ":" in folder else Roots().root(folder, ".")
+def marked_root(folder: str, roots: Roots | None = None) -> str | None:
+    """The root of the project that a folder below the working directory belongs to, if one is marked. `roots` are
+    handed in by who asks often."""
+    return None if folder.startswith(("/", "..")) or ":" in folder else (roots or Roots()).root(folder, ".")
 
 
 def base_of(location: str, folder: bool) -> str:

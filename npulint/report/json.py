@@ -21,10 +21,10 @@ def render(result: RunResult, view: View) -> str:
         "version": VERSION,
         "tool": {"name": "npulint", "version": __version__},
         "target": result.target,
-        "summary": _summary(result, findings, view),
-        "programs": [_program(program) for program in result.programs],
-        "findings": [_finding(finding) for finding in findings],
-        "unread": [{"path": p.path, "reason": p.reason} for p in result.unread if p.fatal],
+        "summary": summary_record(result, findings, view),
+        "programs": [program_record(program) for program in result.programs],
+        "findings": [finding_record(finding) for finding in findings],
+        "unread": unread_records(result),
     }
     return msgspec.json.format(msgspec.json.encode(encodable(document)), indent=2).decode() + "\n"
 
@@ -38,7 +38,13 @@ def encodable(value: Any) -> Any:
     return [encodable(part) for part in value] if isinstance(value, list) else value
 
 
-def _summary(result: RunResult, findings: list[Finding], view: View) -> dict[str, Any]:
+def unread_records(result: RunResult) -> list[dict[str, Any]]:
+    """The files of which nothing was read, and why."""
+    return [{"path": p.path, "reason": p.reason} for p in result.unread if p.fatal]
+
+
+def summary_record(result: RunResult, findings: list[Finding], view: View) -> dict[str, Any]:
+    """The counts of the run; `findings` are those that the report shows."""
     summary = msgspec.structs.asdict(result.summary)
     del summary["seconds"]
     severities = Counter(finding.severity for finding in findings)
@@ -50,7 +56,8 @@ def _summary(result: RunResult, findings: list[Finding], view: View) -> dict[str
     return summary
 
 
-def _program(program: ProgramSummary) -> dict[str, Any]:
+def program_record(program: ProgramSummary) -> dict[str, Any]:
+    """An entry script and its readiness list."""
     return {
         "entry": program.entry,
         "files": program.files,
@@ -90,7 +97,8 @@ def _fix(fix: Fix) -> dict[str, Any]:
     return told
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
+def finding_record(finding: Finding) -> dict[str, Any]:
+    """A finding with the keys of version 1."""
     span = finding.span
     return {
         "code": finding.code,

@@ -84,6 +84,8 @@ def _asides(result: RunResult, below: int, view: View) -> list[str]:
         asides.append(count(lang, "hidden", summary.hidden))
     if summary.known:
         asides.append(count(lang, "baseline.known", summary.known))
+    if summary.elsewhere:
+        asides.append(count(lang, "elsewhere", summary.elsewhere))
     if summary.suppressed:
         asides.append(count(lang, "suppressed", summary.suppressed))
     return asides

@@ -32,10 +32,16 @@ class Compared(msgspec.Struct, frozen=True):
 
 
 def compared_with(
-    settings: Settings, findings: list[Finding], files: Sequence[FileFacts], codes: Collection[str], lines: Lines
+    settings: Settings,
+    findings: list[Finding],
+    files: Sequence[FileFacts],
+    codes: Collection[str],
+    lines: Lines,
+    silent: Collection[str] = (),
 ) -> Compared:
     """Findings, in their final order, held against the baseline of the settings. `files` are those of the run, `codes`
-    the checks that spoke. Raises `ConfigError` for a baseline that cannot be read."""
+    the checks that spoke. Entries of `silent` files speak for findings, but nobody asked whether they still hold.
+    Raises `ConfigError` for a baseline that cannot be read."""
     path = settings.baseline
     if not path:
         return Compared(findings)
@@ -52,7 +58,23 @@ def compared_with(
         there = seen if entry.code in _OF_FILES else read  # of a file that was not read, just that can be said
         return entry.code in codes and (entry.path in there or not place.exists(entry))
 
-    return compare(path, entries, findings, place, judged)
+    compared = compare(path, entries, findings, place, judged)
+    return _unasked(compared, {place.path(name) for name in silent}) if silent else compared
+
+
+def _unasked(compared: Compared, silent: Collection[str]) -> Compared:
+    """The same, with what is left over of entries about `silent` files among the unseen."""
+    before = compared.baseline
+    if before is None:
+        return compared
+    left = [entry for entry in (*before.outgrown, *before.fixed) if entry.path in silent]
+    after = msgspec.structs.replace(
+        before,
+        outgrown=[entry for entry in before.outgrown if entry.path not in silent],
+        fixed=[entry for entry in before.fixed if entry.path not in silent],
+        unseen=[*before.unseen, *left],
+    )
+    return msgspec.structs.replace(compared, baseline=after)
 
 
 def compare(

@@ -19,7 +19,7 @@ from npulint.lines import Lines
 from npulint.nearby import nearest
 from npulint.settle.engine import INVALID_SUPPRESSION, UNUSED_SUPPRESSION, finding
 from npulint.settle.select import Identity
-from npulint.settle.statements import long_statements
+from npulint.settle.statements import long_commands, long_statements
 from npulint.texts import say
 
 _IGNORE = regex(r"(?:^|#)\s*npulint\s*:\s*(ignore-file|ignore)(?![\w-])\s*(?:\[([^\]]*)\])?", re.IGNORECASE)
@@ -71,8 +71,8 @@ def suppress(
         if file.comments:
             commented.setdefault(file.path, []).append(file)
     directives = {path: _directives(parts, lines(path)) for path, parts in commented.items()}
-    disputed = {one.path for one in findings}.intersection(p for p, parts in commented.items() if _is_python(parts))
-    statements = {path: long_statements(lines(path)) for path in sorted(disputed)}
+    disputed = {one.path for one in findings}.intersection(commented)
+    statements = {path: _long(commented[path], lines(path)) for path in sorted(disputed)}
     used: set[tuple[str, int, str]] = set()
     kept: list[Finding] = []
     silenced: list[Silenced] = []
@@ -129,8 +129,12 @@ def _following(line: int, alone: set[int], text: Sequence[str]) -> int:
     return line
 
 
-def _is_python(parts: Sequence[FileFacts]) -> bool:
-    return any(part.kind == "python" for part in parts)
+def _long(parts: Sequence[FileFacts], text: Sequence[str]) -> list[tuple[int, int]]:
+    """The lines of what takes more than one, in the languages where a comment cannot stand at every line."""
+    kinds = {part.kind for part in parts}
+    if "python" in kinds:
+        return long_statements(text)
+    return long_commands(text) if "shell" in kinds else []
 
 
 def _silencers(

@@ -9,7 +9,7 @@ import msgspec
 from npulint.assemble.build import DEFAULT_ADAPTER
 from npulint.catalogue.check import Catalogue
 from npulint.errors import ConfigError
-from npulint.facts.model import FileFacts, Problem, Span
+from npulint.facts.model import FileFacts, Problem
 from npulint.findings import CONFIDENCES, Finding, ProgramSummary, RunResult, Silenced, Summary
 from npulint.lines import FileLines, Lines
 from npulint.settings import RANK, Settings
@@ -18,8 +18,11 @@ from npulint.settle.comments import suppress
 from npulint.settle.engine import ENGINE_RULES, of_problems
 from npulint.settle.identity import identified, pages
 from npulint.settle.readiness import settled
+from npulint.settle.scope import Scope, spot
 from npulint.settle.select import Identity, unknown, wanted
-from npulint.texts import say
+from npulint.texts import count, say
+
+EVERYTHING = Scope()
 
 
 def settle(
@@ -31,41 +34,47 @@ def settle(
     catalogue: Catalogue,
     seconds: float = 0.0,
     lines: Lines | None = None,
+    scope: Scope = EVERYTHING,
 ) -> RunResult:
     """Order, unite, suppress and filter. `problems` are those of discovery; the files carry their own.
 
-    Raises `ConfigError` when the settings select a check that does not exist.
+    Of the files that are silent in `scope` only what it is about is told; the rest is counted. Raises `ConfigError`
+    when the settings select a check that does not exist.
     """
     lang = settings.language()
     lines = lines or file_lines(settings)
     rules: list[Identity] = [*catalogue.checks, *ENGINE_RULES]
     notices = _unknown_words(settings, rules, lang)
     choice = _Choice(settings)
-    unread = _united_problems(problems, files)
+    named = [file for file in files if file.path not in scope.silent]
+    unread = _united_problems(problems, named)
     chosen = [one for one in (*findings, *_of_files(unread, lang)) if choice.speaks(one)]
     page = pages(settings.docs_url, lang, catalogue.foreign)
     united = identified(unite(chosen), lines, page)
     left = suppress(united, files, rules, choice.speaks, lines, lang)
-    silenced = {_spot(one.finding) for one in left.silenced} - {_spot(one) for one in left.kept}
+    silenced = {spot(one.finding) for one in left.silenced} - {spot(one) for one in left.kept}
     codes = {check.code for check in catalogue.checks if choice.speaks(check)}
-    complaints = unite(one for one in left.complaints if choice.speaks(one))
+    complaints = unite(one for one in left.complaints if choice.speaks(one) and one.path not in scope.silent)
     candidates = sorted([*left.kept, *identified(complaints, lines, page)], key=_place)
-    compared = compared_with(settings, candidates, files, {*codes, *_engine_codes(choice)}, lines)
-    shown = [one for one in compared.new if reported(one, settings)]
-    known = [Silenced(one, "baseline") for one in compared.known]
+    compared = compared_with(settings, candidates, files, {*codes, *_engine_codes(choice)}, lines, scope.silent)
+    new = [one for one in compared.new if scope.about(one)]
+    shown = [one for one in new if reported(one, settings)]
+    known = [Silenced(one, "baseline") for one in compared.known if scope.about(one)]
+    suppressed = [one for one in left.silenced if scope.about(one.finding)]
     return RunResult(
         findings=shown,
         programs=settled(programs, lambda e: e.code in codes and (e.code, e.path, e.span) not in silenced),
         unread=unread,
         target=_target(settings, programs, lang),
         summary=msgspec.structs.replace(
-            _summary(shown, files, unread, seconds),
-            suppressed=len(left.silenced),
+            _summary(shown, named, unread, seconds),
+            suppressed=len(suppressed),
             known=len(known),
-            hidden=len(compared.new) - len(shown),
+            hidden=len(new) - len(shown),
+            elsewhere=sum(_worth_a_look(one, settings) and not scope.about(one) for one in compared.new),
         ),
-        notices=notices,
-        silenced=sorted([*left.silenced, *known], key=lambda one: _place(one.finding)),
+        notices=[*notices, *_beyond(shown, scope, lang)],
+        silenced=sorted([*suppressed, *known], key=lambda one: _place(one.finding)),
         baseline=compared.baseline,
     )
 
@@ -91,8 +100,15 @@ def reported(one: Finding, settings: Settings) -> bool:
     return RANK[one.severity] >= RANK[settings.min_severity or "note"]
 
 
-def _spot(one: Finding) -> tuple[str, str, Span]:
-    return one.code, one.path, one.span
+def _beyond(findings: Sequence[Finding], scope: Scope, lang: str) -> list[str]:
+    """Why findings are told that lie in files nobody asked about."""
+    paths = [one.path for one in findings if one.path in scope.silent]
+    listed = say(lang, "list.and").join(dict.fromkeys(paths))
+    return [count(lang, "beyond", len(paths), list=listed)] if paths else []
+
+
+def _worth_a_look(one: Finding, settings: Settings) -> bool:
+    return reported(one, settings) and RANK[one.severity] >= RANK[settings.shown_from(settings.format)]
 
 
 def _place(one: Finding) -> tuple[object, ...]:

@@ -25,3 +25,27 @@ def long_statements(lines: Sequence[str]) -> list[tuple[int, int]]:
     except (tokenize.TokenError, SyntaxError, RecursionError):
         pass
     return found
+
+
+def long_commands(lines: Sequence[str]) -> list[tuple[int, int]]:
+    """First and last lines of the commands of a shell script that take more than one: those that a backslash
+    carries on, and those with a text or list that spans lines."""
+    from bisect import bisect_right
+
+    from npulint.read.shell.lex import Lexer
+    from npulint.read.shell.tokens import Operator, Word
+
+    text = "\n".join(lines)
+    starts = [0, *(offset + 1 for offset, char in enumerate(text) if char == "\n")]
+    found: list[tuple[int, int]] = []
+    first = last = -1
+    for token in (*Lexer(text, remember=False).tokens(), None):
+        if isinstance(token, Word) or (isinstance(token, Operator) and token.text != "\n"):
+            first = token.start if first < 0 else first
+            last = token.end - 1 if isinstance(token, Word) else token.start
+            continue
+        lines_of = (bisect_right(starts, first), bisect_right(starts, last))
+        if first >= 0 and lines_of[0] < lines_of[1]:
+            found.append(lines_of)
+        first = -1
+    return found

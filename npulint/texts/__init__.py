@@ -83,6 +83,11 @@ TEXTS: dict[str, tuple[str, str]] = {
     "markdown.check": ("Check", "检查"),
     "markdown.place": ("Place", "位置"),
     "markdown.message": ("Message", "说明"),
+    "markdown.mend": ("How to mend it", "修改建议"),
+    "markdown.more": (
+        "{n} more finding has no room in this summary.|{n} more findings have no room in this summary.",
+        "另有 {n} 个问题因篇幅限制未列出。",
+    ),
     # the last lines
     "found": ("Found {n} finding|Found {n} findings", "共 {n} 个问题"),
     "count.error": ("{n} error|{n} errors", "{n} 个错误"),
@@ -113,7 +118,25 @@ TEXTS: dict[str, tuple[str, str]] = {
         "{n} 个低于“{severity}”的问题未显示（--min-severity note）",
     ),
     "hidden": ("{n} left out by thresholds|{n} left out by thresholds", "{n} 个因阈值被略去"),
+    "beyond": (
+        "{n} finding lies in a file that was not named, because it depends on one that was: {list}"
+        "|{n} findings lie in files that were not named, because they depend on some that were: {list}",
+        "有 {n} 个问题位于未指定的文件中，因为它们与指定的文件有关：{list}",
+    ),
+    "elsewhere": (
+        "{n} finding in files that were not named (npulint check)"
+        "|{n} findings in files that were not named (npulint check)",
+        "未指定的文件中有 {n} 个问题（npulint check）",
+    ),
     "suppressed": ("{n} suppressed by a comment|{n} suppressed by comments", "{n} 个已被注释忽略"),
+    "sarif.root": ("The folder that npulint was started in", "运行 npulint 时所在的目录"),
+    "sarif.cut": (
+        "{n} finding was left out, for a run holds at most {limit}: check a part of the tree, or raise --min-severity"
+        "|{n} findings were left out, for a run holds at most {limit}: check a part of the tree, or raise --min-severity",
+        "略去了 {n} 个问题（一次运行最多容纳 {limit} 个）：请缩小检查范围，或提高 --min-severity",
+    ),
+    "silenced.comment": ("silenced by a comment", "已被注释忽略"),
+    "silenced.baseline": ("known to the baseline", "基线中已有"),
     "unread": ("{n} file was not read: {list}|{n} files were not read: {list}", "{n} 个文件未能读取：{list}"),
     "partly-read": (
         "{n} file was read in part: {list}|{n} files were read in part: {list}",
@@ -239,6 +262,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "unknown.command": ("unknown command `{word}`", "未知命令 `{word}`"),
     "unknown.value": ("`{word}` is none of {choices}", "`{word}` 不是 {choices} 之一"),
     "unknown.check": ("there is no check, topic or category `{word}`", "没有名为 `{word}` 的检查、主题或类别"),
+    "unknown.revision": ("git knows no revision `{word}` here", "git 在此处找不到版本 `{word}`"),
     "unknown.ignored": (
         "warning: `ignore` names `{word}`, which is no check, topic or category",
         "警告：`ignore` 中的 `{word}` 不是任何检查、主题或类别",
@@ -294,6 +318,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         "内部错误：这是 npulint 的缺陷，请连同以上内容一起反馈",
     ),
     "output.failed": ("{path}: cannot be written: {detail}", "{path}：无法写入：{detail}"),
+    "output.full": (
+        "warning: {path}: the summary of this step has no room for the report",
+        "警告：{path}：此步骤的摘要已无空间写入报告",
+    ),
     "exists": ("{path} exists already", "{path} 已存在"),
     "written": (
         "{path} is written: fill in its texts, then run npulint test {path}",
@@ -312,7 +340,7 @@ TEXTS: dict[str, tuple[str, str]] = {
 }
 
 
-FAMILIES: tuple[str, ...] = ("baseline",)
+FAMILIES: tuple[str, ...] = ("baseline", "github", "html", "init", "server", "settings")
 """The first words of keys whose sentences are in a module of their own below this package: read when one is said."""
 
 

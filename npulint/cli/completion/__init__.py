@@ -1,0 +1,27 @@
+"""``npulint completion``: a script that lets a shell complete npulint's words. It is static text made from the tables
+of commands, options and checks, so that pressing Tab starts no program."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Protocol, cast
+
+from npulint.cli.completion.model import SHELLS, Verb, check_words, verbs
+from npulint.cli.host import Host
+from npulint.errors import ConfigError
+from npulint.option_values import Refused, choice
+
+
+class _Shell(Protocol):
+    def script(self, verbs: tuple[Verb, ...], checks: tuple[str, ...]) -> str: ...
+
+
+def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang: str) -> int:
+    """Print the script of one shell; raises `ConfigError` for a shell that is not known."""
+    try:
+        name = choice(words[0], SHELLS, lang)
+    except Refused as refused:
+        raise ConfigError(refused.texts) from refused
+    shell = cast(_Shell, import_module(f"npulint.cli.completion.{name}"))
+    host.write(shell.script(verbs(lang), check_words()))
+    return 0

@@ -1,0 +1,72 @@
+"""Completion for fish, from 3.0 on."""
+
+from __future__ import annotations
+
+from npulint import __version__
+from npulint.cli.completion.model import Flag, Value, Verb
+
+_LOGIC = r"""
+function __npulint_verb
+    set -l words (commandline -opc)
+    if set -q argv[1]
+        test (count $words) -gt 1; and test "$words[2]" = $argv[1]
+    else
+        test (count $words) -eq 1
+    end
+end
+
+function __npulint_reports
+    set -l token (string replace -r '^--[^=]*=' '' -- (commandline -ct))
+    set -l parts (string split -m 1 = -- $token)
+    if test (count $parts) -gt 1
+        for place in (__fish_complete_path $parts[2])
+            echo "$parts[1]=$place"
+        end
+    else
+        printf '%s=\n' $argv
+    end
+end
+
+complete -c npulint -f
+"""
+
+
+def script(verbs: tuple[Verb, ...], checks: tuple[str, ...]) -> str:
+    """The whole script."""
+    lines = [
+        f"# fish completion for npulint {__version__}",
+        "# to use it here: npulint completion fish | source",
+        "",
+        f"set -g __npulint_checks {' '.join(checks)}",
+    ]
+    rows = [f"complete -c npulint -n __npulint_verb -a {verb.name} -d {_quoted(verb.help)}" for verb in verbs]
+    for verb in verbs:
+        condition = f"complete -c npulint -n '__npulint_verb {verb.name}'"
+        action = _action(verb.words).removeprefix("-x ").removeprefix("-r ")
+        if action:
+            rows.append(f"{condition} {action}")
+        rows += [f"{condition} {_flag(flag)}" for flag in verb.flags]
+    return "\n".join(lines) + "\n" + _LOGIC + "\n".join(rows) + "\n"
+
+
+def _flag(flag: Flag) -> str:
+    action = "" if flag.value.kind == "none" else _action(flag.value) or "-x"
+    return " ".join(filter(None, [f"-l {flag.name.removeprefix('--')}", action, f"-d {_quoted(flag.help)}"]))
+
+
+def _action(value: Value) -> str:
+    listed = " ".join(value.words)
+    return {
+        "words": f"-x -a '{listed}'",
+        "list": f"-x -a '(__fish_complete_list , \"printf %s\\\\\\\\n {listed}\")'",
+        "keys": f"-x -a '{' '.join(word + '=' for word in value.words)}'",
+        "reports": f"-x -a '(__npulint_reports {listed})'",
+        "checks": "-x -a '(__fish_complete_list , \"string join \\\\\\\\n -- \\$__npulint_checks\")'",
+        "check": "-x -a '$__npulint_checks'",
+        "file": "-r -F",
+        "folder": "-x -a '(__fish_complete_directories)'",
+    }.get(value.kind, "")
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"

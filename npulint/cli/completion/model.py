@@ -1,0 +1,81 @@
+"""What can be completed, without a word about any shell."""
+
+from __future__ import annotations
+
+import msgspec
+
+from npulint.cli.commands import COMMANDS, SHELLS, Command
+from npulint.options import Option
+from npulint.texts import say
+
+__all__ = ["SHELLS", "Flag", "Value", "Verb", "check_words", "verbs"]
+
+
+class Value(msgspec.Struct, frozen=True):
+    """What stands behind a flag or a command. Kinds: ``none`` (nothing does), ``any`` (nothing is known about it),
+    ``words`` (one of them), ``list`` (some of them, with commas), ``keys`` (one, then ``=`` and a text), ``reports``
+    (one, then ``=`` and a file), ``checks`` (names of checks with commas), ``check`` (one), ``file`` and ``folder``."""
+
+    kind: str = "none"
+    words: tuple[str, ...] = ()
+
+
+class Flag(msgspec.Struct, frozen=True):
+    """An option with its dashes, what follows it, and what it is for."""
+
+    name: str
+    value: Value
+    help: str
+
+
+class Verb(msgspec.Struct, frozen=True):
+    """A command, its flags, and what its plain words are."""
+
+    name: str
+    help: str
+    flags: tuple[Flag, ...]
+    words: Value
+
+
+def verbs(lang: str) -> tuple[Verb, ...]:
+    """All commands, told in ``en`` or ``zh``."""
+    return tuple(_verb(command, lang) for command in COMMANDS)
+
+
+def check_words() -> tuple[str, ...]:
+    """Everything that `--select` takes: names and codes of the built-in checks, topics and categories."""
+    from npulint.catalogue.load import load_catalogue
+    from npulint.settle.engine import ENGINE_RULES
+    from npulint.settle.select import Identity
+
+    rules: list[Identity] = [*load_catalogue(whole=False).checks, *ENGINE_RULES]
+    return tuple(sorted({word for rule in rules for word in (rule.name, rule.code, rule.topic, rule.category)}))
+
+
+def _verb(command: Command, lang: str) -> Verb:
+    flags = [Flag(option.flag, _of_option(option), option.help[lang == "zh"]) for option in command.options]
+    flags.append(Flag("--help", Value(), say(lang, "help.help")))
+    return Verb(command.name, command.help[lang == "zh"], tuple(flags), _of_words(command.words))
+
+
+def _of_option(option: Option) -> Value:
+    if option.kind == "flag":
+        return Value()
+    if option.kind == "choice":
+        return Value("words", option.choices)
+    if option.kind == "map":
+        return Value("keys", option.choices)
+    if option.kind == "pairs":
+        return Value("reports", option.choices)
+    if option.kind == "list" and option.choices:
+        return Value("list", option.choices)
+    return _of_words(option.metavar) if option.metavar else Value("any")
+
+
+def _of_words(metavar: str) -> Value:
+    if not metavar:
+        return Value()
+    known = {"CHECKS": "checks", "CODE|NAME": "check", "DIR": "folder", "PATTERNS": "file"}
+    if metavar == "SHELL":
+        return Value("words", SHELLS)
+    return Value(known.get(metavar) or ("file" if metavar.rstrip("S") in ("FILE", "PATH") else "any"))

@@ -1,0 +1,85 @@
+"""Completion for zsh: to be evaluated, or saved as ``_npulint`` in a folder of ``fpath``."""
+
+from __future__ import annotations
+
+from npulint import __version__
+from npulint.cli.completion.model import Flag, Value, Verb
+
+_LOGIC = r"""
+_npulint_name() { compadd "$@" -a _npulint_checks }
+_npulint_names() { _sequence -s , _npulint_name }
+_npulint_some() { _sequence -s , compadd - "$@" }
+_npulint_keys() { compset -P 1 '*=' || compadd -S = "$@" }
+_npulint_reports() { if compset -P 1 '*='; then _files; else compadd -S = "$@"; fi }
+
+if [[ $funcstack[1] == _npulint ]]; then
+    _npulint "$@"
+else
+    compdef _npulint npulint
+fi
+"""
+
+
+def script(verbs: tuple[Verb, ...], checks: tuple[str, ...]) -> str:
+    """The whole script."""
+    lines = [
+        "#compdef npulint",
+        f"# zsh completion for npulint {__version__}",
+        '# to use it here, after compinit: eval "$(npulint completion zsh)"',
+        "",
+        f"typeset -ga _npulint_checks=({' '.join(checks)})",
+        "",
+        "_npulint() {",
+        "    local curcontext=$curcontext state line",
+        "    typeset -A opt_args",
+        "    local -a verbs=(",
+        *(f"        {_quoted(verb.name + ':' + verb.help)}" for verb in verbs),
+        "    )",
+        "    _arguments -C '1: :->verb' '*:: :->rest'",
+        "    case $state in",
+        "        verb) _describe -t commands 'npulint command' verbs ;;",
+        "        rest)",
+        "            case $words[1] in",
+        *(line for verb in verbs for line in _arm(verb)),
+        "            esac",
+        "            ;;",
+        "    esac",
+        "}",
+    ]
+    return "\n".join(lines) + "\n" + _LOGIC
+
+
+def _arm(verb: Verb) -> list[str]:
+    """What `_arguments` is told about one command."""
+    specs = [_spec(flag) for flag in verb.flags]
+    action = _action(verb.words)
+    if action:
+        specs.append(f"'*: :{action}'")
+    lines = [f"                    {spec} \\" for spec in specs]
+    lines[-1] = lines[-1].removesuffix(" \\")
+    return [f"                {verb.name})", "                    _arguments -S : \\", *lines, "                    ;;"]
+
+
+def _spec(flag: Flag) -> str:
+    text = flag.help.replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]").replace(":", "\\:")
+    if flag.value.kind == "none":
+        return _quoted(f"{flag.name}[{text}]")
+    return _quoted(f"*{flag.name}=[{text}]: :{_action(flag.value) or ' '}")
+
+
+def _action(value: Value) -> str:
+    listed = " ".join(value.words)
+    return {
+        "words": f"({listed})",
+        "list": f"_npulint_some {listed}",
+        "keys": f"_npulint_keys {listed}",
+        "reports": f"_npulint_reports {listed}",
+        "checks": "_npulint_names",
+        "check": "_npulint_name",
+        "file": "_files",
+        "folder": "_files -/",
+    }.get(value.kind, "")
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "'\\''") + "'"

@@ -1,0 +1,71 @@
+"""``npulint config``: every setting of a run over a path, and where it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import msgspec
+
+from npulint.cli.host import Host
+from npulint.config import LANGUAGE_VARIABLES, load, places
+from npulint.discover.files import EXCLUDED
+from npulint.options import OPTIONS, Option
+from npulint.report.terminal import harmless
+from npulint.settings import Settings
+from npulint.texts import say
+
+_WIDTH = 40  # columns up to which the origins stand below each other
+
+
+def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang: str) -> int:
+    """Print the settings as TOML that a configuration file may hold; what is empty stands as a comment. Raises
+    `ConfigError` as a check would."""
+    settings = load(words, options, host.environ)
+    lang = settings.language()
+    written = places(settings.config, lang) if settings.config else {}
+    head = say(lang, "settings.file", path=harmless(settings.config)) if settings.config else say(lang, "settings.none")
+    rows = [
+        (_line(option.key, _value(option, settings)), _origin(option, options, written, settings, host))
+        for option in OPTIONS
+        if option.config
+    ]
+    width = min(max(len(text) for text, _ in rows), _WIDTH)
+    host.write("".join([f"# {head}\n", *(f"{text:<{width}}  # {origin}\n" for text, origin in rows)]))
+    return 0
+
+
+def _value(option: Option, settings: Settings) -> Any:
+    """The value that is in force."""
+    if option.name == "min_severity":
+        return settings.shown_from(settings.format)
+    value = msgspec.structs.asdict(settings)[option.name]
+    return EXCLUDED if option.name == "exclude" and value is None else value
+
+
+def _origin(
+    option: Option, options: Collection[str], written: Mapping[str, str], settings: Settings, host: Host
+) -> str:
+    lang = settings.language()
+    if option.name in options:
+        return say(lang, "settings.command-line")
+    if option.key in written:
+        return harmless(written[option.key])
+    if option.name == "lang" and any(host.environ.get(name) for name in LANGUAGE_VARIABLES):
+        return say(lang, "settings.environment")
+    return say(lang, "settings.found" if option.name == "baseline" and settings.baseline else "settings.default")
+
+
+def _line(key: str, value: Any) -> str:
+    return f"{key} = {_toml(value)}" if value != "" else f'# {key} = ""'
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return msgspec.json.encode(harmless(value)).decode()
+    if isinstance(value, dict):
+        inside = ", ".join(f"{key} = {_toml(one)}" for key, one in value.items())
+        return f"{{ {inside} }}" if inside else "{}"
+    return str(value) if isinstance(value, int) else f"[{', '.join(_toml(one) for one in value)}]"

@@ -1,0 +1,98 @@
+"""``npulint init``: writes what makes npulint part of a project. Nothing that exists is changed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+from npulint.cli.host import Host
+from npulint.cli.init.create import create
+from npulint.cli.init.plan import PARTS, Piece, plan
+from npulint.errors import ConfigError, NpulintError
+from npulint.option_values import Refused, choice
+from npulint.report.terminal import leading
+from npulint.texts import say
+
+_CANNOT = 2
+
+
+def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang: str) -> int:
+    """Write what is missing below a folder, or show it as a patch. 2 when something could not be written. Raises
+    `ConfigError`, and `NpulintError` when there is no such folder."""
+    folder = words[0] if words else "."
+    if not os.path.isdir(folder):
+        raise NpulintError(say(lang, "init.no-folder", path=leading(folder)))
+    pieces = plan(folder, _asked(options.get("with"), lang), lang)
+    if options.get("dry_run"):
+        for piece in pieces:
+            if piece.why:
+                _tell(piece, host.warn, lang)
+            else:
+                host.write(_patch(piece))
+        return 0
+    done = [_written(folder, piece, host, lang) for piece in pieces]
+    _finish(folder, [piece for piece in done if piece is not None], host, lang)
+    return _CANNOT if None in done else 0
+
+
+def _asked(given: list[str] | bool | None, lang: str) -> tuple[str, ...]:
+    """The parts that are asked for; none: those that the project shows it has a use for."""
+    if not isinstance(given, list):
+        return ()
+    words = [word.strip() for text in given for word in text.split(",") if word.strip()]
+    problems: list[str] = []
+    for word in words:
+        try:
+            choice(word, PARTS, lang)
+        except Refused as refused:
+            problems += [f"--with: {text}" for text in refused.texts]
+    if not words:
+        problems = [f"--with: {say(lang, 'bad.empty')}"]
+    if problems:
+        raise ConfigError(problems)
+    return tuple(dict.fromkeys(words))
+
+
+def _written(folder: str, piece: Piece, host: Host, lang: str) -> Piece | None:
+    """What became of a piece; None when it could not be written."""
+    if not piece.why:
+        try:
+            create(folder, piece.path, piece.text)
+        except FileExistsError:
+            piece = piece.kept("exists")
+        except OSError as error:
+            detail = error.strerror or str(error)
+            path = leading(os.path.join(folder, piece.path))
+            host.warn(f"{say(lang, 'severity.error')}: {say(lang, 'output.failed', path=path, detail=detail)}")
+            return None
+    _tell(piece, lambda text: host.write(f"{text}\n"), lang)
+    return piece
+
+
+def _tell(piece: Piece, write: Callable[[str], None], lang: str) -> None:
+    """A line about one file; where it exists already, what belongs into it."""
+    if not piece.why:
+        write(say(lang, "init.written", path=piece.path))
+        return
+    write(say(lang, f"init.{piece.why}", path=piece.path, n=piece.count))
+    if piece.snippet:
+        write(f"\n{piece.snippet.rstrip()}\n")
+
+
+def _patch(piece: Piece) -> str:
+    """A new file as ``git apply`` takes it."""
+    lines = piece.text.splitlines()
+    head = [f"diff --git a/{piece.path} b/{piece.path}", "new file mode 100644", "--- /dev/null"]
+    body = [f"+++ b/{piece.path}", f"@@ -0,0 +1,{len(lines)} @@", *(f"+{line}" for line in lines)]
+    return "".join(f"{line}\n" for line in head + body)
+
+
+def _finish(folder: str, pieces: list[Piece], host: Host, lang: str) -> None:
+    """The next commands to type."""
+    left = [part for part in PARTS if part not in {piece.part for piece in pieces}]
+    if left:
+        host.write(say(lang, "init.more", parts=",".join(left)) + "\n")
+    commands = ["npulint check" if folder == "." else f"npulint check {leading(folder)}"]
+    if any(piece.part == "pre-commit" for piece in pieces):
+        commands.insert(0, "pre-commit install")
+    host.write("\n" + say(lang, "init.next", command=say(lang, "list.and").join(commands)) + "\n")

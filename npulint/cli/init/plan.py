@@ -1,0 +1,104 @@
+"""Which files a project gets, and which it has already."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+
+import msgspec
+
+from npulint.cli.commands import PARTS
+from npulint.cli.init.settings import Pinned, configuration, look
+from npulint.config import CONFIG_NAME, has_section
+from npulint.integrations import template
+
+__all__ = ["PARTS", "Piece", "plan"]
+
+_FILES = {
+    "pre-commit": (".pre-commit-config.yaml", "pre-commit-config.yaml"),
+    "github": (".github/workflows/npulint.yml", "github-workflow.yml"),
+    "gitlab": (".gitlab-ci.yml", "gitlab-ci.yml"),
+    "vscode": (".vscode/tasks.json", "vscode-tasks.json"),
+}
+_SIGNS = {
+    "pre-commit": (".pre-commit-config.yaml",),
+    "github": (".github",),
+    "gitlab": (".gitlab-ci.yml", ".gitlab"),
+    "vscode": (".vscode",),
+}
+_LIMIT = 1_000_000  # bytes of a file that are looked through
+
+
+class Piece(msgspec.Struct, frozen=True):
+    """One file: its `path` below the folder, its `text`, and the `snippet` that a file which is there already needs.
+    `why` it is not written: ``exists``, ``exists.add`` (the snippet belongs into it), ``exists.has`` (npulint stands in
+    it), ``exists.section`` (pyproject.toml configures npulint) or ``several`` (`count` projects lie below)."""
+
+    part: str
+    path: str
+    text: str
+    snippet: str = ""
+    why: str = ""
+    count: int = 0
+
+    def kept(self, why: str) -> Piece:
+        """The same, not to be written."""
+        return msgspec.structs.replace(self, why=why, snippet=self.snippet if why == "exists.add" else "")
+
+
+def plan(folder: str, asked: Sequence[str], lang: str) -> list[Piece]:
+    """The pieces for a folder in the order of `PARTS`: those `asked` for, else the configuration and what the folder
+    shows a use for."""
+    wanted = asked or ["config", *(part for part, signs in _SIGNS.items() if _any(folder, signs))]
+    pieces = []
+    for part in (part for part in PARTS if part in wanted):
+        if part == "config":
+            pieces.append(_config(folder, look(folder), bool(asked), lang))
+        else:
+            path, name = _FILES[part]
+            pieces.append(_settled(folder, Piece(part, path, template(name), _snippet(part, template(name)))))
+    return pieces
+
+
+def _any(folder: str, names: Sequence[str]) -> bool:
+    return any(os.path.lexists(os.path.join(folder, name)) for name in names)
+
+
+def _config(folder: str, seen: Pinned, asked: bool, lang: str) -> Piece:
+    piece = Piece("config", CONFIG_NAME, configuration(seen, lang))
+    if os.path.lexists(os.path.join(folder, CONFIG_NAME)):
+        return piece.kept("exists")
+    if has_section(os.path.join(folder, "pyproject.toml")):
+        return msgspec.structs.replace(piece, path="pyproject.toml").kept("exists.section")
+    if seen.projects > 1 and not asked:
+        return msgspec.structs.replace(piece, count=seen.projects).kept("several")
+    return piece
+
+
+def _settled(folder: str, piece: Piece) -> Piece:
+    """The piece as it is, or kept from being written by what is there."""
+    place = os.path.join(folder, *piece.path.split("/"))
+    if not os.path.lexists(place):
+        return piece
+    if "npulint" in _beginning(place):
+        return piece.kept("exists.has")
+    return piece.kept("exists.add" if piece.snippet else "exists")
+
+
+def _beginning(place: str) -> str:
+    from npulint.discover.regular import read_head
+
+    return read_head(place, _LIMIT).decode("utf-8", "replace")
+
+
+def _snippet(part: str, text: str) -> str:
+    """What a file of this kind that is there already needs of the template."""
+    if part == "pre-commit":
+        return text[text.index("repos:\n") + len("repos:\n") :]
+    if part == "gitlab":
+        return text[text.index("npulint:\n") :]
+    if part == "vscode":
+        task = json.loads(text)["tasks"][0]
+        return json.dumps(task, indent=2, ensure_ascii=False)
+    return ""

@@ -1,0 +1,100 @@
+"""The configuration file of a project that has none: explained, and with the versions that the project pins."""
+
+from __future__ import annotations
+
+import os
+
+import msgspec
+
+from npulint.assemble.torch_release import torch_release
+from npulint.discover.files import discover
+from npulint.discover.projects import group
+from npulint.facts.model import Fact, FileFacts
+from npulint.read.files import load, read
+from npulint.read.requirement import release
+from npulint.report.terminal import harmless
+from npulint.settings import DOCS_URL
+from npulint.texts import say
+
+_TENSORFLOW = ("tensorflow", "tensorflow-gpu", "tensorflow-cpu")
+_TORCH = ("torch-npu", "torch")
+_NOT_DEPENDENCIES = ("mixlist", "cuda", "shell")
+
+
+class Pinned(msgspec.Struct, frozen=True):
+    """What a folder tells about its target: versions with the place (``file:line``) that pins them, both empty when
+    nothing does, and how many `projects` lie below."""
+
+    tensorflow: tuple[str, str] = ("", "")
+    torch: tuple[str, str] = ("", "")
+    projects: int = 1
+
+
+def look(folder: str) -> Pinned:
+    """Read what a folder pins. Of several projects nothing is told but their number."""
+    projects = group(discover([folder]).files)
+    if len(projects) > 1:
+        return Pinned(projects=len(projects))
+    sources = [file for files in projects.values() for file in files if file.kind not in _NOT_DEPENDENCIES]
+    files = [read(load(source)) for source in sources]
+    pins = [fact for file in files for fact in file.facts if fact.kind == "dependency"]
+    return Pinned(_tensorflow(pins, folder), _torch(files, pins, folder))
+
+
+def _tensorflow(pins: list[Fact], folder: str) -> tuple[str, str]:
+    """The release that all pins agree on, if there is an adapter for it."""
+    found: dict[tuple[int, int], Fact] = {}
+    for fact in pins:
+        number = release(str(fact.get("version") or "")) if fact.name in _TENSORFLOW else None
+        if number is not None and (number == (1, 15) or number[0] == 2):
+            found.setdefault(number, fact)
+    if len(found) != 1:
+        return "", ""
+    (fact,) = found.values()
+    return str(fact.get("version")).lstrip("=v"), _place(fact, folder)
+
+
+def _torch(files: list[FileFacts], pins: list[Fact], folder: str) -> tuple[str, str]:
+    version = torch_release(files)
+    fact = next((f for name in _TORCH for f in pins if f.name == name and version in str(f.get("version") or "")), None)
+    return (version, _place(fact, folder)) if version and fact is not None else ("", "")
+
+
+def _place(fact: Fact, folder: str) -> str:
+    return f"{os.path.relpath(fact.path, folder).replace(os.sep, '/')}:{fact.span.line}"
+
+
+def configuration(seen: Pinned, lang: str) -> str:
+    """The text of npulint.toml in ``en`` or ``zh``; what is only suggested is a comment."""
+    lines = [
+        *_comment(say(lang, "init.config.head")),
+        *_comment(say(lang, "init.config.more", url=DOCS_URL)),
+        "",
+        *_comment(say(lang, "init.config.fail-on")),
+        'fail-on = "error"',
+        "",
+        *_comment(say(lang, "init.config.ignore")),
+        '# ignore = ["unfused-optimizer-under-apex-amp"]',
+        "",
+        *_comment(say(lang, "init.config.exclude")),
+        '# extend-exclude = ["third_party/"]',
+        "",
+        *_comment(say(lang, "init.config.target")),
+        "[target]",
+        *_version("tensorflow", seen.tensorflow, "1.15", lang),
+        *_version("torch", seen.torch, "2.7", lang),
+        '# cann = "8.0"',
+        '# soc = "910B"',
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _comment(text: str) -> list[str]:
+    return [f"# {line}" for line in text.split("\n")]
+
+
+def _version(key: str, pin: tuple[str, str], example: str, lang: str) -> list[str]:
+    version, place = pin
+    if not version:
+        return [f'# {key} = "{example}"']
+    return [f'{key} = "{version}"  # {say(lang, "init.config.pinned", place=harmless(place))}']

@@ -1,0 +1,37 @@
+"""What a run speaks about, when it knows more files than those that were named."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import msgspec
+
+from npulint.facts.model import Span
+from npulint.findings import Finding
+
+Spot: TypeAlias = tuple[str, str, Span]
+"""Where a check speaks: code, path and span."""
+
+
+class Scope(msgspec.Struct, frozen=True):
+    """The `silent` files were only read because the named ones cannot be judged without them. `caused` are findings in
+    silent files that a change of the named ones brought about."""
+
+    silent: frozenset[str] = frozenset()
+    caused: frozenset[Spot] = frozenset()
+
+    def about(self, one: Finding) -> bool:
+        """Whether the finding is told: it lies in a file that is not silent, rests on a place there, or was caused."""
+        if one.path not in self.silent or spot(one) in self.caused:
+            return True
+        return any(place.path not in self.silent for place in one.related)
+
+
+def spot(one: Finding) -> Spot:
+    """Where a finding stands."""
+    return one.code, one.path, one.span
+
+
+def spots(one: Finding) -> set[Spot]:
+    """The same of all places that a finding names, as if it stood there."""
+    return {spot(one), *((one.code, place.path, place.span) for place in one.related)}

@@ -1,0 +1,33 @@
+"""The sentences of the language server."""
+
+from __future__ import annotations
+
+TEXTS: dict[str, tuple[str, str]] = {
+    "server.missing": (
+        'the language server needs pygls: pip install "npulint[lsp]"',
+        '语言服务器依赖 pygls，请安装：pip install "npulint[lsp]"',
+    ),
+    "server.why": ("Why it matters:", "原因："),
+    "server.todo": ("What to do:", "建议："),
+    "server.page": ("The page of this check", "此检查的说明页面"),
+    "server.show": ("Show the page of `{name}`", "查看 `{name}` 的说明"),
+    "server.ignore.line": ("Ignore `{name}` here", "在此处忽略 `{name}`"),
+    "server.ignore.file": ("Ignore `{name}` in this file", "在此文件中忽略 `{name}`"),
+    "server.unignore": ("Remove the name from the comment", "从注释中删除此名称"),
+    "server.fix": ("Fix: {text}", "修复：{text}"),
+    "server.fix.unsafe": ("Fix (may change results): {text}", "修复（可能影响结果）：{text}"),
+    "server.fix.all": ("Apply all safe npulint fixes in this file", "应用此文件中全部安全的 npulint 修复"),
+    "server.settings": (
+        "npulint: a setting of the editor is not understood: {text}",
+        "npulint：无法识别的编辑器设置：{text}",
+    ),
+    "server.config": (
+        "npulint: the configuration cannot be used, the last good one stays in force: {text}",
+        "npulint：配置无法使用，将沿用上一次有效的配置：{text}",
+    ),
+    "server.internal": (
+        "npulint: a check failed because of a bug in npulint; the log of the language server tells more",
+        "npulint：npulint 的缺陷导致检查失败，详见语言服务器日志",
+    ),
+    "server.progress": ("npulint: checking the workspace", "npulint：正在检查工作区"),
+}
