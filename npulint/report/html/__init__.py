@@ -1,0 +1,69 @@
+"""The HTML report: one page that holds everything it needs, for the engineer and for who waits for him."""
+
+from __future__ import annotations
+
+from npulint import __version__
+from npulint.findings import RunResult
+from npulint.report.html.assets import asset, icon, policy
+from npulint.report.html.charts import patterns
+from npulint.report.html.closing import run, silenced, unread
+from npulint.report.html.findings import findings
+from npulint.report.html.overview import overview
+from npulint.report.html.page import Page
+from npulint.report.html.programs import programs
+from npulint.report.html.verdict import banner, first, target, verdict
+from npulint.report.view import View
+from npulint.texts import say
+
+_LANGUAGES = {"en": "en", "zh": "zh-CN"}
+
+
+def render(result: RunResult, view: View) -> str:
+    """The whole page. It can be read without scripts, asks for nothing from anywhere, and tells no time."""
+    page = Page(result, view)
+    answer = verdict(page)
+    parts = [
+        ("first", first(page)),
+        ("overview", overview(page)),
+        ("programs", programs(page)),
+        ("findings", findings(page)),
+        ("silenced", silenced(page)),
+        ("unread", unread(page)),
+        ("run", run(page)),
+    ]
+    lang, title = page.lang, say(page.lang, "html.title")
+    links = "".join(
+        f'<li><a href="#{name}">{say(lang, f"html.section.{name}")}</a></li>' for name, body in parts if body
+    )
+    main = "\n".join(body for _, body in parts if body)
+    style, script = asset("page.css"), asset("page.js")
+    return f"""<!DOCTYPE html>
+<html lang="{_LANGUAGES[lang]}">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy(style, script)}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="referrer" content="no-referrer">
+<meta name="generator" content="npulint {__version__}">
+<title>{say(lang, f"html.verdict.{answer.word}")} · {title}</title>
+<link rel="icon" href="{icon(answer.word)}">
+<style>{style}</style>
+</head>
+<body>
+<a class="skip" href="#findings">{say(lang, "html.skip")}</a>
+{patterns()}
+<header class="top"><div>
+<h1>{title}</h1>
+{target(page)}
+</div></header>
+<nav aria-label="{say(lang, "html.sections")}"><ul>{links}</ul></nav>
+<main>
+{banner(page, answer)}
+{main}
+</main>
+<footer>npulint {__version__}</footer>
+<script>{script}</script>
+</body>
+</html>
+"""

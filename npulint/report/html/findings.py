@@ -1,0 +1,123 @@
+"""The findings by check: what is true of all findings of a check is said once, then a card for each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from npulint.findings import Finding, Related
+from npulint.report.html.edits import change
+from npulint.report.html.filters import filters
+from npulint.report.html.markup import attribute, identifier, outside, paragraph, prose, section, words
+from npulint.report.html.page import Page
+from npulint.report.html.source import frame
+from npulint.report.summary import first_steps
+from npulint.texts import count, say
+
+_HEAD = 8  # cards of a check that are shown at once
+_RELATED = 3  # related places that are shown at once
+_MOST_RELATED = 40
+
+
+def findings(page: Page) -> str:
+    """The section with all findings, the gravest checks first."""
+    lang = page.lang
+    groups: dict[str, list[tuple[str, Finding]]] = {}
+    for name, one in page.numbered():
+        groups.setdefault(one.code, []).append((name, one))
+    cards = _cards(page, groups)
+    order = [step.first.code for step in first_steps(page.carried, len(groups))]
+    body = "\n".join(_group(page, groups[code], cards) for code in order)
+    cut = len(page.shown) - len(page.carried)
+    parts = [
+        f'<p class="cut">{count(lang, "html.findings.cut", cut)}</p>' if cut else "",
+        filters(page) if page.carried else f"<p>{say(lang, 'html.findings.none')}</p>",
+        f'<div id="groups">\n{body}\n</div>' if body else "",
+    ]
+    told = "\n".join(part for part in parts if part)
+    return section("findings", say(lang, "html.section.findings"), told)
+
+
+def _cards(page: Page, groups: dict[str, list[tuple[str, Finding]]]) -> dict[str, str]:
+    """The card of each finding by its id. They are made in the order of files, so that each file is read once."""
+    spoken = {code: group[0][1] for code, group in groups.items()}
+    return {name: _card(page, name, one, spoken[one.code]) for name, one in page.numbered()}
+
+
+def _group(page: Page, group: Sequence[tuple[str, Finding]], cards: dict[str, str]) -> str:
+    lang, one = page.lang, group[0][1]
+    told = page.view.page(one.code)
+    title = prose(told.title) if told is not None and told.title else words(one.name)
+    tags = [
+        f"<code>{words(one.name)}</code>",
+        f"<code>{words(one.code)}</code>",
+        say(lang, f"category.{one.category}"),
+        words(one.topic),
+        outside(one.url, say(lang, "html.documentation")),
+    ]
+    listed = " ".join(f"<span>{tag}</span>" for tag in tags if tag)
+    head, rest = group[:_HEAD], group[_HEAD:]
+    places = "\n".join(cards[name] for name, _ in head)
+    more = ""
+    if rest:
+        hidden = "\n".join(cards[name] for name, _ in rest)
+        summary = f"<b>{len(rest)}</b> {say(lang, 'html.rest')}"
+        more = f'\n<details class="rest"><summary>{summary}</summary><div class="cards">\n{hidden}\n</div></details>'
+    return (
+        f'<section class="group" id="{identifier("check", one.code)}" data-category="{attribute(one.category)}" '
+        f'data-topic="{attribute(one.topic)}">\n<header><h3>{title}</h3> <b class="n">{len(group)}</b>'
+        f'<p class="tags">{listed}</p></header>\n<div class="advice">{_advice(page, one)}</div>\n'
+        f'<div class="cards">\n{places}\n</div>{more}\n</section>'
+    )
+
+
+def _advice(page: Page, one: Finding, why: bool = True, fix: bool = True) -> str:
+    lang = page.lang
+    told = ""
+    if why and one.why:
+        told += f'<p class="why"><b>{say(lang, "why")}</b> <span>{paragraph(one.why)}</span></p>'
+    if fix and one.fix.text:
+        aside = ""
+        if one.fix.applicability != "manual":
+            aside = f' <span class="apply">{say(lang, f"applicability.{one.fix.applicability}")}</span>'
+        told += f'<p class="fix"><b>{say(lang, "fix")}</b> <span>{paragraph(one.fix.text)}{aside}</span></p>'
+    return told
+
+
+def _card(page: Page, name: str, one: Finding, spoken: Finding) -> str:
+    """One finding. What `spoken`, the first of its check, says of all is not said again."""
+    lang, span = page.lang, one.span
+    place = f"{words(page.paths(one.path))}:{span.line}:{span.column}"
+    asides = []
+    if one.confidence != "high":
+        asides.append(say(lang, "confidence", level=say(lang, f"confidence.{one.confidence}")))
+    if one.places > 1:
+        asides.append(count(lang, "html.speaks-for", one.places))
+    if one.program and one.program != one.path:
+        asides.append(f'{say(lang, "html.of-program")} <span class="path">{words(page.paths(one.program))}</span>')
+    told = "".join(f"<span>{aside}</span>" for aside in asides)
+    mark = f'<code class="print" title="{say(lang, "html.fingerprint")}">{words(one.fingerprint)}</code>'
+    own = _advice(page, one, one.why != spoken.why, one.fix.text != spoken.fix.text)
+    return (
+        f'<article class="f {one.severity}" id="{name}" data-s="{one.severity}">'
+        f'<h4><b class="s {one.severity}">{say(lang, f"severity.{one.severity}")}</b> {prose(one.message)}</h4>'
+        f'<p class="at"><a class="path" href="#{name}">{place}</a>{told}{mark if one.fingerprint else ""}</p>'
+        f"{frame(one.path, page.view.lines(one.path), span, say(lang, 'html.source'))}"
+        f"{_related(page, one.related)}{own}{change(page, one)}</article>"
+    )
+
+
+def _related(page: Page, places: Sequence[Related]) -> str:
+    if not places:
+        return ""
+    rows = [
+        f'<li><span class="path">{words(page.paths(place.path))}:{place.span.line}</span> '
+        f"{prose(place.message)} {page.line(place.path, place.span.line)}</li>"
+        for place in places[:_MOST_RELATED]
+    ]
+    shown, rest = rows[:_RELATED], rows[_RELATED:]
+    more = ""
+    if rest:
+        cut = count(page.lang, "html.rows.cut", len(places) - len(rows)) if len(places) > len(rows) else ""
+        summary = count(page.lang, "html.more", len(places) - len(shown))
+        more = f"<details><summary>{summary}</summary><ul>{''.join(rest)}</ul>{cut}</details>"
+    return f'<div class="related"><h5>{say(page.lang, "html.related")}</h5><ul>{"".join(shown)}</ul>{more}</div>'

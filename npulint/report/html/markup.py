@@ -1,0 +1,92 @@
+"""HTML written by hand. Foreign text gets onto the page only through the functions of this module."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from html import escape
+
+from npulint.report.terminal import harmless
+
+_LINKED = ("https://", "http://", "file://")  # anything else could be a script
+_UNSAFE = re.compile("[^A-Za-z0-9_-]")
+_BLANKS = re.compile("[ \t\r\n]+")
+_ABSOLUTE = re.compile("/|[A-Za-z]:/")
+
+
+def words(text: str) -> str:
+    """`text` for the content of an element, on one line, its unseen characters as escapes."""
+    return escape(harmless(text), quote=False)
+
+
+def attribute(text: str) -> str:
+    """`text` for an attribute in double quotes."""
+    return escape(harmless(text), quote=True)
+
+
+def prose(text: str) -> str:
+    """`text` as `words`, with what stands between backticks as code; one without a partner stays what it is."""
+    if "`" not in text:
+        return words(text)
+    parts = words(text).split("`")
+    if len(parts) % 2 == 0:
+        parts[-2:] = ["`".join(parts[-2:])]
+    return "".join(f"<code>{part}</code>" if place % 2 else part for place, part in enumerate(parts))
+
+
+def paragraph(text: str) -> str:
+    """`prose` of a text whose line breaks mean nothing."""
+    return prose(_BLANKS.sub(" ", text).strip(" "))
+
+
+def identifier(prefix: str, name: str) -> str:
+    """An element's id made of a code or a fingerprint."""
+    return f"{prefix}-{_UNSAFE.sub('_', name)}"
+
+
+def outside(url: str, label: str) -> str:
+    """A link that leaves the page; only its `label` when `url` is no address of a page."""
+    if not url.lower().startswith(_LINKED):
+        return words(label) if url else ""
+    return f'<a href="{attribute(url)}" target="_blank" rel="noopener noreferrer">{words(label)}</a>'
+
+
+def table(caption: str, heads: Sequence[str], rows: Iterable[Sequence[str]], name: str = "") -> str:
+    """A table of cells that are markup already; the first cell of a row is its header."""
+    marked = f' class="{name}"' if name else ""
+    top = "".join(f'<th scope="col">{head}</th>' for head in heads)
+    body = "\n".join(
+        f'<tr><th scope="row">{row[0]}</th>' + "".join(f"<td>{cell}</td>" for cell in row[1:]) + "</tr>" for row in rows
+    )
+    return (
+        f'<div class="wide"><table{marked}><caption>{caption}</caption>\n'
+        f"<thead><tr>{top}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>"
+    )
+
+
+def section(name: str, title: str, body: str, kind: str = "") -> str:
+    """A part of the page with a heading."""
+    marked = f' class="{kind}"' if kind else ""
+    head = f'<h2 id="{name}-title">{title}</h2>'
+    return f'<section id="{name}"{marked} aria-labelledby="{name}-title">\n{head}\n{body}\n</section>'
+
+
+class Paths:
+    """How paths are told: those that name a place of the machine without the folder that all of them share."""
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        folders = [path.split("/")[:-1] for path in paths if _ABSOLUTE.match(path)]
+        shared = _shared(min(folders), max(folders)) if folders else []
+        self.root = shared[-1] if len(shared) > 1 else ""
+        self._cut = len("/".join(shared)) + 1 if shared else 0
+
+    def __call__(self, path: str) -> str:
+        """The path as it is told; not yet escaped."""
+        return path[self._cut :] if self._cut and _ABSOLUTE.match(path) else path
+
+
+def _shared(one: Sequence[str], other: Sequence[str]) -> Sequence[str]:
+    for index, part in enumerate(one):
+        if index >= len(other) or other[index] != part:
+            return one[:index]
+    return one

@@ -1,0 +1,81 @@
+"""What the parts of the page share: the findings that are shown, where each of them is, and the source."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from npulint.facts.model import Span
+from npulint.findings import Evidence, Finding, RunResult
+from npulint.report.html.markup import Paths, attribute, identifier, words
+from npulint.report.html.source import line_of
+from npulint.report.view import View, visible
+from npulint.settings import RANK
+
+CARDS = 20_000  # findings that are on the page; more make it too large to use
+
+
+class Page:
+    """One report. `shown` are the findings that it counts, `carried` those that it shows: the gravest `CARDS`."""
+
+    def __init__(self, result: RunResult, view: View) -> None:
+        self.result = result
+        self.view = view
+        self.lang = view.lang
+        self.shown = visible(result, view)
+        self.carried = _gravest(self.shown)
+        self.paths = Paths(_paths(result))
+        self._ids: list[str] = []
+        self._at: dict[tuple[str, str, Span], str] = {}
+        taken: set[str] = set()
+        for number, one in enumerate(self.carried):
+            name = identifier("f", one.fingerprint or f"{number}")
+            if name in taken:
+                name = identifier("f", f"{one.fingerprint}-{number}")
+            taken.add(name)
+            self._ids.append(name)
+            self._at.setdefault((one.code, one.path, one.span), name)
+
+    def numbered(self) -> list[tuple[str, Finding]]:
+        """The findings of the page with the ids of their cards, in the order of the run."""
+        return list(zip(self._ids, self.carried, strict=True))
+
+    def place(self, path: str, line: int) -> str:
+        """``path:line`` as markup that may be broken after a slash."""
+        return f"{words(self.paths(path)).replace('/', '/<wbr>')}:{line}"
+
+    def link(self, evidence: Evidence) -> str:
+        """The place of some evidence, leading to the finding there if it is on the page."""
+        text = f'<span class="path">{self.place(evidence.path, evidence.span.line)}</span>'
+        target = self._at.get((evidence.code, evidence.path, evidence.span))
+        return text if target is None else f'<a href="#{target}">{text}</a>'
+
+    def finding(self, one: Finding) -> str:
+        """A link to the card of a finding."""
+        return self.link(Evidence(one.path, one.span, one.name, one.code))
+
+    def check(self, code: str, label: str) -> str:
+        """A link to the findings of a check; `label` is markup."""
+        return f'<a href="#{attribute(identifier("check", code))}">{label}</a>'
+
+    def line(self, path: str, number: int) -> str:
+        """A line of source as code."""
+        return line_of(path, self.view.lines(path), number)
+
+
+def _gravest(findings: Sequence[Finding]) -> list[Finding]:
+    if len(findings) <= CARDS:
+        return list(findings)
+    order = sorted(range(len(findings)), key=lambda index: (-RANK[findings[index].severity], index))
+    return [findings[index] for index in sorted(order[:CARDS])]
+
+
+def _paths(result: RunResult) -> set[str]:
+    found = {one.path for one in result.findings} | {one.finding.path for one in result.silenced}
+    found |= {place.path for one in result.findings for place in one.related}
+    found |= {edit.path for one in result.findings for edit in one.fix.edits}
+    found |= {problem.path for problem in result.unread}
+    for program in result.programs:
+        found.add(program.entry)
+        found |= {item.evidence.path for item in program.checklist if item.evidence is not None}
+        found |= {failure.path for item in program.checklist for failure in item.failures}
+    return found

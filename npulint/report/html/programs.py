@@ -1,0 +1,106 @@
+"""The readiness lists: one for each program that trains, and the other programs in a table."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from npulint.findings import ChecklistItem, Evidence, ProgramSummary
+from npulint.report.html.charts import STATUSES, bar
+from npulint.report.html.markup import paragraph, prose, section, table, words
+from npulint.report.html.page import Page
+from npulint.report.readiness import lists, tally
+from npulint.texts import count, known, say
+
+_PROGRAMS = 500
+_PRINTED = 12  # programs whose lists are printed without being opened before
+_FEW = 3  # programs whose lists are open from the beginning
+_PLACES = 5  # failing places that are named at once
+_FAMILIES = ("framework", "state", "devices")
+
+
+def programs(page: Page) -> str:
+    """The section about programs."""
+    lang = page.lang
+    listed = lists(page.result)
+    clear = sum(all(item.status != "failed" for item in program.checklist) for program in listed)
+    said = count(lang, "html.programs.clear", len(listed), clear=clear) if listed else say(lang, "html.programs.none")
+    shown = listed[:_PROGRAMS]
+    many = len(listed) > _PRINTED
+    parts = [f"<p>{said}</p>"]
+    if many:
+        parts.append(f'<p class="folded">{say(lang, "html.programs.folded")}</p>')
+    parts += [_program(page, program, len(listed) <= _FEW or not place) for place, program in enumerate(shown)]
+    if len(listed) > len(shown):
+        parts.append(f'<p class="cut">{count(lang, "html.programs.cut", len(listed) - len(shown))}</p>')
+    parts.append(_others(page, [program for program in page.result.programs if not program.checklist]))
+    body = "\n".join(part for part in parts if part)
+    return section("programs", say(lang, "html.section.programs"), body, "many" if many else "")
+
+
+def _program(page: Page, program: ProgramSummary, opened: bool) -> str:
+    lang = page.lang
+    entry = page.paths(program.entry)
+    found = Counter(item.status for item in program.checklist)
+    told = tally(program, lang)
+    drawn = bar(found, STATUSES, sum(found.values()), told)
+    heads = [say(lang, f"html.{word}") for word in ("item", "status", "evidence", "look")]
+    rows = [_item(page, item) for item in program.checklist]
+    caption = f'<span class="unseen">{say(lang, "readiness", entry=words(entry))}</span>'
+    return (
+        f'<details class="program"{" open" if opened else ""}><summary><span class="path">{words(entry)}</span>'
+        f'<span class="traits">{_traits(program, lang)}</span>{drawn}<span class="tally">{told}</span></summary>\n'
+        f"{table(caption, heads, rows, 'list')}</details>"
+    )
+
+
+def _item(page: Page, item: ChecklistItem) -> Sequence[str]:
+    status = f'<b class="status {item.status}">{say(page.lang, f"status.{item.status}")}</b>'
+    return prose(item.title), status, _evidence(page, item), paragraph(item.look)
+
+
+def _evidence(page: Page, item: ChecklistItem) -> str:
+    if item.status == "failed" and item.failures:
+        places = [_failure(page, one) for one in item.failures[:_PLACES]]
+        rest = [_failure(page, one) for one in item.failures[_PLACES:]]
+        more = ""
+        if rest:
+            listed = "".join(f"<li>{one}</li>" for one in rest)
+            more = f"<details><summary>{count(page.lang, 'html.more', len(rest))}</summary><ul>{listed}</ul></details>"
+        return f"<ul>{''.join(f'<li>{one}</li>' for one in places)}</ul>{more}"
+    return "" if item.evidence is None else _failure(page, item.evidence)
+
+
+def _failure(page: Page, evidence: Evidence) -> str:
+    check = f" <code>{words(evidence.check)}</code>" if evidence.check else ""
+    return page.link(evidence) + (check or f" {page.line(evidence.path, evidence.span.line)}".rstrip())
+
+
+def _traits(program: ProgramSummary, lang: str) -> str:
+    """Framework, modes, state, what it does, and how many files it has."""
+    values = [(family, getattr(program, family)) for family in _FAMILIES]
+    values[1:1] = [("mode", mode) for mode in program.modes]
+    values += [("role", role) for role in program.roles]
+    told = [_word(family, value, lang) for family, value in values if value not in ("", "unknown")]
+    return say(lang, "list.and").join([*told, count(lang, "html.files", program.files)])
+
+
+def _word(family: str, value: str, lang: str) -> str:
+    return say(lang, f"{family}.{value}") if known(f"{family}.{value}") else words(value)
+
+
+def _others(page: Page, others: Sequence[ProgramSummary]) -> str:
+    if not others:
+        return ""
+    lang = page.lang
+    shown = others[:_PROGRAMS]
+    rows = [
+        [f'<span class="path">{words(page.paths(program.entry))}</span>', _traits(program, lang)] for program in shown
+    ]
+    cut = count(lang, "html.rows.cut", len(others) - len(shown)) if len(others) > len(shown) else ""
+    caption = f'<span class="unseen">{count(lang, "html.programs.others", len(others))}</span>'
+    heads = [say(lang, "html.program"), f'<span class="unseen">{say(lang, "html.traits")}</span>']
+    return (
+        f'<details class="program others"><summary>{count(lang, "html.programs.others", len(others))}</summary>\n'
+        f"{table(caption, heads, rows, 'list')}{cut}</details>"
+    )

@@ -1,0 +1,127 @@
+"""Source frames on a page: a few lines of context, the marked part highlighted. The file may have changed since
+it was read, so nothing here trusts a line or column to exist."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from npulint.facts.model import Span
+from npulint.lines import cell_line
+from npulint.report.terminal import harmless
+
+_CONTEXT = 2  # lines on both sides
+_TALL = 10  # lines of a statement that are all shown
+_WIDE = 200  # characters of a line that are shown
+_LEAD = 60  # of them before the marked part of a line that is longer
+_ROOMY = 88  # characters that fit without scrolling on most screens
+_GAP = "⋯"
+
+
+def frame(path: str, source: Sequence[str], span: Span, label: str) -> str:
+    """The source around `span`; empty when there is none. `label` names it where it has to be scrolled."""
+    if not 0 < span.line <= len(source):
+        return ""
+    last = min(max(span.line, span.end_line), len(source))
+    texts = _texts(path, source, span.line, last)
+    indent = _indent(list(texts.values()))
+    shown = _numbers(texts, span.line, last)
+    rows = []
+    longest = 0
+    for number in shown:
+        if not number:
+            rows.append(_GAP)
+            continue
+        pieces = _window(*_parts(texts[number], number, span, last, indent))
+        longest = max(longest, sum(map(len, pieces)))
+        rows.append(_marked(*pieces))
+    gutter = "\n".join(str(number) if number else "" for number in shown)
+    focus = f' tabindex="0" role="group" aria-label="{escape(label)}"' if longest > _ROOMY else ""
+    code = "\n".join(rows)
+    return f'<pre class="src"{focus}><span aria-hidden="true">{gutter}</span><code>{code}</code></pre>'
+
+
+def line_of(path: str, source: Sequence[str], number: int) -> str:
+    """One line as code, for places that explain; empty when there is none."""
+    if not 0 < number <= len(source):
+        return ""
+    text = _text(path, source[number - 1]).strip(" \t")
+    shown = text[: _WIDE // 2] + ("…" if len(text) > _WIDE // 2 else "")
+    return f"<code>{_seen(shown)}</code>" if text else ""
+
+
+def _texts(path: str, source: Sequence[str], first: int, last: int) -> dict[int, str]:
+    """The lines to show by number: the statement, and neighbours that say something."""
+    notebook = path.endswith(".ipynb")
+    middle = {number: _text(path, source[number - 1]) for number in _span_numbers(first, last) if number}
+    before: dict[int, str] = {}
+    after: dict[int, str] = {}
+    for found, numbers in (
+        (before, range(first - 1, max(0, first - 1 - _CONTEXT), -1)),
+        (after, range(last + 1, min(len(source), last + _CONTEXT) + 1)),
+    ):
+        for number in numbers:
+            text = _text(path, source[number - 1])
+            if notebook and text == source[number - 1]:  # no line of this cell
+                break
+            found[number] = text
+        while found and not next(reversed(found.values())).strip():
+            found.popitem()
+    return {**dict(reversed(before.items())), **middle, **after}
+
+
+def _span_numbers(first: int, last: int) -> list[int]:
+    numbers = list(range(first, last + 1))
+    return numbers if len(numbers) <= _TALL else [*numbers[: _TALL - 3], 0, *numbers[-2:]]
+
+
+def _numbers(texts: dict[int, str], first: int, last: int) -> list[int]:
+    before = [number for number in texts if number < first]
+    return [*before, *_span_numbers(first, last), *(number for number in texts if number > last)]
+
+
+def _text(path: str, line: str) -> str:
+    if len(line) > 100_000:  # a whole notebook in one line, or data
+        return line
+    return cell_line(line) if path.endswith(".ipynb") else line
+
+
+def _indent(texts: Sequence[str]) -> int:
+    """How many blanks all lines begin with."""
+    starts = [text[: len(text) - len(text.lstrip(" \t"))] for text in texts if text.strip(" \t")]
+    least, most = min(starts, default=""), max(starts, default="")
+    return next((n for n, (one, other) in enumerate(zip(least, most, strict=False)) if one != other), len(least))
+
+
+def _parts(text: str, number: int, span: Span, last: int, indent: int) -> tuple[str, str, str]:
+    """The line before, in and after the span, without the first `indent` blanks."""
+    if not span.line <= number <= last:
+        return text[indent:], "", ""
+    begin = min(max(span.column - 1, 0), len(text)) if number == span.line else len(text) - len(text.lstrip(" \t"))
+    end = min(max(span.end_column - 1, begin), len(text)) if number == span.end_line else len(text)
+    if number == span.line and end == begin:
+        end = min(begin + 1, len(text))
+    return text[indent:begin], text[max(begin, indent) : end], text[max(end, indent) :]
+
+
+def _window(head: str, marked: str, tail: str) -> tuple[str, str, str]:
+    """A long line cut to what is around its marked part."""
+    if len(head) + len(marked) + len(tail) <= _WIDE:
+        return head, marked, tail.rstrip(" \t")
+    if marked and len(head) > _LEAD and len(head) + min(len(marked), _WIDE - _LEAD) > _WIDE:
+        head = "…" + head[-_LEAD:]
+    head = head[:_WIDE]
+    room = _WIDE - len(head)
+    if len(marked) > room:
+        return head, marked[:room] + "…", ""
+    room -= len(marked)
+    return head, marked, tail if len(tail) <= room else tail[:room] + "…"
+
+
+def _marked(head: str, marked: str, tail: str) -> str:
+    middle = f"<mark>{_seen(marked)}</mark>" if marked else ""
+    return f"{_seen(head)}{middle}{_seen(tail)}"
+
+
+def _seen(text: str) -> str:
+    return escape(harmless(text.replace("\t", "    ")), quote=False)

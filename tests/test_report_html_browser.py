@@ -1,0 +1,338 @@
+"""The HTML report in a real browser, opened from disk as its readers open it."""
+
+from __future__ import annotations
+
+import io
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from npulint.findings import RunResult
+from npulint.report.view import View
+from npulint.report.view import render as rendered
+from tests.html_support import hostile, large, large_source, page, squeezed
+from tests.project_support import ROOT, Project
+from tests.surface_support import finding, sample
+from tests.tools import needed
+
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+PHONE = {"width": 360, "height": 740}
+DESKTOP = {"width": 1280, "height": 900}
+MOMENT = 200  # milliseconds in which a filter answers; slow machines get a few times as long
+OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+CARDS = "Array.from(document.querySelectorAll('.f')).filter(f => !f.hidden)"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    path = needed("chromium", "chromium-browser", "google-chrome")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        one = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield one
+        one.close()
+
+
+class Opened:
+    """A page, and everything that it complained about or asked for."""
+
+    def __init__(self, tab: Any, address: str) -> None:
+        self.tab = tab
+        self.complaints: list[str] = []
+        self.requests: list[str] = []
+        tab.on("console", lambda message: self.complaints.append(message.text))
+        tab.on("pageerror", lambda error: self.complaints.append(str(error)))
+        tab.on("dialog", lambda dialog: self.complaints.append(dialog.message))
+        tab.on("request", lambda request: self.requests.append(request.url))
+        tab.goto(address)
+
+    def ask(self, script: str) -> Any:
+        """The value of a script."""
+        return self.tab.evaluate(script)
+
+    def shown(self) -> int:
+        """How many findings the filter lets through."""
+        number: int = self.ask(f"{CARDS}.length")
+        return number
+
+    def search(self, text: str) -> None:
+        """Type into the search field and wait until it was obeyed."""
+        self.tab.fill("input[type=search]", text)
+        self.tab.wait_for_timeout(150)
+
+
+Open = Callable[..., Opened]
+
+
+@pytest.fixture
+def opened(browser: Any, tmp_path: Path) -> Iterator[Open]:
+    contexts = []
+
+    def show(text: str, **options: Any) -> Opened:
+        path = tmp_path / "report.html"
+        path.write_text(text, encoding="utf-8")
+        context = browser.new_context(**{"viewport": DESKTOP, **options})
+        contexts.append(context)
+        return Opened(context.new_page(), path.as_uri())
+
+    yield show
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[str, list[dict[str, Any]]]]:
+    """The report on the sample projects in each language, and the findings that the JSON report has."""
+    folder = tmp_path_factory.mktemp("reports")
+    found = {}
+    for lang in ("en", "zh"):
+        target = folder / f"{lang}.html"
+        words = ("check", "--lang", lang, "--no-cache", "--format", "json", "--output", f"html={target}", "examples")
+        answer = Project(ROOT).run(*words)
+        found[lang] = (target.read_text(encoding="utf-8"), answer.findings)
+    return found
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_report_opens_in_silence(opened: Open, reports: Any, lang: str) -> None:
+    text, findings = reports[lang]
+    one = opened(text)
+    grave = sum(found["severity"] != "note" for found in findings)
+    assert one.shown() == grave > 0
+    numbers = one.ask("Array.from(document.querySelectorAll('.chart')[0].tBodies[0].rows, r => r.cells[5].innerText)")
+    assert sum(map(int, numbers)) == len(findings)
+    boxes = one.ask(
+        "Array.from(document.querySelectorAll('.chart rect'), r => r.getBoundingClientRect())"
+        ".map(b => [b.width, b.height, b.left + b.width])"
+    )
+    assert boxes
+    assert all(width > 0 and height > 5 for width, height, _ in boxes)
+    assert one.complaints == []
+    assert len(one.requests) == 1
+
+
+def test_bars_are_as_long_as_their_numbers_say(opened: Open) -> None:
+    one = opened(page(sample()))
+    rows = one.ask(
+        "Array.from(document.querySelectorAll('.chart')[0].tBodies[0].rows, r => [r.cells[5].innerText, "
+        "Array.from(r.querySelectorAll('rect'), b => b.getBoundingClientRect().width).reduce((a, b) => a + b, 0)])"
+    )
+    unit = rows[0][1] / int(rows[0][0])
+    assert unit > 10
+    for number, width in rows:
+        assert width == pytest.approx(int(number) * unit, abs=1)
+
+
+def test_filters_show_what_they_name(opened: Open) -> None:
+    one = opened(page(sample()))
+    tab = one.tab
+    assert one.shown() == 5
+    tab.locator("label.chip.note").click()
+    assert one.shown() == 6
+    tab.locator("label.chip.performance").click()
+    assert one.shown() == 4
+    assert tab.locator("output").inner_text() == "4 of 6 findings shown"
+    tab.locator("label.chip.performance").click()
+    tab.select_option("select[name=topic]", "dropout")
+    assert one.ask(f"new Set({CARDS}.map(f => f.closest('.group').dataset.topic)).size") == 1
+    tab.locator("button[type=reset]").click()
+    tab.wait_for_timeout(100)
+    assert one.shown() == 5
+    one.search("PLAIN-config allow_soft")
+    assert one.ask(f"{CARDS}.map(f => f.closest('.group').id)") == ["check-NPU1103"]
+    one.search("no such words")
+    assert one.shown() == 0
+    assert tab.locator(".no-match").is_visible()
+    assert tab.locator(".group:visible").count() == 0
+    assert one.complaints == []
+
+
+def test_numbers_beside_the_filters_follow_the_other_filters(opened: Open) -> None:
+    one = opened(page(sample()))
+    told = "Object.fromEntries(Array.from(document.querySelectorAll('.chip b'), b => [b.dataset.n, +b.innerText]))"
+    severities = Counter(found.severity for found in sample().findings)
+    assert {name: one.ask(told)[name] for name in severities} == severities
+    one.tab.locator("label.chip.performance").click()
+    assert one.ask(told)["warning"] == 2
+    assert one.ask(told)["performance"] == 2
+    assert one.ask(told)["hygiene"] == 0
+
+
+def test_grouping_by_file_and_back_loses_nothing(opened: Open) -> None:
+    one = opened(rendered("html", large(600), View(lines=large_source)))
+    order = "Array.from(document.querySelectorAll('.f'), f => f.id)"
+    before = one.ask(order)
+    one.tab.locator(".group-by label").nth(1).click()
+    assert sorted(one.ask(order)) == sorted(before)
+    assert one.ask("document.querySelectorAll('.group').length") == 200
+    assert one.ask(
+        "Array.from(document.querySelectorAll('.group')).every(g => Array.from(g.querySelectorAll('.f .at a'))"
+        ".every(a => a.textContent.startsWith(g.querySelector('h3').textContent + ':')))"
+    )
+    about = one.tab.locator(".f:visible .about").first
+    about.locator("summary").click()
+    about.locator(".advice").wait_for()
+    assert "The native operator runs on the host." in about.inner_text()
+    one.tab.locator(".group-by label").nth(0).click()
+    assert one.ask(order) == before
+    assert not one.tab.locator(".about:visible").count()
+    assert one.complaints == []
+
+
+def test_links_lead_to_findings_even_where_these_are_hidden(opened: Open) -> None:
+    one = opened(rendered("html", large(1500), View(lines=large_source)))
+    last = one.ask("Array.from(document.querySelectorAll('.rest .f')).pop().id")
+    note = one.ask("document.querySelector('.f.note').id")
+    for target, grouping in ((last, 0), (note, 0), (last, 1), (note, 1)):
+        one.tab.locator(".group-by label").nth(grouping).click()
+        one.search("nothing has these words")
+        one.ask(f"location.hash = '#{target}'")
+        one.tab.wait_for_timeout(400)
+        top = one.ask(f"document.getElementById('{target}').getBoundingClientRect().top")
+        assert 60 < top < 400
+    one.tab.locator(".steps a").first.click()
+    one.tab.wait_for_timeout(300)
+    group = one.ask("location.hash.slice(1)")
+    assert 60 < one.ask(f"document.getElementById('{group}').getBoundingClientRect().top") < 400
+    assert one.complaints == []
+
+
+def test_the_keyboard_is_enough(opened: Open) -> None:
+    one = opened(page(sample()))
+    one.tab.keyboard.press("Tab")
+    assert one.ask("document.activeElement.className") == "skip"
+    one.tab.keyboard.press("/")
+    one.tab.keyboard.type("native-dropout")
+    one.tab.wait_for_timeout(150)
+    assert one.shown() == 2
+    one.tab.locator("input[value=note]").focus()
+    one.tab.keyboard.press("Space")
+    one.search("")
+    assert one.shown() == 6
+
+
+def test_without_scripts_everything_is_there(opened: Open) -> None:
+    one = opened(page(sample()), java_script_enabled=False)
+    body = one.tab.locator("body").inner_text()
+    for found in sample().findings:
+        assert squeezed(found.fix.text) in squeezed(body)
+    assert not one.tab.locator("form").is_visible()
+    assert one.tab.locator(".f").count() == 6
+    assert one.complaints == []
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_paper_holds_every_finding_that_is_shown(opened: Open, reports: Any, lang: str) -> None:
+    from pypdf import PdfReader
+
+    text, findings = reports[lang]
+    one = opened(text)
+    printed = PdfReader(io.BytesIO(one.tab.pdf(format="A4")))
+    told = squeezed("".join(sheet.extract_text() for sheet in printed.pages))
+    for found in findings:
+        if found["severity"] != "note":
+            assert squeezed(found["message"]) in told
+            assert squeezed(f"{found['path']}:{found['line']}:{found['column']}") in told
+    one.tab.emulate_media(media="print")
+    assert not one.tab.locator("form").is_visible()
+    assert not one.tab.locator("nav").is_visible()
+    cut = one.ask(
+        "Array.from(document.querySelectorAll('.f, .src')).every(f => getComputedStyle(f).breakInside === 'avoid')"
+    )
+    assert cut
+
+
+def test_paper_shows_what_was_folded_also_without_scripts(opened: Open) -> None:
+    from pypdf import PdfReader
+
+    many = [finding(fingerprint=f"{number}", message=f"operator {number} of many") for number in range(20)]
+    one = opened(page(RunResult(many)), java_script_enabled=False)
+
+    printed = PdfReader(io.BytesIO(one.tab.pdf(format="A4")))
+    told = squeezed("".join(sheet.extract_text() for sheet in printed.pages))
+    assert all(f"operator{number}of" in told for number in range(20))
+
+
+@pytest.mark.parametrize(("size", "scheme"), [(PHONE, "dark"), (DESKTOP, "light"), (DESKTOP, "dark")])
+def test_nothing_bars_the_way(opened: Open, reports: Any, scheme: str, size: dict[str, int]) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    for text in (reports["zh"][0], page(hostile())) if scheme == "light" or size == PHONE else (page(hostile()),):
+        one = opened(text, viewport=size, color_scheme=scheme)
+        assert one.ask(OVERFLOW) <= 0
+        one.ask("document.querySelectorAll('details').forEach(d => { d.open = true })")
+        assert one.ask(OVERFLOW) <= 0
+        # browsers let the keyboard scroll what is too wide for a phone
+        skipped = {"rules": {"scrollable-region-focusable": {"enabled": size != PHONE}}}
+        violations = Axe().run(one.tab, options=skipped).response["violations"]
+        assert [(broken["id"], [node["target"] for node in broken["nodes"]][:3]) for broken in violations] == []
+
+
+def test_the_dark_page_is_dark_and_paper_is_white(opened: Open) -> None:
+    light = "getComputedStyle(document.body).backgroundColor.match(/\\d+/g).slice(0, 3).map(Number).every(n => n > 200)"
+    one = opened(page(sample()), color_scheme="dark")
+    assert not one.ask(light)
+    one.tab.emulate_media(media="print", color_scheme="dark")
+    assert one.ask(light)
+    assert opened(page(sample())).ask(light)
+
+
+def test_hostile_texts_stay_texts(opened: Open) -> None:
+    one = opened(page(hostile()))
+    one.tab.locator(".group-by label").nth(1).click()
+    for summary in one.tab.locator(".about summary:visible").all():
+        summary.click()
+    one.search("onerror")
+    assert one.shown() == 1
+    assert one.complaints == []
+    assert len(one.requests) == 1
+    assert one.ask("document.images.length") == 0
+
+
+TIMED = """async () => {
+  const begun = performance.now();
+  ACT;
+  await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+  return performance.now() - begun;
+}"""
+
+
+def test_ten_thousand_findings_stay_usable(opened: Open, record_property: Callable[[str, object], None]) -> None:
+    one = opened(rendered("html", large(10_000), View(lines=large_source)))
+    load = one.ask("performance.getEntriesByType('navigation')[0].duration")
+    elements = one.ask("document.querySelectorAll('*').length")
+    typed = "filters.q.value = '{}'; filters.topic.dispatchEvent(new Event('input', {{ bubbles: true }}))"
+    times = {}
+    for name, act in (
+        ("severity", "document.querySelector('input[value=note]').click()"),
+        ("category", "document.querySelector('input[value=performance]').click()"),
+        ("first search", typed.format("operator_77")),
+        ("search", typed.format("package_1 layer")),
+        ("all", typed.format("")),
+        ("by file", "document.querySelector('input[value=file]').click()"),
+    ):
+        times[name] = one.ask(TIMED.replace("ACT", act))
+    record_property("load", load)
+    record_property("times", times)
+    assert elements < 400_000
+    assert load < 8000
+    assert max(times[name] for name in times if name != "by file") < 3 * MOMENT
+    assert times["by file"] < 5000
+    assert one.complaints == []
+
+
+def test_an_empty_report_is_a_page_too(opened: Open) -> None:
+    one = opened(page(RunResult()))
+    assert one.tab.locator("h2").first.inner_text() == "Nothing was checked"
+    assert one.complaints == []
