@@ -13,7 +13,17 @@ from npulint.catalogue.check import Catalogue
 from npulint.cli.host import Host
 from npulint.cli.main import main
 from npulint.facts.model import Fact, Problem, Span
-from npulint.findings import ChecklistItem, Evidence, Finding, Fix, ProgramSummary, Related, RunResult, Silenced, Summary
+from npulint.findings import (
+    ChecklistItem,
+    Evidence,
+    Finding,
+    Fix,
+    ProgramSummary,
+    Related,
+    RunResult,
+    Silenced,
+    Summary,
+)
 from npulint.settings import Settings
 
 SOURCES: dict[str, list[str]] = {

@@ -8,7 +8,7 @@ from typing import Protocol, cast
 
 import msgspec
 
-from npulint.findings import Finding, RunResult
+from npulint.findings import Finding, RunResult, Silenced
 from npulint.lines import Lines
 from npulint.settings import RANK
 
@@ -34,13 +34,16 @@ def no_page(code: str) -> RulePage | None:
 
 
 class View(msgspec.Struct, frozen=True):
-    """`lang` is ``en`` or ``zh``. `shown_from` is the lowest severity to show. `width` is that of the
-    terminal in cells, 0 when nobody counts them: then no text is wrapped. `links` makes addresses links of the
-    terminal. `verbose` lists every related place. `lines` gives the source for frames, `page` what can be read about
-    the check with a code."""
+    """`lang` is ``en`` or ``zh``. `shown_from` is the lowest severity to show, `fail_on` the lowest that makes the run
+    fail (``never``: none does). `width` is that of the terminal in cells, 0 when nobody counts them: then no text is
+    wrapped. `links` makes addresses links of the terminal. `verbose` lists every related place. `lines` gives the
+    source for frames, `page` what can be read about the check with a code. `folder` is where paths begin, below the
+    root of the repository that is checked by CI; empty when they begin there. `limit` is the number of bytes that the
+    report may take, 0 for as many as its format allows."""
 
     lang: str = "en"
     shown_from: str = "note"
+    fail_on: str = "error"
     color: bool = False
     links: bool = False
     width: int = 0
@@ -48,6 +51,8 @@ class View(msgspec.Struct, frozen=True):
     statistics: bool = False
     lines: Lines = no_lines
     page: Callable[[str], RulePage | None] = no_page
+    folder: str = ""
+    limit: int = 0
 
 
 class _Format(Protocol):
@@ -64,3 +69,9 @@ def visible(result: RunResult, view: View) -> list[Finding]:
     """The findings that the view shows."""
     lowest = RANK[view.shown_from]
     return [finding for finding in result.findings if RANK[finding.severity] >= lowest]
+
+
+def visible_silenced(result: RunResult, view: View) -> list[Silenced]:
+    """What comments or the baseline silenced and the view would show otherwise."""
+    lowest = RANK[view.shown_from]
+    return [one for one in result.silenced if RANK[one.finding.severity] >= lowest]

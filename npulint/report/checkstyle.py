@@ -1,0 +1,33 @@
+"""Checkstyle's XML, which Jenkins, reviewdog and many editors read. Only visible findings have a place in it."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+from npulint.findings import Finding, RunResult
+from npulint.report.view import View, visible
+from npulint.report.xmltext import DECLARATION, element
+
+_VERSION = "4.3"  # of the format, which has not changed since
+_SEVERITY = {"error": "error", "warning": "warning", "note": "info"}
+
+
+def render(result: RunResult, view: View) -> str:
+    """A file element for every file with findings, and in it an error element for every finding."""
+    findings = sorted(visible(result, view), key=lambda finding: finding.path)
+    files = [
+        element("file", {"name": path}, "".join(map(_error, group)), "  ")
+        for path, group in groupby(findings, key=lambda finding: finding.path)
+    ]
+    return DECLARATION + element("checkstyle", {"version": _VERSION}, "".join(files))
+
+
+def _error(finding: Finding) -> str:
+    attributes: dict[str, str | int] = {
+        "line": max(1, finding.span.line),
+        "column": max(1, finding.span.column),
+        "severity": _SEVERITY[finding.severity],
+        "message": finding.message,
+        "source": f"npulint.{finding.code}",
+    }
+    return element("error", attributes, indent="    ")

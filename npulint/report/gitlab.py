@@ -1,0 +1,69 @@
+"""The Code Quality report of GitLab, which shows the findings of a merge request.
+
+GitLab knows five severities. An error becomes ``critical``: the run fails or trains wrongly. A warning becomes
+``major`` and a note ``info``, for nothing breaks without it. ``blocker`` is left to people, and ``minor`` to nobody: a
+finding that is not sure is no smaller for that. GitLab does not show the name of a check, so the description begins
+with it. It drops findings with equal fingerprints, and compares fingerprints to tell new findings from old ones, so
+they are unique and survive moved lines. Silenced findings have no place in this format.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from npulint.digest import blake2b
+from npulint.findings import Finding, RunResult
+from npulint.report.json import encodable
+from npulint.report.terminal import harmless
+from npulint.report.view import View, visible
+
+SEVERITY = {"error": "critical", "warning": "major", "note": "info"}
+CATEGORY = {
+    "functional": "Bug Risk",
+    "precision": "Bug Risk",
+    "performance": "Performance",
+    "hygiene": "Style",
+}
+
+
+def render(result: RunResult, view: View) -> str:
+    """A JSON array with an issue for every finding."""
+    seen: set[str] = set()
+    issues = [_issue(finding, _unique(finding, seen)) for finding in visible(result, view)]
+    return msgspec.json.format(msgspec.json.encode(encodable(issues)), indent=2).decode() + "\n"
+
+
+def _issue(finding: Finding, fingerprint: str) -> dict[str, Any]:
+    first = max(1, finding.span.line)
+    advice = "\n\n".join(filter(None, (finding.why, finding.fix.text, finding.url)))
+    return {
+        "type": "issue",
+        "description": f"{finding.name}: {harmless(finding.message)}",
+        "check_name": finding.name,
+        "content": {"body": advice},
+        "categories": [CATEGORY.get(finding.category, "Bug Risk")],
+        "severity": SEVERITY[finding.severity],
+        "fingerprint": fingerprint,
+        "location": {
+            "path": finding.path.removeprefix("./"),
+            "lines": {"begin": first, "end": max(first, finding.span.end_line)},
+        },
+    }
+
+
+def _unique(finding: Finding, seen: set[str]) -> str:
+    """The fingerprint of the finding, or one made from it if another finding has it already."""
+    parts = (finding.path, finding.code, finding.message)
+    fingerprint = finding.fingerprint or _digest(*parts)
+    times = 1
+    while fingerprint in seen:
+        fingerprint = _digest(finding.fingerprint, *parts, str(times))
+        times += 1
+    seen.add(fingerprint)
+    return fingerprint
+
+
+def _digest(*parts: str) -> str:
+    return blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=10).hexdigest()

@@ -1,0 +1,47 @@
+"""JSON lines: a report that can be read while it is written, and searched line by line.
+
+Every line is one object and says by its first key, `kind`, what it is. First come the findings in their order
+(``finding``, otherwise with the keys of the JSON report), then the programs (``program``) and the files that were not
+read (``unread``), and last, exactly once, the ``summary`` with version, tool, target and counts: without it the report
+is not complete. Lines end in a single line feed; no text holds one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from npulint import __version__
+from npulint.findings import RunResult
+from npulint.report.json import (
+    VERSION,
+    encodable,
+    finding_record,
+    program_record,
+    summary_record,
+    unread_records,
+)
+from npulint.report.view import View, visible
+
+
+def render(result: RunResult, view: View) -> str:
+    """The whole result, a line for each of its parts. It tells no time."""
+    findings = visible(result, view)
+    rows: list[Any] = [
+        *_of_kind("finding", map(finding_record, findings)),
+        *_of_kind("program", map(program_record, result.programs)),
+        *_of_kind("unread", unread_records(result)),
+        *_of_kind("summary", [_closing(result, summary_record(result, findings, view))]),
+    ]
+    return b"".join(msgspec.json.encode(encodable(row)) + b"\n" for row in rows).decode()
+
+
+def _of_kind(kind: str, records: Iterable[dict[str, Any]]) -> Iterable[dict[str, Any]]:
+    return ({"kind": kind, **record} for record in records)
+
+
+def _closing(result: RunResult, counts: dict[str, Any]) -> dict[str, Any]:
+    tool = {"name": "npulint", "version": __version__}
+    return {"version": VERSION, "tool": tool, "target": result.target, **counts}

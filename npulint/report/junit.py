@@ -1,0 +1,135 @@
+"""JUnit's XML, which the test views of Jenkins, GitLab and other CI systems read.
+
+A suite is a file and a case a finding. Such a view turns red with the first failure, so a case fails exactly when its
+finding makes the run fail (``--fail-on``); the others pass and tell their story in system-out. What a comment or the
+baseline silenced is skipped, with the reason. A file that was not read is an error, because nobody knows what is in
+it; where the user does not want to hear of it, it is skipped.
+
+The first suite is the run itself: a case that always passes, because some systems take a report without cases for a
+broken one, and the counts as properties. Names of cases stay the same when lines move (systems follow a test by class
+and name), so the place is told in the text. There are only elements and attributes of Jenkins' schema.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from npulint import __version__
+from npulint.facts.model import Problem
+from npulint.findings import Finding, RunResult
+from npulint.report.json import summary_record
+from npulint.report.summary import reason
+from npulint.report.view import View, visible, visible_silenced
+from npulint.report.xmltext import DECLARATION, element, escaped
+from npulint.settings import RANK
+from npulint.texts import say
+
+_KINDS = ("failures", "errors", "skipped")
+
+
+class Case(msgspec.Struct, frozen=True):
+    """One case: its `kind` is failures, errors, skipped or passed, its `body` markup."""
+
+    name: str
+    kind: str
+    body: str = ""
+
+
+def render(result: RunResult, view: View) -> str:
+    """The suites: the run, then the files in the order of their paths."""
+    files: dict[str, list[Case]] = defaultdict(list)
+    for path, case in _cases(result, view):
+        files[path].append(case)
+    suites = [_run(result, view), *(_suite(path, _class_name(path), files[path]) for path in sorted(files))]
+    every = [case for cases in files.values() for case in cases]
+    totals: dict[str, str | int] = {"name": "npulint", "tests": 1 + len(every), **_counts(every, _KINDS[:2])}
+    return DECLARATION + element("testsuites", totals, "".join(suites))
+
+
+def _cases(result: RunResult, view: View) -> Iterator[tuple[str, Case]]:
+    """Every case with its path; those of one file by line, what is silenced at the end."""
+    unread = {problem.path: problem for problem in reversed(result.unread) if problem.fatal}
+    told: set[str] = set()
+    for finding in visible(result, view):
+        problem = unread.get(finding.path) if finding.topic == "parse" else None
+        if problem is None:
+            yield finding.path, _finding_case(finding, view)
+        else:
+            told.add(finding.path)
+            yield finding.path, Case(finding.name, "errors", _outcome("error", finding, view))
+    for path in sorted(set(unread) - told):
+        yield path, _unread_case(unread[path], view)
+    for one in visible_silenced(result, view):
+        why = say(view.lang, f"silenced.{one.by}")
+        if one.reason:
+            why = say(view.lang, "problem.detail", text=why, detail=one.reason)
+        yield one.finding.path, Case(one.finding.name, "skipped", _outcome("skipped", one.finding, view, why))
+
+
+def _finding_case(finding: Finding, view: View) -> Case:
+    if RANK[finding.severity] >= RANK[view.fail_on]:
+        return Case(finding.name, "failures", _outcome("failure", finding, view))
+    story = element("system-out", {}, escaped(_story(finding, view)), "      ")
+    return Case(finding.name, "passed", story)
+
+
+def _unread_case(problem: Problem, view: View) -> Case:
+    """A path that is not there is an error; another file has a finding, and where that is not shown, nobody asked."""
+    kind, tag = ("errors", "error") if problem.reason == "missing" else ("skipped", "skipped")
+    body = element(tag, {"type": "file-not-read", "message": reason(problem, view.lang)}, indent="      ")
+    return Case("file-not-read", kind, body)
+
+
+def _outcome(tag: str, finding: Finding, view: View, message: str = "") -> str:
+    attributes: dict[str, str | int] = {"type": finding.name, "message": message or finding.message}
+    return element(tag, attributes, escaped(_story(finding, view)), "      ")
+
+
+def _story(finding: Finding, view: View) -> str:
+    """What the text report says of a finding, without the source."""
+    span, lang = finding.span, view.lang
+    severity = say(lang, f"severity.{finding.severity}")
+    lines = [
+        f"{finding.path}:{span.line}:{span.column}: {severity}: {finding.message} [{finding.name}] ({finding.code})"
+    ]
+    lines += [
+        say(lang, "problem.detail", text=say(lang, key), detail=text)
+        for key, text in (("why", finding.why), ("fix", finding.fix.text))
+        if text
+    ]
+    lines += [f"{one.path}:{one.span.line}:{one.span.column}: {one.message}" for one in finding.related]
+    return "\n".join([*lines, *filter(None, [finding.url])])
+
+
+def _run(result: RunResult, view: View) -> str:
+    summary = summary_record(result, visible(result, view), view)
+    counts = {key: value for key, value in summary.items() if isinstance(value, int)}
+    told: dict[str, str | int] = {"version": __version__}
+    told.update({f"target.{key}": text for key, text in result.target.items()}, **counts)
+    rows = [element("property", {"name": key, "value": value}, indent="      ") for key, value in told.items()]
+    properties = element("properties", {}, "".join(rows), "    ")
+    return _suite("npulint", "npulint", [Case("check", "passed")], properties)
+
+
+def _suite(name: str, class_name: str, cases: Sequence[Case], before: str = "") -> str:
+    seen: Counter[str] = Counter()
+    rows = []
+    for case in cases:
+        seen[case.name] += 1
+        title = case.name if seen[case.name] == 1 else f"{case.name} #{seen[case.name]}"
+        rows.append(element("testcase", {"name": title, "classname": class_name}, case.body, "    "))
+    attributes: dict[str, str | int] = {"name": name, "tests": len(cases), **_counts(cases, _KINDS)}
+    return element("testsuite", attributes, before + "".join(rows), "  ")
+
+
+def _counts(cases: Sequence[Case], kinds: Sequence[str]) -> dict[str, int]:
+    numbers = Counter(case.kind for case in cases)
+    return {kind: numbers[kind] for kind in kinds}
+
+
+def _class_name(path: str) -> str:
+    """The path as a Java name: CI systems take what stands before the last dot for the package."""
+    return path.removeprefix("./").replace(".", "_").strip("/").replace("/", ".") or "npulint"

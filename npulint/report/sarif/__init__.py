@@ -1,0 +1,114 @@
+"""SARIF 2.1.0, for code scanning services and editors. What GitHub demands beyond the standard is kept as well.
+
+Silenced findings are in it with their `suppressions`, after the others. GitHub shows those as open alerts unless they
+are dismissed by the action ``advanced-security/dismiss-alerts`` or taken out before the upload; other readers hide
+them. Files that were not read are notifications of the invocation. The counts of the run are in its property bag.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from npulint import __version__
+from npulint.facts.model import Problem
+from npulint.findings import Finding, RunResult, Silenced
+from npulint.later import regex
+from npulint.report.json import encodable, summary_record
+from npulint.report.sarif.places import ROOT, artifact, region
+from npulint.report.sarif.results import Writer
+from npulint.report.sarif.rules import rules
+from npulint.report.summary import reason
+from npulint.report.view import View, visible, visible_silenced
+from npulint.settings import DOCS_URL, RANK
+from npulint.texts import count, say
+
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+MOST_RESULTS = 25_000  # GitHub refuses a run with more
+
+_NULL = regex(r"(?<!\\)((?:\\\\)*)\\u0000")  # in JSON; databases of services refuse it
+
+_Entry = tuple[Finding, Silenced | None]
+
+
+def render(result: RunResult, view: View) -> str:
+    """A log with one run. Two runs over the same files give the same bytes, so no time is told."""
+    document = {"$schema": SCHEMA, "version": "2.1.0", "runs": [_run(result, view)]}
+    text = msgspec.json.format(msgspec.json.encode(encodable(document)), indent=2).decode()
+    return (_NULL.sub(r"\1\\\\x00", text) if "\\u0000" in text else text) + "\n"
+
+
+def _run(result: RunResult, view: View) -> dict[str, Any]:
+    shown = visible(result, view)
+    entries: list[_Entry] = [(finding, None) for finding in shown]
+    entries += [(one.finding, one) for one in visible_silenced(result, view)]
+    kept = most_important(entries, MOST_RESULTS)
+    described = rules([finding for finding, _ in kept], view)
+    writer = Writer({rule["id"]: index for index, rule in enumerate(described)}, view, [one for one, _ in kept])
+    return {
+        "tool": {"driver": _driver(described, view)},
+        "automationDetails": {"id": "npulint/"},
+        "language": "zh-CN" if view.lang == "zh" else "en-US",
+        "columnKind": "unicodeCodePoints",
+        "originalUriBaseIds": {ROOT: {"description": {"text": say(view.lang, "sarif.root")}}},
+        "invocations": [_invocation(result, len(entries) - len(kept), view)],
+        "results": [writer.result(finding, silenced) for finding, silenced in kept],
+        "properties": {"summary": summary_record(result, shown, view), "target": result.target},
+    }
+
+
+def most_important(entries: Sequence[_Entry], limit: int) -> Sequence[_Entry]:
+    """At most `limit` of the entries, in their order: what is not silenced before what is, then by severity."""
+    if len(entries) <= limit:
+        return entries
+
+    def order(index: int) -> tuple[bool, int, int]:
+        finding, silenced = entries[index]
+        return silenced is not None, -RANK[finding.severity], index
+
+    return [entries[index] for index in sorted(sorted(range(len(entries)), key=order)[:limit])]
+
+
+def _driver(described: list[dict[str, Any]], view: View) -> dict[str, Any]:
+    return {
+        "name": "npulint",
+        "version": __version__,
+        "semanticVersion": __version__,
+        "informationUri": DOCS_URL,
+        "language": "zh-CN" if view.lang == "zh" else "en-US",
+        "rules": described,
+    }
+
+
+def _invocation(result: RunResult, cut: int, view: View) -> dict[str, Any]:
+    """The notifications are warnings, for an error among them would say that the whole run failed. A path that is
+    not there does: whoever named it has no answer."""
+    notifications = [_unread(problem, view) for problem in result.unread]
+    if cut:
+        text = count(view.lang, "sarif.cut", cut, limit=MOST_RESULTS)
+        notifications.append({"descriptor": {"id": "cut"}, "level": "warning", "message": {"text": text}})
+    told: dict[str, Any] = {
+        "executionSuccessful": all(problem.reason != "missing" for problem in result.unread),
+        "toolExecutionNotifications": notifications,
+    }
+    if result.notices:
+        told["toolConfigurationNotifications"] = [
+            {"level": "warning", "message": {"text": notice}} for notice in result.notices if notice
+        ]
+    return told
+
+
+def _unread(problem: Problem, view: View) -> dict[str, Any]:
+    text = reason(problem, view.lang)
+    if problem.detail:
+        text = say(view.lang, "problem.detail", text=text, detail=problem.detail)
+    return {
+        "descriptor": {"id": problem.reason},
+        "level": "warning",
+        "message": {"text": text},
+        "locations": [
+            {"physicalLocation": {"artifactLocation": artifact(problem.path), "region": region(problem.span)}}
+        ],
+    }

@@ -1,0 +1,56 @@
+"""The hash of a line by which GitHub knows a finding again after the file has changed.
+
+GitHub's upload action computes it where it is missing and complains about every one that differs from its own, and
+uploads by the interface compute none; so it has to be exactly the same. It is the polynomial hash to the base 37, in
+64 bits, of the next hundred UTF-16 units from the start of the line, blanks and tabs left out, in hexadecimal. After
+the last line comes the unit FFFF, then zeros. What follows the colon counts equal hashes from the start of the file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Sequence
+
+from npulint.later import regex
+
+_UNITS = 100
+_BASE = 37
+_MASK = 2**64 - 1
+_WIDE = regex("[\U00010000-\U0010ffff]")  # two units each
+
+
+def line_hashes(lines: Sequence[str], wanted: Collection[int]) -> dict[int, str]:
+    """The hashes of the `wanted` lines (from 1) of a file; lines that it does not have are left out."""
+    last = min(max(wanted, default=0), len(lines))
+    needed = "\n".join(lines[: last + _UNITS])  # a window of the last line reaches no further
+    text = _units(needed.replace(" ", "").replace("\t", ""))
+    squeezed = text.split("\n", last)[:last]
+    text += "\uffff" if last + _UNITS >= len(lines) else "\n"
+    seen: Counter[str] = Counter()
+    found: dict[int, str] = {}
+    start = 0
+    for number, line in enumerate(squeezed, 1):
+        window = text[start : start + _UNITS]
+        seen[window] += 1
+        if number in wanted:
+            found[number] = f"{_hash(window):x}:{seen[window]}"
+        start += len(line) + 1
+    return found
+
+
+def _units(text: str) -> str:
+    """The text with a character for each UTF-16 unit."""
+    return text if text.isascii() else _WIDE.sub(_pair, text)
+
+
+def _pair(match: re.Match[str]) -> str:
+    code = ord(match.group()) - 0x10000
+    return chr(0xD800 + (code >> 10)) + chr(0xDC00 + (code & 0x3FF))
+
+
+def _hash(window: str) -> int:
+    value = 0
+    for char in window:
+        value = value * _BASE + ord(char) & _MASK
+    return value * pow(_BASE, _UNITS - len(window), _MASK + 1) & _MASK

@@ -1,0 +1,137 @@
+"""Findings as SARIF's results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from npulint.digest import blake2b
+from npulint.facts.model import Span
+from npulint.findings import Finding, Fix, Related, Silenced
+from npulint.later import regex
+from npulint.lines import Lines
+from npulint.report.sarif.linehash import line_hashes
+from npulint.report.sarif.places import artifact, region, stored
+from npulint.report.sarif.rules import cut
+from npulint.report.terminal import harmless
+from npulint.report.view import View
+from npulint.texts import count, say
+
+MOST_LOCATIONS = 1_000  # of a result, GitHub
+_MOST_CHARACTERS = 4_000  # of one part of a message
+_LINKED = 3  # related places that a message names
+_PLACEHOLDER = regex(r"\{(\d+)\}")
+
+
+class Writer:
+    """Writes the results of one run. `indices` are the places of the rules by code; `findings` are all that will be
+    written, so that every file is read once."""
+
+    def __init__(self, indices: Mapping[str, int], view: View, findings: Iterable[Finding]) -> None:
+        self._indices = indices
+        self._view = view
+        self._hashes = _hashes(findings, view.lines)
+
+    def result(self, finding: Finding, silenced: Silenced | None) -> dict[str, Any]:
+        """One result; `silenced` says what keeps it from being reported."""
+        written: dict[str, Any] = {
+            "ruleId": finding.code,
+            "ruleIndex": self._indices[finding.code],
+            "level": finding.severity,
+            "message": {"text": self._message(finding)},
+            "locations": [{"physicalLocation": self._physical(finding.path, finding.span)}],
+            "partialFingerprints": self._fingerprints(finding),
+        }
+        if finding.related:
+            places = enumerate(finding.related[: MOST_LOCATIONS - 1], 1)
+            written["relatedLocations"] = [self._related(number, place) for number, place in places]
+        changes = self._changes(finding.fix)
+        if changes:
+            text = finding.fix.text or finding.message
+            written["fixes"] = [{"description": {"text": _plain(text)}, "artifactChanges": changes}]
+        if silenced is not None:
+            written["suppressions"] = [_suppression(silenced)]
+        written["properties"] = _properties(finding)
+        return written
+
+    def _message(self, finding: Finding) -> str:
+        """The message with links to related places, then the advice: it names what was found, which the text of the
+        rule cannot."""
+        text = _plain(finding.message).strip() or _plain(finding.name).strip() or finding.code
+        if finding.related:
+            text += say(self._view.lang, "aside", text=self._links(finding))
+        return "\n".join(filter(None, (text, _plain(finding.fix.text).strip())))
+
+    def _links(self, finding: Finding) -> str:
+        named = finding.related[: MOST_LOCATIONS - 1 if self._view.verbose else _LINKED]
+        links = [f"[{_link_text(place, finding.path)}]({number})" for number, place in enumerate(named, 1)]
+        if len(finding.related) > len(named):
+            links.append(count(self._view.lang, "related.more", len(finding.related) - len(named)))
+        return say(self._view.lang, "list.and").join(links)
+
+    def _physical(self, path: str, span: Span) -> dict[str, Any]:
+        return {"artifactLocation": artifact(path), "region": region(stored(path, span, self._view.lines))}
+
+    def _related(self, number: int, place: Related) -> dict[str, Any]:
+        text = _plain(place.message).strip() or f"{_plain(place.path)}:{place.span.line}"
+        return {"id": number, "physicalLocation": self._physical(place.path, place.span), "message": {"text": text}}
+
+    def _fingerprints(self, finding: Finding) -> dict[str, str]:
+        own = finding.fingerprint or _digest(finding.path, finding.code, finding.message)
+        line = self._hashes.get((finding.path, finding.span.line), f"{own}:1")
+        return {"primaryLocationLineHash": line, "npulint/v1": own}
+
+    def _changes(self, fix: Fix) -> list[dict[str, Any]]:
+        """The edits by file. Those of notebooks are left out, for the file holds the code as JSON strings."""
+        files: dict[str, list[dict[str, Any]]] = {}
+        if any(edit.path.endswith(".ipynb") for edit in fix.edits):
+            return []
+        for edit in fix.edits:
+            replacement: dict[str, Any] = {"deletedRegion": region(edit.span)}
+            if edit.text:
+                replacement["insertedContent"] = {"text": edit.text}
+            files.setdefault(edit.path, []).append(replacement)
+        return [{"artifactLocation": artifact(path), "replacements": files[path]} for path in files]
+
+
+def _hashes(findings: Iterable[Finding], lines: Lines) -> dict[tuple[str, int], str]:
+    wanted: dict[str, set[int]] = {}
+    for finding in findings:
+        wanted.setdefault(finding.path, set()).add(finding.span.line)
+    return {
+        (path, number): text
+        for path in sorted(wanted)
+        for number, text in line_hashes(lines(path), wanted[path]).items()
+    }
+
+
+def _suppression(silenced: Silenced) -> dict[str, str]:
+    told = {"kind": "inSource" if silenced.by == "comment" else "external", "status": "accepted"}
+    return {**told, "justification": silenced.reason} if silenced.reason else told
+
+
+def _properties(finding: Finding) -> dict[str, str]:
+    """What SARIF has no word for."""
+    told = {
+        "category": finding.category,
+        "confidence": finding.confidence,
+        "applicability": finding.fix.applicability,
+        "why": finding.why,
+        "program": finding.program,
+    }
+    return {key: text for key, text in told.items() if text}
+
+
+def _plain(text: str) -> str:
+    """A text that holds no link and no placeholder by accident: code such as ``a[0](1)`` looks like a link."""
+    return _PLACEHOLDER.sub(r"{{\1}}", cut(harmless(text), _MOST_CHARACTERS).replace("](", "] ("))
+
+
+def _link_text(place: Related, here: str) -> str:
+    where = f"L{place.span.line}" if place.path == here else f"{_plain(place.path)}:{place.span.line}"
+    text = f"{_plain(place.message)} {where}".strip()
+    return text.replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]")
+
+
+def _digest(*parts: str) -> str:
+    return blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=10).hexdigest()

@@ -1,0 +1,61 @@
+"""The checks that occur in a run, as SARIF's reporting descriptors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from npulint.findings import CONFIDENCES, Finding
+from npulint.later import regex
+from npulint.report.view import RulePage, View
+from npulint.report.xmltext import legal
+from npulint.settings import RANK
+
+MOST_CHARACTERS = 1024  # of a description, GitHub
+_NAME_CHARACTERS = 255
+_TAGS = ("ascend", "npu")
+_PROBLEM = {"error": "error", "warning": "warning", "note": "recommendation"}
+_ADDRESS = regex(r"https?://[!-;=?-\[\]_a-z~]+\Z")
+
+
+def rules(findings: Iterable[Finding], view: View) -> list[dict[str, Any]]:
+    """A descriptor for each check with a finding, in the order of their codes."""
+    groups: dict[str, list[Finding]] = {}
+    for finding in findings:
+        groups.setdefault(finding.code, []).append(finding)
+    return [_rule(groups[code], view.page(code)) for code in sorted(groups)]
+
+
+def _rule(findings: Sequence[Finding], page: RulePage | None) -> dict[str, Any]:
+    one = findings[0]
+    severity = max((finding.severity for finding in findings), key=RANK.__getitem__)
+    page = page or RulePage("", "", "", "")
+    name = one.name.strip() or one.code
+    title = page.title.strip() or name
+    why = page.why.strip() or one.why.strip() or title
+    advice = page.fix.strip() or one.fix.text.strip()
+    plain = "\n\n".join(dict.fromkeys(filter(None, (title, why, advice))))
+    described: dict[str, Any] = {
+        "id": one.code,
+        "name": cut(name, _NAME_CHARACTERS),
+        "shortDescription": {"text": cut(title, MOST_CHARACTERS)},
+        "fullDescription": {"text": cut(why, MOST_CHARACTERS)},
+        "help": {"text": plain, "markdown": page.markdown.strip() or plain},
+        "defaultConfiguration": {"level": severity},
+        "properties": {
+            "precision": max((finding.confidence for finding in findings), key=CONFIDENCES.index),
+            "problem.severity": _PROBLEM[severity],
+            "category": one.category,
+            "topic": one.topic,
+            "tags": list(dict.fromkeys(filter(None, (*_TAGS, one.category, one.topic)))),
+        },
+    }
+    if _ADDRESS.match(one.url):
+        described["helpUri"] = one.url
+    return described
+
+
+def cut(text: str, limit: int) -> str:
+    """`text`, or as much of its beginning as `limit` characters hold; controls stand as escapes and count so."""
+    text = legal(text)
+    return text if len(text) <= limit else text[: limit - 1] + "…"
