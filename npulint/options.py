@@ -128,7 +128,10 @@ OPTIONS: tuple[Option, ...] = (
         "output",
         "pairs",
         "output",
-        ("write a further report to a file (repeatable)", "另将一份报告写入文件（可重复）"),
+        (
+            "write a further report to a file, or to standard output for - (repeatable)",
+            "另将一份报告写入文件，- 表示标准输出（可重复）",
+        ),
         choices=FORMATS,
         metavar="FORMAT=FILE",
         config=False,
@@ -152,6 +155,16 @@ OPTIONS: tuple[Option, ...] = (
         metavar="URL",
     ),
     Option("verbose", "flag", "output", ("list every related place of a finding", "列出每个问题的全部相关位置")),
+    Option(
+        "silenced",
+        "flag",
+        "output",
+        (
+            "leave out of SARIF, JUnit and HTML reports what comments or the baseline silence",
+            "SARIF、JUnit 和 HTML 报告中不包含被注释或基线忽略的问题",
+        ),
+        default_on=True,
+    ),
     Option("statistics", "flag", "output", ("count findings per check and category", "按检查和类别统计问题数")),
     Option(
         "exclude",

@@ -50,6 +50,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     color: str = "auto"
     verbose: bool = False
     statistics: bool = False
+    silenced: bool = True
     exclude: tuple[str, ...] | None = None
     extend_exclude: tuple[str, ...] = ()
     respect_gitignore: bool = True

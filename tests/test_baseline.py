@@ -66,6 +66,12 @@ def test_what_is_accepted_is_not_reported_but_counted(accepted: Project) -> None
     assert f"{known} 个已记录在基线中" in accepted.run("check", "--lang=zh").out
 
 
+def test_reports_tell_what_the_baseline_silences_unless_they_shall_not(accepted: Project) -> None:
+    results = json.loads(accepted.run("check", "--format=sarif").out)["runs"][0]["results"]
+    assert [[one["kind"] for one in result["suppressions"]] for result in results] == [["external"]] * len(results) != []
+    assert json.loads(accepted.run("check", "--format=sarif", "--no-silenced").out)["runs"][0]["results"] == []
+
+
 def test_the_file_reads_well(accepted: Project) -> None:
     lines = (accepted.folder / FILE).read_text().split("\n")
     assert lines[0] == '{"version": 1, "findings": [' and lines[-2:] == ["]}", ""]

@@ -8,12 +8,12 @@ from npulint.cli.catalogue import pages_of
 from npulint.cli.host import Host
 from npulint.config import load
 from npulint.discover.files import discover, local, shown
-from npulint.errors import ConfigError, NpulintError
+from npulint.errors import ConfigError
 from npulint.facts.model import Problem
 from npulint.findings import RunResult
 from npulint.lines import Lines
 from npulint.report.summary import reason
-from npulint.report.terminal import leading, wants_color, wants_links, width_of
+from npulint.report.terminal import is_terminal, leading, wants_color, wants_links, width_of
 from npulint.report.view import View, render
 from npulint.settings import PEOPLE_FORMATS, RANK, Settings
 from npulint.settle.run import file_lines
@@ -30,7 +30,7 @@ def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang
         found = discover(settings.paths, settings.discovery())
         host.write("".join(f"{path}\n" for path in sorted({leading(file.path) for file in found.files})))
         return 0
-    result = host.run(settings)
+    result = _watched(settings, host, lang)
     for notice in result.notices:
         host.warn(notice)
     if settings.write_baseline or settings.prune_baseline or result.baseline is not None:
@@ -39,12 +39,25 @@ def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang
         stop = attend(result, settings, host)
         if stop:
             return 2 if unreadable(result, settings) else 0
+    if not settings.silenced:
+        result = msgspec.structs.replace(result, silenced=[])
     lines = file_lines(settings)
-    host.write(render(settings.format, result, _screen(settings, host, lines)))
+    host.write(render(settings.format, result, _screen(settings, settings.format, host, lines)))
     for format_name, path in settings.output:
-        _save(path, render(format_name, result, _view(settings, format_name, lines)), settings.language())
+        _further(format_name, path, result, settings, host, lines)
     _warn_of_nothing(result, settings, host)
     return exit_code(result, settings)
+
+
+def _watched(settings: Settings, host: Host, lang: str) -> RunResult:
+    """The result of the run; a person at a terminal sees how far it is."""
+    if is_terminal(host.stderr):
+        from npulint.cli.progress import ProgressLine, wants_progress
+
+        if wants_progress(host.stderr, host.environ):
+            with ProgressLine(host.stderr, lang) as line:
+                return host.run(settings, line)
+    return host.run(settings, None)
 
 
 def exit_code(result: RunResult, settings: Settings) -> int:
@@ -79,34 +92,52 @@ def _warn_of_nothing(result: RunResult, settings: Settings, host: Host) -> None:
     lang = settings.language()
     for problem in unreadable(result, settings):
         host.warn(f"{say(lang, 'severity.error')}: {problem.path}: {reason(problem, lang)}")
-    if not result.summary.files and not result.unread:
+    if not result.summary.files and not result.unread and not settings.force_exclude:
         host.warn(say(lang, "nothing.below", paths=", ".join(settings.paths)))
 
 
-def _view(settings: Settings, format_name: str, lines: Lines) -> View:
+def _further(format_name: str, path: str, result: RunResult, settings: Settings, host: Host, lines: Lines) -> None:
+    """Another report, after the main one or into a file."""
+    from npulint.cli.outputs import STANDARD_OUTPUT, save
+
+    if path in STANDARD_OUTPUT:
+        host.write(render(format_name, result, _screen(settings, format_name, host, lines)))
+        return
+    view = _view(settings, format_name, host, lines)
+
+    def within(limit: int) -> str:
+        return render(format_name, result, msgspec.structs.replace(view, limit=limit))
+
+    warning = save(path, within, host.environ, settings.language())
+    if warning:
+        host.warn(warning)
+
+
+def _view(settings: Settings, format_name: str, host: Host, lines: Lines) -> View:
     return View(
         lang=settings.language(),
         shown_from=settings.shown_from(format_name),
+        fail_on=settings.fail_on,
         verbose=settings.verbose,
         statistics=settings.statistics,
         lines=lines,
         page=pages_of(settings),
+        folder=_folder(format_name, host),
     )
 
 
-def _screen(settings: Settings, host: Host, lines: Lines) -> View:
-    view = _view(settings, settings.format, lines)
-    if settings.format not in PEOPLE_FORMATS:
+def _folder(format_name: str, host: Host) -> str:
+    if format_name != "github":
+        return ""
+    from npulint.cli.outputs import folder_in_repository
+
+    return folder_in_repository(host.environ)
+
+
+def _screen(settings: Settings, format_name: str, host: Host, lines: Lines) -> View:
+    view = _view(settings, format_name, host, lines)
+    if format_name not in PEOPLE_FORMATS:
         return view
     color = wants_color(settings.color, host.stdout, host.environ)
     links = wants_links(color, host.stdout, host.environ)
     return msgspec.structs.replace(view, color=color, links=links, width=width_of(host.stdout, host.environ))
-
-
-def _save(path: str, text: str, lang: str) -> None:
-    try:
-        with open(path, "wb") as stream:
-            stream.write(text.encode("utf-8", "backslashreplace"))
-    except (OSError, ValueError) as error:
-        detail = getattr(error, "strerror", None) or str(error)
-        raise NpulintError(say(lang, "output.failed", path=path, detail=detail)) from error
