@@ -1,4 +1,4 @@
-"""Put the real output of the sample projects into both READMEs: ``python scripts/fill_readme.py [--check]``."""
+"""Put the real output of the sample projects into READMEs and guides: ``python scripts/fill_readme.py [--check]``."""
 
 from __future__ import annotations
 
@@ -29,9 +29,10 @@ def filled(path: Path) -> str:
 
 
 def main() -> int:
-    """Write the READMEs, or with ``--check`` only tell whether they are up to date."""
+    """Write the texts, or with ``--check`` only tell whether they are up to date."""
     stale = False
-    for path in (ROOT / "README.md", ROOT / "README.zh.md"):
+    guides = sorted((ROOT / "docs").glob("*/*.md"))
+    for path in (ROOT / "README.md", ROOT / "README.zh.md", *guides):
         text = filled(path)
         stale = stale or text != path.read_text(encoding="utf-8")
         if "--check" not in sys.argv:

@@ -53,6 +53,10 @@ A variable in a map function
 
 It runs on the host.
 
+## What to do
+
+Create it outside.
+
 ## Reported
 
 `tensorflow=1.15`
@@ -71,7 +75,7 @@ export A=1
 
 `Dockerfile`
 
-```text
+```docker
 FROM x
 ```
 
@@ -84,10 +88,6 @@ Reported: `a.json:1`, `train.sh:1`
 ````python
 text = "```"  # a fence in the text
 ````
-
-## What to do
-
-Create it outside.
 
 ## References
 
@@ -113,6 +113,12 @@ def test_the_chinese_page_says_the_same() -> None:
 def test_a_check_for_everything_says_so() -> None:
     assert "| Applies to | every program |" in render_page(parsed(sample()), "en")
     assert "| Applies to | programs that do not train |" in render_page(parsed(sample(applies="{trains: false}")), "en")
+
+
+def test_ways_to_the_npu_are_named() -> None:
+    check = parsed(sample(applies="{framework: torch, migration: [none, transfer]}"))
+    assert "| Applies to | PyTorch; not ported to the NPU, `transfer_to_npu` |" in render_page(check, "en")
+    assert "| 适用范围 | PyTorch；未移植到 NPU、`transfer_to_npu` |" in render_page(check, "zh")
 
 
 def test_a_check_without_examples_and_references_has_a_page() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from npulint.catalogue.check import FAMILIES, Applies, Catalogue, Check, Example, Reference
+from npulint.catalogue.check import FAMILIES, Catalogue, Check, Example, Reference
 
 _LABELS: dict[str, dict[str, str]] = {
     "en": {
@@ -31,6 +31,8 @@ _WORDS: dict[str, dict[str, str]] = {
         "tensorflow": "TensorFlow", "torch": "PyTorch", "pytorch": "PyTorch", "adapter": "NPU adapter", "cann": "CANN",
         "launch": "Launch scripts and environment", "graph": "Graphs", "run": "Run artifacts",
         "compare": "Comparison with the reference", "engine": "npulint itself",
+        "way.none": "not ported to the NPU", "way.transfer": "`transfer_to_npu`", "way.manual": "ported by hand",
+        "way.agnostic": "a library chooses the device", "way.left": "left unported beside ported programs",
     },
     "zh": {
         "stable": "稳定", "preview": "预览", "deprecated": "已弃用", "error": "错误", "warning": "警告", "note": "提示",
@@ -40,28 +42,116 @@ _WORDS: dict[str, dict[str, str]] = {
         "tensorflow": "TensorFlow", "torch": "PyTorch", "pytorch": "PyTorch", "adapter": "NPU 适配插件", "cann": "CANN",
         "launch": "启动脚本与环境", "graph": "计算图", "run": "运行产物",
         "compare": "与参考工程对比", "engine": "npulint 自身",
+        "way.none": "未移植到 NPU", "way.transfer": "`transfer_to_npu`", "way.manual": "手工移植",
+        "way.agnostic": "由库选择设备", "way.left": "同一工程中未移植的程序",
     },
 }  # fmt: skip
-_FENCES = {"py": "python", "sh": "bash", "json": "json", "yaml": "yaml", "yml": "yaml", "toml": "toml"}
+_FENCES = {
+    "py": "python", "sh": "bash", "json": "json", "yaml": "yaml", "yml": "yaml", "toml": "toml",
+    "cu": "cuda", "cuh": "cuda", "cpp": "cpp", "ipynb": "json",
+}  # fmt: skip
+_NAMED = {"Dockerfile": "docker"}
 _REPOSITORY = re.compile(r"([\w.-]+/[\w.-]+):(\S.*)\Z")
+
+
+class CheckPage:
+    """The documentation page of one check in ``en`` or ``zh``, section by section. What shows it elsewhere than on a
+    terminal overrides how parts look; which parts there are, and in which order, is the same everywhere."""
+
+    def __init__(self, check: Check, lang: str) -> None:
+        """Raises `KeyError` for another language."""
+        self.check, self.lang = check, lang
+        self.label, self.text = _LABELS[lang], check.text[lang]
+
+    def render(self) -> str:
+        """The whole page."""
+        text = self.text
+        sections = [
+            *self.head(),
+            self.section("what", self.prose(text.message)),
+            self.section("why", self.prose(text.why)),
+            self.section("how", self.prose(text.fix)),
+            *self.examples(True),
+            *self.examples(False),
+            *self.references(),
+            *self.tail(),
+        ]
+        return "\n\n".join(sections) + "\n"
+
+    def head(self) -> list[str]:
+        """What stands above the first section: name, title and facts."""
+        facts = _table((self.label["title"], ""), self.facts())
+        return [f"# {self.check.code} {self.check.name}", self.text.title, facts]
+
+    def tail(self) -> list[str]:
+        """What follows the last section."""
+        return []
+
+    def section(self, name: str, *parts: str) -> str:
+        """A section with its heading."""
+        return "\n\n".join((f"## {self.label[name]}", *parts))
+
+    def prose(self, text: str) -> str:
+        """A text of the check as Markdown."""
+        return text
+
+    def facts(self) -> list[tuple[str, str]]:
+        """Label and value of what the check file says of the check."""
+        check, label = self.check, self.label
+        return [
+            (label["code"], check.code),
+            (label["name"], f"`{check.name}`"),
+            (label["severity"], word(check.severity, self.lang)),
+            (label["confidence"], word(check.confidence, self.lang)),
+            (label["category"], word(check.category, self.lang)),
+            (label["topic"], f"`{check.topic}`"),
+            (label["applies"], self.applies()),
+            (label["since"], f"{check.since} ({word(check.status, self.lang)})"),
+            (label["fix"], word(check.applicability, self.lang)),
+        ]
+
+    def applies(self) -> str:
+        """For which programs the check speaks."""
+        applies, label = self.check.applies, self.label
+        spoken = (applies.frameworks, applies.states, tuple(f"way.{way}" for way in applies.migrations))
+        parts = [label["comma"].join(word(w, self.lang) for w in group) for group in spoken]
+        parts += [label["comma"].join(f"`{w}`" for w in group) for group in (applies.modes, applies.soc)]
+        parts += [f"{word(name, self.lang)} `{wanted}`" for name, wanted in applies.versions.items()]
+        if applies.trains is not None:
+            parts.append(label["trains" if applies.trains else "idle"])
+        return label["stop"].join(part for part in parts if part) or label["any"]
+
+    def examples(self, bad: bool) -> list[str]:
+        """The section of the bad or of the good examples, if there are any."""
+        chosen = [self.example(example) for example in self.check.examples if example.bad == bad]
+        return [self.section("bad" if bad else "good", *chosen)] if chosen else []
+
+    def example(self, example: Example) -> str:
+        """One example: what it runs with, its files, and the places that are reported."""
+        parts = [f"`{name}`\n\n{fenced(name, text)}" for name, text in example.files.items()]
+        if example.target:
+            parts.insert(0, self.label["comma"].join(f"`{name}={given}`" for name, given in example.target.items()))
+        if example.expect:
+            places = self.label["comma"].join(f"`{name}:{line}`" for name, line in example.expect)
+            parts.append(f"{self.label['lines']} {places}")
+        return "\n\n".join(parts)
+
+    def references(self) -> list[str]:
+        """The section of the sources, if any are named."""
+        if not self.check.references:
+            return []
+        return [self.section("references", "\n".join(f"- {self.reference(one)}" for one in self.check.references))]
+
+    def reference(self, reference: Reference) -> str:
+        """One source, linked where it has an address."""
+        link, path = address(reference)
+        linked = f"[{_cell(reference.title)}](<{link}>)" if link else reference.title
+        return f"{linked} `{path}`" if path else linked
 
 
 def render_page(check: Check, lang: str) -> str:
     """The page of one check in ``en`` or ``zh``; raises `KeyError` for another language."""
-    label, text = _LABELS[lang], check.text[lang]
-    sections = [
-        f"# {check.code} {check.name}",
-        text.title,
-        _table((label["title"], ""), _facts(check, lang)),
-        f"## {label['what']}\n\n{text.message}",
-        f"## {label['why']}\n\n{text.why}",
-        *_examples(check.examples, True, label),
-        *_examples(check.examples, False, label),
-        f"## {label['how']}\n\n{text.fix}",
-    ]
-    if check.references:
-        sections.append(f"## {label['references']}\n\n" + "\n".join(f"- {_reference(r)}" for r in check.references))
-    return "\n\n".join(sections) + "\n"
+    return CheckPage(check, lang).render()
 
 
 def render_index(catalogue: Catalogue, lang: str) -> str:
@@ -73,75 +163,42 @@ def render_index(catalogue: Catalogue, lang: str) -> str:
         if checks:
             header = (label["code"], label["name"], label["severity"], label["category"], label["what"])
             rows = [_index_row(check, lang) for check in checks]
-            sections.append(f"## {_word(family, lang)}\n\n{_table(header, rows)}")
+            sections.append(f"## {word(family, lang)}\n\n{_table(header, rows)}")
     return "\n\n".join(sections) + "\n"
 
 
 def _index_row(check: Check, lang: str) -> tuple[str, ...]:
     link = f"[{check.name}]({check.family}/{check.name}.md)"
-    status = "" if check.status == "stable" else f" ({_word(check.status, lang)})"
-    severity, category = _word(check.severity, lang), _word(check.category, lang)
+    status = "" if check.status == "stable" else f" ({word(check.status, lang)})"
+    severity, category = word(check.severity, lang), word(check.category, lang)
     return (check.code, link + status, severity, category, check.text[lang].title)
 
 
-def _facts(check: Check, lang: str) -> list[tuple[str, str]]:
-    label = _LABELS[lang]
-    return [
-        (label["code"], check.code),
-        (label["name"], f"`{check.name}`"),
-        (label["severity"], _word(check.severity, lang)),
-        (label["confidence"], _word(check.confidence, lang)),
-        (label["category"], _word(check.category, lang)),
-        (label["topic"], f"`{check.topic}`"),
-        (label["applies"], _applies(check.applies, lang)),
-        (label["since"], f"{check.since} ({_word(check.status, lang)})"),
-        (label["fix"], _word(check.applicability, lang)),
-    ]
-
-
-def _applies(applies: Applies, lang: str) -> str:
-    label = _LABELS[lang]
-    parts = [label["comma"].join(_word(w, lang) for w in group) for group in (applies.frameworks, applies.states)]
-    parts += [label["comma"].join(f"`{w}`" for w in group) for group in (applies.modes, applies.soc)]
-    parts += [f"{_word(name, lang)} `{wanted}`" for name, wanted in applies.versions.items()]
-    if applies.trains is not None:
-        parts.append(label["trains" if applies.trains else "idle"])
-    return label["stop"].join(part for part in parts if part) or label["any"]
-
-
-def _examples(examples: Iterable[Example], bad: bool, label: dict[str, str]) -> list[str]:
-    chosen = [example for example in examples if example.bad == bad]
-    if not chosen:
-        return []
-    return [f"## {label['bad' if bad else 'good']}", *(_example(example, label) for example in chosen)]
-
-
-def _example(example: Example, label: dict[str, str]) -> str:
-    parts = [f"`{name}`\n\n{_fenced(name, text)}" for name, text in example.files.items()]
-    if example.target:
-        parts.insert(0, label["comma"].join(f"`{name}={version}`" for name, version in example.target.items()))
-    if example.expect:
-        places = label["comma"].join(f"`{name}:{line}`" for name, line in example.expect)
-        parts.append(f"{label['lines']} {places}")
-    return "\n\n".join(parts)
-
-
-def _fenced(name: str, text: str) -> str:
-    """A code block whose fence is longer than any run of backticks inside."""
+def fenced(name: str, text: str, options: str = "") -> str:
+    """A code block whose fence is longer than any run of backticks inside; `options` follow its language."""
     longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
-    language = _FENCES.get(name.rpartition(".")[2], "text") if "." in name else "text"
-    return f"{fence}{language}\n{text.rstrip(chr(10))}\n{fence}"
+    language = _FENCES.get(name.rpartition(".")[2], "text") if "." in name else _NAMED.get(name, "text")
+    return f"{fence}{' '.join(filter(None, (language, options)))}\n{text.rstrip(chr(10))}\n{fence}"
 
 
-def _reference(reference: Reference) -> str:
+def heading(lang: str, name: str) -> str:
+    """The heading of a section, or the label of a fact, of the page of a check."""
+    return _LABELS[lang][name]
+
+
+def word(name: str, lang: str) -> str:
+    """How a word of check files (a severity, a category, a framework) is spelled for people."""
+    return _WORDS[lang].get(name, name)
+
+
+def address(reference: Reference) -> tuple[str, str]:
+    """Where a source can be read, and the path of the file there; empty where it has none."""
     source = reference.source
     if source.startswith(("https://", "http://")):
-        return f"[{_cell(reference.title)}](<{source}>)"
+        return source, ""
     match = _REPOSITORY.match(source)
-    if match:
-        return f"[{_cell(reference.title)}](<https://github.com/{match[1]}>) `{match[2]}`"
-    return reference.title
+    return (f"https://github.com/{match[1]}", match[2]) if match else ("", "")
 
 
 def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -151,7 +208,3 @@ def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def _cell(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ")
-
-
-def _word(word: str, lang: str) -> str:
-    return _WORDS[lang].get(word, word)

@@ -22,14 +22,14 @@ def load_all(settings: Settings) -> Catalogue:
 
 
 def pages_of(settings: Settings) -> Callable[[str], RulePage | None]:
-    """What reports may tell about the checks of a run; the catalogue is loaded whole when they first ask."""
+    """What may be told about the checks of a run, by code or name; the catalogue is loaded whole when it is asked."""
     lang = settings.language()
     rules: dict[str, Check | EngineRule] = {}
 
     def page(code: str) -> RulePage | None:
         if not rules:
             listed: Sequence[Check | EngineRule] = (*load_all(settings).checks, *ENGINE_RULES)
-            rules.update((rule.code, rule) for rule in listed)
+            rules.update((word, rule) for rule in listed for word in (rule.name, rule.code))
         rule = rules.get(code)
         return None if rule is None else _told(rule, lang)
 

@@ -1,0 +1,57 @@
+/* Filters of the list of checks, and links of a copy that is opened from a folder. */
+(() => {
+  "use strict";
+
+  // A browser does not look for index.html in a folder of the disk.
+  if (location.protocol === "file:") {
+    document.addEventListener("click", (event) => {
+      const link = event.target instanceof Element && event.target.closest("a[href]");
+      if (link && link.protocol === "file:" && link.pathname.endsWith("/")) {
+        link.pathname += "index.html";
+      }
+    }, true);
+  }
+
+  const form = document.querySelector("form.np-filter");
+  if (!form) {
+    return;
+  }
+  const rows = [...document.querySelectorAll("table.np-checks tbody tr")];
+  const texts = new Map(rows.map((row) => [row, row.textContent.toLowerCase()]));
+  const output = form.querySelector("output");
+  const fields = ["text", "family", "severity", "category", "topic"];
+
+  function wanted() {
+    const data = new FormData(form);
+    return Object.fromEntries(fields.map((name) => [name, String(data.get(name) || "").trim()]));
+  }
+
+  function fits(row, wish) {
+    const words = wish.text.toLowerCase().split(/\s+/).filter(Boolean);
+    return words.every((word) => texts.get(row).includes(word))
+      && fields.slice(1).every((name) => !wish[name] || row.dataset[name] === wish[name]);
+  }
+
+  function filter() {
+    const wish = wanted();
+    let shown = 0;
+    for (const row of rows) {
+      row.hidden = !fits(row, wish);
+      shown += row.hidden ? 0 : 1;
+    }
+    output.textContent = shown ? form.dataset.shown.replace("{n}", shown) : form.dataset.none;
+    const query = new URLSearchParams(Object.entries(wish).filter(([, value]) => value)).toString();
+    history.replaceState(null, "", query ? `#${query}` : location.pathname + location.search);
+  }
+
+  for (const [name, value] of new URLSearchParams(location.hash.slice(1))) {
+    if (fields.includes(name)) {
+      form.elements[name].value = value;
+    }
+  }
+  form.hidden = false;
+  form.addEventListener("input", filter);
+  form.addEventListener("submit", (event) => event.preventDefault());
+  form.addEventListener("reset", () => setTimeout(filter));
+  filter();
+})();

@@ -1,0 +1,103 @@
+"""The pages of the readiness list: one that names all items, and one for each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from npulint.catalogue.check import Catalogue, Check, Item
+from npulint.catalogue.page import word
+from scripts.docsite import examples
+from scripts.docsite.checks import path_of, title_of, topic_path
+from scripts.docsite.markup import front, inline, link, table
+from scripts.docsite.words import say, topic
+
+INDEX = "readiness/index.md"
+_ANSWERS = ("passed", "failed", "unknown", "absent")
+
+
+def item_path(name: str) -> str:
+    """The file of the page of an item."""
+    return f"readiness/{name}.md"
+
+
+def readiness(catalogue: Catalogue, lang: str) -> dict[str, str]:
+    """All pages about readiness, by file."""
+    pages = {INDEX: _index(catalogue.items, lang)}
+    for item in catalogue.items:
+        pages[item_path(item.name)] = _page(item, catalogue, lang)
+    return pages
+
+
+def _index(items: Sequence[Item], lang: str) -> str:
+    header = [say(lang, "readiness.item"), say(lang, "readiness.look")]
+    rows = []
+    for item in items:
+        linked = f"[{inline(item_title(item, lang))}]({link(INDEX, item_path(item.name))})"
+        rows.append([linked, inline(item.text[lang].look)])
+    about = say(lang, "readiness.about", n=len(items))
+    heading = say(lang, "readiness")
+    return "\n\n".join([front(title=heading), f"# {heading}", about, table(header, rows)]) + "\n"
+
+
+def item_title(item: Item, lang: str) -> str:
+    """The title of an item, as a heading begins."""
+    title = item.text[lang].title
+    return title[:1].upper() + title[1:]
+
+
+def _page(item: Item, catalogue: Catalogue, lang: str) -> str:
+    here, text = item_path(item.name), item.text[lang]
+    parts = [
+        front(title=item_title(item, lang), tags=[item.name]),
+        f"# {inline(item_title(item, lang))}",
+        f'<div class="np-lead"><b>{say(lang, "readiness.look")}</b><br>{inline(text.look)}</div>',
+        f"## {say(lang, 'readiness.decided')} {{ #decided }}",
+        _decided(item, lang),
+        f"### {say(lang, 'readiness.fails')} {{ #fails }}",
+        *_fails(item, catalogue, here, lang),
+        *_examples(item, lang),
+        say(lang, "readiness.key", key=item.key),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _decided(item: Item, lang: str) -> str:
+    if item.otherwise == "passed":
+        return say(lang, "readiness.decided.passed")
+    return say(lang, f"readiness.decided.{'person' if item.passed is None else 'evidence'}")
+
+
+def _fails(item: Item, catalogue: Catalogue, here: str, lang: str) -> list[str]:
+    fails, parts = item.fails, []
+    if fails.topics:
+        names = [f"- [{topic(lang, name)}]({link(here, topic_path(name))})" for name in _pages(fails.topics, catalogue)]
+        about = say(lang, "readiness.topics", severity=word(fails.severity, lang))
+        parts += [about, "\n".join(names)]
+    for key, chosen in (("checks", fails.checks), ("but", fails.but)):
+        checks = [check for check in catalogue.checks if check.name in chosen]
+        if checks:
+            parts += [say(lang, f"readiness.{key}"), "\n".join(_row(here, check, lang) for check in checks)]
+    if item.failed is not None:
+        parts.append(say(lang, "readiness.facts"))
+    return parts or [say(lang, "readiness.fails.none")]
+
+
+def _pages(topics: Sequence[str], catalogue: Catalogue) -> list[str]:
+    """The topics that have a check, and so a page."""
+    used = {check.topic for check in catalogue.checks}
+    return [name for name in topics if name in used]
+
+
+def _row(here: str, check: Check, lang: str) -> str:
+    return f"- [{inline(title_of(check, lang))}]({link(here, path_of(check.name))}) `{check.code}`"
+
+
+def _examples(item: Item, lang: str) -> list[str]:
+    parts = []
+    for answer in _ANSWERS:
+        chosen = [example for example in item.examples if example.answer == answer]
+        if chosen:
+            name = say(lang, f"readiness.{answer}")
+            parts.append(f"## {name} {{ #{answer} .np-{answer} data-search-exclude }}")
+            parts += [examples.shown(one.files, one.target, one.evidence, lang) for one in chosen]
+    return parts

@@ -1,0 +1,217 @@
+"""The sentences of the site that come from no check, in English and Chinese."""
+
+from __future__ import annotations
+
+LANGUAGES = ("en", "zh")
+LANGUAGE_NAMES = {"en": "English", "zh": "中文"}
+
+TEXTS: dict[str, tuple[str, str]] = {
+    "site": ("npulint", "npulint"),
+    "about": (
+        "Is a TensorFlow or PyTorch training project ready for Ascend NPUs? A static check for people and CI.",
+        "训练工程是否已为昇腾 NPU 做好准备？面向开发者与 CI 的静态检查工具。",
+    ),
+    "nav.home": ("Home", "首页"),
+    "nav.guides": ("Guides", "使用指南"),
+    "nav.checks": ("Checks", "检查项"),
+    "nav.all": ("All checks", "全部检查项"),
+    "nav.topics": ("By topic", "按主题"),
+    "nav.categories": ("By category", "按类别"),
+    "nav.readiness": ("Readiness list", "就绪清单"),
+    "nav.authors": ("For authors", "扩展开发"),
+    "palette.dark": ("Switch to dark", "切换到深色"),
+    "palette.light": ("Switch to light", "切换到浅色"),
+    # the page of a check
+    "preview": ("preview", "预览"),
+    "preview.tip": (
+        "New: it has not yet spoken about enough real projects to be called stable.",
+        "新检查：在真实工程上的验证还不充分。",
+    ),
+    "confidence": ("{word} confidence", "置信度{word}"),
+    "fix.safe": ("safe fix", "可安全修复"),
+    "fix.unsafe": ("fix may change results", "修复可能影响结果"),
+    "applies": ("Applies to", "适用范围"),
+    "since": ("since {version}", "自 {version} 版本"),
+    "target": ("With {target}", "目标环境：{target}"),
+    "line": ("line {line}", "第 {line} 行"),
+    "lines.none": ("Silent here", "此处不报告"),
+    "file": ("in `{name}`", "`{name}`"),
+    "silence": ("When the code is right", "确认无误时如何忽略"),
+    "silence.about": (
+        "Say so where it stands, with a reason, or switch the check off for the project. "
+        "[More about suppressions]({link})",
+        "在代码所在行注明并写明理由，或在工程配置中关闭此检查。[忽略与基线的详细说明]({link})",
+    ),
+    "silence.line": ("One line", "单行"),
+    "silence.project": ("Whole project", "整个工程"),
+    "silence.once": ("Command line", "命令行"),
+    "silence.reason": ("why this is right here", "此处正确的理由"),
+    "related": ("Other checks about {topic}", "同主题检查：{topic}"),
+    "related.more": ("All {n} checks about {topic}", "“{topic}”主题的全部 {n} 项检查"),
+    # pages of the engine
+    "engine.about": (
+        "This check is npulint's own: it is about reading the project, not about the NPU.",
+        "这是 npulint 自身的检查，针对读取工程的过程，而非 NPU 相关代码。",
+    ),
+    # codes that are gone
+    "retired": ("{code}: retired", "{code}：已停用"),
+    "retired.about": (
+        "The check with this code is gone; its code is never used again. The reason:",
+        "此编号对应的检查已停用，编号不再使用。原因：",
+    ),
+    "retired.remove": (
+        "A suppression comment or configuration that still names it can go. [All checks]({link})",
+        "如配置或忽略注释中仍有此编号，可以删除。[全部检查项]({link})",
+    ),
+    # lists
+    "checks.about": (
+        "{n} checks, each with what it reports, why that matters on the NPU, what to do, examples and sources.",
+        "共 {n} 项检查。每项都说明检查内容、在 NPU 上的影响、处理方法，并附示例与来源。",
+    ),
+    "checks.also": (
+        "Also by [topic]({topics}), by category ({categories}), or as the [readiness list]({readiness}) "
+        "that a training program has to pass.",
+        "也可按[主题]({topics})、按类别（{categories}）浏览，或查看训练程序需要通过的[就绪清单]({readiness})。",
+    ),
+    "filter.text": ("Name, code or words", "名称、编号或关键词"),
+    "filter.framework": ("Framework", "框架"),
+    "filter.category": ("Category", "类别"),
+    "filter.severity": ("Severity", "严重程度"),
+    "filter.topic": ("Topic", "主题"),
+    "filter.any": ("any", "不限"),
+    "filter.shown": ("{n} shown", "显示 {n} 项"),
+    "filter.none": ("No check is like that.", "没有符合条件的检查项。"),
+    "filter.clear": ("Clear", "清除"),
+    "column.check": ("Check", "检查项"),
+    "column.about": ("What it is about", "内容"),
+    "column.topic": ("Topic", "主题"),
+    "column.checks": ("Checks", "检查项数"),
+    "topics": ("Topics", "主题"),
+    "topics.about": ("What the checks are about.", "各检查项所属的主题。"),
+    "count": ("{n} checks", "{n} 项检查"),
+    "count.one": ("1 check", "1 项检查"),
+    # readiness
+    "readiness": ("Readiness list", "就绪清单"),
+    "readiness.about": (
+        "For every training program npulint answers these {n} questions with *passed*, *failed* or *cannot tell*, and "
+        "names the place that shows it. Items that do not concern a program are left out.",
+        "npulint 针对每个训练程序，对以下 {n} 项逐一给出“通过”“未通过”或“无法判断”，并指出依据所在位置；"
+        "与该程序无关的项目不列出。",
+    ),
+    "readiness.item": ("Item", "检查项"),
+    "readiness.otherwise": ("Without evidence", "没有依据时"),
+    "readiness.fails": ("What fails it", "何时不通过"),
+    "readiness.fails.none": (
+        "Nothing that can be read from the code: this item is for a person to confirm.",
+        "仅凭代码无法判定：此项需人工确认。",
+    ),
+    "readiness.topics": (
+        "Findings of at least severity *{severity}* about:",
+        "以下主题中严重程度不低于“{severity}”的问题：",
+    ),
+    "readiness.checks": ("These checks, whatever their severity:", "以下检查（不论严重程度）："),
+    "readiness.but": ("Not counted:", "不计入："),
+    "readiness.facts": (
+        "Code that npulint recognises as failing it, as in the examples below.",
+        "npulint 识别出的不满足此项的代码，见下方示例。",
+    ),
+    "readiness.look": ("What to look at", "人工核对"),
+    "readiness.passed": ("Passed", "通过"),
+    "readiness.failed": ("Failed", "未通过"),
+    "readiness.unknown": ("Cannot tell", "无法判断"),
+    "readiness.absent": ("Not listed", "不列出"),
+    "readiness.key": ("In machine-readable reports: `{key}`", "机器可读报告中的名称：`{key}`"),
+    "readiness.decided": ("How it is decided", "判定方式"),
+    "readiness.decided.passed": (
+        "Passed unless something below fails it.",
+        "没有下述情况即为通过。",
+    ),
+    "readiness.decided.evidence": (
+        "Passed where npulint finds the code that does it, failed by what is listed below, otherwise *cannot tell*.",
+        "找到相应代码即为通过，出现下述情况为未通过，否则为“无法判断”。",
+    ),
+    "readiness.decided.person": (
+        "Nothing in the code can pass it: *cannot tell* until a person has looked, failed by what is listed below.",
+        "代码无法证明其通过：人工核对之前均为“无法判断”，出现下述情况为未通过。",
+    ),
+    # guides
+    "only.english": ("This page is in English.", "本页目前只有英文版。"),
+    # tables that are generated
+    "option.flag": ("Command line", "命令行"),
+    "option.key": ("Configuration", "配置项"),
+    "option.default": ("Default", "默认值"),
+    "option.help": ("Meaning", "含义"),
+    "option.values": (": {choices}", "：{choices}"),
+    "options.there": ("See the [table of options]({link}).", "见[选项表]({link})。"),
+}  # fmt: skip
+
+TOPICS: dict[str, tuple[str, str]] = {
+    "affinity_op": ("Fused NPU operators", "亲和算子"),
+    "apex_amp": ("Apex mixed precision", "Apex 混合精度"),
+    "control_flow_v2": ("Control flow", "控制流"),
+    "dataloader_perf": ("Data loading", "数据加载"),
+    "debug_leftover": ("Debugging leftovers", "调试残留"),
+    "dependency": ("Dependencies", "依赖"),
+    "deprecated_api": ("Deprecated interfaces", "废弃接口"),
+    "determinism": ("Determinism", "确定性"),
+    "device_cuda": ("CUDA and devices", "CUDA 与设备"),
+    "distribution": ("Distributed training", "分布式训练"),
+    "drop_remainder": ("Last batches", "尾批次"),
+    "dropout": ("Dropout", "Dropout"),
+    "dynamic_shape": ("Dynamic shapes", "动态 shape"),
+    "env_vars": ("Environment variables", "环境变量"),
+    "estimator_migration": ("Estimator migration", "Estimator 迁移"),
+    "fused_optimizer": ("Fused optimizers", "融合优化器"),
+    "graph_op": ("Graph operators", "图算子"),
+    "host_sync": ("Waiting for the device", "Host 与 Device 同步"),
+    "iterations_per_loop": ("Loops on the device", "循环下沉"),
+    "loss_scale": ("Loss scale", "Loss Scale"),
+    "mix_compile": ("Mixed computing", "混合计算"),
+    "mixed_precision": ("Mixed precision", "混合精度"),
+    "mixlist": ("Mixed-precision lists", "混合精度名单"),
+    "other": ("Other", "其他"),
+    "parse": ("Reading the project", "工程读取"),
+    "py_func": ("Python in the graph", "图中的 Python 函数"),
+    "recipe_difference": ("Differences from the reference", "与参考工程的差异"),
+    "run_artifact": ("Run artifacts", "运行产物"),
+    "session_config": ("Session configuration", "Session 配置"),
+    "setting": ("Adapter options", "适配插件选项"),
+    "topk": ("Top-k", "Top-k"),
+    "unsupported_op": ("Unsupported operators", "不支持的算子"),
+    "variable_in_input_fn": ("Variables in the input pipeline", "输入流水线中的变量"),
+}
+
+CATEGORIES: dict[str, tuple[str, str]] = {
+    "functional": (
+        "The run stops, hangs, or never reaches the NPU.",
+        "运行报错、卡住，或根本没有使用 NPU。",
+    ),
+    "precision": (
+        "The run goes on and trains something else: overflow, lost gradients, other arithmetic than meant.",
+        "训练能运行但结果不对：溢出、梯度丢失、实际计算精度与预期不符。",
+    ),
+    "performance": (
+        "The run is right and slow: operators on the host, compilations at every step, waiting for data.",
+        "结果正确但速度慢：算子回退到 Host、每步重新编译、等待数据。",
+    ),
+    "hygiene": (
+        "Nothing breaks today: leftovers, old interfaces and settings that nothing reads.",
+        "暂不影响运行：残留代码、旧接口，以及不起作用的设置。",
+    ),
+}  # fmt: skip
+
+
+def say(lang: str, key: str, /, **values: object) -> str:
+    """The sentence `key` in ``en`` or ``zh``, its values filled in."""
+    text = TEXTS[key][lang == "zh"]
+    return text.format(**values) if values else text
+
+
+def topic(lang: str, name: str) -> str:
+    """The title of a topic."""
+    return TOPICS[name][lang == "zh"]
+
+
+def number(lang: str, n: int) -> str:
+    """So many checks."""
+    return say(lang, "count.one") if n == 1 else say(lang, "count", n=n)
