@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 
 import msgspec
@@ -46,7 +46,15 @@ def fingerprint(loaded: Sequence[Loaded], root: str, catalogue: str, settings: S
     return key(*parts)
 
 
-def remembered_facts(loaded: Sequence[Loaded], store: Cache) -> list[FileFacts]:
+Told = Callable[[int], None]
+"""Hears how many more files are done."""
+
+
+def untold(_: int) -> None:
+    """Nobody wants to know."""
+
+
+def remembered_facts(loaded: Sequence[Loaded], store: Cache, told: Told = untold) -> list[FileFacts]:
     """The facts of files, from the cache where it has them; what is read anew is put there."""
     keys = [key(engine_version(), item.file.path, item.file.kind, item.data) for item in loaded]
     known = store.get_many(keys)
@@ -59,6 +67,7 @@ def remembered_facts(loaded: Sequence[Loaded], store: Cache) -> list[FileFacts]:
             if item.problem is None:
                 fresh[name] = msgspec.msgpack.encode(facts)
         files.append(facts)
+        told(1)
     store.put_many(fresh)
     return files
 

@@ -6,6 +6,7 @@ import gc
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 
 import msgspec
 
@@ -14,22 +15,26 @@ from npulint.catalogue.check import Catalogue
 from npulint.catalogue.load import load_catalogue
 from npulint.discover.kinds import SourceFile
 from npulint.judging import Outcome, decoded, judge_project
+from npulint.memory import Told, untold
 from npulint.settings import Settings
 
-_COLLECT_AFTER = 1500  # files
+COLLECT_AFTER = 1500
+"""Files of which what is left behind is worth collecting."""
+
 _PAYS_FROM = 2000  # files; starting processes costs as much as reading some hundreds
 _MOST = 8
-_CHUNKS = 8  # of the work, per process: small enough to share it evenly
+_CHUNKS = 32  # of the work, per process: small enough to share it evenly, and to tell how far it is
 
 Projects = Mapping[str, list[SourceFile]]
 
 
-def judge_all(projects: Projects, catalogue: Catalogue, settings: Settings) -> list[Outcome]:
-    """The outcomes of all projects, in their order."""
+def judge_all(projects: Projects, catalogue: Catalogue, settings: Settings, told: Told = untold) -> list[Outcome]:
+    """The outcomes of all projects, in their order. `told` hears of files that are done: one by one, or of many at once
+    when they come from other processes."""
     count = _processes(projects, settings)
     if count > 1:
-        return _together(projects, settings, count)
-    return _in_turn(projects, catalogue, settings)
+        return _together(projects, settings, count, told)
+    return _in_turn(projects, catalogue, settings, told)
 
 
 def _processes(projects: Projects, settings: Settings) -> int:
@@ -38,24 +43,24 @@ def _processes(projects: Projects, settings: Settings) -> int:
     return min(wanted, len(projects))
 
 
-def _in_turn(projects: Projects, catalogue: Catalogue, settings: Settings) -> list[Outcome]:
+def _in_turn(projects: Projects, catalogue: Catalogue, settings: Settings, told: Told = untold) -> list[Outcome]:
     outcomes = []
-    cache = open_cache(settings.cache)
+    store = open_cache(settings.cache)
     waiting = 0
-    with _collector_at_rest(), cache.together():
+    with collector_at_rest(), store.together():
         for root, sources in projects.items():
-            outcomes.append(judge_project(root, sources, catalogue, settings, cache))
+            outcomes.append(judge_project(root, sources, catalogue, settings, store, told=told))
             waiting += len(sources)
-            if waiting > _COLLECT_AFTER:
+            if waiting > COLLECT_AFTER:
                 gc.collect()
                 waiting = 0
     return outcomes
 
 
 @contextmanager
-def _collector_at_rest() -> Iterator[None]:
-    """The collector of cyclic garbage would walk over all syntax trees and facts again and again (a third
-    of the time), and finds something only between projects."""
+def collector_at_rest() -> Iterator[None]:
+    """Inside, nothing is collected: the collector of cyclic garbage would walk over all syntax trees and facts again
+    and again (a third of the time), and finds something only between projects."""
     collecting = gc.isenabled()
     gc.disable()
     try:
@@ -65,7 +70,7 @@ def _collector_at_rest() -> Iterator[None]:
             gc.enable()
 
 
-def _together(projects: Projects, settings: Settings, count: int) -> list[Outcome]:
+def _together(projects: Projects, settings: Settings, count: int, told: Told) -> list[Outcome]:
     """In `count` processes. They send bytes, so that nothing is pickled but names and settings."""
     from concurrent.futures import ProcessPoolExecutor
 
@@ -73,12 +78,26 @@ def _together(projects: Projects, settings: Settings, count: int) -> list[Outcom
     size = max(1, -(-len(items) // (count * _CHUNKS)))
     chunks = [dict(items[start : start + size]) for start in range(0, len(items), size)]
     outcomes: list[Outcome] = []
-    with ProcessPoolExecutor(count) as pool:
-        for answers in pool.map(_chunk, chunks, [settings] * len(chunks)):
+    with ProcessPoolExecutor(count, initializer=_obedient) as pool:
+        for chunk, answers in zip(chunks, pool.map(_chunk, chunks, [settings] * len(chunks)), strict=True):
             outcomes += [outcome for outcome in map(decoded, answers) if outcome is not None]
+            told(sum(map(len, chunk.values())))
     return outcomes
 
 
+def _obedient() -> None:
+    """Ctrl-C reaches all processes of a terminal: the one that asked says so, and the others just end."""
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def _chunk(projects: Projects, settings: Settings) -> list[bytes]:
-    catalogue = load_catalogue(settings.checks, whole=False)
-    return [msgspec.msgpack.encode(outcome) for outcome in _in_turn(projects, catalogue, settings)]
+    outcomes = _in_turn(projects, _catalogue(settings.checks), settings)
+    return [msgspec.msgpack.encode(outcome) for outcome in outcomes]
+
+
+@cache
+def _catalogue(folders: tuple[str, ...]) -> Catalogue:
+    """The catalogue of a process that works for another."""
+    return load_catalogue(folders, whole=False)

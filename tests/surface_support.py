@@ -167,7 +167,7 @@ def call(
     """Run a command in a fake world whose pipeline answers `result` (or does `run`)."""
     seen: list[Settings] = []
 
-    def fake_run(settings: Settings) -> RunResult:
+    def fake_run(settings: Settings, progress: Callable[[int, int], None] | None) -> RunResult:
         seen.append(settings)
         return run(settings) if run else result or RunResult(summary=Summary(files=1, read=1))
 

@@ -113,7 +113,7 @@ class Gone(io.StringIO):
 
 
 def test_a_reader_that_went_away_does_not_change_the_exit_code() -> None:
-    host = Host({}, io.StringIO(), Gone(), Gone(), lambda s: sample(), lambda p: (), lambda f, t, c: sample())
+    host = Host({}, io.StringIO(), Gone(), Gone(), lambda s, p: sample(), lambda p: (), lambda f, t, c: sample())
     assert main(["check"], host) == 1
     assert main(["nonsense"], host) == 2
 
@@ -134,7 +134,7 @@ def test_a_narrow_encoding_gets_escapes() -> None:
     raw = io.BytesIO()
     stdout = io.TextIOWrapper(raw, encoding="ascii")
     host = Host(
-        {"LANG": "zh"}, io.StringIO(), stdout, io.StringIO(), lambda s: sample(), lambda p: (), lambda f, t, c: sample()
+        {"LANG": "zh"}, io.StringIO(), stdout, io.StringIO(), lambda s, p: sample(), lambda p: (), lambda f, t, c: sample()
     )
     assert main(["check", "--format=concise"], host) == 1
     assert b"\\u5171 5" in raw.getvalue()

@@ -90,6 +90,23 @@ def test_a_shell_script_is_silenced_line_by_line() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        pytest.param("# npulint: ignore[NPU1301]\npython a.py \\\n  --x 1 \\\n  --y 2", 3, id="above a long command"),
+        pytest.param("python a.py \\\n  --x 1 \\\n  --y 2  # npulint: ignore[NPU1301]", 2, id="at the end of one"),
+        pytest.param("a=(1\n  2\n)  # npulint: ignore[NPU1301]", 2, id="at the end of a list"),
+    ],
+)
+def test_a_command_of_several_lines_is_silenced_as_one(text: str, line: int) -> None:
+    assert len(run(text, at(line), kind="shell").silenced) == 1
+
+
+def test_the_command_before_is_not_silenced() -> None:
+    text = "python b.py\npython a.py \\\n  --x 1  # npulint: ignore[NPU1301]"
+    assert run(text, at(1), kind="shell").silenced == []
+
+
+@pytest.mark.parametrize(
     ("text", "complaint"),
     [
         pytest.param(

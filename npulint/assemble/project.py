@@ -6,6 +6,8 @@ import posixpath
 from collections.abc import Iterable
 from functools import cached_property
 
+import msgspec
+
 from npulint.assemble.module import Module
 from npulint.facts.code import Import
 from npulint.facts.model import FileFacts
@@ -23,7 +25,7 @@ class Project:
 
     def __init__(self, root: str, files: Iterable[FileFacts]) -> None:
         self.root = root
-        self.files = list(files)
+        self.files = [_own(file) for file in files]
         self.modules: dict[str, Module] = {}
         self._suffixes: dict[str, list[Module]] = {}
         self._memo: dict[tuple[str, str, int], Module | None] = {}
@@ -116,6 +118,15 @@ class Project:
         here = f"/{importer.name}".replace(".", "/")
         shared = {b: len(posixpath.commonpath([here, f"/{b}".replace(".", "/")])) for b in by_base}
         return by_base[max(by_base, key=lambda b: (shared[b], -len(b)))] if by_base else []
+
+
+def _own(file: FileFacts) -> FileFacts:
+    """The file with facts of its own: a project adds to what they say, and a file may be assembled again."""
+    if not file.facts:
+        return file
+    return msgspec.structs.replace(
+        file, facts=[msgspec.structs.replace(fact, attrs=fact.attrs.copy()) for fact in file.facts]
+    )
 
 
 def _nearness(base: str, folder: str) -> int:

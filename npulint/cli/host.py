@@ -12,8 +12,11 @@ import msgspec
 from npulint.catalogue.check import Catalogue
 from npulint.facts.model import Fact
 from npulint.findings import RunResult
-from npulint.report.terminal import harmless
+from npulint.report.terminal import plain_line
 from npulint.settings import Settings
+
+Progress = Callable[[int, int], None]
+"""Hears how many files of how many are done."""
 
 
 class Host(msgspec.Struct, frozen=True):
@@ -23,7 +26,7 @@ class Host(msgspec.Struct, frozen=True):
     stdin: TextIO
     stdout: TextIO
     stderr: TextIO
-    run: Callable[[Settings], RunResult]
+    run: Callable[[Settings, Progress | None], RunResult]
     facts_of: Callable[[str], Sequence[Fact]]
     review: Callable[[dict[str, str], dict[str, str], Catalogue], RunResult]
 
@@ -42,7 +45,7 @@ class Host(msgspec.Struct, frozen=True):
     def warn(self, text: str) -> None:
         """Print lines to standard error, made harmless."""
         try:
-            _put(self.stderr, "".join(f"{harmless(line)}\n" for line in text.split("\n")))
+            _put(self.stderr, "".join(f"{plain_line(line)}\n" for line in text.split("\n")))
             self.stderr.flush()
         except BrokenPipeError:
             _silence(self.stderr)
@@ -72,10 +75,10 @@ def system() -> Host:
     return Host(os.environ, sys.stdin, sys.stdout, sys.stderr, _run, _facts_of, _review)
 
 
-def _run(settings: Settings) -> RunResult:
+def _run(settings: Settings, progress: Progress | None) -> RunResult:
     from npulint.pipeline import run
 
-    return run(settings)
+    return run(settings, progress)
 
 
 def _facts_of(path: str) -> Sequence[Fact]:

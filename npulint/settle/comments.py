@@ -8,12 +8,12 @@ names no check silences nothing: a bare ``# noqa`` is meant for other tools.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
 
 from npulint.facts.model import Comment, FileFacts, Span
-from npulint.findings import Finding, Silenced
+from npulint.findings import Edit, Finding, Fix, Silenced
 from npulint.later import regex
 from npulint.lines import Lines
 from npulint.nearby import nearest
@@ -29,7 +29,8 @@ _OURS = regex(r"NPU[0-9]+", re.IGNORECASE)
 
 class Directive(msgspec.Struct, frozen=True):
     """What one comment asks for: the checks `names` on the line `target` (0: everywhere). A comment at
-    the end of a line also covers statements that end there. `line` is where it stands, `reason` the text behind it."""
+    the end of a line also covers statements that end there. `line` is where it stands, `reason` the text behind it.
+    In the text of its `comment`, `start` is the offset of the directive and `listed` those of its list."""
 
     line: int
     target: int
@@ -37,6 +38,9 @@ class Directive(msgspec.Struct, frozen=True):
     trailing: bool
     source: str = ""
     reason: str = ""
+    comment: Comment = Comment(0, False, "")
+    start: int = 0
+    listed: tuple[int, int] = (0, 0)
 
     def covers(self, span: Span, statements: Sequence[tuple[int, int]]) -> bool:
         """Whether a finding at `span` is meant; `statements` are the lines of long statements around it."""
@@ -84,12 +88,13 @@ def suppress(
         else:
             kept.append(one)
     judge = _Judge(rules, active, lines, lang)
-    complaints = [
-        complaint
-        for path in sorted(directives)
-        for position, directive in enumerate(directives[path])
-        for complaint in judge.complaints(path, directive, {name for p, i, name in used if (p, i) == (path, position)})
-    ]
+    complaints = []
+    for path in sorted(directives):
+        of_path: dict[int, set[str]] = {}
+        for where, position, name in used:
+            if where == path:
+                of_path.setdefault(position, set()).add(name)
+        complaints += judge.complaints(path, commented[path], directives[path], of_path)
     return Suppressed(kept, silenced, complaints)
 
 
@@ -100,18 +105,20 @@ def parse(comment: Comment, following: int) -> list[Directive]:
         names = tuple(name for name in re.split(r"[,\s]+", match[2] or "") if name)
         whole = match[1].lower() == "ignore-file"
         target = 0 if whole else following if comment.alone else comment.line
-        directives.append(Directive(comment.line, target, names, not comment.alone, *_words(comment.text, match)))
+        directives.append(_directive(comment, match, 2, target, names))
     if not comment.alone:
         for match in _NOQA.finditer(comment.text):
             names = tuple(_OURS.findall(match[1]))
             if names:
-                directives.append(Directive(comment.line, comment.line, names, True, *_words(comment.text, match)))
+                directives.append(_directive(comment, match, 1, comment.line, names))
     return directives
 
 
-def _words(text: str, match: re.Match[str]) -> tuple[str, str]:
-    """The directive as it is written, and the reason behind it."""
-    return match[0].lstrip("# \t"), text[match.end() :].partition("#")[0].strip(" \t:-")
+def _directive(comment: Comment, match: re.Match[str], group: int, target: int, names: tuple[str, ...]) -> Directive:
+    text = comment.text
+    source, reason = match[0].lstrip("# \t"), text[match.end() :].partition("#")[0].strip(" \t:-")
+    start, listed = match.start(), match.span(group)
+    return Directive(comment.line, target, names, not comment.alone, source, reason, comment, start, listed)
 
 
 def _directives(parts: Sequence[FileFacts], text: Sequence[str]) -> list[Directive]:
@@ -159,26 +166,64 @@ class _Judge:
         self._lines = lines
         self._lang = lang
 
-    def complaints(self, path: str, directive: Directive, used: set[str]) -> list[Finding]:
-        span = self._span(path, directive)
-        if not directive.names:
-            return [self._invalid(path, span, "blanket", say(self._lang, "invalid.blanket"))]
-        accepted = {name.casefold() for name in directive.names}
-        if accepted & {UNUSED_SUPPRESSION.code.casefold(), UNUSED_SUPPRESSION.name}:
-            used = used | set(directive.names)
-        return [c for name in dict.fromkeys(directive.names) if name not in used for c in self._of(path, span, name)]
+    def complaints(
+        self, path: str, parts: Sequence[FileFacts], directives: Sequence[Directive], used: Mapping[int, set[str]]
+    ) -> list[Finding]:
+        """About the directives of one file, of which `used` names silenced something. In a file that could not be read
+        nothing is known to be of no use."""
+        unread = any(problem.fatal for part in parts for problem in part.problems)
+        useless = [
+            [] if unread else self._useless(directive, used.get(position, set()))
+            for position, directive in enumerate(directives)
+        ]
+        edits = self._edits(path, parts[0].kind, directives, useless) if any(useless) else {}
+        found: list[Finding] = []
+        for position, directive in enumerate(directives):
+            span = self._span(path, directive)
+            if not directive.names:
+                found.append(self._invalid(path, span, "blanket", say(self._lang, "invalid.blanket")))
+            for name in dict.fromkeys(() if _tolerant(directive) else directive.names):
+                if name in useless[position]:
+                    found.append(self._unused(path, span, name, edits.get(position, ())))
+                elif name.casefold() not in self._known:
+                    found.append(self._unknown(path, span, name))
+        return found
 
-    def _of(self, path: str, span: Span, name: str) -> list[Finding]:
-        rule = self._known.get(name.casefold())
-        if rule is None:
-            meant = nearest(name, self._spelled)
-            hint = say(self._lang, "meant", word=meant) if meant else ""
-            return [self._invalid(path, span, "unknown", say(self._lang, "invalid.unknown", name=name) + hint)]
-        if not self._active(rule):
+    def _useless(self, directive: Directive, used: set[str]) -> list[str]:
+        """The names of active checks that silence nothing."""
+        if _tolerant(directive):
             return []
+        rules = {name: self._known.get(name.casefold()) for name in directive.names if name not in used}
+        return [name for name, rule in rules.items() if rule is not None and self._active(rule)]
+
+    def _edits(
+        self, path: str, kind: str, directives: Sequence[Directive], useless: Sequence[Sequence[str]]
+    ) -> dict[int, tuple[Edit, ...]]:
+        """What takes useless names out of the comments, by the position of the directive."""
+        from npulint.settle.removal import Listed, removals  # few comments are of no use
+
+        beside: dict[Comment, list[int]] = {}
+        for position, directive in enumerate(directives):
+            beside.setdefault(directive.comment, []).append(position)
+        found: dict[int, tuple[Edit, ...]] = {}
+        for comment, positions in beside.items():
+            if any(useless[position] for position in positions):
+                listed = [Listed(directives[p].start, directives[p].listed, useless[p]) for p in positions]
+                edits = removals(path, kind, self._lines(path), comment, listed)
+                found.update(zip(positions, edits, strict=True))
+        return found
+
+    def _unused(self, path: str, span: Span, name: str, edits: tuple[Edit, ...]) -> Finding:
         message = say(self._lang, "unused.message", name=name)
         why, fix = say(self._lang, "unused.why"), say(self._lang, "unused.fix")
-        return [finding(UNUSED_SUPPRESSION, path, span, message, why, fix)]
+        complaint = finding(UNUSED_SUPPRESSION, path, span, message, why, fix)
+        mending = Fix(fix, "safe" if edits else "manual", edits)
+        return msgspec.structs.replace(complaint, fix=mending)
+
+    def _unknown(self, path: str, span: Span, name: str) -> Finding:
+        meant = nearest(name, self._spelled)
+        hint = say(self._lang, "meant", word=meant) if meant else ""
+        return self._invalid(path, span, "unknown", say(self._lang, "invalid.unknown", name=name) + hint)
 
     def _invalid(self, path: str, span: Span, kind: str, message: str) -> Finding:
         why, fix = say(self._lang, "invalid.why"), say(self._lang, f"invalid.fix.{kind}")
@@ -187,6 +232,14 @@ class _Judge:
     def _span(self, path: str, directive: Directive) -> Span:
         text = self._lines(path)
         line = text[directive.line - 1] if 0 < directive.line <= len(text) else ""
-        column = max(0, line.find(directive.source)) + 1
+        begin = max(0, len(line.rstrip()) - len(directive.comment.text) + directive.start)
+        column = max(0, line.find(directive.source, begin)) + 1
         width = len(directive.source) if line else 0
         return Span(directive.line, column, directive.line, column + width)
+
+
+def _tolerant(directive: Directive) -> bool:
+    """Whether it silences what is said about itself."""
+    return any(
+        name.casefold() in (UNUSED_SUPPRESSION.code.casefold(), UNUSED_SUPPRESSION.name) for name in directive.names
+    )

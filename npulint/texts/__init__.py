@@ -313,6 +313,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "version.help": ("`npulint --version` tells the version.", "`npulint --version` 显示版本。"),
     "missing.argument": ("{word} is missing", "缺少 {word}"),
     "interrupted": ("interrupted", "已中断"),
+    "progress": ("npulint: {done} of {total} files", "npulint：已处理 {done}/{total} 个文件"),
     "internal": (
         "internal error: this is a bug in npulint, please report it with the lines above",
         "内部错误：这是 npulint 的缺陷，请连同以上内容一起反馈",

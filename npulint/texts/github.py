@@ -9,7 +9,6 @@ TEXTS: dict[str, tuple[str, str]] = {
         "The log of this step lists them all."
         "|{n} of {total} findings have no annotation, for GitHub keeps {limit} of a severity from a step. "
         "The log of this step lists them all.",
-        "{total} 个问题中有 {n} 个没有注解：GitHub 对每个步骤的每种严重程度只保留 {limit} 条。"
-        "全部问题见此步骤的日志。",
+        "{total} 个问题中有 {n} 个没有注解：GitHub 对每个步骤的每种严重程度只保留 {limit} 条。全部问题见此步骤的日志。",
     ),
 }

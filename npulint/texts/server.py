@@ -13,7 +13,6 @@ TEXTS: dict[str, tuple[str, str]] = {
     "server.show": ("Show the page of `{name}`", "查看 `{name}` 的说明"),
     "server.ignore.line": ("Ignore `{name}` here", "在此处忽略 `{name}`"),
     "server.ignore.file": ("Ignore `{name}` in this file", "在此文件中忽略 `{name}`"),
-    "server.unignore": ("Remove the name from the comment", "从注释中删除此名称"),
     "server.fix": ("Fix: {text}", "修复：{text}"),
     "server.fix.unsafe": ("Fix (may change results): {text}", "修复（可能影响结果）：{text}"),
     "server.fix.all": ("Apply all safe npulint fixes in this file", "应用此文件中全部安全的 npulint 修复"),
@@ -22,8 +21,8 @@ TEXTS: dict[str, tuple[str, str]] = {
         "npulint：无法识别的编辑器设置：{text}",
     ),
     "server.config": (
-        "npulint: the configuration cannot be used, the last good one stays in force: {text}",
-        "npulint：配置无法使用，将沿用上一次有效的配置：{text}",
+        "npulint: the configuration cannot be used until this is repaired: {text}",
+        "npulint：配置无法使用，请先修正：{text}",
     ),
     "server.internal": (
         "npulint: a check failed because of a bug in npulint; the log of the language server tells more",

@@ -17,7 +17,7 @@ from npulint.assemble.recognise.torch.tensors import (
     receiver_of,
     written,
 )
-from npulint.facts.code import UNKNOWN, Bind, Call, Const, Items, Op, Ref, Result, Value
+from npulint.facts.code import Bind, Call, Const, Items, Op, Ref, Result, Unknown, Value
 from npulint.facts.model import Fact
 from npulint.later import regex
 
@@ -121,7 +121,7 @@ def _host_mask(context: Context, module: Module, key: Value, block: int, line: i
 
 def _store(context: Context, module: Module, bind: Bind) -> list[Fact]:
     """``x[mask] = 0`` is masked_store; with a tensor on the right the shape of what is written must fit."""
-    if bind.key is UNKNOWN or (isinstance(bind.value, Op) and bind.value.op == "+="):
+    if isinstance(bind.key, Unknown) or (isinstance(bind.value, Op) and bind.value.op == "+="):
         return []
     if not _in_step(context, module, bind.block):
         return []

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from npulint.assemble.context import Context
 from npulint.assemble.module import Module
-from npulint.facts.code import UNKNOWN, Call, Const, Items, Op, Ref, Result, Table, Value
+from npulint.facts.code import Call, Const, Items, Op, Ref, Result, Table, Unknown, Value
 from npulint.later import regex
 
 _DEPTH = 7
@@ -291,5 +291,5 @@ def written(module: Module, value: Value, depth: int = 0) -> str:
     if isinstance(value, Op) and value.op == "~" and depth < 2:
         return f"~{written(module, value.operands[0], depth + 1)}"
     if isinstance(value, Items) and depth < 2:
-        return ", ".join(":" if part is UNKNOWN else written(module, part, depth + 1) for part in value.items)
+        return ", ".join(":" if isinstance(part, Unknown) else written(module, part, depth + 1) for part in value.items)
     return str(value.value) if isinstance(value, Const) else "…"

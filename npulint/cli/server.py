@@ -1,0 +1,21 @@
+"""``npulint server``: the language server for editors."""
+
+from __future__ import annotations
+
+from npulint.cli.catalogue import pages_of
+from npulint.cli.host import Host
+from npulint.errors import NpulintError
+from npulint.texts import say
+
+
+def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang: str) -> int:
+    """Talk with an editor until it ends. Raises `NpulintError` where the library that this needs is missing."""
+    import importlib.util
+
+    if importlib.util.find_spec("pygls") is None or importlib.util.find_spec("lsprotocol") is None:
+        raise NpulintError(say(lang, "server.missing"))
+    from npulint.server.serving import serve
+
+    asked = options.get("lang")
+    spoken = {"NPULINT_LANG": asked[-1]} if isinstance(asked, list) and asked[-1] in ("en", "zh") else {}
+    return serve({**host.environ, **spoken}, pages_of)

@@ -1,0 +1,1 @@
+"""The language server: findings in editors, while people type. Only ``npulint server`` imports it."""

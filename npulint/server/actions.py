@@ -1,0 +1,123 @@
+"""What the editor may do about findings: apply a fix, silence it here or in the file, read about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+import msgspec
+from lsprotocol.types import (
+    CodeAction,
+    CodeActionKind,
+    Command,
+    Diagnostic,
+    OptionalVersionedTextDocumentIdentifier,
+    TextDocumentEdit,
+    TextEdit,
+    WorkspaceEdit,
+)
+
+from npulint.facts.model import Span
+from npulint.findings import Edit, Finding
+from npulint.server.ignoring import ignore_here, ignore_in_file, style_of
+from npulint.server.positions import Places, line_end
+from npulint.texts import say
+
+FIX_ALL = "source.fixAll.npulint"
+SHOW_PAGE = "npulint.showPage"
+_TITLE = 80  # characters of a fix in a menu
+
+
+class File(msgspec.Struct, frozen=True):
+    """A file that may be edited: its address, the version of the document (None: as the disk has it), its text."""
+
+    uri: str
+    version: int | None
+    text: str
+    lines: Sequence[str]
+
+
+Files = Callable[[str], File]
+
+
+class Proposer(msgspec.Struct, frozen=True):
+    """Makes code actions. `encoding` is that of positions, `versioned` whether the editor takes versions in edits."""
+
+    files: Files
+    encoding: str
+    versioned: bool
+    lang: str
+
+    def for_finding(self, finding: Finding, shown: Diagnostic) -> list[CodeAction]:
+        """All that can be done about one finding."""
+        file = self.files(finding.path)
+        style = style_of(finding.path, file.text[:200].encode("utf-8", "replace"))
+        named = {"name": finding.name}
+        actions = []
+        if finding.fix.edits:
+            safe = finding.fix.applicability == "safe"
+            title = say(self.lang, "server.fix" if safe else "server.fix.unsafe", text=_short(finding.fix.text))
+            actions.append(self._quick(title, finding.fix.edits, shown, preferred=safe))
+        here, everywhere = ignore_here(finding, file.lines, style), ignore_in_file(finding, file.lines, style)
+        if here is not None:
+            actions.append(self._quick(say(self.lang, "server.ignore.line", **named), [here], shown))
+        if everywhere is not None:
+            actions.append(self._quick(say(self.lang, "server.ignore.file", **named), [everywhere], shown))
+        title = say(self.lang, "server.show", **named)
+        command = Command(title=title, command=SHOW_PAGE, arguments=[finding.code])
+        actions.append(CodeAction(title=title, kind=CodeActionKind.QuickFix, diagnostics=[shown], command=command))
+        return actions
+
+    def fix_all(self, findings: Iterable[Finding]) -> CodeAction | None:
+        """Every safe fix of a file in one action; of two that meet the first is applied."""
+        chosen: list[Edit] = []
+        for finding in findings:
+            edits = finding.fix.edits
+            if finding.fix.applicability == "safe" and edits and not any(_meet(a, b) for a in edits for b in chosen):
+                chosen += edits
+        if not chosen:
+            return None
+        return CodeAction(title=say(self.lang, "server.fix.all"), kind=FIX_ALL, edit=self._edit(chosen))
+
+    def _quick(self, title: str, edits: Sequence[Edit], shown: Diagnostic, preferred: bool = False) -> CodeAction:
+        return CodeAction(
+            title=title,
+            kind=CodeActionKind.QuickFix,
+            diagnostics=[shown],
+            is_preferred=preferred or None,
+            edit=self._edit(edits),
+        )
+
+    def _edit(self, edits: Sequence[Edit]) -> WorkspaceEdit:
+        by_path: dict[str, list[Edit]] = {}
+        for edit in edits:
+            by_path.setdefault(edit.path, []).append(edit)
+        changed = [(self.files(path), self._text_edits(path, some)) for path, some in sorted(by_path.items())]
+        if not self.versioned:
+            return WorkspaceEdit(changes={file.uri: some for file, some in changed})
+        return WorkspaceEdit(
+            document_changes=[
+                TextDocumentEdit(OptionalVersionedTextDocumentIdentifier(file.uri, file.version), list(some))
+                for file, some in changed
+            ]
+        )
+
+    def _text_edits(self, path: str, edits: Sequence[Edit]) -> list[TextEdit]:
+        file = self.files(path)
+        places, end = Places(file.lines, self.encoding), line_end(file.text)
+        ordered = sorted(edits, key=lambda edit: edit.span)
+        return [TextEdit(places.range(one.span), one.text.replace("\n", end)) for one in ordered]
+
+
+def meets(one: Span, other: Span) -> bool:
+    """Whether two spans share a place, their ends included."""
+    first, second = sorted((one, other))
+    return (second.line, second.column) <= (first.end_line, first.end_column)
+
+
+def _meet(one: Edit, other: Edit) -> bool:
+    return one.path == other.path and meets(one.span, other.span)
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _TITLE else line[: _TITLE - 1] + "…"

@@ -1,0 +1,154 @@
+"""What the editor's settings and the configuration files of a folder ask for, and what is wrong with them."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from npulint.catalogue.problems import CatalogueError
+from npulint.config import BASELINE_NAME, CONFIG_NAME, load
+from npulint.errors import NpulintError
+from npulint.lines import FileLines
+from npulint.nearby import nearest
+from npulint.option_values import Refused, choice, from_words
+from npulint.options import OPTIONS, Option
+from npulint.settings import Settings
+from npulint.texts import say
+
+CONFIG_FILES = (CONFIG_NAME, "pyproject.toml")
+_SHARED = (
+    *("select", "extend_select", "ignore", "min_severity", "min_confidence", "checks", "target", "lang", "docs_url"),
+    *("exclude", "extend_exclude", "respect_gitignore", "baseline", "config", "isolated", "cache"),
+)
+_OPTIONS: dict[str, Option] = {option.name: option for option in OPTIONS if option.name in _SHARED}
+_OWN = {"run": ("onType", "onSave"), "scope": ("errors", "open", "workspace")}
+_PATHS = ("checks", "config", "baseline")
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+class ClientSettings(msgspec.Struct, frozen=True):
+    """What the editor asks for. `run` is ``onType`` or ``onSave``; `scope` tells of which files that are not open
+    findings are shown: ``open`` of none, ``errors`` the errors of projects with an open file, ``workspace`` all.
+    `words` are the options of the command line that it sets; `problems` say what was not understood."""
+
+    run: str = "onType"
+    scope: str = "errors"
+    words: dict[str, list[str] | bool] = {}
+    problems: tuple[str, ...] = ()
+
+
+class ConfigProblem(msgspec.Struct, frozen=True):
+    """Something wrong with the file at the absolute `path` (empty: with no file), at a line and column from 1."""
+
+    path: str
+    line: int
+    column: int
+    message: str
+
+
+def understood(given: object, lang: str) -> ClientSettings:
+    """The settings that an editor sends, with keys in any spelling; null stands for the default."""
+    section = _section(given)
+    own: dict[str, str] = {}
+    words: dict[str, list[str] | bool] = {}
+    problems: list[str] = []
+    for key, value in section.items():
+        name = _HUMP.sub("_", key).replace("-", "_").lower()
+        if value is None or value in ("", [], {}):
+            continue
+        try:
+            if name in _OWN:
+                own[name] = choice(str(value), _OWN[name], lang)
+            elif name in _OPTIONS:
+                words[name] = _words(_OPTIONS[name], value, lang)
+            else:
+                meant = nearest(name, [*_OPTIONS, *_OWN])
+                hint = say(lang, "meant", word=meant) if meant else ""
+                problems.append(say(lang, "unknown.key", word=key) + hint)
+        except Refused as refused:
+            problems += [f"{key}: {text}" for text in refused.texts]
+    return ClientSettings(words=words, problems=tuple(problems), **own)
+
+
+def _section(given: object) -> dict[str, Any]:
+    """The part about npulint, whether it was sent bare or inside of a larger tree."""
+    for name in ("settings", "npulint"):
+        if isinstance(given, dict) and isinstance(given.get(name), dict):
+            given = given[name]
+    return {str(key): value for key, value in given.items()} if isinstance(given, dict) else {}
+
+
+def _words(option: Option, value: object, lang: str) -> list[str] | bool:
+    """A value as the command line would give it; raises `Refused` for one that the option does not take."""
+    if option.kind == "flag":
+        if not isinstance(value, bool):
+            raise Refused(_mistyped("type.flag", value, lang))
+        return value
+    if option.kind == "map" and isinstance(value, dict):
+        words = [f"{key}={part}" for key, part in value.items() if part not in (None, "")]
+    elif isinstance(value, str):
+        words = [value]
+    elif isinstance(value, list) and all(isinstance(part, str) for part in value):
+        words = value if option.kind != "list" else [",".join(value)]
+    else:
+        kind = {"choice": "text", "folders": "list"}.get(option.kind, option.kind)
+        raise Refused(_mistyped(f"type.{kind}", value, lang))
+    if words:
+        from_words(option, words, lang)
+    return words
+
+
+def _mistyped(kind: str, value: object, lang: str) -> str:
+    return say(lang, "bad.type", wanted=say(lang, kind), given=f"`{value!r:.60}`")
+
+
+def settings_for(
+    place: str, folder: str, client: ClientSettings, environ: Mapping[str, str], locale: str
+) -> tuple[str, Settings]:
+    """The folder that is checked as one for a file in the folder `place`, and how. That is the folder of the nearest
+    configuration, or the workspace `folder`. Raises `NpulintError`."""
+    words: dict[str, list[str] | bool] = {name: value for name, value in client.words.items() if value != []}
+    for name in _PATHS:
+        value = words.get(name)
+        if isinstance(value, list):
+            words[name] = [os.path.join(folder, os.path.expanduser(path)) for path in value]
+    settings = load([place], words, {**_spoken(locale), **environ})
+    base = os.path.abspath(settings.base) if settings.config else ""
+    root = base if base and (base + os.sep).startswith(os.path.join(folder, "")) else folder
+    usual = os.path.join(root, BASELINE_NAME)
+    if not settings.config and "baseline" not in words:
+        settings = msgspec.structs.replace(settings, baseline=usual if os.path.exists(usual) else "")
+    return root, msgspec.structs.replace(settings, paths=(root,), base=base or root, jobs=1)
+
+
+def _spoken(locale: str) -> dict[str, str]:
+    return {"NPULINT_LANG": locale} if locale else {}
+
+
+def problems_of(error: NpulintError, places: Sequence[str]) -> list[ConfigProblem]:
+    """Where the mistakes are that made settings unusable. What names no file belongs to the first of `places`
+    that is there: the configuration files that may be meant."""
+    if isinstance(error, CatalogueError):
+        return [ConfigProblem(os.path.abspath(p.path), p.line, p.column, p.message) for p in error.problems]
+    return [_placed(line, places) for line in str(error).split("\n")]
+
+
+def _placed(line: str, places: Sequence[str]) -> ConfigProblem:
+    match = re.match(r"(?P<path>.+?\.toml)(?::(?P<line>\d+))?(?::(?P<column>\d+))?[:：]\s*(?P<text>.*)", line)
+    if match and os.path.exists(match["path"]):
+        at = int(match["line"] or 1), int(match["column"] or 1)
+        return ConfigProblem(os.path.abspath(match["path"]), *at, match["text"])
+    there = next((path for path in places if os.path.exists(path)), "")
+    return ConfigProblem(there, _line_of(line.partition(":")[0], there), 1, line)
+
+
+def _line_of(key: str, path: str) -> int:
+    """The line of a configuration file that sets a key, else the first."""
+    for number, line in enumerate(FileLines()(path), 1):
+        if re.match(rf"[ \t]*{re.escape(key)}[ \t]*=", line):
+            return number
+    return 1

@@ -1,0 +1,112 @@
+"""Findings as the diagnostics of the protocol."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+
+import msgspec
+from lsprotocol.types import (
+    CodeDescription,
+    Diagnostic,
+    DiagnosticRelatedInformation,
+    DiagnosticSeverity,
+    DiagnosticTag,
+    Location,
+    Range,
+)
+
+from npulint.facts.model import Span
+from npulint.findings import Finding
+from npulint.server.positions import Places
+
+SOURCE = "npulint"
+_SEVERITY = {
+    "error": DiagnosticSeverity.Error,
+    "warning": DiagnosticSeverity.Warning,
+    "note": DiagnosticSeverity.Information,
+}
+_FADED = "unused-suppression"
+_OUTDATED = "deprecated_api"
+_RELATED = 20  # further places of one finding; an editor shows them all
+
+Sight = Callable[[str], tuple[str, Places, Sequence[str]]]
+"""Address, places and lines of the file at an absolute path."""
+
+
+class Abilities(msgspec.Struct, frozen=True):
+    """What the editor can show besides range, message and severity."""
+
+    tags: tuple[DiagnosticTag, ...] = ()
+    related: bool = False
+    links: bool = False
+
+
+def diagnostic(finding: Finding, sight: Sight, can: Abilities) -> Diagnostic:
+    """One finding as a diagnostic. Its `data` identifies it when the editor asks for code actions."""
+    related = None
+    if can.related and finding.related:
+        related = [
+            DiagnosticRelatedInformation(Location(sight(r.path)[0], place(r.path, r.span, "", sight)), r.message)
+            for r in finding.related[:_RELATED]
+        ]
+    return Diagnostic(
+        range=place(finding.path, finding.span, finding.name, sight),
+        message=finding.message,
+        severity=DiagnosticSeverity.Hint if finding.name == _FADED else _SEVERITY[finding.severity],
+        code=finding.name,
+        code_description=CodeDescription(finding.url) if can.links and finding.url else None,
+        source=SOURCE,
+        tags=[tag for tag in _tags(finding) if tag in can.tags] or None,
+        related_information=related,
+        data={
+            "fingerprint": finding.fingerprint,
+            "code": finding.code,
+            "fix": {"text": finding.fix.text, "applicability": finding.fix.applicability},
+        },
+    )
+
+
+def _tags(finding: Finding) -> list[DiagnosticTag]:
+    tags = [DiagnosticTag.Unnecessary] if finding.name == _FADED else []
+    return [*tags, DiagnosticTag.Deprecated] if finding.topic == _OUTDATED else tags
+
+
+def place(path: str, span: Span, check: str, sight: Sight) -> Range:
+    """Where a span is for the editor. In a notebook that is open as text, columns count in the code of a cell, which
+    is a JSON string there."""
+    _, places, lines = sight(path)
+    if path.endswith(".ipynb") and check != "file-not-read":
+        span = Span(
+            span.line,
+            _in_json(lines, span.line, span.column),
+            span.end_line,
+            _in_json(lines, span.end_line, span.end_column),
+        )
+    return places.range(span)
+
+
+def _in_json(lines: Sequence[str], number: int, column: int) -> int:
+    """The column in the line of a JSON file of a column in the text that the line holds."""
+    line = lines[number - 1] if 0 < number <= len(lines) else ""
+    start = len(line) - len(line.lstrip())
+    if not line.startswith('"', start):
+        return column if start < column else start + 1
+    at, rest = start + 1, column - 1
+    while rest > 0 and at < len(line) and line[at] != '"':
+        at, rest = at + _escaped(line, at), rest - 1
+    return at + 1
+
+
+def _escaped(line: str, at: int) -> int:
+    """How many characters of a JSON string stand for the one that begins at `at`."""
+    if line[at] != "\\":
+        return 1
+    if line[at + 1 : at + 2] != "u":
+        return 2
+    pair = line[at : at + 12]
+    try:
+        wide = len(pair) == 12 and pair[6:8] == "\\u" and len(json.loads(f'"{pair}"')) == 1
+    except ValueError:
+        wide = False
+    return 12 if wide else 6

@@ -1,0 +1,206 @@
+"""The work behind the editor: sessions by folder, what was typed and not saved, and one answer for all of it.
+
+Everything here runs in one thread, one call after the other.
+"""
+
+from __future__ import annotations
+
+import os
+import traceback
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+
+from npulint.discover.files import discover
+from npulint.discover.ignore import Excludes
+from npulint.discover.kinds import JSON_LIMIT, is_mixlist, kinds_by_content, kinds_of
+from npulint.discover.projects import group
+from npulint.discover.regular import read_head
+from npulint.errors import NpulintError
+from npulint.findings import Finding
+from npulint.server.configuration import CONFIG_FILES, ClientSettings, ConfigProblem, problems_of, settings_for
+from npulint.session import Session
+from npulint.settings import Settings
+
+
+class Answer(msgspec.Struct):
+    """What a run says. `findings` are by absolute path; `near` are the paths that belong to a project with one of the
+    files that were asked about; `settings` are those of the files asked about. `failures` are bugs, as tracebacks."""
+
+    findings: dict[str, list[Finding]] = {}
+    near: set[str] = set()
+    settings: dict[str, Settings] = {}
+    problems: list[ConfigProblem] = []
+    notices: list[str] = []
+    failures: list[str] = []
+
+
+class _Home:
+    """A folder that is checked as one."""
+
+    def __init__(self, root: str, settings: Settings) -> None:
+        self.root = root
+        self.settings = settings
+        self.session = Session(settings)
+
+    def leaves_out(self, path: str) -> bool:
+        """Whether a file is excluded: people look into installed libraries without wanting to mend them."""
+        options = self.settings.discovery()
+        excludes = Excludes((*options.exclude, *options.extend_exclude), options.base)
+        if not self.settings.paths:
+            return excludes.within(path)
+        folder = False
+        while path not in (self.root, os.path.dirname(path)):
+            if excludes.name(os.path.basename(path)) or excludes.path(path, folder):
+                return True
+            path, folder = os.path.dirname(path), True
+        return False
+
+
+class Engine:
+    """Answers about files. `environ` are the variables that settings may come from."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self._environ = environ
+        self._locale = ""
+        self._folders: list[str] = []
+        self._client = ClientSettings()
+        self._homes: dict[str, _Home] = {}
+        self._home_of: dict[str, _Home | None] = {}
+        self._unsaved: dict[str, bytes] = {}
+        self._problems: dict[str, list[ConfigProblem]] = {}
+        self._refusals: dict[str, list[ConfigProblem]] = {}
+
+    def configure(self, folders: Sequence[str], client: ClientSettings, locale: str) -> None:
+        """Begin anew with these folders and settings, or read configuration files again. What cannot be read
+        leaves in force what was so before."""
+        ordered = sorted(folders, key=len, reverse=True)
+        if ordered != self._folders:
+            self._homes = {r: home for r, home in self._homes.items() if any(_below(r, one) for one in ordered)}
+        self._folders = ordered
+        self._client, self._locale = client, locale
+        self._home_of.clear()
+        self._problems.clear()
+        self._refusals.clear()
+
+    def change(self, path: str, data: bytes | None) -> None:
+        """Let `data` stand for the file at `path`; None for what the disk has."""
+        if data is None:
+            self._unsaved.pop(path, None)
+        else:
+            self._unsaved[path] = data
+        for home in self._homes.values():
+            if _below(path, home.root):
+                home.session.change(path, data)
+
+    def touched(self, paths: Sequence[str]) -> None:
+        """Files were written, made or deleted by others."""
+        for home in self._homes.values():
+            mine = [path for path in paths if _below(path, home.root)]
+            if mine:
+                home.session.touched(mine)
+
+    def rest(self) -> None:
+        """Tidy up, while nobody waits."""
+        for home in self._homes.values():
+            home.session.rest()
+
+    def projects(self) -> list[str]:
+        """A file of every project below the folders of the workspace."""
+        for folder in self._folders:
+            self._home(os.path.join(folder, "."))
+        found: dict[str, None] = {}
+        for home in list(self._homes.values()):
+            files = discover(home.settings.paths, home.settings.discovery()).files if home.settings.paths else []
+            found.update((os.path.abspath(some[0].location), None) for some in group(files).values())
+        return list(found)
+
+    def check(self, paths: Iterable[str]) -> Answer:
+        """What is to be said about the projects of `paths`."""
+        answer = Answer()
+        for path in paths:
+            if path in answer.settings or not self._counts(path):
+                continue
+            home = self._home(path)
+            if home is not None and not home.leaves_out(path):
+                answer.settings[path] = home.settings
+                if path not in answer.near:
+                    self._ask(home, path, answer)
+        found = [one for some in (*self._problems.values(), *self._refusals.values()) for one in some]
+        answer.problems = list(dict.fromkeys(found))
+        return answer
+
+    def _counts(self, path: str) -> bool:
+        """Whether npulint reads such files at all; editors also open others."""
+        kinds = kinds_of(os.path.basename(path))
+        if kinds and kinds != ("mixlist",):
+            return True
+        data = self._unsaved.get(path)
+        if data is None:
+            data = read_head(path, JSON_LIMIT)
+        return is_mixlist(data) if kinds else bool(kinds_by_content(data))
+
+    def _ask(self, home: _Home, path: str, answer: Answer) -> None:
+        try:
+            checked = home.session.check(path)
+        except NpulintError as error:
+            self._refusals[home.root] = problems_of(error, _candidates(home.root, home.settings.config))
+            return
+        except Exception:  # a bug in a check must not end the server
+            answer.failures.append(traceback.format_exc())
+            return
+        self._refusals.pop(home.root, None)
+        for name, findings in checked.findings.items():
+            place = os.path.abspath(name)
+            if self._home(place) is not home:  # a configuration of its own
+                continue
+            answer.findings[place] = findings
+            answer.near.add(place)
+        answer.findings.setdefault(path, [])
+        answer.notices += [notice for notice in checked.notices if notice not in answer.notices]
+
+    def _home(self, path: str) -> _Home | None:
+        """The folder that a file is checked with; None while it has no usable settings."""
+        place = os.path.dirname(path)
+        if place not in self._home_of:
+            self._home_of[place] = self._settled(place)
+        return self._home_of[place]
+
+    def _settled(self, place: str) -> _Home | None:
+        """The home of a folder. Where its settings cannot be used the ones before stay in force, if there are any."""
+        folder = next((one for one in self._folders if _below(place, one)), "")
+        try:
+            root, settings = settings_for(place, folder or place, self._client, self._environ, self._locale)
+            if not folder:  # a file that somebody looks at is no reason to read all around it
+                settings = msgspec.structs.replace(settings, paths=())
+            return self._made(root, settings)
+        except NpulintError as error:
+            self._problems[place] = problems_of(error, _candidates(place, ""))
+            return next((h for r, h in sorted(self._homes.items(), reverse=True) if _below(place, r)), None)
+
+    def _made(self, root: str, settings: Settings) -> _Home:
+        home = self._homes.get(root)
+        if home is None:
+            home = self._homes[root] = _Home(root, settings)
+            for path, data in self._unsaved.items():
+                if _below(path, root):
+                    home.session.change(path, data)
+        elif home.settings != settings:
+            home.session.reconfigure(settings)
+            home.settings = settings
+        return home
+
+
+def _below(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(os.path.join(folder, ""))
+
+
+def _candidates(folder: str, config: str) -> list[str]:
+    """The configuration files that may be at fault, the nearest first."""
+    found = [os.path.abspath(config)] if config else []
+    while True:
+        found += [os.path.join(folder, name) for name in CONFIG_FILES]
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return found
+        folder = parent

@@ -1,0 +1,217 @@
+"""Comments that silence a finding: where one can stand in a file of some kind, and what it has to say.
+
+Every proposal is proved before it is made: the comment must silence the finding by the rules of
+`npulint.settle.comments`, and the program must stay the same.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import tokenize
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+
+import msgspec
+
+from npulint.discover.kinds import kinds_by_content, kinds_of
+from npulint.facts.model import FileFacts, Span
+from npulint.findings import Edit, Finding
+from npulint.read.shell.lex import Lexer
+from npulint.read.shell.tokens import Operator, Word
+from npulint.read.source import comments
+from npulint.settle.comments import suppress
+from npulint.settle.engine import ENGINE_RULES
+
+_OWN = re.compile(r"npulint\s*:\s*(ignore-file|ignore)(?![\w-])\s*(?:\[([^\]]*)\])?", re.IGNORECASE)
+_ABOUT_COMMENTS = ("unused-suppression", "invalid-suppression")
+_NO_SIDE = ("setup.cfg",)  # where a comment has a line for itself or is none
+
+
+class Style(msgspec.Struct, frozen=True):
+    """How a kind of file takes comments: its `mark`, and whether one may stand at the end (`side`) of a line."""
+
+    kind: str
+    mark: str = "#"
+    side: bool = True
+
+
+def style_of(path: str, head: bytes = b"") -> Style | None:
+    """How the file at `path` takes comments; None when it takes none. `head` is its beginning."""
+    name = os.path.basename(path)
+    kinds = kinds_of(name) or kinds_by_content(head)
+    kind = kinds[0] if kinds else ""
+    if kind == "cuda":
+        return Style(kind, "//")
+    if kind in ("python", "shell", "dependency", "dockerfile"):
+        return Style(kind, side=kind != "dockerfile" and name not in _NO_SIDE)
+    return None
+
+
+def ignore_here(finding: Finding, lines: Sequence[str], style: Style | None) -> Edit | None:
+    """The edit that silences a finding at its own statement; None where no comment can."""
+    if style is None or finding.name in _ABOUT_COMMENTS or not 0 < finding.span.line <= len(lines):
+        return None
+    same = _meaning(lines, style)
+    for edit in _here(finding, lines, style):
+        after, span = applied(lines, edit), _moved(finding.span, edit)
+        if _silences(msgspec.structs.replace(finding, span=span), after, style) and _meaning(after, style) == same:
+            return edit
+    return None
+
+
+def ignore_in_file(finding: Finding, lines: Sequence[str], style: Style | None) -> Edit | None:
+    """The edit that silences a check in the whole file; None where no comment can."""
+    if style is None or finding.name in _ABOUT_COMMENTS:
+        return None
+    edit = _merged(finding, lines, style, lambda number, word: word == "ignore-file") or _at_top(finding, lines, style)
+    after = applied(lines, edit)
+    proved = _silences(finding, after, style) and _meaning(after, style) == _meaning(lines, style)
+    return edit if proved else None
+
+
+def applied(lines: Sequence[str], edit: Edit) -> list[str]:
+    """The lines after an edit."""
+    span = edit.span
+    before = lines[span.line - 1][: span.column - 1] if span.line <= len(lines) else ""
+    behind = lines[span.end_line - 1][span.end_column - 1 :] if span.end_line <= len(lines) else ""
+    return [*lines[: span.line - 1], *(before + edit.text + behind).split("\n"), *lines[span.end_line :]]
+
+
+def _span(line: int, start: int, end: int) -> Span:
+    return Span(line, start + 1, line, end + 1)
+
+
+def _moved(span: Span, edit: Edit) -> Span:
+    """Where the span is after a line was put in above it."""
+    if not edit.text.endswith("\n"):
+        return span
+    return Span(span.line + 1, span.column, span.end_line + 1, span.end_column)
+
+
+def _here(finding: Finding, lines: Sequence[str], style: Style) -> Iterator[Edit]:
+    """The ways to silence it, the best first: a word in a comment that is there, a comment at the end of the
+    finding, of its statement, of its first line, and one on a line of its own."""
+    merged = _merged(finding, lines, style, lambda number, word: word == "ignore" and _near(number, finding, lines))
+    if merged is not None:
+        yield merged
+    statements = [pair for pair in _statements(lines, style) if pair[0] <= finding.span.line <= pair[1]]
+    first, last = min(statements, default=(finding.span.line, finding.span.end_line))
+    if style.side:
+        for number in dict.fromkeys((finding.span.end_line, last, finding.span.line, first)):
+            if 0 < number <= len(lines) and not _runs(number, lines) and not _goes_on(number, lines):
+                line = lines[number - 1]
+                kept = line.rstrip()
+                text = f"  {style.mark} npulint: ignore[{finding.name}]"
+                yield Edit(finding.path, _span(number, len(kept), len(line)), text)
+    for number in dict.fromkeys((finding.span.line, first)):
+        if _runs(number, lines) or (style.kind != "dockerfile" and _goes_on(number - 1, lines)):
+            continue
+        line = lines[number - 1]
+        indent = line[: len(line) - len(line.lstrip())]
+        text = f"{indent}{style.mark} npulint: ignore[{finding.name}]\n"
+        yield Edit(finding.path, Span(number, 1, number, 1), text)
+
+
+def _runs(number: int, lines: Sequence[str]) -> bool:
+    """Whether a line names the interpreter; it has to stay the first, and as it is."""
+    return number == 1 and lines[0].startswith("#!")
+
+
+def _goes_on(number: int, lines: Sequence[str]) -> bool:
+    """Whether a backslash carries a line on."""
+    return number > 0 and lines[number - 1].rstrip().endswith("\\")
+
+
+def _near(number: int, finding: Finding, lines: Sequence[str]) -> bool:
+    """Whether a comment on a line may be about the finding: between the comments above its statement and its end."""
+    return finding.span.line - 200 <= number <= finding.span.end_line + 200
+
+
+def _merged(finding: Finding, lines: Sequence[str], style: Style, fits: Callable[[int, str], bool]) -> Edit | None:
+    """The name put into a comment that silences other checks there already."""
+    noted = comments(_readable(lines, style), style.kind == "python")
+    for comment in noted:
+        line = lines[comment.line - 1]
+        for match in _OWN.finditer(line):
+            if not fits(comment.line, match[1].lower()) or not (match[2] or "").strip():
+                continue
+            edit = Edit(
+                finding.path, _span(comment.line, match.start(2), match.end(2)), f"{match[2].strip()}, {finding.name}"
+            )
+            if _silences(finding, applied(lines, edit), style):
+                return edit
+    return None
+
+
+def _at_top(finding: Finding, lines: Sequence[str], style: Style) -> Edit:
+    """A line below the comments at the top of a file, which may have to stay first."""
+    number = 0
+    while number < len(lines) and lines[number].startswith(style.mark):
+        number += 1
+    text = f"{style.mark} npulint: ignore-file[{finding.name}]"
+    if number == len(lines):
+        last = len(lines[-1]) if lines else 0
+        return Edit(finding.path, _span(max(1, number), last, last), f"\n{text}")
+    return Edit(finding.path, Span(number + 1, 1, number + 1, 1), f"{text}\n")
+
+
+def _readable(lines: Sequence[str], style: Style) -> str:
+    text = "\n".join(lines)
+    return text.replace("//", "# ") if style.mark == "//" else text
+
+
+def _silences(finding: Finding, lines: Sequence[str], style: Style) -> bool:
+    """Whether the comments in `lines` silence the finding."""
+    noted = comments(_readable(lines, style), style.kind == "python")
+    facts = FileFacts(finding.path, style.kind, comments=noted)
+    left = suppress([finding], [facts], [finding, *ENGINE_RULES], lambda rule: False, lambda path: lines, "en")
+    return not left.kept
+
+
+def _statements(lines: Sequence[str], style: Style) -> list[tuple[int, int]]:
+    from npulint.settle.statements import long_commands, long_statements
+
+    if style.kind == "python":
+        return long_statements(lines)
+    return long_commands(lines) if style.kind == "shell" else []
+
+
+def _meaning(lines: Sequence[str], style: Style) -> list[str]:
+    """What a comment must not change: the tokens of code, the lines of anything else without comments."""
+    return _meaning_of("\n".join(lines), style)
+
+
+@lru_cache(8)
+def _meaning_of(text: str, style: Style) -> list[str]:
+    lines = text.split("\n")
+    if style.kind == "python":
+        return _python_tokens(text)
+    if style.kind == "shell":
+        return _shell_tokens(text)
+    if style.kind == "dockerfile":
+        return [line for line in lines if not line.lstrip().startswith("#")]
+    plain = [re.sub(rf"(?:^|\s+){style.mark} npulint:.*", "", line).rstrip() for line in lines]
+    return [line for line in plain if line]
+
+
+def _python_tokens(text: str) -> list[str]:
+    found: list[str] = []
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            if token.type not in (tokenize.COMMENT, tokenize.NL):
+                found.append(f"{token.type} {token.string if token.type != tokenize.NEWLINE else ''}")
+    except (tokenize.TokenError, SyntaxError, RecursionError):
+        found.append("…")
+    return found
+
+
+def _shell_tokens(text: str) -> list[str]:
+    found: list[str] = []
+    for token in Lexer(text, remember=False).tokens():
+        if isinstance(token, Word):
+            found.append(text[token.start : token.end])
+        elif isinstance(token, Operator) and not (token.text == "\n" and found[-1:] in ([], ["\n"])):
+            found.append(token.text)
+    return found if found[-1:] != ["\n"] else found[:-1]

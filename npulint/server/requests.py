@@ -1,0 +1,171 @@
+"""What the server answers when the editor asks: diagnostics, code actions, hover, the page of a check."""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import os
+import shutil
+import tempfile
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from lsprotocol import types as lsp
+
+from npulint.facts.model import Span
+from npulint.findings import Finding
+from npulint.server.actions import FIX_ALL, File, Proposer, meets
+from npulint.server.desk import Result
+from npulint.server.hover import named_at, plain, told
+from npulint.server.notebooks import Notebook
+from npulint.server.positions import Places
+from npulint.server.screen import Shown
+from npulint.server.server import Server, identity
+from npulint.server.uris import uri_of
+
+
+async def document_diagnostic(ls: Server, params: lsp.DocumentDiagnosticParams) -> lsp.DocumentDiagnosticReport:
+    """The diagnostics of one document as it is when they are ready."""
+    uri = params.text_document.uri
+    result = await ls.desk.current(_holder(ls, uri))
+    item = next((one for one in ls.screen().of(result) if one.uri == uri), None) if result is not None else None
+    if item is None:
+        return lsp.RelatedFullDocumentDiagnosticReport(items=[])
+    name = identity(item)
+    ls.pulled[uri] = name
+    if name == params.previous_result_id:
+        return lsp.RelatedUnchangedDocumentDiagnosticReport(result_id=name)
+    return lsp.RelatedFullDocumentDiagnosticReport(items=item.diagnostics, result_id=name)
+
+
+def _holder(ls: Server, uri: str) -> str:
+    """The open document or notebook that an address belongs to."""
+    books = [book for book in ls.desk.documents.values() if isinstance(book, Notebook)]
+    return next((book.uri for book in books if uri in book.addresses), uri)
+
+
+async def workspace_diagnostic(ls: Server, params: lsp.WorkspaceDiagnosticParams) -> lsp.WorkspaceDiagnosticReport:
+    """The diagnostics of everything that is to be shown. From now on other files are not told unasked."""
+    ls.pulls_workspace = True
+    ls.board.only(())
+    await ls.desk.settled()
+    screen = ls.screen()
+    known = {one.uri: one.value for one in params.previous_result_ids}
+    items = {item.uri: item for item in (*screen.elsewhere(), *screen.opened())}
+    gone = [Shown(uri, None, []) for uri in known if uri not in items]
+    return lsp.WorkspaceDiagnosticReport(items=[_report(item, known) for item in (*items.values(), *gone)])
+
+
+def _report(item: Shown, known: dict[str, str]) -> lsp.WorkspaceDocumentDiagnosticReport:
+    name = identity(item)
+    if known.get(item.uri) == name:
+        return lsp.WorkspaceUnchangedDocumentDiagnosticReport(uri=item.uri, result_id=name, version=item.version)
+    return lsp.WorkspaceFullDocumentDiagnosticReport(
+        uri=item.uri, items=item.diagnostics, version=item.version, result_id=name
+    )
+
+
+async def code_action(ls: Server, params: lsp.CodeActionParams) -> list[lsp.CodeAction | lsp.Command]:
+    """What can be done about the findings in a range. Nothing is offered for a text that has changed since."""
+    uri = params.text_document.uri
+    result = await ls.desk.current(uri)
+    if result is None or ls.desk.stale(uri):
+        return []
+    proposer = _proposer(ls, result)
+    found: list[lsp.CodeAction | lsp.Command] = []
+    if _wanted(lsp.CodeActionKind.QuickFix, params.context.only):
+        asked = _asked(ls, result, params)
+        shown = ls.screen().diagnostics(asked)
+        for finding, diagnostic in zip(asked, shown, strict=True):  # in a thread: a long file takes its time
+            found += await asyncio.to_thread(proposer.for_finding, finding, diagnostic)
+    if _wanted(FIX_ALL, params.context.only):
+        everything = proposer.fix_all(result.findings)
+        found += [everything] if everything is not None else []
+    return found
+
+
+def _wanted(kind: str, only: Sequence[str] | None) -> bool:
+    kind = getattr(kind, "value", kind)
+    words = [getattr(word, "value", word) for word in only or ()]
+    return not words or any(kind == word or kind.startswith(f"{word}.") for word in words)
+
+
+def _asked(ls: Server, result: Result, params: lsp.CodeActionParams) -> list[Finding]:
+    """The findings in the range, and those of the diagnostics that the editor sends along."""
+    data = [shown.data for shown in params.context.diagnostics]
+    named = {one.get("fingerprint") for one in data if isinstance(one, dict)}
+    span = Places(result.seen.lines, ls.encoding).span(params.range)
+    return [f for f in result.findings if meets(f.span, span) or (f.fingerprint and f.fingerprint in named)]
+
+
+def _proposer(ls: Server, result: Result) -> Proposer:
+    workspace = ls.capabilities.workspace
+    edits = workspace.workspace_edit if workspace is not None else None
+    versioned = edits is not None and bool(edits.document_changes)
+    settings = ls.desk.answer.settings.get(result.seen.path)
+    screen = ls.screen()
+    by_path = {one.seen.path: one for one in ls.desk.results.values()}
+
+    def file(path: str) -> File:
+        known = by_path.get(os.path.abspath(path))
+        if known is not None:
+            return File(known.seen.uri, known.seen.version, known.seen.text, known.seen.lines)
+        lines = screen.sight(os.path.abspath(path))[2]
+        return File(uri_of(os.path.abspath(path)), None, "\n".join(lines), lines)
+
+    return Proposer(file, ls.encoding, versioned, settings.language() if settings else ls.lang)
+
+
+async def hover(ls: Server, params: lsp.HoverParams) -> lsp.Hover | None:
+    """The page of a check that a comment names, or the story of the findings under the mouse."""
+    uri = params.text_document.uri
+    result = await ls.desk.current(uri)
+    if result is None or result.seen.cells:
+        return None
+    places = Places(result.seen.lines, ls.encoding)
+    line, column = places.place(params.position)
+    named = named_at(result.seen.lines[line - 1], column)
+    settings = ls.desk.answer.settings.get(result.seen.path)
+    lang = settings.language() if settings else ls.lang
+    if named is not None:
+        page = await asyncio.to_thread(ls.page, named[0])
+        if page is not None:
+            return _hover(ls, page.markdown, places.range(Span(line, named[1], line, named[2])))
+    at = Span(line, column, line, column)
+    here = [finding for finding in result.findings if meets(finding.span, at)]
+    if not here:
+        return None
+    return _hover(ls, await asyncio.to_thread(told, here, lang, ls.page), places.range(here[0].span))
+
+
+def _hover(ls: Server, markdown: str, place: lsp.Range) -> lsp.Hover:
+    documents = ls.capabilities.text_document
+    formats = documents.hover.content_format if documents is not None and documents.hover is not None else None
+    rich = lsp.MarkupKind.Markdown in (formats or ())
+    kind = lsp.MarkupKind.Markdown if rich else lsp.MarkupKind.PlainText
+    return lsp.Hover(contents=lsp.MarkupContent(kind, markdown if rich else plain(markdown)), range=place)
+
+
+async def show_page(ls: Server, code: str) -> str | None:
+    """Open the page of a check in the editor where it can; its Markdown is the answer in any case."""
+    page = await asyncio.to_thread(ls.page, code)
+    if page is None:
+        return None
+    window = ls.capabilities.window
+    if window is not None and window.show_document is not None and window.show_document.support:
+        path = Path(_pages_folder(ls)) / f"{code}.md"
+        path.write_text(page.markdown, encoding="utf-8")
+        await ls.window_show_document_async(lsp.ShowDocumentParams(uri=uri_of(str(path)), take_focus=True))
+    else:
+        text = "\n".join(part for part in (f"{code}: {page.title}", page.why, page.fix) if part)
+        ls.window_show_message(lsp.ShowMessageParams(type=lsp.MessageType.Info, message=text))
+    return page.markdown
+
+
+def _pages_folder(ls: Server) -> str:
+    """A folder that goes when the server does."""
+    if not ls.pages_folder:
+        ls.pages_folder = tempfile.mkdtemp(prefix="npulint-pages-")
+        atexit.register(partial(shutil.rmtree, ls.pages_folder, ignore_errors=True))
+    return ls.pages_folder

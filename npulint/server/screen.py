@@ -1,0 +1,115 @@
+"""From results to what each address shows: open documents, cells of notebooks, other files, configuration files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+
+import msgspec
+from lsprotocol.types import Diagnostic, DiagnosticSeverity
+
+from npulint.facts.model import Span
+from npulint.findings import Finding
+from npulint.lines import FileLines, cell_line
+from npulint.server.configuration import ConfigProblem
+from npulint.server.desk import Desk, Result
+from npulint.server.diagnostics import SOURCE, Abilities, diagnostic
+from npulint.server.positions import Places
+from npulint.server.publishing import shown_elsewhere
+from npulint.server.uris import uri_of
+
+
+class Shown(msgspec.Struct, frozen=True):
+    """What is to be seen at one address. `version` is that of the document, None for a file that is not open."""
+
+    uri: str
+    version: int | None
+    diagnostics: list[Diagnostic]
+
+
+class Screen:
+    """Shows what a desk has found, in the units of one editor. It is made anew for each run: it keeps lines."""
+
+    def __init__(self, desk: Desk, encoding: str, can: Abilities) -> None:
+        self._desk = desk
+        self._encoding = encoding
+        self._can = can
+        self._lines = FileLines()
+        self._open: dict[str, Result] = {result.seen.path: result for result in desk.results.values()}
+
+    def opened(self) -> Iterator[Shown]:
+        """Every open document that was looked at."""
+        for uri in self._desk.documents:
+            result = self._desk.results.get(uri)
+            if result is not None:
+                yield from self.of(result)
+
+    def of(self, result: Result) -> list[Shown]:
+        """What one open document shows; a notebook does in each of its cells."""
+        if result.seen.cells:
+            return self._cells(result)
+        own = [self._problem(problem, result.seen.lines) for problem in self._problems().get(result.seen.path, ())]
+        return [Shown(result.seen.uri, result.seen.version, [*own, *self.diagnostics(result.findings)])]
+
+    def elsewhere(self) -> Iterator[Shown]:
+        """Files that are not open, in path order."""
+        desk, problems = self._desk, self._problems()
+        opened = {document.path for document in desk.documents.values()}
+        others = shown_elsewhere(desk.answer.findings, opened, desk.answer.near, desk.client.scope)
+        for path in sorted({*others, *problems} - opened):
+            own = [self._problem(problem, self._lines(path)) for problem in problems.get(path, ())]
+            yield Shown(uri_of(path), None, [*own, *self.diagnostics(others.get(path, ()))])
+
+    def diagnostics(self, findings: Sequence[Finding]) -> list[Diagnostic]:
+        """Findings as the editor shows them."""
+        return [diagnostic(finding, self.sight, self._can) for finding in findings]
+
+    def sight(self, path: str) -> tuple[str, Places, Sequence[str]]:
+        """Address, places and lines of a file, as they were when it was looked at."""
+        path = os.path.abspath(path)
+        result = self._open.get(path)
+        lines = self._lines(path) if result is None else result.seen.lines
+        uri = uri_of(path) if result is None else result.seen.uri
+        return uri, Places(lines, self._encoding), lines
+
+    def _cells(self, result: Result) -> list[Shown]:
+        seen = result.seen
+        texts: dict[str, list[str]] = {}
+        versions: dict[str, int] = {}
+        for number, (address, version, _) in sorted(seen.cells.items()):
+            texts.setdefault(address, []).append(cell_line(seen.lines[number - 1]))
+            versions[address] = version
+        found: dict[str, list[Diagnostic]] = {address: [] for address in texts}
+        for finding, shown in zip(result.findings, self.diagnostics(result.findings), strict=True):
+            at = seen.cells.get(finding.span.line)
+            if at is not None:
+                shown.range = Places(texts[at[0]], self._encoding).range(in_cell(finding.span, seen.cells))
+                found[at[0]].append(shown)
+        return [Shown(address, versions[address], found[address]) for address in texts]
+
+    def _problems(self) -> dict[str, list[ConfigProblem]]:
+        by_path: dict[str, list[ConfigProblem]] = {}
+        for problem in self._desk.answer.problems:
+            if problem.path:
+                by_path.setdefault(problem.path, []).append(problem)
+        return by_path
+
+    def _problem(self, problem: ConfigProblem, lines: Sequence[str]) -> Diagnostic:
+        end = len(lines[problem.line - 1]) + 1 if 0 < problem.line <= len(lines) else 1
+        span = Span(problem.line, problem.column, problem.line, max(end, problem.column))
+        return Diagnostic(
+            range=Places(lines, self._encoding).range(span),
+            message=problem.message,
+            severity=DiagnosticSeverity.Error,
+            code="configuration",
+            source=SOURCE,
+        )
+
+
+def in_cell(span: Span, cells: Mapping[int, tuple[str, int, int]]) -> Span:
+    """A span on the lines of a notebook file as one on the lines of the cell where it begins."""
+    address, _, line = cells[span.line]
+    last = cells.get(span.end_line)
+    if last is None or last[0] != address:
+        return Span(line, span.column, line, span.column)
+    return Span(line, span.column, last[2], span.end_column)

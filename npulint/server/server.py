@@ -1,0 +1,238 @@
+"""The server: the protocol on one side, the desk on the other."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from lsprotocol import types as lsp
+from pygls.lsp.server import LanguageServer
+from pygls.protocol import LanguageServerProtocol, lsp_method
+
+from npulint import __version__
+from npulint.config import language
+from npulint.digest import blake2b
+from npulint.report.view import RulePage
+from npulint.server.configuration import understood
+from npulint.server.desk import Desk
+from npulint.server.diagnostics import Abilities
+from npulint.server.engine import Answer
+from npulint.server.positions import agreed
+from npulint.server.progress import Bar
+from npulint.server.publishing import Board
+from npulint.server.screen import Screen, Shown
+from npulint.server.uris import path_of
+from npulint.settings import Settings
+from npulint.texts import say
+
+Pages = Callable[[Settings], Callable[[str], RulePage | None]]
+
+
+class _Protocol(LanguageServerProtocol):
+    """pygls keeps texts by lines that also end at form feeds and the like; npulint keeps its own."""
+
+    @lsp_method(lsp.TEXT_DOCUMENT_DID_OPEN)
+    def lsp_text_document__did_open(self, params: lsp.DidOpenTextDocumentParams) -> None:
+        self.fm.features[lsp.TEXT_DOCUMENT_DID_OPEN](params)
+
+    @lsp_method(lsp.TEXT_DOCUMENT_DID_CHANGE)
+    def lsp_text_document__did_change(self, params: lsp.DidChangeTextDocumentParams) -> None:
+        self.fm.features[lsp.TEXT_DOCUMENT_DID_CHANGE](params)
+
+    @lsp_method(lsp.TEXT_DOCUMENT_DID_CLOSE)
+    def lsp_text_document__did_close(self, params: lsp.DidCloseTextDocumentParams) -> None:
+        self.fm.features[lsp.TEXT_DOCUMENT_DID_CLOSE](params)
+
+    @lsp_method(lsp.NOTEBOOK_DOCUMENT_DID_OPEN)
+    def lsp_notebook_document__did_open(self, params: lsp.DidOpenNotebookDocumentParams) -> None:
+        self.fm.features[lsp.NOTEBOOK_DOCUMENT_DID_OPEN](params)
+
+    @lsp_method(lsp.NOTEBOOK_DOCUMENT_DID_CHANGE)
+    def lsp_notebook_document__did_change(self, params: lsp.DidChangeNotebookDocumentParams) -> None:
+        self.fm.features[lsp.NOTEBOOK_DOCUMENT_DID_CHANGE](params)
+
+    @lsp_method(lsp.NOTEBOOK_DOCUMENT_DID_CLOSE)
+    def lsp_notebook_document__did_close(self, params: lsp.DidCloseNotebookDocumentParams) -> None:
+        self.fm.features[lsp.NOTEBOOK_DOCUMENT_DID_CLOSE](params)
+
+    @property
+    def ended_well(self) -> bool:
+        """Whether the editor asked for the end before it ended."""
+        return bool(self._shutdown)
+
+
+class Server(LanguageServer):
+    """One editor's server. `environ` are the variables of the process, `pages` gives what can be read of checks."""
+
+    protocol: _Protocol
+
+    def __init__(self, environ: Mapping[str, str], pages: Pages) -> None:
+        super().__init__(
+            "npulint",
+            __version__,
+            notebook_document_sync=lsp.NotebookDocumentSyncOptions(
+                notebook_selector=[
+                    lsp.NotebookDocumentFilterWithCells(
+                        cells=[lsp.NotebookCellLanguage(language="python")], notebook="jupyter-notebook"
+                    )
+                ],
+                save=True,
+            ),
+            protocol_cls=_Protocol,
+        )
+        self.environ = environ
+        self.pages = pages
+        self.desk = Desk(environ, self._told, lambda done, total: self.bar.report(done, total))
+        self.board = Board(self._publish)
+        self.bar = Bar(self)
+        self.encoding = "utf-16"
+        self.can = Abilities()
+        self.given: object = None
+        self.pulled: dict[str, str] = {}
+        self.pulls_workspace = False
+        self.pages_folder = ""
+        self._refreshing: asyncio.Future[None] | None = None
+        self._told_by: tuple[Settings, Callable[[str], RulePage | None]] | None = None
+        self._said: set[str] = set()
+
+    @property
+    def lang(self) -> str:
+        """The language of what the server itself says."""
+        wanted = self.desk.client.words.get("lang")
+        spoken = {"NPULINT_LANG": self.desk.locale} if self.desk.locale else {}
+        return language({**spoken, **self.environ}, wanted[-1] if isinstance(wanted, list) and wanted else "auto")
+
+    @property
+    def capabilities(self) -> lsp.ClientCapabilities:
+        """What the editor can do."""
+        return self.protocol.client_capabilities
+
+    @property
+    def pulls(self) -> bool:
+        """Whether the editor asks for diagnostics by itself."""
+        documents = self.capabilities.text_document
+        return documents is not None and documents.diagnostic is not None
+
+    def met(self, params: lsp.InitializeParams) -> None:
+        """The editor introduced itself."""
+        general = params.capabilities.general
+        self.encoding = agreed(general.position_encodings if general else None)
+        self.can = _abilities(params.capabilities)
+        self.desk.locale = "zh" if (params.locale or "").lower().startswith("zh") else "en" if params.locale else ""
+        self.given = params.initialization_options
+
+    def reconfigure(self) -> None:
+        """Read the settings of the editor and all configuration files anew."""
+        client = understood(self.given, self.lang)
+        self._said = set()
+        for problem in client.problems:
+            self.say_once(lsp.MessageType.Warning, say(self.lang, "server.settings", text=problem))
+        self.desk.configure(self.folders(), client, self.desk.locale)
+
+    def folders(self) -> list[str]:
+        """The folders of the workspace that are on this machine, absolute."""
+        workspace = self.workspace
+        uris = [folder.uri for folder in workspace.folders.values()] or [workspace.root_uri or ""]
+        return [path for path in map(path_of, uris) if path is not None and os.path.isdir(path)]
+
+    def screen(self) -> Screen:
+        """What there is to be seen now."""
+        return Screen(self.desk, self.encoding, self.can)
+
+    def page(self, word: str) -> RulePage | None:
+        """What can be read about the check with a code or name, in the editor's language."""
+        settings = next(iter(self.desk.answer.settings.values()), None) or Settings(lang=self.lang)
+        if self._told_by is None or self._told_by[0] != settings:
+            self._told_by = (settings, self.pages(settings))
+        pages = self._told_by[1]
+        return pages(word) or pages(word.upper()) or pages(word.lower())
+
+    def show(self) -> None:
+        """Tell the editor what has changed. One that asks for the diagnostics of open documents is not told them
+        twice."""
+        screen = self.screen()
+        items = [] if self.pulls_workspace else list(screen.elsewhere())
+        waiting: set[str] = set()
+        if not self.pulls:
+            items += screen.opened()
+            waiting = {uri for uri in self.desk.documents if uri not in self.desk.results}
+        self.board.only({item.uri for item in items} | waiting)
+        for item in items:
+            self.board.show(item.uri, item.version, item.diagnostics)
+        if self.pulls and self._outdated(screen):
+            self._refreshing = asyncio.ensure_future(self._refresh())
+
+    def say_once(self, kind: lsp.MessageType, text: str) -> None:
+        """Show a message, unless it was shown since the settings were read."""
+        if text not in self._said:
+            self._said.add(text)
+            self.window_show_message(lsp.ShowMessageParams(type=kind, message=text))
+
+    def log(self, kind: lsp.MessageType, text: str) -> None:
+        """Write into the log that the editor keeps."""
+        self.window_log_message(lsp.LogMessageParams(type=kind, message=text))
+
+    def report_server_error(self, error: Exception, source: Any) -> None:
+        """A message that cannot be understood, or a bug: nothing to interrupt people for."""
+        self.log(lsp.MessageType.Error, f"{type(error).__name__}: {error}")
+
+    def _told(self, answer: Answer) -> None:
+        for notice in answer.notices:
+            if notice not in self._said:
+                self._said.add(notice)
+                self.log(lsp.MessageType.Warning, notice)
+        for failure in answer.failures:
+            self.log(lsp.MessageType.Error, failure)
+            self.say_once(lsp.MessageType.Error, say(self.lang, "server.internal"))
+        for problem in answer.problems:
+            place = f"{problem.path}:{problem.line}: " if problem.path else ""
+            text = say(self.lang, "server.config", text=place + problem.message)
+            self.say_once(lsp.MessageType.Error, text)
+        try:
+            self.show()
+        except Exception:  # a bug in what is shown must not keep later runs from being shown
+            self.log(lsp.MessageType.Error, traceback.format_exc())
+            self.say_once(lsp.MessageType.Error, say(self.lang, "server.internal"))
+
+    def _publish(self, uri: str, version: int | None, diagnostics: Sequence[Any]) -> None:
+        params = lsp.PublishDiagnosticsParams(uri=uri, version=version, diagnostics=list(diagnostics))
+        self.text_document_publish_diagnostics(params)
+
+    def _outdated(self, screen: Screen) -> bool:
+        """Whether the editor was given something else for a document that did not change meanwhile."""
+        now = {item.uri: identity(item) for item in screen.opened()}
+        return any(
+            uri in now and now[uri] != before and now[uri].partition(":")[0] == before.partition(":")[0]
+            for uri, before in self.pulled.items()
+        )
+
+    async def _refresh(self) -> None:
+        workspace = self.capabilities.workspace
+        if workspace is not None and workspace.diagnostics is not None and workspace.diagnostics.refresh_support:
+            self.pulled.clear()
+            try:
+                await self.workspace_diagnostic_refresh_async(None)
+            except Exception as error:  # what the editor answers is its own affair
+                self.log(lsp.MessageType.Warning, str(error))
+
+
+def identity(item: Shown) -> str:
+    """Names what an address shows: its version, and a digest of the diagnostics."""
+    return f"{item.version}:{blake2b(repr(item.diagnostics).encode('utf-8', 'replace'), digest_size=8).hexdigest()}"
+
+
+def _abilities(capabilities: lsp.ClientCapabilities) -> Abilities:
+    documents = capabilities.text_document
+    if documents is None:
+        return Abilities()
+    tags: list[lsp.DiagnosticTag] = []
+    related = links = False
+    for way in (documents.publish_diagnostics, documents.diagnostic):
+        if way is not None:
+            tags += way.tag_support.value_set if way.tag_support else []
+            related = related or bool(way.related_information)
+            links = links or bool(way.code_description_support)
+    return Abilities(tuple(tags), related, links)

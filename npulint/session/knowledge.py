@@ -1,0 +1,93 @@
+"""What is known of files: their facts while they stay as they are, and the last good ones while they are broken."""
+
+from __future__ import annotations
+
+import os
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+import msgspec
+
+from npulint.cache import open_cache
+from npulint.discover.kinds import SourceFile
+from npulint.facts.model import FileFacts
+from npulint.judging import facts_of
+from npulint.read.files import load
+
+_MOST = 6000  # files of which facts are kept
+_UNSURE = (-1,)
+_GONE = ()
+
+Mark: TypeAlias = bytes | tuple[int, ...]
+"""Tells two states of a file apart: its text in an editor, or what the disk says of it."""
+
+
+class _Held(msgspec.Struct, frozen=True):
+    mark: Mark
+    facts: FileFacts
+    good: FileFacts | None
+    broken: bool
+
+
+class Known(msgspec.Struct, frozen=True):
+    """The facts of files to judge by. Of the `broken` ones they are what could be read last, with the problems and
+    comments of now. Equal `marks` mean equal files."""
+
+    facts: list[FileFacts]
+    broken: frozenset[str]
+    marks: list[Mark]
+
+
+class Knowledge:
+    """The facts of files, of which only those that changed are read again. Of very many the latest are kept."""
+
+    def __init__(self, cache: bool) -> None:
+        self._cache = open_cache(cache)
+        self._held: OrderedDict[tuple[str, str], _Held] = OrderedDict()
+
+    def forget(self, location: str) -> None:
+        """Read a file again, or all below a folder, whatever the disk says of them. While it is broken the last good
+        facts still count."""
+        inside = os.path.join(location, "")
+        for key, held in self._held.items():
+            if key[0] == location or key[0].startswith(inside):
+                self._held[key] = msgspec.structs.replace(held, mark=_UNSURE)
+
+    def of(self, files: Sequence[SourceFile], given: Mapping[str, bytes]) -> Known:
+        """The facts of files as they are now; `given` are texts by absolute location."""
+        keys = [(os.path.abspath(file.location), file.kind) for file in files]
+        marks = [given[place] if place in given else _on_disk(place) for place, _ in keys]
+        missing = [
+            (key, mark, file)
+            for key, mark, file in zip(keys, marks, files, strict=True)
+            if key not in self._held or self._held[key].mark != mark
+        ]
+        loaded = [load(file, given.get(place)) for (place, _), _, file in missing]
+        facts = facts_of(loaded, self._cache)
+        for (key, mark, _), item, fresh in zip(missing, loaded, facts, strict=True):
+            before = self._held.get(key)
+            broken = item.problem is None and any(problem.fatal for problem in fresh.problems)
+            good = fresh if not broken else before.good if before else None
+            self._held[key] = _Held(mark, fresh, good, broken)
+        held = [self._held[key] for key in keys]
+        for key in keys:
+            self._held.move_to_end(key)
+        while len(self._held) > max(_MOST, len(keys)):
+            self._held.popitem(last=False)
+        broken_files = frozenset(one.facts.path for one in held if one.broken and one.good)
+        return Known([_to_judge(one) for one in held], broken_files, marks)
+
+
+def _to_judge(held: _Held) -> FileFacts:
+    if not held.broken or held.good is None:
+        return held.facts
+    return msgspec.structs.replace(held.good, problems=held.facts.problems, comments=held.facts.comments)
+
+
+def _on_disk(place: str) -> Mark:
+    try:
+        status = os.stat(place)
+    except (OSError, ValueError):
+        return _GONE
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
