@@ -16,7 +16,7 @@ from npulint.catalogue.readiness import parse_item
 from npulint.catalogue.sources import builtin_directory
 from npulint.facts.model import Span
 from npulint.findings import ChecklistItem, Evidence, ProgramSummary, RunResult, Summary
-from npulint.report.markdown import code, prose
+from npulint.report.markup import code, prose
 from npulint.report.view import View, render
 from tests.project_support import Project
 from tests.surface_support import sample
@@ -185,13 +185,13 @@ def test_markdown_in_chinese_and_without_findings() -> None:
     [
         ("plain", "plain"),
         ("`a|b` and |", "`a\\|b` and \\|"),
-        ("*x* _y_ [z](u) <b> & @you", "\\*x\\* \\_y\\_ \\[z\\](u) &lt;b&gt; &amp; &#64;you"),
+        ("*x* _y_ [z](u) <b> & @you", "\\*x\\* \\_y\\_ \\[z\\](u) &lt;b&gt; &amp; @&#8203;you"),
         ("a ` b", "a \\` b"),
         ("line\nbreak", "line\\\\nbreak"),
     ],
 )
 def test_prose_keeps_code_and_nothing_else(text: str, expected: str) -> None:
-    assert prose(text) == expected
+    assert prose(text, cell=True) == expected
 
 
 def test_code_may_hold_backticks() -> None:

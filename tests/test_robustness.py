@@ -12,7 +12,7 @@ import pytest
 from npulint.catalogue.check import Catalogue
 from npulint.facts.code import Code
 from npulint.facts.model import FileFacts
-from npulint.judging import _judge
+from npulint.judging import judge_facts
 from npulint.settings import Settings
 from tests.project_support import Answer, Project
 
@@ -67,7 +67,7 @@ def test_code_that_leads_resolution_in_circles_spoils_its_project_only(monkeypat
 
     monkeypatch.setattr("npulint.judging.assemble", endless)
     files = [FileFacts("a.py", "python", Code()), FileFacts("run.sh", "shell")]
-    outcome = _judge("", files, Catalogue(), Settings())
+    outcome = judge_facts("", files, Catalogue(), Settings())
     assert [(f.path, f.problems[0].reason) for f in outcome.files] == [("a.py", "too-deep")]
 
 

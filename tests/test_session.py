@@ -236,9 +236,12 @@ def test_an_unsaved_new_file_takes_part(folder: Path) -> None:
 
 def test_a_new_file_in_a_new_folder_takes_part(folder: Path) -> None:
     session = Session(settings(paths=(str(folder),)))
-    session.change("new/other.py", BAD.encode())
-    checked = session.check("new/other.py")
-    assert names(checked, "new/other.py")
+    session.change("new/deep/other.py", BAD.encode())
+    session.change("node_modules/other.py", BAD.encode())
+    checked = session.check("train.py")
+    write(folder, {"new/deep/other.py": BAD, "node_modules/other.py": BAD})
+    assert told(checked) == fresh()
+    assert names(checked, "new/deep/other.py")
 
 
 def test_files_come_and_go(folder: Path) -> None:

@@ -105,7 +105,10 @@ class _Finder:
         self._given = given
         self._given_in: dict[str, list[str]] = {}
         for location in given:
-            self._given_in.setdefault(os.path.dirname(location), []).append(os.path.basename(location))
+            folder = os.path.dirname(location)
+            while not os.path.isdir(folder) and folder != os.path.dirname(folder):
+                folder = os.path.dirname(folder)
+            self._given_in.setdefault(folder, []).append(os.path.relpath(location, folder))
         self._only = os.path.join(only, "") if only else ""
         self._times: dict[str, int] = {}
         self._excludes = Excludes((*options.exclude, *options.extend_exclude), options.base)
@@ -217,7 +220,7 @@ class _Finder:
             packaged = "setup.py" in names or "pyproject.toml" in names
             given = self._given_in.get(absolute, ())
             for name in given:
-                self._walked_given(prefix + name, absolute, base, chain)
+                self._walked_given(prefix, name, absolute, base, chain)
             for entry in entries:
                 name = entry.name
                 if name in given:
@@ -240,14 +243,22 @@ class _Finder:
         """Whether a folder, with a separator at its end, is above or below the one that is wanted, or is it."""
         return folder.startswith(self._only) or self._only.startswith(folder)
 
-    def _walked_given(self, location: str, parent: str, base: str, chain: Chain | None) -> None:
-        kinds = kinds_of(os.path.basename(location))
+    def _walked_given(self, prefix: str, relative: str, parent: str, base: str, chain: Chain | None) -> None:
+        """List a file whose bytes are given, in a folder of the walk or in one below that there is not yet."""
+        names = relative.split(os.sep)
+        kinds = kinds_of(names[-1])
         if not kinds:
             return
-        if self._left_out(location, os.path.basename(location), parent, chain, folder=False):
-            self._excluded += 1
-        else:
-            self._take_given(location, base, kinds, self._given[os.path.abspath(location)], named=False)
+        location = prefix
+        for place, name in enumerate(names):
+            folder = place < len(names) - 1
+            location += name
+            if self._left_out(location, name, parent, chain, folder):
+                self._excluded += 1
+                return
+            parent = os.path.join(parent, name)
+            location += os.sep if folder else ""
+        self._take_given(location, base, kinds, self._given[parent], named=False)
 
     def _take_given(self, location: str, base: str, kinds: tuple[str, ...], data: bytes, named: bool) -> None:
         verdict = of_text(location, kinds, data, self._options, named)

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from npulint.findings import Related, RunResult
+from npulint.later import regex
 from npulint.report.summary import closing
 from npulint.report.terminal import COLOR, Paint, harmless, leading
 from npulint.report.view import View, visible
+
+_PLACE = regex(":(?=[0-9]+:[0-9]+: (?:error|warning|note)(?::|\\Z))")
+_FRAME = regex(r"[0-9]+ \|")
 
 
 def render(result: RunResult, view: View) -> str:
@@ -14,11 +18,17 @@ def render(result: RunResult, view: View) -> str:
     paint = Paint(view.color)
     rows = []
     for finding in visible(result, view):
-        place = f"{paint('bold', leading(finding.path))}:{finding.span.line}:{finding.span.column}:"
+        place = f"{paint('bold', _path(finding.path))}:{finding.span.line}:{finding.span.column}:"
         severity = paint(COLOR[finding.severity], f"{finding.severity}:")
         rows.append(f"{place} {severity} {harmless(finding.message)} [{finding.name}] ({finding.code})")
         rows += [_related(paint, other) for other in finding.related if view.verbose]
     return "".join(f"{row}\n" for row in [*rows, *closing(result, view)])
+
+
+def _path(path: str) -> str:
+    """A path that is taken neither for a place with a message nor for a line of source by the problem matchers."""
+    text = _PLACE.sub(r"\\x3a", leading(path))
+    return f"./{text}" if _FRAME.match(text) else text
 
 
 def _related(paint: Paint, related: Related) -> str:

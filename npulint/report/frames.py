@@ -111,7 +111,7 @@ class _Drawer:
             line, first, end = line[skipped : skipped + 3000], first - skipped, min(end - skipped, 3000)
         head, marked, tail = (_seen(part) for part in (line[:first], line[first:end], line[end:]))
         start, finish = cells(head), cells(head) + cells(marked)
-        text = (head + marked + tail).rstrip()
+        text = harmless(head + marked + tail).rstrip()  # what is harmless in parts may not be so in one
         if cells(text) <= room:
             return _Shown(text, start, finish)
         return _window(text, start, finish, room)

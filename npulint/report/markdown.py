@@ -7,86 +7,113 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from npulint.findings import ChecklistItem, Finding, ProgramSummary, RunResult
+from npulint.later import regex
+from npulint.report.markup import code, link, prose
 from npulint.report.readiness import lists, place_of, tally
-from npulint.report.summary import closing
-from npulint.report.terminal import harmless
+from npulint.report.summary import closing, first_steps
 from npulint.report.view import View, visible
-from npulint.texts import say
+from npulint.settings import RANK
+from npulint.texts import count, say
 
-_MARKUP = str.maketrans({char: f"\\{char}" for char in "\\*_[]#~|$`"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;"})
-_PING = "&#64;"  # an @ as it stands would call upon a user of that name
+LIMIT = 1024 * 1024  # bytes that GitHub takes as the summary of a step
+_RESERVE = 200  # bytes for the line that says how much is left out
+_BLANKS = regex(r"\s+")
 
 
 def render(result: RunResult, view: View) -> str:
-    """Summary, readiness list of each program that trains, findings."""
-    findings = visible(result, view)
+    """Summary, readiness list of each program that trains, how to mend what was found, findings, the gravest first.
+    What would be more than `view.limit` bytes (or what GitHub takes) is left out and counted."""
+    findings = sorted(visible(result, view), key=lambda finding: -RANK[finding.severity])
     plain = msgspec.structs.replace(view, color=False)
+    room = view.limit or LIMIT
     blocks = [
         f"# {say(view.lang, 'markdown.title')}",
         "\n\n".join(prose(line) for line in closing(result, plain) if line),
-        *(_program(program, view.lang) for program in lists(result)),
-        _findings(findings, view.lang),
     ]
+    room -= sum(map(_size, blocks)) + _RESERVE
+    parts = [_programs(result, view.lang, room * 2 // 5), _mending(findings, view.lang, room // 5)]
+    room -= sum(map(_size, parts))
+    blocks += [*parts, _findings(findings, view.lang, room)]
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
-def prose(text: str) -> str:
-    """`text` on one line, safe in a paragraph or a table cell; what stands in backticks stays code."""
-    parts = harmless(text).split("`")
-    if len(parts) % 2 == 0:  # the last backtick has no partner
-        parts[-2:] = ["`".join(parts[-2:])]
-    told = (code(part) if place % 2 else _escaped(part) for place, part in enumerate(parts))
-    return "".join(told)
+def _size(text: str) -> int:
+    return len(text.encode("utf-8", "backslashreplace")) + 2
 
 
-def code(text: str) -> str:
-    """`text` as code, its backticks included."""
-    text = harmless(text).replace("|", "\\|")
-    if not text:
-        return ""
-    fence = "`"
-    while fence in text:
-        fence += "`"
-    pad = " " if text[0] == "`" or text[-1] == "`" else ""
-    return f"{fence}{pad}{text}{pad}{fence}"
+def _fitting(rows: Iterable[str], room: int) -> list[str]:
+    """The first rows that take at most `room` bytes together."""
+    fitting = []
+    for row in rows:
+        room -= _size(row)
+        if room < 0:
+            break
+        fitting.append(row)
+    return fitting
 
 
-def _escaped(text: str) -> str:
-    return text.translate(_MARKUP).replace("@", _PING)
+def _programs(result: RunResult, lang: str, room: int) -> str:
+    programs = lists(result)
+    blocks = _fitting((_program(program, lang) for program in programs), room - _RESERVE)
+    rest = len(programs) - len(blocks)
+    return "\n\n".join([*blocks, *([count(lang, "programs.more", rest)] if rest else [])])
 
 
 def _program(program: ProgramSummary, lang: str) -> str:
     head = f"## {say(lang, 'readiness', entry=code(program.entry))}"
-    titles = (say(lang, f"markdown.{word}") for word in ("item", "result", "evidence", "look"))
-    rows = (_row(item, lang) for item in program.checklist)
-    return f"{head}\n\n{prose(tally(program, lang))}\n\n{_table(titles, rows)}"
+    titles = [say(lang, f"markdown.{word}") for word in ("item", "result", "evidence", "look")]
+    rows = [_row(_item(item, lang)) for item in program.checklist]
+    return "\n".join([head, "", prose(tally(program, lang)), "", *_head(titles), *rows])
 
 
-def _row(item: ChecklistItem, lang: str) -> Sequence[str]:
+def _item(item: ChecklistItem, lang: str) -> Sequence[str]:
     status = say(lang, f"status.{item.status}")
     marked = f"**{status}**" if item.status == "failed" else status
-    check = "" if item.evidence is None else code(item.evidence.check)
-    evidence = " ".join(filter(None, (code(place_of(item)), check)))
-    return prose(item.title), marked, evidence, prose(item.look)
+    check = "" if item.evidence is None else code(item.evidence.check, cell=True)
+    evidence = " ".join(filter(None, (code(place_of(item), cell=True), check)))
+    return prose(item.title, cell=True), marked, evidence, prose(item.look, cell=True)
 
 
-def _findings(findings: Sequence[Finding], lang: str) -> str:
+def _mending(findings: Sequence[Finding], lang: str, room: int) -> str:
+    """What is to be done about each check, in the order in which it is best done."""
+    steps = [step.first for step in first_steps(findings, len(findings)) if step.first.fix.text]
+    rows = _fitting((f"- {_check(one, False)}: {prose(_line(one.fix.text))}" for one in steps), room)
+    return "\n".join([f"## {say(lang, 'markdown.mend')}", "", *rows]) if rows else ""
+
+
+def _findings(findings: Sequence[Finding], lang: str, room: int) -> str:
     if not findings:
         return ""
-    titles = (say(lang, f"markdown.{word}") for word in ("severity", "check", "place", "message"))
+    titles = [say(lang, f"markdown.{word}") for word in ("severity", "check", "place", "message")]
+    head = [f"## {say(lang, 'markdown.findings')}", "", *_head(titles)]
     rows = (
-        (
-            say(lang, f"severity.{one.severity}"),
-            f"{code(one.name)} {one.code}",
-            code(f"{one.path}:{one.span.line}"),
-            prose(one.message),
+        _row(
+            (
+                say(lang, f"severity.{one.severity}"),
+                f"{_check(one, True)} {one.code}",
+                code(f"{one.path}:{one.span.line}", cell=True),
+                prose(_line(one.message), cell=True),
+            )
         )
         for one in findings
     )
-    return f"## {say(lang, 'markdown.findings')}\n\n{_table(titles, rows)}"
+    shown = _fitting(rows, room - _size("\n".join(head)))
+    rest = len(findings) - len(shown)
+    more = ["", count(lang, "markdown.more", rest)] if rest else []
+    return "\n".join([*head, *shown, *more])
 
 
-def _table(titles: Iterable[str], rows: Iterable[Sequence[str]]) -> str:
-    head = list(titles)
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+def _check(finding: Finding, cell: bool) -> str:
+    return link(code(finding.name, cell=cell), finding.url)
+
+
+def _line(text: str) -> str:
+    return _BLANKS.sub(" ", text).strip()
+
+
+def _head(titles: Sequence[str]) -> list[str]:
+    return [_row(titles), _row(["---"] * len(titles))]
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"

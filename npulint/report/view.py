@@ -10,7 +10,7 @@ import msgspec
 
 from npulint.findings import Finding, RunResult, Silenced
 from npulint.lines import Lines
-from npulint.settings import RANK
+from npulint.settings import MACHINE_FORMATS, RANK
 
 
 class RulePage(msgspec.Struct, frozen=True):
@@ -62,7 +62,12 @@ class _Format(Protocol):
 def render(format_name: str, result: RunResult, view: View) -> str:
     """The report in one of the formats of `npulint.settings.FORMATS`, ending in a newline if not empty."""
     module = cast(_Format, import_module(f"npulint.report.{format_name}"))
-    return module.render(result, view)
+    text = module.render(result, view)
+    if format_name not in MACHINE_FORMATS:
+        return text
+    from npulint.report.inert import inert
+
+    return inert(text, format_name)
 
 
 def visible(result: RunResult, view: View) -> list[Finding]:

@@ -1,0 +1,66 @@
+"""Reports beside the main one: into files, and into the summary of a step on GitHub."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+
+from npulint.errors import NpulintError
+from npulint.texts import say
+
+STANDARD_OUTPUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
+"""What names standard output; to open it anew by such a name would overwrite what stands there."""
+SUMMARY_LIMIT = 1024 * 1024  # bytes; GitHub drops the whole summary of a step above
+_ROOTS = ("GITHUB_WORKSPACE", "CI_PROJECT_DIR")
+
+
+def is_summary(path: str, environ: Mapping[str, str]) -> bool:
+    """Whether GitHub shows this file as the summary of the step that runs. Other commands of the step write there too,
+    so reports are added to it."""
+    named = environ.get("GITHUB_STEP_SUMMARY", "")
+    return bool(named) and os.path.realpath(path) == os.path.realpath(named)
+
+
+def save(path: str, render: Callable[[int], str], environ: Mapping[str, str], lang: str) -> str:
+    """Write a report to a file; `render` makes it with the limit of its bytes, 0 for none. What stands in the summary
+    of a step stays. Returns a warning when it has no room for this one; raises `NpulintError`."""
+    try:
+        if not is_summary(path, environ):
+            with open(path, "wb") as stream:
+                stream.write(_bytes(render(0)))
+            return ""
+        return _add(path, render, lang)
+    except (OSError, ValueError) as error:
+        detail = getattr(error, "strerror", None) or str(error)
+        raise NpulintError(say(lang, "output.failed", path=path, detail=detail)) from error
+
+
+def _add(path: str, render: Callable[[int], str], lang: str) -> str:
+    with open(path, "ab+") as stream:
+        size = stream.seek(0, os.SEEK_END)
+        stream.seek(max(0, size - 2))
+        end = stream.read()
+        gap = b"" if not size or end == b"\n\n" else b"\n" if end.endswith(b"\n") else b"\n\n"
+        room = SUMMARY_LIMIT - size - len(gap)
+        report = _bytes(render(room)) if room > 0 else b""
+        if not report or len(report) > room:
+            return say(lang, "output.full", path=path)
+        stream.write(gap + report)
+    return ""
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "backslashreplace")
+
+
+def folder_in_repository(environ: Mapping[str, str]) -> str:
+    """The working directory below the repository that CI has checked out, as paths are written; empty when it is that
+    folder, or lies elsewhere, or no CI says where it is."""
+    for root in filter(None, map(environ.get, _ROOTS)):
+        try:
+            folder = os.path.relpath(os.path.realpath(os.curdir), os.path.realpath(root)).replace(os.sep, "/")
+        except (OSError, ValueError):  # another drive
+            continue
+        if folder != ".." and not folder.startswith("../"):
+            return "" if folder == "." else folder
+    return ""

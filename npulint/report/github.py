@@ -1,0 +1,141 @@
+"""For the log of a GitHub workflow: commands that annotate the changed lines, then the report that people read.
+
+GitHub keeps ten annotations of a severity from a step and fifty from a job, so the gravest go first and of each check
+one place before the second of any. What is left out is counted and stands in the report, which lists every finding.
+The report is fenced off with ``stop-commands``: no source, path or message in it is obeyed. The word that ends the
+fence is a digest of the report, which therefore cannot hold it.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections import Counter
+from collections.abc import Sequence
+
+from npulint.digest import blake2b
+from npulint.findings import CONFIDENCES, SEVERITIES, Finding, RunResult
+from npulint.later import regex
+from npulint.report import text
+from npulint.report.terminal import harmless
+from npulint.report.view import View, visible
+from npulint.texts import count, say
+
+COMMAND = {"error": "error", "warning": "warning", "note": "notice"}
+PER_SEVERITY = 10  # annotations that the runner keeps from a step
+LONGEST = 4096  # UTF-16 units of a message, the rest is cut off by the runner
+_CATEGORIES = ("functional", "precision", "performance", "hygiene")
+_CONTROL = regex("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+_ABSOLUTE = regex(r"/|[A-Za-z]:[\\/]|\\\\")
+
+
+def render(result: RunResult, view: View) -> str:
+    """The annotations in a group that is folded away, what is left out of them, and the text report."""
+    findings = visible(result, view)
+    chosen = _chosen(findings)
+    lines = []
+    if chosen:
+        lines.append(command("group", count(view.lang, "github.group", len(chosen))))
+        lines += [_annotation(finding, view) for finding in chosen]
+        lines.append(command("endgroup", ""))
+    rest = len(findings) - len(chosen)
+    if rest:
+        told = count(view.lang, "github.rest", rest, total=len(findings), limit=PER_SEVERITY)
+        lines.append(command("notice", told, title="npulint"))
+    report = text.render(result, view)
+    word = f"npulint-{blake2b(report.encode('utf-8', 'surrogatepass'), digest_size=16).hexdigest()}"
+    return "".join(f"{line}\n" for line in (*lines, command("stop-commands", word))) + f"{report}::{word}::\n"
+
+
+def command(name: str, message: str, /, **properties: str | int) -> str:
+    """A workflow command on one line; properties without a value are left out."""
+    words = ",".join(f"{key}={_property(str(value))}" for key, value in properties.items() if value != "")
+    return f"::{name}{' ' if words else ''}{words}::{_data(message)}"
+
+
+def _data(value: str) -> str:
+    plain = value.encode("utf-8", "backslashreplace").decode()
+    return plain.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(value: str) -> str:
+    return _data(value).replace(":", "%3A").replace(",", "%2C")
+
+
+def _chosen(findings: Sequence[Finding]) -> list[Finding]:
+    """Those that get an annotation, the gravest first. One notice is kept for telling how many have none."""
+    numbers: Counter[str] = Counter()
+    keyed = []
+    for place, finding in enumerate(findings):
+        weight = (-SEVERITIES.index(finding.severity), numbers[finding.code], *_weight(finding), place)
+        numbers[finding.code] += 1
+        keyed.append((weight, finding))
+    ordered = [finding for _, finding in sorted(keyed, key=lambda pair: pair[0])]
+    room = dict.fromkeys(COMMAND, PER_SEVERITY)
+    if any(n > PER_SEVERITY for n in Counter(finding.severity for finding in findings).values()):
+        room["note"] -= 1
+    chosen = []
+    for finding in ordered:
+        if room[finding.severity]:
+            room[finding.severity] -= 1
+            chosen.append(finding)
+    return chosen
+
+
+def _weight(finding: Finding) -> tuple[int, int]:
+    """What keeps a program from running before what spoils its results, the surest first."""
+    return _CATEGORIES.index(finding.category), -CONFIDENCES.index(finding.confidence)
+
+
+def _annotation(finding: Finding, view: View) -> str:
+    title = f"{finding.name} ({finding.code})"
+    return command(
+        COMMAND[finding.severity],
+        _message(finding, view.lang),
+        file=_file(finding.path, view.folder),
+        **_place(finding),
+        title=title,
+    )
+
+
+def _place(finding: Finding) -> dict[str, int]:
+    """Lines, and columns where the runner takes them: on a single line."""
+    first = max(1, finding.span.line)
+    last = max(first, finding.span.end_line)
+    place = {"line": first, "endLine": last}
+    if first == last:
+        column = max(1, finding.span.column)
+        place |= {"col": column, "endColumn": max(column, finding.span.end_column)}
+    return place
+
+
+def _file(path: str, folder: str) -> str:
+    """The path from the root of the repository. The runner would lose an equals sign at its beginning, and a terminal
+    would obey a control character."""
+    path = _CONTROL.sub(lambda match: harmless(match.group()), path)
+    if not _ABSOLUTE.match(path):
+        path = posixpath.normpath(posixpath.join(folder, path)) if path else ""
+    return f"./{path}" if path.startswith("=") else path
+
+
+def _message(finding: Finding, lang: str) -> str:
+    lines = [finding.message]
+    lines += [f"{say(lang, key)}: {told}" for key, told in (("why", finding.why), ("fix", finding.fix.text)) if told]
+    body = "\n".join(harmless(" ".join(line.split())) for line in lines)
+    url = harmless(finding.url)
+    room = LONGEST - _units(url) - 1
+    return "\n".join(filter(None, (_cut(body, room), url))) if room > 0 else _cut(body, LONGEST)
+
+
+def _units(text: str) -> int:
+    """The length of a text as the runner counts it."""
+    return len(text) + sum(char > "\uffff" for char in text)
+
+
+def _cut(text: str, room: int) -> str:
+    """The beginning of a text, at most `room` units of UTF-16."""
+    if _units(text) <= room:
+        return text
+    kept = text[: room - 1]
+    while _units(kept) > room - 1:
+        kept = kept[: len(kept) - max(1, (_units(kept) - room + 1) // 2)]
+    return kept + "…"

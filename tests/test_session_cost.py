@@ -1,0 +1,65 @@
+"""How long an editor waits: an edit in a large project costs less than to parse the project, let alone to read it."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import statistics
+import time
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from npulint.read import files as reading
+from npulint.session import Session, knowledge
+from npulint.settings import Settings
+
+AT_MOST = 1.25  # of what it costs to parse all of it; 300 ms where that takes 240 ms
+
+
+@pytest.fixture(scope="module")
+def bench() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("bench_run", Path(__file__).parent.parent / "bench" / "run.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_an_edit_of_1000_lines_among_200_files(bench: ModuleType, tmp_path: Path) -> None:
+    """In CPU time, each round against the parser on the same machine at the same moment."""
+    long = bench.make_project(tmp_path / "project")
+    sources = [path.read_bytes() for path in (tmp_path / "project").rglob("*.py")]
+    text = long.read_bytes()
+    assert (len(sources), text.count(b"\n")) == (200, 1000)
+    session = Session(Settings(paths=(str(tmp_path / "project"),), cache=False))
+    assert len(session.check(str(long)).findings) == 200
+    shares = []
+    for number in range(5):
+        session.rest()
+        begun = time.process_time()
+        for source in sources:
+            ast.parse(source)
+        parsed = time.process_time()
+        session.change(str(long), text + b"edited = %d\n" % number)
+        session.check(str(long))
+        shares.append((time.process_time() - parsed) / (parsed - begun))
+    assert statistics.median(shares) < AT_MOST, shares
+
+
+def test_only_the_edited_file_is_read(bench: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    long = bench.make_project(tmp_path / "project", 20)
+    session = Session(Settings(paths=(str(tmp_path / "project"),), cache=False))
+    session.check(str(long))
+    loaded: list[str] = []
+
+    def load(file: reading.SourceFile, given: bytes | None = None) -> reading.Loaded:
+        loaded.append(file.path)
+        return reading.load(file, given)
+
+    monkeypatch.setattr(knowledge, "load", load)
+    session.change(str(long), long.read_bytes() + b"edited = 1\n")
+    session.check(str(long))
+    session.check(str(tmp_path / "project" / "part_0" / "module_3.py"))
+    assert loaded == [str(long)]
