@@ -99,8 +99,8 @@ OPTIONS: tuple[Option, ...] = (
         "choice",
         "rules",
         (
-            "report findings from this severity on (default: warning for text and concise, else note)",
-            "只报告不低于此严重程度的问题（text、concise 默认 warning，其余默认 note）",
+            "report findings from this severity on (default: warning for people, note for programs)",
+            "只报告不低于此严重程度的问题（供人阅读的格式默认 warning，其余默认 note）",
         ),
         choices=SEVERITIES,
     ),

@@ -93,6 +93,8 @@ def check(environ: dict[str, str]) -> int:
         further["markdown"] = environ["GITHUB_STEP_SUMMARY"]
     command = [program(environment(environ), "npulint"), "check", *options(environ)]
     command += [f"--output={name}={path}" for name, path in sorted(further.items())]
+    if "sarif" in reports:  # code scanning would open an alert for each silenced finding
+        command.append("--no-silenced")
     sys.stdout.flush()
     code = subprocess.call([*command, "--", *paths(environ)])
     tell(environ, code, {name: path for name, path in reports.items() if os.path.exists(path)})

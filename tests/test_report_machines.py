@@ -243,3 +243,17 @@ def test_several_reports_are_written_at_once(tmp_path: Path, monkeypatch: pytest
     assert re.findall(r'source="npulint\.(\w+)"', places["checkstyle"]) == codes
     assert len(json.loads(places["gitlab"])) == len(codes) > 0
     assert len(list(JUnitXml.fromstring(places["junit"].encode()))) == 2
+
+
+@pytest.mark.parametrize("format_name", ["gitlab", "sarif"])
+def test_paths_begin_at_the_root_of_the_repository_in_ci(format_name: str) -> None:
+    result = RunResult([finding(path=path) for path in ("a b.py", "../c.py", "/d.py")])
+    text = render(format_name, result, View(folder="training"))
+    document = json.loads(text)
+    if format_name == "gitlab":
+        paths = [issue["location"]["path"] for issue in document]
+        assert paths == ["training/a b.py", "c.py", "/d.py"]
+    else:
+        results = document["runs"][0]["results"]
+        places = [one["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for one in results]
+        assert places == ["training/a%20b.py", "c.py", "file:///d.py"]

@@ -26,7 +26,7 @@ from npulint.report.sarif.places import ROOT, artifact, region, stored
         pytest.param("x[1](2)+@,;=$&'!~.py", "x%5B1%5D(2)+@,;=$&'!~.py", True, id="what a path may hold"),
         pytest.param("a/./b//c.py", "a/b/c.py", True, id="needless segments"),
         pytest.param("../other/a.py", "../other/a.py", False, id="outside"),
-        pytest.param("a/../../b.py", "a/../../b.py", False, id="outside by a detour"),
+        pytest.param("a/../../b.py", "../b.py", False, id="outside by a detour"),
         pytest.param("..a/b.py", "..a/b.py", True, id="two dots are a name too"),
         pytest.param("/data/a b.py", "file:///data/a%20b.py", False, id="absolute"),
         pytest.param("C:/work/a b.py", "file:///C:/work/a%20b.py", False, id="drive"),

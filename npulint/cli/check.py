@@ -20,6 +20,8 @@ from npulint.settle.run import file_lines
 from npulint.texts import say
 
 _STDIN = "-"
+FROM_THE_ROOT = ("github", "gitlab", "sarif")
+"""Formats whose paths mean the root of the repository, wherever the run starts."""
 _UNREADABLE = ("missing", "unreadable", "not-a-file")
 
 
@@ -127,7 +129,7 @@ def _view(settings: Settings, format_name: str, host: Host, lines: Lines) -> Vie
 
 
 def _folder(format_name: str, host: Host) -> str:
-    if format_name != "github":
+    if format_name not in FROM_THE_ROOT:
         return ""
     from npulint.cli.outputs import folder_in_repository
 

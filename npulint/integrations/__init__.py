@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import os
 
-REPOSITORY = "https://github.com/npulint/npulint"
-"""Where npulint is developed."""
-
 
 def template(name: str) -> str:
     """The text of one of these files."""

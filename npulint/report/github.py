@@ -8,7 +8,6 @@ fence is a digest of the report, which therefore cannot hold it.
 
 from __future__ import annotations
 
-import posixpath
 from collections import Counter
 from collections.abc import Sequence
 
@@ -17,7 +16,7 @@ from npulint.findings import CONFIDENCES, SEVERITIES, Finding, RunResult
 from npulint.later import regex
 from npulint.report import text
 from npulint.report.terminal import harmless
-from npulint.report.view import View, visible
+from npulint.report.view import View, in_repository, visible
 from npulint.texts import count, say
 
 COMMAND = {"error": "error", "warning": "warning", "note": "notice"}
@@ -25,7 +24,6 @@ PER_SEVERITY = 10  # annotations that the runner keeps from a step
 LONGEST = 4096  # UTF-16 units of a message, the rest is cut off by the runner
 _CATEGORIES = ("functional", "precision", "performance", "hygiene")
 _CONTROL = regex("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
-_ABSOLUTE = regex(r"/|[A-Za-z]:[\\/]|\\\\")
 
 
 def render(result: RunResult, view: View) -> str:
@@ -112,8 +110,7 @@ def _file(path: str, folder: str) -> str:
     """The path from the root of the repository. The runner would lose an equals sign at its beginning, and a terminal
     would obey a control character."""
     path = _CONTROL.sub(lambda match: harmless(match.group()), path)
-    if not _ABSOLUTE.match(path):
-        path = posixpath.normpath(posixpath.join(folder, path)) if path else ""
+    path = in_repository(path, folder)
     return f"./{path}" if path.startswith("=") else path
 
 

@@ -17,7 +17,7 @@ from npulint.digest import blake2b
 from npulint.findings import Finding, RunResult
 from npulint.report.json import encodable
 from npulint.report.terminal import harmless
-from npulint.report.view import View, visible
+from npulint.report.view import View, in_repository, visible
 
 SEVERITY = {"error": "critical", "warning": "major", "note": "info"}
 CATEGORY = {
@@ -31,11 +31,11 @@ CATEGORY = {
 def render(result: RunResult, view: View) -> str:
     """A JSON array with an issue for every finding."""
     seen: set[str] = set()
-    issues = [_issue(finding, _unique(finding, seen)) for finding in visible(result, view)]
+    issues = [_issue(finding, _unique(finding, seen), view) for finding in visible(result, view)]
     return msgspec.json.format(msgspec.json.encode(encodable(issues)), indent=2).decode() + "\n"
 
 
-def _issue(finding: Finding, fingerprint: str) -> dict[str, Any]:
+def _issue(finding: Finding, fingerprint: str, view: View) -> dict[str, Any]:
     first = max(1, finding.span.line)
     advice = "\n\n".join(filter(None, (finding.why, finding.fix.text, finding.url)))
     return {
@@ -47,7 +47,7 @@ def _issue(finding: Finding, fingerprint: str) -> dict[str, Any]:
         "severity": SEVERITY[finding.severity],
         "fingerprint": fingerprint,
         "location": {
-            "path": finding.path.removeprefix("./"),
+            "path": in_repository(finding.path, view.folder).removeprefix("./"),
             "lines": {"begin": first, "end": max(first, finding.span.end_line)},
         },
     }

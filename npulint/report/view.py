@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Protocol, cast
@@ -68,6 +69,14 @@ def render(format_name: str, result: RunResult, view: View) -> str:
     from npulint.report.inert import inert
 
     return inert(text, format_name)
+
+
+def in_repository(path: str, folder: str) -> str:
+    """A path of a run in `folder` as it is spelled from the root of the repository that CI has checked out."""
+    absolute = path.startswith(("/", "\\\\")) or path[1:3] in (":/", ":\\")
+    if not path or absolute:
+        return path
+    return posixpath.normpath(posixpath.join(folder, path))
 
 
 def visible(result: RunResult, view: View) -> list[Finding]:

@@ -109,6 +109,11 @@ def _unread(problem: Problem, view: View) -> dict[str, Any]:
         "level": "warning",
         "message": {"text": text},
         "locations": [
-            {"physicalLocation": {"artifactLocation": artifact(problem.path), "region": region(problem.span)}}
+            {
+                "physicalLocation": {
+                    "artifactLocation": artifact(problem.path, view.folder),
+                    "region": region(problem.span),
+                }
+            }
         ],
     }

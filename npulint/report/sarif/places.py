@@ -9,6 +9,7 @@ from urllib.parse import quote
 from npulint.facts.model import Span
 from npulint.later import regex
 from npulint.lines import Lines
+from npulint.report.view import in_repository
 
 ROOT = "%SRCROOT%"
 """What relative paths are relative to: the working directory of the run. GitHub takes the root of the repository."""
@@ -18,10 +19,10 @@ _DRIVE = regex(r"[A-Za-z]:/")
 _ESCAPE = regex(r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)|.", re.DOTALL)
 
 
-def artifact(path: str) -> dict[str, str]:
-    """The artifactLocation of a path as results spell it. What lies below the root is relative to it; a path that
-    leads out of it by ``..`` has no base, and an absolute one is a file URI."""
-    uri, below = _uri(path)
+def artifact(path: str, folder: str = "") -> dict[str, str]:
+    """The artifactLocation of a path as results of a run in `folder` spell it. What lies below the root is relative to
+    it; a path that leads out of it by ``..`` has no base, and an absolute one is a file URI."""
+    uri, below = _uri(in_repository(path, folder))
     return {"uri": uri, "uriBaseId": ROOT} if below else {"uri": uri}
 
 

@@ -70,7 +70,10 @@ class Writer:
         return say(self._view.lang, "list.and").join(links)
 
     def _physical(self, path: str, span: Span) -> dict[str, Any]:
-        return {"artifactLocation": artifact(path), "region": region(stored(path, span, self._view.lines))}
+        return {
+            "artifactLocation": artifact(path, self._view.folder),
+            "region": region(stored(path, span, self._view.lines)),
+        }
 
     def _related(self, number: int, place: Related) -> dict[str, Any]:
         text = _plain(place.message).strip() or f"{_plain(place.path)}:{place.span.line}"
@@ -91,7 +94,7 @@ class Writer:
             if edit.text:
                 replacement["insertedContent"] = {"text": edit.text}
             files.setdefault(edit.path, []).append(replacement)
-        return [{"artifactLocation": artifact(path), "replacements": files[path]} for path in files]
+        return [{"artifactLocation": artifact(path, self._view.folder), "replacements": files[path]} for path in files]
 
 
 def _hashes(findings: Iterable[Finding], lines: Lines) -> dict[tuple[str, int], str]:
