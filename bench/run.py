@@ -9,11 +9,13 @@ Measures whole processes, in one go, on the projects below DIRECTORY, or on a co
     cached   the same again, cache filled
     single   npulint check --no-cache of one file of 400 lines
     python   python -c pass
+    edit     what an editor waits for after each edit of a file of 1,000 lines among 200
 
 Byte code and the compiled catalogue are there beforehand, as an installed package has them.
 
 The exit status is 1 when a median misses a bar: cold at most 3 floors and cached at most a fifth of cold, in CPU
-seconds of all processes; single at most 150 ms or 8 times python, whichever is more, on the wall clock.
+seconds of all processes; single at most 150 ms or 8 times python, whichever is more, and edit at most 300 ms, on the
+wall clock.
 """
 
 from __future__ import annotations
@@ -43,7 +45,25 @@ for path in sys.stdin.read().splitlines():
     except (SyntaxError, ValueError):
         pass
 """
+EDITS = """
+import sys, time
+from npulint.session import Session
+from npulint.settings import Settings
+folder, path, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
+with open(path, "rb") as stream:
+    text = stream.read()
+session = Session(Settings(paths=(folder,), cache=False))
+session.check(path)
+for number in range(count):
+    session.rest()
+    begun, used = time.perf_counter(), time.process_time()
+    session.change(path, text + b"edited = %d\\n" % number)
+    session.check(path)
+    print(time.perf_counter() - begun, time.process_time() - used)
+"""
 LINES = 400
+LONG = 1000
+MODULES = 200
 
 
 class Cost(NamedTuple):
@@ -107,18 +127,42 @@ def make_corpus(target: Path, projects: int) -> None:
             (home / "README.md").write_text(f"# {sample} {number}\n", encoding="utf-8")
 
 
-def make_single(target: Path) -> Path:
-    """One script of 400 lines that trains: pieces of the sample, filled up with comments."""
+def make_single(target: Path, count: int = LINES) -> Path:
+    """One script of `count` lines that trains: pieces of the sample, filled up with comments."""
     pieces = [p.read_text(encoding="utf-8") for p in sorted((ROOT / "examples" / "denoiser").glob("*.py"))]
     lines: list[str] = []
-    for number in range(LINES):
+    for number in range(count):
         piece = varied(pieces[number % len(pieces)], number).splitlines()
-        if len(lines) + len(piece) > LINES:
+        if len(lines) + len(piece) > count:
             break
         lines += piece
-    lines += ["# filled up"] * (LINES - len(lines))
+    lines += ["# filled up"] * (count - len(lines))
     target.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return target
+
+
+def make_project(target: Path, modules: int = MODULES) -> Path:
+    """A project of so many modules, variations of those of the samples, in packages of some twenty. The path of its one
+    long file."""
+    pieces = [p.read_text(encoding="utf-8") for p in sorted((ROOT / "examples").glob("*/*.py"))]
+    target.mkdir(parents=True)
+    (target / "README.md").write_text("# A large project\n", encoding="utf-8")
+    for number in range(modules - 1):
+        package = target / f"part_{number // 20}"
+        package.mkdir(exist_ok=True)
+        text = varied(pieces[number % len(pieces)], number)
+        (package / f"module_{number}.py").write_text(text, encoding="utf-8")
+    return make_single(target / "train.py", LONG)
+
+
+def edits(project: Path, path: Path, count: int) -> list[Cost]:
+    """What a process that keeps the project in memory takes after each of `count` edits of the file at `path`."""
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    words = [sys.executable, "-c", EDITS, str(project), str(path), str(count)]
+    done = subprocess.run(words, env=environment, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"bench: status {done.returncode}\n{done.stderr[-2000:]}")
+    return [Cost(*map(float, line.split())) for line in done.stdout.splitlines()]
 
 
 def measure(corpus: Path, single: Path, caches: Path, runs: int) -> dict[str, list[Cost]]:
@@ -156,6 +200,7 @@ def bars(costs: dict[str, list[Cost]]) -> list[Bar]:
         Bar("cold / floor (CPU)", cpu["cold"] / cpu["floor"], 3.0),
         Bar("cached / cold (CPU)", cpu["cached"] / cpu["cold"], 0.2),
         Bar("single file (wall ms)", wall["single"] * 1000, max(150.0, 8000 * wall["python"])),
+        Bar("edit (wall ms)", wall["edit"] * 1000, 300.0),
     ]
 
 
@@ -164,6 +209,7 @@ def run(corpus: Path, work: Path, runs: int) -> int:
     size = sum(p.stat().st_size for p in files)
     print(f"{len(files)} Python files, {size / 1e6:.1f} MB; {runs} runs; Python {sys.version.split()[0]}")
     costs = measure(corpus, make_single(work / "single.py"), work / "caches", runs)
+    costs["edit"] = edits(work / "project", make_project(work / "project"), runs)
     report(costs)
     broken = 0
     for bar in bars(costs):

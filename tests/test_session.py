@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+import npulint.session
 from npulint.baseline import save_baseline
 from npulint.catalogue.load import load_catalogue
 from npulint.catalogue.problems import CatalogueError
@@ -18,7 +19,7 @@ from npulint.discover.projects import group
 from npulint.errors import ConfigError
 from npulint.facts.model import FileFacts
 from npulint.findings import Finding
-from npulint.judging import judge_facts
+from npulint.judging import Outcome, judge_facts
 from npulint.lines import FileLines
 from npulint.pipeline import run
 from npulint.read.files import load, read
@@ -194,6 +195,33 @@ def test_a_file_half_typed_only_says_so(folder: Path) -> None:
     assert after.findings == before.findings
     session.change("helper.py", b"\xff\xfe\x00")
     assert names(session.check("train.py"), "helper.py") == ["file-not-read"]
+
+
+def test_only_what_code_says_is_judged_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not for a word in a comment, and not for each letter in a file that stays broken; what is told is of now."""
+    session = Session(settings(paths=(".",)))
+    session.check("train.py")
+    judged: list[int] = []
+
+    def judge(root: str, *rest: object) -> Outcome:
+        judged.append(1)
+        return judge_facts(root, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(npulint.session, "judge_facts", judge)
+    silent = HELPER.replace("0.5)", "0.5)  # npulint: ignore[native-dropout]")
+    session.change("helper.py", silent.encode())
+    checked = session.check("train.py")
+    write(folder, {"helper.py": silent})
+    assert told(checked) == fresh()
+    session.change("helper.py", (silent + "def more(:\n").encode())
+    first = session.check("train.py").findings["helper.py"]
+    session.change("helper.py", ("\n" + silent + "def more(:\n").encode())
+    second = session.check("train.py").findings["helper.py"]
+    assert [one.span.line for one in (*first, *second)] == [5, 6]
+    assert judged == [1]  # for the comment that is new
+    session.change("helper.py", silent.replace("dropout(x", "relu(x").encode())
+    session.check("train.py")
+    assert judged == [1, 1]
 
 
 def test_places_in_a_half_typed_file_are_not_told(folder: Path) -> None:

@@ -44,18 +44,25 @@ class Index:
     def __init__(self, tables: Sequence[FactTable]) -> None:
         self.tables = tables
         self._kinds: dict[str, list[Fact]] = {}
+        self._with: dict[str, list[FactTable]] = {}  # by kind, the tables that have some
+        for part in tables:
+            for kind in part:
+                if kind in self._with:
+                    self._with[kind].append(part)
+                else:
+                    self._with[kind] = [part]
 
     def of_kind(self, kind: str) -> list[Fact]:
         """All facts of a kind."""
         facts = self._kinds.get(kind)
         if facts is None:
-            facts = self._kinds[kind] = [fact for part in self.tables for fact in part.get(kind, ())]
+            facts = self._kinds[kind] = [fact for part in self._with.get(kind, ()) for fact in part[kind]]
         return facts
 
     def named(self, kind: str, last: str) -> list[Fact]:
         """The facts of a kind whose name ends with the segment `last`."""
-        return [fact for part in self.tables for fact in part.named(kind, last)]
+        return [fact for part in self._with.get(kind, ()) for fact in part.named(kind, last)]
 
     def kinds(self) -> list[str]:
         """The kinds that occur."""
-        return sorted(set().union(*self.tables))
+        return sorted(self._with)

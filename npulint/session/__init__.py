@@ -12,9 +12,9 @@ from npulint.catalogue.check import Catalogue
 from npulint.catalogue.load import load_catalogue
 from npulint.discover.files import local, shown
 from npulint.discover.kinds import SourceFile
-from npulint.facts.model import Problem
+from npulint.facts.model import FileFacts, Problem
 from npulint.findings import Finding, ProgramSummary, Silenced
-from npulint.judging import judge_facts
+from npulint.judging import Outcome, judge_facts
 from npulint.lines import FileLines
 from npulint.session.knowledge import Knowledge, Known, Mark
 from npulint.session.sources import Project, Sources
@@ -52,6 +52,7 @@ class Session:
         self._catalogue = _catalogue(settings)
         self._sources = Sources(settings.paths, settings.discovery())
         self._knowledge = Knowledge(settings.cache)
+        self._outcomes: dict[tuple[str, str], _Judged] = {}
         self._told: dict[tuple[str, str], _Told] = {}
         self._waiting = 0
 
@@ -73,6 +74,7 @@ class Session:
         self._catalogue = _catalogue(settings)
         self._settings = settings
         self._sources.configure(settings.paths, settings.discovery())
+        self._outcomes.clear()
         self._told.clear()
 
     def check(self, path: str) -> Checked:
@@ -84,16 +86,19 @@ class Session:
         """
         with collector_at_rest():
             checked = self._check(path)
+            gc.freeze()  # or the next allocation would look through all that is left behind
         self._waiting += len(checked.findings)
         if self._waiting > COLLECT_AFTER:
             self.rest()
         return checked
 
     def rest(self) -> None:
-        """Collect what earlier checks left behind: for a moment when nobody waits. `check` does it at times by
-        itself."""
+        """Give back what earlier checks left behind: for a moment when nobody waits, since it takes some tens of
+        milliseconds. `check` does it at times by itself."""
         self._waiting = 0
+        gc.unfreeze()
         gc.collect()
+        gc.freeze()
 
     def _check(self, path: str) -> Checked:
         project = self._sources.project(path)
@@ -106,13 +111,25 @@ class Session:
         self._told[project.root, project.alone] = _Told(state, checked)
         return checked
 
+    def _outcome(self, project: Project, known: Known) -> Outcome:
+        """What the facts give, worked out anew when any of them is another one: not for a word in a comment, and not
+        while a file stays broken."""
+        key = (project.root, project.alone)
+        before = self._outcomes.get(key)
+        if before is not None and list(map(id, before.facts)) == list(map(id, known.facts)):
+            return before.outcome
+        outcome = judge_facts(project.root, known.facts, self._catalogue, self._settings)
+        self._outcomes[key] = _Judged(known.facts, outcome)
+        return outcome
+
     def _judged(self, project: Project, known: Known) -> Checked:
         given = {shown(local(place)): data for place, data in self._sources.given.items()}
-        outcome = judge_facts(project.root, known.facts, self._catalogue, self._settings)
+        outcome = self._outcome(project, known)
+        broken = {path for path, _ in known.broken}
         result = settle(
-            [_certain(one, known.broken) for one in outcome.findings if one.path not in known.broken],
+            [_certain(one, broken) for one in outcome.findings if one.path not in broken],
             outcome.programs,
-            outcome.files,
+            [known.broken.get((file.path, file.kind), file) for file in outcome.files],
             project.problems,
             self._settings,
             self._catalogue,
@@ -125,6 +142,13 @@ class Session:
             if not project.alone or one.path == project.alone:
                 findings.setdefault(one.path, []).append(one)
         return Checked(project.root, findings, result.silenced, result.unread, result.programs, result.notices)
+
+
+class _Judged(msgspec.Struct, frozen=True):
+    """What some facts give."""
+
+    facts: list[FileFacts]
+    outcome: Outcome
 
 
 class _Told(msgspec.Struct, frozen=True):

@@ -31,11 +31,12 @@ class _Held(msgspec.Struct, frozen=True):
 
 
 class Known(msgspec.Struct, frozen=True):
-    """The facts of files to judge by. Of the `broken` ones they are what could be read last, with the problems and
-    comments of now. Equal `marks` mean equal files."""
+    """What is known of files. They are judged by their `facts`, which stay the same objects as long as nothing else is
+    known: of the `broken` ones, by path and kind, they are what could be read last; there it also says what is to be
+    told of them now. Equal `marks` mean equal files."""
 
     facts: list[FileFacts]
-    broken: frozenset[str]
+    broken: dict[tuple[str, str], FileFacts]
     marks: list[Mark]
 
 
@@ -67,6 +68,8 @@ class Knowledge:
         facts = facts_of(loaded, self._cache)
         for (key, mark, _), item, fresh in zip(missing, loaded, facts, strict=True):
             before = self._held.get(key)
+            if before is not None and before.facts == fresh:
+                fresh = before.facts
             broken = item.problem is None and any(problem.fatal for problem in fresh.problems)
             good = fresh if not broken else before.good if before else None
             self._held[key] = _Held(mark, fresh, good, broken)
@@ -75,14 +78,8 @@ class Knowledge:
             self._held.move_to_end(key)
         while len(self._held) > max(_MOST, len(keys)):
             self._held.popitem(last=False)
-        broken_files = frozenset(one.facts.path for one in held if one.broken and one.good)
-        return Known([_to_judge(one) for one in held], broken_files, marks)
-
-
-def _to_judge(held: _Held) -> FileFacts:
-    if not held.broken or held.good is None:
-        return held.facts
-    return msgspec.structs.replace(held.good, problems=held.facts.problems, comments=held.facts.comments)
+        broken_files = {(one.facts.path, one.facts.kind): one.facts for one in held if one.broken and one.good}
+        return Known([one.good or one.facts for one in held], broken_files, marks)
 
 
 def _on_disk(place: str) -> Mark:

@@ -185,7 +185,7 @@ class _Judge:
             for name in dict.fromkeys(() if _tolerant(directive) else directive.names):
                 if name in useless[position]:
                     found.append(self._unused(path, span, name, edits.get(position, ())))
-                elif name.casefold() not in self._known:
+                elif name.casefold() not in self._known and name not in used.get(position, ()):
                     found.append(self._unknown(path, span, name))
         return found
 
