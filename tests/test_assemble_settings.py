@@ -233,8 +233,9 @@ def test_file_that_a_setting_names(value: str, answer: str) -> None:
 
 def test_operators_of_a_list_are_looked_up() -> None:
     entries = [Fact("mixlist_entry", n, "ops.json", Span(), {}) for n in ("ReduceSumD", "MatMu1V2", "9 ! 9")]
-    assemble("", [FileFacts("ops.json", "mixlist", facts=entries)])
-    assert [(f.get("known"), f.get("nearest")) for f in entries] == [("yes", ""), ("no", "MatMulV2"), ("no", "")]
+    programs = assemble("", [FileFacts("ops.json", "mixlist", facts=entries)])
+    found = [fact for program in programs for fact in program.index.of_kind("mixlist_entry")]
+    assert [(f.get("known"), f.get("nearest")) for f in found] == [("yes", ""), ("no", "MatMulV2"), ("no", "")]
 
 
 # text -> name -> attribute -> answer

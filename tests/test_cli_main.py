@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import io
+import itertools
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -18,6 +20,7 @@ from npulint.cli.host import Host
 from npulint.cli.main import main
 from npulint.findings import RunResult
 from npulint.options import OPTIONS
+from npulint.report.terminal import cells
 from npulint.settings import Settings
 from tests.surface_support import call, sample
 
@@ -41,8 +44,28 @@ def test_version(word: str) -> None:
 def test_every_command_explains_itself(command: str, lang: str) -> None:
     answer = call(command, "--help", "--lang", lang)
     assert (answer.code, answer.err) == (0, "")
-    assert answer.out.startswith(f"usage: npulint {command} [OPTIONS]")
+    usage = {"en": f"usage: npulint {command} [OPTIONS]", "zh": f"用法：npulint {command} [选项]"}
+    assert answer.out.startswith(usage[lang])
     assert ("显示帮助" in answer.out) is (lang == "zh")
+
+
+@pytest.mark.parametrize("columns", [60, 80, 100])
+def test_help_keeps_within_the_terminal_in_both_languages(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    for command, lang in itertools.product(COMMANDS, ("en", "zh")):
+        lines = call(command.name, "--help", "--lang", lang).out.splitlines()
+        assert max(cells(line) for line in lines if "{" not in line) <= columns, (command.name, lang)
+
+
+def test_chinese_help_has_chinese_colons() -> None:
+    words = [("--help",), *((command.name, "--help") for command in COMMANDS)]
+    texts = [call(*one, "--lang", "zh").out for one in words]
+    assert not [line for text in texts for line in text.splitlines() if re.search(r"[\u4e00-\u9fff]:", line)]
+
+
+def test_mistakes_are_told_in_chinese() -> None:
+    assert call("chekc", "--lang=zh").err == "错误：未知命令 `chekc`；是否想写 `check`？\n"
+    assert call("explain", "zzz", "--lang=zh").err == "错误：没有名为 `zzz` 的检查\n"
 
 
 def test_the_help_of_check_names_every_option() -> None:
@@ -134,7 +157,13 @@ def test_a_narrow_encoding_gets_escapes() -> None:
     raw = io.BytesIO()
     stdout = io.TextIOWrapper(raw, encoding="ascii")
     host = Host(
-        {"LANG": "zh"}, io.StringIO(), stdout, io.StringIO(), lambda s, p: sample(), lambda p: (), lambda f, t, c: sample()
+        {"LANG": "zh"},
+        io.StringIO(),
+        stdout,
+        io.StringIO(),
+        lambda s, p: sample(),
+        lambda p: (),
+        lambda f, t, c: sample(),
     )
     assert main(["check", "--format=concise"], host) == 1
     assert b"\\u5171 5" in raw.getvalue()

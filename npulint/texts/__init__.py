@@ -12,10 +12,11 @@ TEXTS: dict[str, tuple[str, str]] = {
     "list.and": (", ", "、"),
     "list.clause": ("; ", "；"),
     "aside": (" ({text})", "（{text}）"),
+    "error": ("error: {text}", "错误：{text}"),
     # the text report
     "why": ("why", "原因"),
     "fix": ("fix", "建议"),
-    "confidence": ("confidence {level}", "可信度{level}"),
+    "confidence": ("confidence {level}", "置信度{level}"),
     "confidence.low": ("low", "低"),
     "confidence.medium": ("medium", "中"),
     "confidence.high": ("high", "高"),
@@ -98,6 +99,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "All good: {n} file checked, nothing to do|All good: {n} files checked, nothing to do",
         "很好：已检查 {n} 个文件，没有需要处理的问题",
     ),
+    "clean.known": ("Nothing new: {n} file checked|Nothing new: {n} files checked", "没有新增问题：已检查 {n} 个文件"),
     "clean.read": (
         "Nothing found in the {n} file that was read|Nothing found in the {n} files that were read",
         "已读取的 {n} 个文件中没有发现问题",
@@ -123,6 +125,11 @@ TEXTS: dict[str, tuple[str, str]] = {
         "|{n} findings lie in files that were not named, because they depend on some that were: {list}",
         "有 {n} 个问题位于未指定的文件中，因为它们与指定的文件有关：{list}",
     ),
+    "beyond.change": (
+        "{n} finding lies in a file outside of this change, because it depends on one that changed: {list}"
+        "|{n} findings lie in files outside of this change, because they depend on some that changed: {list}",
+        "有 {n} 个问题位于本次未改动的文件中，因为它们与改动的文件有关：{list}",
+    ),
     "elsewhere": (
         "{n} finding in files that were not named (npulint check)"
         "|{n} findings in files that were not named (npulint check)",
@@ -131,8 +138,8 @@ TEXTS: dict[str, tuple[str, str]] = {
     "suppressed": ("{n} suppressed by a comment|{n} suppressed by comments", "{n} 个已被注释忽略"),
     "sarif.root": ("The folder that npulint was started in", "运行 npulint 时所在的目录"),
     "sarif.cut": (
-        "{n} finding was left out, for a run holds at most {limit}: check a part of the tree, or raise --min-severity"
-        "|{n} findings were left out, for a run holds at most {limit}: check a part of the tree, or raise --min-severity",
+        "{n} finding was left out, for a run holds at most {limit}: check fewer paths, or raise --min-severity"
+        "|{n} findings were left out, for a run holds at most {limit}: check fewer paths, or raise --min-severity",
         "略去了 {n} 个问题（一次运行最多容纳 {limit} 个）：请缩小检查范围，或提高 --min-severity",
     ),
     "silenced.comment": ("silenced by a comment", "已被注释忽略"),
@@ -143,6 +150,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         "{n} 个文件仅部分读取：{list}",
     ),
     "unread.more": ("{n} more|{n} more", "另有 {n} 个"),
+    "change.hint": (
+        "Right as it is? Write on its line: # npulint: ignore[{name}] reason. For later: npulint check --write-baseline",
+        "确认无误：在该行写 # npulint: ignore[{name}] 理由；以后再改：npulint check --write-baseline",
+    ),
     "explain.hint": ("More about one: npulint explain {name}", "查看说明：npulint explain {name}"),
     # why a file was not read: `short.` for lists, `problem.` as a finding
     "short.syntax-error": ("syntax error", "语法错误"),
@@ -288,7 +299,10 @@ TEXTS: dict[str, tuple[str, str]] = {
     "type.list": ("a list of texts", "字符串列表"),
     "type.map": ("a table", "表"),
     # commands
-    "usage": ("usage: npulint COMMAND [OPTIONS] ...", "用法：npulint 命令 [选项] ..."),
+    "usage": ("usage: ", "用法："),
+    "usage.commands": ("npulint COMMAND [OPTIONS] ...", "npulint 命令 [选项] ..."),
+    "usage.options": ("[OPTIONS]", "[选项]"),
+    "heading": ("{text}:", "{text}："),
     "about": (
         "Tells before any NPU hour is spent whether a training project is ready for Ascend NPUs.",
         "在占用 NPU 之前，检查训练工程是否已为昇腾 NPU 做好准备。",

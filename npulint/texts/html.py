@@ -26,9 +26,16 @@ TEXTS: dict[str, tuple[str, str]] = {
         "有 {n} 个错误需要先修复，再上 NPU 训练。",
     ),
     "html.open": (
-        "No error was found; {n} warning is left, or an item of the readiness list fails."
-        "|No error was found; {n} warnings are left, or items of the readiness list fail.",
-        "没有错误；仍有 {n} 个警告或未通过的就绪项。",
+        "No error was found; {n} warning is left.|No error was found; {n} warnings are left.",
+        "没有错误；仍有 {n} 个警告。",
+    ),
+    "html.open.items": (
+        "No error and no warning was found, but items of the readiness list fail.",
+        "没有错误和警告，但就绪清单中有未通过的项。",
+    ),
+    "html.known": (
+        "{n} finding that the baseline knows is not counted.|{n} findings that the baseline knows are not counted.",
+        "基线中已有的 {n} 个问题未计入。",
     ),
     "html.check": (
         "No error, no warning, and no item of the readiness list fails.",
