@@ -108,7 +108,7 @@ OPTIONS: tuple[Option, ...] = (
         "min_confidence",
         "choice",
         "rules",
-        ("report findings from this confidence on (default: low)", "只报告不低于此可信度的问题（默认 low）"),
+        ("report findings from this confidence on (default: low)", "只报告不低于此置信度的问题（默认 low）"),
         choices=CONFIDENCES,
     ),
     CHECKS,

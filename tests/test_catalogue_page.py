@@ -47,7 +47,7 @@ A variable in a map function
 
 ## What it reports
 
-`{name}` runs in a map function
+`…` runs in a map function
 
 ## Why is this bad?
 

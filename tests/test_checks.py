@@ -15,6 +15,7 @@ from npulint.catalogue.page import render_index, render_page
 from npulint.catalogue.problems import CatalogueError
 
 _UNFINISHED = re.compile(r"TODO|FIXME|待写")
+_CODE = re.compile(r"`[^`]*`")
 
 
 def _load() -> tuple[Catalogue, str]:
@@ -47,6 +48,17 @@ def test_a_check_is_finished_in_both_languages(check: Check) -> None:
     for lang, text in check.text.items():
         assert text.title in render_page(check, lang)
         assert not any(_UNFINISHED.search(part) for part in (text.title, text.message, text.why, text.fix))
+
+
+@each_check
+def test_the_texts_are_set_like_sentences(check: Check) -> None:
+    assert check.text["en"].message.endswith((".", "?"))
+    assert check.text["zh"].message.endswith(("。", "？"))
+    for lang, examples in (("en", "\n## Reported\n"), ("zh", "\n## 会报告\n")):
+        assert not re.search(r"\{[a-z_]+\}", render_page(check, lang).partition(examples)[0]), "an open capture"
+    for part in (check.text["zh"].message, check.text["zh"].why, check.text["zh"].fix):
+        prose = _CODE.sub("", part)
+        assert not re.search(r"\([^()]*[\u4e00-\u9fff、][^()]*\)", prose), "parentheses around Chinese are full-width"
 
 
 @each_check

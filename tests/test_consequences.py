@@ -76,7 +76,20 @@ def test_what_the_change_of_one_file_causes_in_another_is_told(zoo: Project) -> 
     answer = check(zoo, "train.py")
     assert answer.places(CHECK) == PLACE
     assert answer.code == 1
-    assert "because it depends on one that was: tables.py" in answer.err
+    assert "because it depends on one that changed: tables.py" in answer.err
+
+
+def test_of_a_change_only_its_findings_are_told_and_the_ways_out(zoo: Project) -> None:
+    zoo.write({"train.py": WITHOUT})
+    words = ("check", "--no-cache", "--select", CHECK)
+    whole, change = (zoo.run(*words, *more).out for more in ((), ("--consequences-since=HEAD", "train.py")))
+    assert "\nPrograms\n" in whole and "ignore[" not in whole
+    assert "\nPrograms\n" not in change and "\nReadiness" not in change
+    assert change.endswith(
+        f"More about one: npulint explain {CHECK}\n"
+        f"Right as it is? Add to its line: # npulint: ignore[{CHECK}] reason. For later: "
+        "npulint check --write-baseline\n"
+    )
 
 
 def test_without_a_revision_it_is_counted_only(zoo: Project) -> None:

@@ -168,7 +168,7 @@ def test_the_consequence_of_a_change_in_another_file_stops_the_commit(zoo: Hooke
     answer = zoo.run()
     assert answer.code == 1
     assert f"error[{CHECK}]" in answer.out and "--> tables.py:4" in answer.out
-    assert "because it depends on one that was: tables.py" in answer.out
+    assert "because it depends on one that changed: tables.py" in answer.out
     done = zoo.commit()  # where git tells the hook about the index and the folder in variables
     assert (done.returncode, "--> tables.py:4" in done.stderr.decode()) == (1, True)
 

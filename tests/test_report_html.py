@@ -146,10 +146,12 @@ def test_what_all_paths_share_is_left_out(paths: list[str], path: str, told: str
         (RunResult([finding()], summary=Summary(1, 1)), "open"),
         (
             RunResult(
-                programs=[ProgramSummary("a", 1, "torch", "migrated", checklist=(ChecklistItem("d", "t", "failed"),))]
+                programs=[ProgramSummary("a", 1, "torch", "migrated", checklist=(ChecklistItem("d", "t", "failed"),))],
+                summary=Summary(1, 1),
             ),
             "open",
         ),
+        (RunResult([finding()], unread=[Problem("a.py", "syntax-error")], summary=Summary(1, 0, 1)), "nothing"),
         (
             RunResult(
                 programs=[ProgramSummary("a", 1, "torch", "migrated", checklist=(ChecklistItem("d", "t", "unknown"),))],
@@ -183,6 +185,14 @@ def test_the_verdict(result: RunResult, word: str, lang: str) -> None:
     assert (by_id(root, "verdict").get("class") or "").split() == ["verdict", word]
     (html,) = root.iter("html") if root.tag != "html" else (root,)
     assert html.get("lang") == {"en": "en", "zh": "zh-CN"}[lang]
+
+
+def test_the_verdict_tells_what_it_rests_on() -> None:
+    failed = ProgramSummary("a", 1, "torch", "migrated", checklist=(ChecklistItem("d", "t", "failed"),))
+    root = tree(page(RunResult(programs=[failed], summary=Summary(1, 1, known=3))))
+    text = " ".join(by_id(root, "verdict").itertext())
+    assert "No error and no warning was found, but items of the readiness list fail." in text
+    assert "3 findings that the baseline knows are not counted." in text
 
 
 def test_charts_count_what_was_found() -> None:

@@ -77,6 +77,12 @@ def test_wrapping_loses_nothing_and_keeps_to_the_width(words: list[str], width: 
     assert all(cells(line) <= width for line in lines)
 
 
+def test_no_line_begins_with_a_closing_mark() -> None:
+    texts = ("默认 baseline.json，如存在", "数值（value）、名称")
+    lines = [line for text in texts for width in range(16, 26) for line in wrap(text, width)]
+    assert not [line for line in lines if line[0] in "，、）"]
+
+
 def test_nothing_is_wrapped_where_nobody_counts() -> None:
     assert wrap("a " * 100, 0) == ["a " * 100]
 

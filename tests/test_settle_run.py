@@ -156,6 +156,13 @@ def test_the_target_says_what_was_given_and_what_was_inferred() -> None:
     assert given.target == {"torch": "2.1 (given)"}
 
 
+def test_a_framework_whose_generation_is_known_is_told_once() -> None:
+    programs = [ProgramSummary(f"{name}.py", 1, name, "not_started") for name in ("tensorflow", "tensorflow 1.x")]
+    settled = settle([], programs, [], [], Settings(lang="zh"), Catalogue(), lines=source)
+    assert settled.target["framework"] == "tensorflow 1.x（推断）"
+    assert settle([], programs[:1], [], [], Settings(), Catalogue()).target["framework"] == "tensorflow (inferred)"
+
+
 def test_standard_input_gives_its_own_lines() -> None:
     lines = file_lines(Settings(stdin=b"a\nb", stdin_filename="x.py"))
     assert lines("x.py") == ["a", "b"]

@@ -52,6 +52,7 @@ _FENCES = {
 }  # fmt: skip
 _NAMED = {"Dockerfile": "docker"}
 _REPOSITORY = re.compile(r"([\w.-]+/[\w.-]+):(\S.*)\Z")
+_CAPTURE = re.compile(r"\{[A-Za-z_]\w*\}")
 
 
 class CheckPage:
@@ -93,7 +94,7 @@ class CheckPage:
 
     def prose(self, text: str) -> str:
         """A text of the check as Markdown."""
-        return text
+        return general(text)
 
     def facts(self) -> list[tuple[str, str]]:
         """Label and value of what the check file says of the check."""
@@ -147,6 +148,11 @@ class CheckPage:
         link, path = address(reference)
         linked = f"[{_cell(reference.title)}](<{link}>)" if link else reference.title
         return f"{linked} `{path}`" if path else linked
+
+
+def general(text: str) -> str:
+    """A text of a check where no finding fills its captures in: they are left open."""
+    return _CAPTURE.sub("…", text)
 
 
 def render_page(check: Check, lang: str) -> str:

@@ -39,8 +39,10 @@ def pages_of(settings: Settings) -> Callable[[str], RulePage | None]:
 def _told(rule: Check | EngineRule, lang: str) -> RulePage:
     markdown = page_of(rule, lang)
     if isinstance(rule, Check):
+        from npulint.catalogue.page import general
+
         text = rule.text[lang]
-        return RulePage(text.title, text.why, text.fix, markdown)
+        return RulePage(text.title, general(text.why), general(text.fix), markdown)
     return RulePage(say(lang, f"title.{rule.name}"), say(lang, f"about.{rule.name}"), "", markdown)
 
 

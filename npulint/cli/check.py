@@ -93,7 +93,7 @@ def _warn_of_nothing(result: RunResult, settings: Settings, host: Host) -> None:
     """Say on the other stream that a path was wrong, or that there was nothing to check at all."""
     lang = settings.language()
     for problem in unreadable(result, settings):
-        host.warn(f"{say(lang, 'severity.error')}: {problem.path}: {reason(problem, lang)}")
+        host.warn(say(lang, "error", text=f"{problem.path}: {reason(problem, lang)}"))
     if not result.summary.files and not result.unread and not settings.force_exclude:
         host.warn(say(lang, "nothing.below", paths=", ".join(settings.paths)))
 
@@ -125,6 +125,7 @@ def _view(settings: Settings, format_name: str, host: Host, lines: Lines) -> Vie
         lines=lines,
         page=pages_of(settings),
         folder=_folder(format_name, host),
+        change=bool(settings.consequences_since),
     )
 
 

@@ -33,8 +33,7 @@ def main(argv: Sequence[str] | None = None, host: Host | None = None) -> int:
     try:
         return _dispatch(words, host, lang)
     except (NpulintError, CatalogueError) as error:
-        prefix = say(lang, "severity.error")
-        host.warn("\n".join(f"{prefix}: {line}" for line in str(error).split("\n")))
+        host.warn("\n".join(say(lang, "error", text=line) for line in str(error).split("\n")))
         return CANNOT
     except KeyboardInterrupt:
         host.warn(say(lang, "interrupted"))

@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
 from npulint.cli.commands import COMMANDS, Command
 from npulint.errors import ConfigError
 from npulint.nearby import nearest
 from npulint.options import GROUPS, Option
+from npulint.report.terminal import wrap
 from npulint.texts import say
 
 Given = dict[str, list[str] | bool]
@@ -18,6 +19,16 @@ Given = dict[str, list[str] | bool]
 
 class Helped(Exception):
     """Help was asked for; the text is the answer."""
+
+
+class _Formatter(argparse.HelpFormatter):
+    """Chinese text has no blanks to break it at, and its characters take two cells."""
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        return wrap(" ".join(text.split()), width)
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return "\n".join(indent + line for line in self._split_lines(text, width - len(indent)))
 
 
 class _Parser(argparse.ArgumentParser):
@@ -32,7 +43,7 @@ def parse(command: Command, words: Sequence[str], lang: str) -> tuple[list[str],
     known, rest = parser.parse_known_intermixed_args(list(words[:end]))
     values: dict[str, Any] = vars(known)
     if values.pop("help"):
-        raise Helped(parser.format_help())
+        raise Helped(_help(parser, command, lang))
     plain: list[str] = values.pop("words", None) or []
     unknown = [word for word in rest if word.startswith("-") and word != "-"]
     if unknown:
@@ -49,14 +60,16 @@ def overview(lang: str) -> str:
     """The help of ``npulint`` alone."""
     width = max(len(command.name) for command in COMMANDS)
     rows = [f"  {command.name:<{width}}  {command.help[lang == 'zh']}" for command in COMMANDS]
-    head = [say(lang, "usage"), "", say(lang, "about"), "", f"{say(lang, 'commands')}:"]
+    usage = say(lang, "usage") + say(lang, "usage.commands")
+    head = [usage, "", say(lang, "about"), "", say(lang, "heading", text=say(lang, "commands"))]
     return "\n".join([*head, *rows, "", say(lang, "command.help"), say(lang, "version.help"), ""])
 
 
 def _parser(command: Command, lang: str) -> _Parser:
     parser = _Parser(
         prog=f"npulint {command.name}",
-        usage=" ".join(filter(None, ["npulint", command.name, "[OPTIONS]", _usage(command)])),
+        usage=argparse.SUPPRESS,
+        formatter_class=_Formatter,
         description=command.help[lang == "zh"],
         epilog=say(lang, "exit.codes") if command.name == "check" else None,
         add_help=False,
@@ -76,9 +89,18 @@ def _parser(command: Command, lang: str) -> _Parser:
     return parser
 
 
-def _usage(command: Command) -> str:
+def _help(parser: _Parser, command: Command, lang: str) -> str:
+    """argparse knows neither another language nor its colons."""
     words = f"[{command.words}]" if command.words and not command.least else command.words
-    return f"{words} ..." if words and command.most != 1 else words
+    words = f"{words} ..." if words and command.most != 1 else words
+    usage = " ".join(filter(None, ["npulint", command.name, say(lang, "usage.options"), words]))
+    return f"{say(lang, 'usage')}{usage}\n\n" + "".join(_headings(parser.format_help().splitlines(), lang))
+
+
+def _headings(lines: Iterable[str], lang: str) -> Iterable[str]:
+    for line in lines:
+        heading = line.endswith(":") and not line[0].isspace()
+        yield (say(lang, "heading", text=line[:-1]) if heading else line) + "\n"
 
 
 def _add(group: Any, option: Option, lang: str) -> None:

@@ -70,6 +70,8 @@ def _headline(result: RunResult, findings: Sequence[Finding], view: View) -> str
         return say(view.lang, "nothing")
     if result.unread:
         return count(view.lang, "clean.read", summary.read)
+    if summary.known:
+        return count(view.lang, "clean.known", summary.read)
     frameworks = {program.framework for program in result.programs} - {"", "none", "unknown"}
     return count(view.lang, "clean" if frameworks or result.findings else "clean.no-framework", summary.read)
 

@@ -80,7 +80,7 @@ def wrap(text: str, width: int) -> list[str]:
         return [text]
     lines: list[str] = []
     line = ""
-    for piece in re.findall(r"[^\s\u2e80-\uffef]+\s*|[\u2e80-\uffef][，。；：、）！？]*\s*|\s+", text):
+    for piece in re.findall(r"(?:[^\s\u2e80-\uffef]+|[\u2e80-\uffef])[，。；：、）！？]*\s*|\s+", text):
         if line and cells(line + piece.rstrip()) > width:
             lines.append(line.rstrip())
             line = piece.lstrip()

@@ -19,13 +19,13 @@ _FEW = 3  # findings that need no advice where to begin
 
 
 def render(result: RunResult, view: View) -> str:
-    """The whole report. What is said about a check is said at its first finding."""
+    """The whole report. What is said about a check is said at its first finding. Of a change nothing is said but its
+    findings, and what can be done about them."""
     findings = visible(result, view)
     writer = _Writer(view)
     blocks = [writer.finding(finding) for finding in findings]
+    blocks += [] if view.change else [writer.programs(result), *readiness(result, view)]
     blocks += [
-        writer.programs(result),
-        *readiness(result, view),
         writer.first(findings),
         [*closing(result, view), *writer.hint(findings)],
     ]
@@ -142,6 +142,7 @@ class _Writer:
         return lines
 
     def hint(self, findings: Sequence[Finding]) -> list[str]:
-        """The next command to type."""
+        """The next command to type; whose commit was stopped hears of the other ways out as well."""
         steps = first_steps(findings, 1)
-        return [self._paint("dim", say(self._lang, "explain.hint", name=steps[0].first.name))] if steps else []
+        keys = ("explain.hint", "change.hint") if self._view.change else ("explain.hint",)
+        return [self._paint("dim", say(self._lang, key, name=step.first.name)) for step in steps for key in keys]

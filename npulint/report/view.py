@@ -40,7 +40,7 @@ class View(msgspec.Struct, frozen=True):
     wrapped. `links` makes addresses links of the terminal. `verbose` lists every related place. `lines` gives the
     source for frames, `page` what can be read about the check with a code. `folder` is where paths begin, below the
     root of the repository that is checked by CI; empty when they begin there. `limit` is the number of bytes that the
-    report may take, 0 for as many as its format allows."""
+    report may take, 0 for as many as its format allows. `change` tells that the run judges a change, not a project."""
 
     lang: str = "en"
     shown_from: str = "note"
@@ -54,6 +54,7 @@ class View(msgspec.Struct, frozen=True):
     page: Callable[[str], RulePage | None] = no_page
     folder: str = ""
     limit: int = 0
+    change: bool = False
 
 
 class _Format(Protocol):

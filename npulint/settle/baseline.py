@@ -58,23 +58,7 @@ def compared_with(
         there = seen if entry.code in _OF_FILES else read  # of a file that was not read, just that can be said
         return entry.code in codes and (entry.path in there or not place.exists(entry))
 
-    compared = compare(path, entries, findings, place, judged)
-    return _unasked(compared, {place.path(name) for name in silent}) if silent else compared
-
-
-def _unasked(compared: Compared, silent: Collection[str]) -> Compared:
-    """The same, with what is left over of entries about `silent` files among the unseen."""
-    before = compared.baseline
-    if before is None:
-        return compared
-    left = [entry for entry in (*before.outgrown, *before.fixed) if entry.path in silent]
-    after = msgspec.structs.replace(
-        before,
-        outgrown=[entry for entry in before.outgrown if entry.path not in silent],
-        fixed=[entry for entry in before.fixed if entry.path not in silent],
-        unseen=[*before.unseen, *left],
-    )
-    return msgspec.structs.replace(compared, baseline=after)
+    return compare(path, entries, findings, place, judged, {place.path(name) for name in silent})
 
 
 def compare(
@@ -83,36 +67,36 @@ def compare(
     findings: Sequence[Finding],
     place: Place,
     judged: Callable[[Entry], bool],
+    silent: Collection[str] = (),
 ) -> Compared:
-    """Hold findings, in their final order, against entries. Entries that are not `judged` in this run stay as they are.
+    """Hold findings, in their final order, against entries. Entries that are not `judged` in this run stay as they
+    are, and so does what is left over of those of `silent` files.
 
     An entry speaks for as many findings as it counts, and for no finding that stands for more places. What is left
     over on both sides belongs together when check and line are equal and the function around them is too, or the
     file of the entry is gone: then it was moved.
     """
-    asked = [entry for entry in entries if judged(entry)]
-    budget = _Budget(asked)
-    known: dict[int, Finding] = {}
-    kept: list[Entry] = []
-    waiting: list[tuple[Finding, Entry]] = []
-    for one in findings:
-        now = place.entry(one)
-        if budget.take([e for e in budget.at(now.key) if e.places >= now.places]):
-            known[id(one)] = one
-            kept.append(now)
-        else:
-            waiting.append((one, now))
-    for one, now in waiting:
-        if budget.take(_moved(now, budget, place)):
-            known[id(one)] = one
-            kept.append(now)
-    new = [one for one in findings if id(one) not in known]
-    keys = {place.entry(one).key for one in new}
+    budget = _Budget(filter(judged, entries))
+    now = [place.entry(one) for one in findings]
+    known = [budget.take(e for e in budget.at(entry.key) if e.places >= entry.places) for entry in now]
+    known = [stayed or budget.take(_moved(entry, budget, place)) for stayed, entry in zip(known, now, strict=True)]
     left = budget.left()
-    outgrown = [entry for entry in left if entry.key in keys]
-    fixed = [entry for entry in left if entry.key not in keys]
-    unseen = [entry for entry in entries if not judged(entry)]
-    return Compared(new, list(known.values()), Baseline(path, united(kept), outgrown, unseen, fixed))
+    asked = [entry for entry in left if entry.path not in silent]
+    grown = {entry.key for had, entry in zip(known, now, strict=True) if not had}
+    return Compared(
+        [one for had, one in zip(known, findings, strict=True) if not had],
+        [one for had, one in zip(known, findings, strict=True) if had],
+        Baseline(
+            path,
+            kept=united(entry for had, entry in zip(known, now, strict=True) if had),
+            outgrown=[entry for entry in asked if entry.key in grown],
+            fixed=[entry for entry in asked if entry.key not in grown],
+            unseen=[
+                *(entry for entry in entries if not judged(entry)),
+                *(entry for entry in left if entry.path in silent),
+            ],
+        ),
+    )
 
 
 def united(entries: Iterable[Entry]) -> list[Entry]:

@@ -73,7 +73,7 @@ def settle(
             hidden=len(new) - len(shown),
             elsewhere=sum(_worth_a_look(one, settings) and not scope.about(one) for one in compared.new),
         ),
-        notices=[*notices, *_beyond(shown, scope, lang)],
+        notices=[*notices, *_beyond(shown, scope, settings)],
         silenced=sorted([*suppressed, *known], key=lambda one: _place(one.finding)),
         baseline=compared.baseline,
     )
@@ -100,11 +100,12 @@ def reported(one: Finding, settings: Settings) -> bool:
     return RANK[one.severity] >= RANK[settings.min_severity or "note"]
 
 
-def _beyond(findings: Sequence[Finding], scope: Scope, lang: str) -> list[str]:
+def _beyond(findings: Sequence[Finding], scope: Scope, settings: Settings) -> list[str]:
     """Why findings are told that lie in files nobody asked about."""
     paths = [one.path for one in findings if one.path in scope.silent]
+    lang, key = settings.language(), "beyond.change" if settings.consequences_since else "beyond"
     listed = say(lang, "list.and").join(dict.fromkeys(paths))
-    return [count(lang, "beyond", len(paths), list=listed)] if paths else []
+    return [count(lang, key, len(paths), list=listed)] if paths else []
 
 
 def _worth_a_look(one: Finding, settings: Settings) -> bool:
@@ -162,17 +163,21 @@ def _of_files(unread: Sequence[Problem], lang: str) -> list[Finding]:
 
 
 def _target(settings: Settings, programs: Sequence[ProgramSummary], lang: str) -> dict[str, str]:
-    given = say(lang, "target.given")
-    target = {key: f"{settings.target[key]} ({given})" for key in sorted(settings.target)}
+    def because(text: str, key: str) -> str:
+        return text + say(lang, "aside", text=say(lang, f"target.{key}"))
+
+    target = {key: because(settings.target[key], "given") for key in sorted(settings.target)}
     frameworks = sorted({p.framework for p in programs} - {"", "none", "unknown"})
+    if any(framework.startswith("tensorflow ") for framework in frameworks):
+        frameworks = [framework for framework in frameworks if framework != "tensorflow"]
     if any(framework.startswith("tensorflow") for framework in frameworks):
         of_two = set(frameworks) <= {"tensorflow 2.x", "torch"}  # its adapter is numbered otherwise
-        assumed = say(lang, "target.any") if of_two else f"{DEFAULT_ADAPTER} ({say(lang, 'target.assumed')})"
+        assumed = say(lang, "target.any") if of_two else because(DEFAULT_ADAPTER, "assumed")
         target.setdefault("adapter", assumed)
         target.setdefault("cann", say(lang, "target.any"))
         target.setdefault("soc", say(lang, "target.any"))
     if frameworks and not {"framework", "tensorflow", "torch"} & set(target):
-        target["framework"] = f"{', '.join(frameworks)} ({say(lang, 'target.inferred')})"
+        target["framework"] = because(say(lang, "list.and").join(frameworks), "inferred")
     return dict(sorted(target.items()))
 
 

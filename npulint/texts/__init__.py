@@ -151,8 +151,8 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "unread.more": ("{n} more|{n} more", "另有 {n} 个"),
     "change.hint": (
-        "Right as it is? Write on its line: # npulint: ignore[{name}] reason. For later: npulint check --write-baseline",
-        "确认无误：在该行写 # npulint: ignore[{name}] 理由；以后再改：npulint check --write-baseline",
+        "Right as it is? Add to its line: # npulint: ignore[{name}] reason. For later: npulint check --write-baseline",
+        "确认无误：在该行末尾加上 # npulint: ignore[{name}] 理由；以后再改：npulint check --write-baseline",
     ),
     "explain.hint": ("More about one: npulint explain {name}", "查看说明：npulint explain {name}"),
     # why a file was not read: `short.` for lists, `problem.` as a finding

@@ -9,23 +9,16 @@ from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from npulint.catalogue.page import word
+from npulint.settle.select import Identity
 from scripts.docsite.words import say
 
 _CODE = re.compile(r"(?P<ticks>`+)(?P<code>.+?)(?P=ticks)(?!`)", re.DOTALL)
 _SPECIAL = {ord(char): f"&#{ord(char)};" for char in "\\`*_{}[]()#+-.!|~^=:<>&\"'"}
 
 
-class Rated(Protocol):
+class Rated(Identity, Protocol):
     """What checks of the catalogue and those of the engine have in common."""
 
-    @property
-    def code(self) -> str: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def topic(self) -> str: ...
-    @property
-    def category(self) -> str: ...
     @property
     def severity(self) -> str: ...
     @property

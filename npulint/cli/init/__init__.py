@@ -63,7 +63,7 @@ def _written(folder: str, piece: Piece, host: Host, lang: str) -> Piece | None:
         except OSError as error:
             detail = error.strerror or str(error)
             path = leading(os.path.join(folder, piece.path))
-            host.warn(f"{say(lang, 'severity.error')}: {say(lang, 'output.failed', path=path, detail=detail)}")
+            host.warn(say(lang, "error", text=say(lang, "output.failed", path=path, detail=detail)))
             return None
     _tell(piece, lambda text: host.write(f"{text}\n"), lang)
     return piece

@@ -45,10 +45,10 @@ def verdict(page: Page) -> Verdict:
     frameworks = {program.framework for program in result.programs} - {"", "none", "unknown"}
     if severities["error"]:
         word = "blocked"
-    elif severities["warning"] or items["failed"]:
-        word = "open"
     elif not result.summary.read:
         word = "nothing"
+    elif severities["warning"] or items["failed"]:
+        word = "open"
     elif not frameworks and not result.findings:
         word = "unused"
     else:
@@ -74,7 +74,9 @@ def banner(page: Page, answer: Verdict) -> str:
 def _sentences(page: Page, answer: Verdict) -> list[str]:
     lang, word = page.lang, answer.word
     number = answer.severities[{"blocked": "error", "open": "warning"}.get(word, "")]
-    told = [count(lang, f"html.{word}", number)]
+    told = [count(lang, f"html.{word}" if number or word != "open" else "html.open.items", number)]
+    if page.result.summary.known:
+        told.append(count(lang, "html.known", page.result.summary.known))
     if answer.items["unknown"]:
         told.append(count(lang, "html.persons", answer.items["unknown"]))
     unread = len({problem.path for problem in page.result.unread if problem.fatal})
@@ -97,7 +99,9 @@ def _tiles(page: Page, answer: Verdict) -> str:
 
 def target(page: Page) -> str:
     """What the project is to run with."""
-    rows = "".join(f"<dt>{words(key)}</dt><dd>{words(text)}</dd>" for key, text in page.result.target.items())
+    rows = "".join(
+        f"<div><dt>{words(key)}</dt> <dd>{words(text)}</dd></div>" for key, text in page.result.target.items()
+    )
     title = say(page.lang, "target")
     return f'<dl class="target" aria-label="{title}">{rows}</dl>' if rows else ""
 
