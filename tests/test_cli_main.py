@@ -214,3 +214,14 @@ def test_start_up_imports_nothing_heavy(words: list[str]) -> None:
 def test_the_defaults_of_a_run_are_those_of_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert call("check", "--isolated").settings == Settings()
+
+
+@pytest.mark.parametrize("words", [["--lang", "zh", "rules", "--help"], ["--lang=zh", "rules", "--help"]])
+def test_a_language_may_stand_before_the_command(words: list[str]) -> None:
+    answer = call(*words)
+    assert answer.code == 0 and "用法" in answer.out
+
+
+def test_a_language_alone_gets_the_overview_in_it() -> None:
+    assert "命令" in call("--lang=zh", "--help").out
+    assert call("--lang").code == 2

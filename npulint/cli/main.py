@@ -27,7 +27,7 @@ class _Module(Protocol):
 
 def main(argv: Sequence[str] | None = None, host: Host | None = None) -> int:
     """Run one command and return its exit code: 0 fine, 1 findings, 2 could not do it, 130 interrupted."""
-    words = list(sys.argv[1:] if argv is None else argv)
+    words = _command_first(list(sys.argv[1:] if argv is None else argv))
     host = host or system()
     lang = language(host.environ, _asked_language(words))
     try:
@@ -73,6 +73,14 @@ def _unknown_command(word: str, lang: str) -> str:
         return say(lang, "unknown.command", word=word) + say(lang, "command.path", path=word)
     meant = nearest(word, [command.name for command in COMMANDS])
     return say(lang, "unknown.command", word=word) + (say(lang, "meant", word=meant) if meant else "")
+
+
+def _command_first(words: list[str]) -> list[str]:
+    """The words with a language that was given before the command behind it, where all other options stand."""
+    if not words or words[0].partition("=")[0] != "--lang":
+        return words
+    given = 1 if "=" in words[0] else 2
+    return [*words[given : given + 1], *words[:given], *words[given + 1 :]]
 
 
 def _asked_language(words: Sequence[str]) -> str:

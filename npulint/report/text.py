@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from npulint.facts.model import Span
@@ -121,11 +122,9 @@ class _Writer:
         return say(self._lang, f"{family}.{value}") if known(f"{family}.{value}") else harmless(value)
 
     def _checklist(self, program: ProgramSummary) -> list[str]:
-        items = [item for item in program.checklist if item.status != "unknown"]
-        if not items:
-            return []
-        done = sum(item.status == "passed" for item in items)
-        return [count(self._lang, "checklist", len(items), done=done)]
+        found = Counter(item.status for item in program.checklist)
+        told = ((status, found[status]) for status in ("passed", "failed", "unknown"))
+        return [count(self._lang, f"checklist.{status}", n) for status, n in told if n]
 
     def first(self, findings: Sequence[Finding]) -> list[str]:
         """Where to begin, when there is enough to lose one's way."""

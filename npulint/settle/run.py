@@ -13,7 +13,7 @@ from npulint.facts.model import FileFacts, Problem
 from npulint.findings import CONFIDENCES, Finding, ProgramSummary, RunResult, Silenced, Summary
 from npulint.lines import FileLines, Lines
 from npulint.settings import RANK, Settings
-from npulint.settle.baseline import compared_with
+from npulint.settle.baseline import Compared, compared_with
 from npulint.settle.comments import suppress
 from npulint.settle.engine import ENGINE_RULES, of_problems
 from npulint.settle.identity import identified, pages
@@ -50,32 +50,45 @@ def settle(
     unread = _united_problems(problems, named)
     chosen = [one for one in (*findings, *_of_files(unread, lang)) if choice.speaks(one)]
     page = pages(settings.docs_url, lang, catalogue.foreign)
-    united = identified(unite(chosen), lines, page)
-    left = suppress(united, files, rules, choice.speaks, lines, lang)
-    silenced = {spot(one.finding) for one in left.silenced} - {spot(one) for one in left.kept}
-    codes = {check.code for check in catalogue.checks if choice.speaks(check)}
+    left = suppress(identified(unite(chosen), lines, page), files, rules, choice.speaks, lines, lang)
     complaints = unite(one for one in left.complaints if choice.speaks(one) and one.path not in scope.silent)
     candidates = sorted([*left.kept, *identified(complaints, lines, page)], key=_place)
-    compared = compared_with(settings, candidates, files, {*codes, *_engine_codes(choice)}, lines, scope.silent)
-    new = [one for one in compared.new if scope.about(one)]
-    shown = [one for one in new if reported(one, settings)]
-    known = [Silenced(one, "baseline") for one in compared.known if scope.about(one)]
-    suppressed = [one for one in left.silenced if scope.about(one.finding)]
+    codes = {rule.code for rule in rules if choice.speaks(rule)}
+    compared = compared_with(settings, candidates, files, codes, lines, scope.silent)
+    told = _sorted_out(compared, left.silenced, settings, scope)
+    quiet = {spot(one.finding) for one in left.silenced} - {spot(one) for one in left.kept}
     return RunResult(
-        findings=shown,
-        programs=settled(programs, lambda e: e.code in codes and (e.code, e.path, e.span) not in silenced),
+        findings=told.shown,
+        programs=settled(programs, lambda e: e.code in codes and (e.code, e.path, e.span) not in quiet),
         unread=unread,
         target=_target(settings, programs, lang),
-        summary=msgspec.structs.replace(
-            _summary(shown, named, unread, seconds),
-            suppressed=len(suppressed),
-            known=len(known),
-            hidden=len(new) - len(shown),
-            elsewhere=sum(_worth_a_look(one, settings) and not scope.about(one) for one in compared.new),
-        ),
-        notices=[*notices, *_beyond(shown, scope, settings)],
-        silenced=sorted([*suppressed, *known], key=lambda one: _place(one.finding)),
+        summary=_summary(told, named, unread, seconds),
+        notices=[*notices, *_beyond(told.shown, scope, settings)],
+        silenced=sorted([*told.suppressed, *told.known], key=lambda one: _place(one.finding)),
         baseline=compared.baseline,
+    )
+
+
+class _Told(msgspec.Struct, frozen=True):
+    """What the report says: the findings `shown`, those that comments or the baseline keep out, and how many of the
+    others fall below the thresholds (`hidden`) or lie where nobody asked (`elsewhere`)."""
+
+    shown: list[Finding]
+    suppressed: list[Silenced]
+    known: list[Silenced]
+    hidden: int
+    elsewhere: int
+
+
+def _sorted_out(compared: Compared, silenced: Sequence[Silenced], settings: Settings, scope: Scope) -> _Told:
+    about = [one for one in compared.new if scope.about(one)]
+    shown = [one for one in about if reported(one, settings)]
+    return _Told(
+        shown=shown,
+        suppressed=[one for one in silenced if scope.about(one.finding)],
+        known=[Silenced(one, "baseline") for one in compared.known if scope.about(one)],
+        hidden=len(about) - len(shown),
+        elsewhere=sum(_worth_a_look(one, settings) and not scope.about(one) for one in compared.new),
     )
 
 
@@ -114,10 +127,6 @@ def _worth_a_look(one: Finding, settings: Settings) -> bool:
 
 def _place(one: Finding) -> tuple[object, ...]:
     return one.path, one.span.line, one.span.column, one.code, one.span, one.message
-
-
-def _engine_codes(choice: _Choice) -> set[str]:
-    return {rule.code for rule in ENGINE_RULES if choice.speaks(rule)}
 
 
 class _Choice:
@@ -181,15 +190,10 @@ def _target(settings: Settings, programs: Sequence[ProgramSummary], lang: str) -
     return dict(sorted(target.items()))
 
 
-def _summary(
-    findings: Sequence[Finding],
-    files: Sequence[FileFacts],
-    unread: Sequence[Problem],
-    seconds: float,
-) -> Summary:
+def _summary(told: _Told, files: Sequence[FileFacts], unread: Sequence[Problem], seconds: float) -> Summary:
     skipped = {problem.path for problem in unread if problem.fatal}
     everything = {file.path for file in files} | skipped
-    severities = [one.severity for one in findings]
+    severities = [one.severity for one in told.shown]
     return Summary(
         files=len(everything),
         read=len(everything) - len(skipped),
@@ -197,5 +201,9 @@ def _summary(
         errors=severities.count("error"),
         warnings=severities.count("warning"),
         notes=severities.count("note"),
+        suppressed=len(told.suppressed),
+        known=len(told.known),
+        hidden=told.hidden,
+        elsewhere=told.elsewhere,
         seconds=seconds,
     )

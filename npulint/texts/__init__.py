@@ -60,7 +60,9 @@ TEXTS: dict[str, tuple[str, str]] = {
     "role.library": ("library", "库"),
     "devices.multi": ("several devices", "多卡"),
     "devices.single": ("one device", "单卡"),
-    "checklist": ("{done} of {n} ready", "{n} 项就绪 {done} 项"),
+    "checklist.passed": ("{n} ready", "{n} 项就绪"),
+    "checklist.failed": ("{n} not ready", "{n} 项未就绪"),
+    "checklist.unknown": ("{n} to look at", "{n} 项待核对"),
     "readiness": ("Readiness of {entry}", "{entry} 的就绪清单"),
     "readiness.counts": (
         "{passed} passed, {failed} failed, {unknown} cannot tell",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 TEXTS: dict[str, tuple[str, str]] = {
     "server.missing": (
-        'the language server needs pygls: pip install "npulint[lsp]"',
-        '语言服务器依赖 pygls，请安装：pip install "npulint[lsp]"',
+        'the language server needs pygls: install npulint with its extra lsp, or: pip install "pygls>=2.1,<3"',
+        '语言服务器依赖 pygls：请安装 npulint 的附加组件 lsp，或执行 pip install "pygls>=2.1,<3"',
     ),
     "server.why": ("Why it matters:", "原因："),
     "server.todo": ("What to do:", "建议："),
