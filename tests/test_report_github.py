@@ -91,7 +91,7 @@ def test_a_command_is_read_as_it_was_meant(message: str, properties: dict[str, s
     plain = message.encode("utf-8", "backslashreplace").decode()
     assert shown == [] and [one.data for one in commands] == [plain]
     assert {key: value.strip() for key, value in commands[0].properties.items()} == {
-        key: value.encode("utf-8", "backslashreplace").decode() for key, value in meant.items()
+        key: value.encode("utf-8", "backslashreplace").decode().strip() for key, value in meant.items()
     }
 
 
