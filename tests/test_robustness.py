@@ -79,7 +79,7 @@ def test_people_are_told_in_the_last_lines(project: Project) -> None:
 
 def test_unread_alone_is_never_clean(project: Project) -> None:
     answer = project.write({"bad.py": "def f(:\n"}).run("check", "--no-cache", "--ignore=parse")
-    assert answer.code == 0
+    assert answer.code == 2
     assert "Nothing was checked" in answer.out and "1 file was not read: bad.py" in answer.out
     assert "All good" not in answer.out
 

@@ -63,9 +63,9 @@ def _watched(settings: Settings, host: Host, lang: str) -> RunResult:
 
 
 def exit_code(result: RunResult, settings: Settings) -> int:
-    """2 when a path that was named cannot be read, else 1 when a reported finding reaches `fail_on`, else
-    0. `exit_zero` hides findings, never 2."""
-    if unreadable(result, settings):
+    """2 when a path that was named cannot be read, or none of the files, else 1 when a reported finding reaches
+    `fail_on`, else 0. `exit_zero` hides findings, never 2."""
+    if unreadable(result, settings) or (result.summary.files and not result.summary.read):
         return 2
     lowest = max(RANK[settings.fail_on], RANK[settings.min_severity or "note"])
     failing = any(RANK[finding.severity] >= lowest for finding in result.findings)
