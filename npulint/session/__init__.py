@@ -21,7 +21,9 @@ from npulint.session.sources import Project, Sources
 from npulint.settings import Settings
 from npulint.settle.run import settle
 from npulint.settle.scope import Scope
-from npulint.workers import COLLECT_AFTER, collector_at_rest
+from npulint.workers import collector_at_rest
+
+_MUCH = 4000  # files judged since the last rest; what they leave behind takes about 200 megabytes
 
 
 class Checked(msgspec.Struct, frozen=True):
@@ -88,7 +90,7 @@ class Session:
             checked = self._check(path)
             gc.freeze()  # or the next allocation would look through all that is left behind
         self._waiting += len(checked.findings)
-        if self._waiting > COLLECT_AFTER:
+        if self._waiting > _MUCH:
             self.rest()
         return checked
 
