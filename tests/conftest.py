@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from tests.project_support import Project
+
+hypothesis.settings.register_profile("server", derandomize=True, deadline=None)
+if os.environ.get("NPULINT_TEST_ALL"):  # a server tries the same examples each time; developers try others
+    hypothesis.settings.load_profile("server")
 
 
 @pytest.fixture(scope="session")

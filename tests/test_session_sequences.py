@@ -122,10 +122,14 @@ class Editing(RuleBasedStateMachine):
         contents = {**self.disk, **self.open}
         checked = self.session.check(name)
         now, projects = self._fresh(contents)
-        mine = next((set(paths) for paths in projects if name in paths), {name})
+        mine = next((set(paths) for paths in projects if name in paths), set())
+        named = "" if mine or name not in contents else name  # no part of a project: as if it was named alone
+        if named:
+            now, _ = self._fresh(contents, named)
+        mine = mine or {name}
         unreadable = {path for path in mine if path in contents and broken(path, contents[path])}
         held = unreadable & set(self.good)
-        expected, _ = self._fresh({**contents, **{path: self.good[path] for path in held}})
+        expected, _ = self._fresh({**contents, **{path: self.good[path] for path in held}}, named)
         assert set(checked.findings) == mine
         for path in mine - held:
             told = [without(one, held) for one in expected.get(path, ())]
@@ -146,15 +150,15 @@ class Editing(RuleBasedStateMachine):
         write(".", {name: text})
         self.session.touched([name])
 
-    def _fresh(self, contents: dict[str, str]) -> tuple[dict[str, list[Finding]], list[list[str]]]:
-        """The findings of a run over these contents, and the files of its projects. What an editor alone has makes no
-        folder a project."""
+    def _fresh(self, contents: dict[str, str], named: str = "") -> tuple[dict[str, list[Finding]], list[list[str]]]:
+        """The findings of a run over these contents (or the `named` file), and the files of its projects. What an
+        editor alone has makes no folder a project."""
         with tempfile.TemporaryDirectory(prefix="npulint-") as folder:
             write(folder, contents)
             os.chdir(folder)
             try:
                 found: dict[str, list[Finding]] = {}
-                for one in run(SETTINGS).findings:
+                for one in run(msgspec.structs.replace(SETTINGS, paths=(named or ".",))).findings:
                     found.setdefault(one.path, []).append(one)
                 groups = group(discover(["."]).files)
             finally:
