@@ -29,7 +29,7 @@ from npulint.report.sarif.places import ROOT, artifact, region, stored
         pytest.param("a/../../b.py", "../b.py", False, id="outside by a detour"),
         pytest.param("..a/b.py", "..a/b.py", True, id="two dots are a name too"),
         pytest.param("/data/a b.py", "file:///data/a%20b.py", False, id="absolute"),
-        pytest.param("C:/work/a b.py", "file:///C:/work/a%20b.py", False, id="drive"),
+        pytest.param("C:/code/a b.py", "file:///C:/code/a%20b.py", False, id="drive"),
         pytest.param("//server/share/a.py", "file:////server/share/a.py", False, id="network share"),
     ],
 )
