@@ -18,9 +18,7 @@ from npulint.judging import Outcome, decoded, judge_project
 from npulint.memory import Told, untold
 from npulint.settings import Settings
 
-COLLECT_AFTER = 1500
-"""Files of which what is left behind is worth collecting."""
-
+_COLLECT_AFTER = 1500  # files
 _PAYS_FROM = 2000  # files; starting processes costs as much as reading some hundreds
 _MOST = 8
 _CHUNKS = 32  # of the work, per process: small enough to share it evenly, and to tell how far it is
@@ -51,7 +49,7 @@ def _in_turn(projects: Projects, catalogue: Catalogue, settings: Settings, told:
         for root, sources in projects.items():
             outcomes.append(judge_project(root, sources, catalogue, settings, store, told=told))
             waiting += len(sources)
-            if waiting > COLLECT_AFTER:
+            if waiting > _COLLECT_AFTER:
                 gc.collect()
                 waiting = 0
     return outcomes

@@ -23,6 +23,7 @@ from npulint.read.shell.tokens import Operator, Word
 from npulint.read.source import comments
 from npulint.settle.comments import suppress
 from npulint.settle.engine import ENGINE_RULES
+from npulint.settle.removal import applied
 
 _OWN = re.compile(r"npulint\s*:\s*(ignore-file|ignore)(?![\w-])\s*(?:\[([^\]]*)\])?", re.IGNORECASE)
 _ABOUT_COMMENTS = ("unused-suppression", "invalid-suppression")
@@ -69,14 +70,6 @@ def ignore_in_file(finding: Finding, lines: Sequence[str], style: Style | None) 
     after = applied(lines, edit)
     proved = _silences(finding, after, style) and _meaning(after, style) == _meaning(lines, style)
     return edit if proved else None
-
-
-def applied(lines: Sequence[str], edit: Edit) -> list[str]:
-    """The lines after an edit."""
-    span = edit.span
-    before = lines[span.line - 1][: span.column - 1] if span.line <= len(lines) else ""
-    behind = lines[span.end_line - 1][span.end_column - 1 :] if span.end_line <= len(lines) else ""
-    return [*lines[: span.line - 1], *(before + edit.text + behind).split("\n"), *lines[span.end_line :]]
 
 
 def _span(line: int, start: int, end: int) -> Span:

@@ -55,7 +55,7 @@ def removals(
 def applied(lines: Sequence[str], edit: Edit) -> list[str]:
     """The lines after an edit."""
     span = edit.span
-    before = lines[span.line - 1][: span.column - 1]
+    before = lines[span.line - 1][: span.column - 1] if span.line <= len(lines) else ""
     behind = lines[span.end_line - 1][span.end_column - 1 :] if span.end_line <= len(lines) else ""
     return [*lines[: span.line - 1], *(before + edit.text + behind).split("\n"), *lines[span.end_line :]]
 
