@@ -26,12 +26,30 @@ class Edit(msgspec.Struct, frozen=True):
     text: str
 
 
+class Step(msgspec.Struct, frozen=True):
+    """One verb of the closed set (`npulint.catalogue.vocabulary.verbs`) with its words, about a place in a file."""
+
+    verb: str
+    path: str
+    span: Span
+    words: dict[str, str] = {}
+
+
+class Change(msgspec.Struct, frozen=True):
+    """What mends one place: steps that are taken all or not at all. Applicability: safe or unsafe."""
+
+    applicability: str
+    steps: tuple[Step, ...]
+
+
 class Fix(msgspec.Struct, frozen=True):
-    """How to mend it. Applicability: safe, unsafe or manual. `edits` do it, where that is known exactly."""
+    """How to mend it. Applicability: safe, unsafe (when a part of it is) or manual (nothing is known that a program can
+    do). `edits` do it, where they are known exactly; `changes` are what they are to be worked out from."""
 
     text: str
     applicability: str = "manual"
     edits: tuple[Edit, ...] = ()
+    changes: tuple[Change, ...] = ()
 
 
 class Finding(msgspec.Struct, frozen=True):

@@ -26,7 +26,7 @@ def read_examples(fields: Fields, node: Node) -> tuple[Example, ...]:
 
 
 def _example(fields: Fields, node: Node, what: str) -> Example | None:
-    keys = fields.mapping(node, what, (), ("bad", "good", "file", "target", "also"))
+    keys = fields.mapping(node, what, (), ("bad", "good", "file", "target", "also", "fixed"))
     sides = [side for side in ("bad", "good") if side in keys]
     if len(sides) != 1:
         if isinstance(node, Mapping):
@@ -38,11 +38,27 @@ def _example(fields: Fields, node: Node, what: str) -> Example | None:
         fields.problem(keys["bad"], f"{what}: nothing is marked with '# expect'")
     if not bad and expect:
         fields.problem(keys["good"], f"{what}: a good example expects nothing")
+    fixed = _fixed(fields, keys, files, what) if "fixed" in keys else {}
+    if fixed and not bad:
+        fields.problem(keys["fixed"], f"{what}: there is nothing to fix in a good example")
     also = fields.words(keys["also"], f"{what}.also") if "also" in keys else ()
     for code in also:
         if not _CODE.match(code):
             fields.problem(keys["also"], f"{what}.also: '{code}' is not a code")
-    return Example(bad, files, read_target(fields, keys, what), expect, also)
+    return Example(bad, files, read_target(fields, keys, what), expect, also, fixed)
+
+
+def _fixed(fields: Fields, keys: Keys, files: dict[str, str], what: str) -> dict[str, str]:
+    """The files that a fix changes, by name: those of the example, or new ones."""
+    body = keys["fixed"]
+    if isinstance(body, Mapping):
+        found, _ = _several(fields, body, f"{what}.fixed")
+        return found
+    if len(files) != 1:
+        fields.problem(body, f"{what}: 'fixed' must name its files, as the example has several")
+        return {}
+    (name,) = files
+    return {name: _text(fields, body, name, f"{what}.fixed")[0]}
 
 
 def read_files(fields: Fields, keys: Keys, side: str, what: str) -> tuple[dict[str, str], tuple[Mark, ...]]:

@@ -48,16 +48,37 @@ class Text(msgspec.Struct, frozen=True):
     fix: str
 
 
+class StepRule(msgspec.Struct, frozen=True):
+    """A verb with its words. It is about the place of the found fact, of the first fact that `at` finds (one in the
+    same file before all), or of the head of the entry script (`entry`)."""
+
+    verb: str
+    words: dict[str, str] = {}
+    at: Query | None = None
+    entry: bool = False
+
+
+class FixRule(msgspec.Struct, frozen=True):
+    """How facts for which `when` holds are mended. A part of `when` that names the kind of the found fact is asked of
+    that fact alone."""
+
+    applicability: str
+    steps: tuple[StepRule, ...]
+    when: Query | None = None
+
+
 class Example(msgspec.Struct, frozen=True):
     """A test of the check. `files` maps file name to text; `bad` tells whether the marked lines must be
     reported (``# expect`` at the line's end) or nothing at all. `target` sets versions; `also` lists
-    the codes of other checks that may speak in a good example."""
+    the codes of other checks that may speak in a good example. `fixed` are the files that the fixes of the check
+    change, as they are then."""
 
     bad: bool
     files: dict[str, str]
     target: dict[str, str] = {}
     expect: tuple[tuple[str, int], ...] = ()
     also: tuple[str, ...] = ()
+    fixed: dict[str, str] = {}
 
 
 class Reference(msgspec.Struct, frozen=True):
@@ -83,7 +104,7 @@ class Applies(msgspec.Struct, frozen=True):
 
 class Check(msgspec.Struct, frozen=True):
     """One check. `once` is ``program``, ``file`` or empty: how far one finding speaks for all places; it
-    stands at the first of them and relates the others."""
+    stands at the first of them and relates the others. Of `fixes` the first that fits a place mends it."""
 
     code: str
     name: str
@@ -101,9 +122,15 @@ class Check(msgspec.Struct, frozen=True):
     unless: Query | None = None
     related: Query | None = None
     once: str = ""
-    applicability: str = "manual"
+    fixes: tuple[FixRule, ...] = ()
     references: tuple[Reference, ...] = ()
     examples: tuple[Example, ...] = ()
+
+    @property
+    def applicability(self) -> str:
+        """What can be done about it at best: safe, unsafe or manual."""
+        known = {rule.applicability for rule in self.fixes}
+        return next((word for word in ("safe", "unsafe") if word in known), "manual")
 
 
 class ItemText(msgspec.Struct, frozen=True):

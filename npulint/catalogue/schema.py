@@ -9,6 +9,7 @@ import msgspec
 from npulint.catalogue.cases import read_examples
 from npulint.catalogue.check import CATEGORIES, FAMILIES, MIGRATIONS, STATES, TOPICS, Applies, Check, Query, Reference
 from npulint.catalogue.fields import Fields, Keys
+from npulint.catalogue.fixes import read_fixes
 from npulint.catalogue.problems import CatalogueProblem
 from npulint.catalogue.questions import Questions
 from npulint.catalogue.texts import read_texts
@@ -16,7 +17,6 @@ from npulint.catalogue.yaml_tree import Node, Scalar, TreeError, load_tree
 from npulint.findings import CONFIDENCES, SEVERITIES
 
 STATUSES = ("stable", "preview", "deprecated")
-APPLICABILITIES = ("safe", "unsafe", "manual")
 FRAMEWORKS = ("tensorflow", "torch")
 MODES = ("session", "estimator", "keras", "function")
 WRITABLE = tuple(family for family in FAMILIES if family != "engine")  # the engine's own checks are code
@@ -87,7 +87,7 @@ def _check(fields: Fields, keys: Keys, family: str, name: str) -> Check:
         unless=questions.condition(keys["unless"], "unless") if "unless" in keys else None,
         related=questions.find(keys["related"], "related") if "related" in keys else None,
         once=_word(fields, keys, "once", SPANS),
-        applicability=_fix(fields, keys["fix"]) if "fix" in keys else "manual",
+        fixes=read_fixes(fields, keys["fix"]) if "fix" in keys else (),
         references=_references(fields, keys["references"]) if "references" in keys else (),
         examples=read_examples(fields, keys["examples"]) if "examples" in keys else (),
     )
@@ -95,6 +95,8 @@ def _check(fields: Fields, keys: Keys, family: str, name: str) -> Check:
         for side, bad in (("bad", True), ("good", False)):
             if all(example.bad != bad for example in check.examples):
                 fields.problem(keys["examples"], f"there is no {side} example")
+        if check.fixes and not any(example.fixed for example in check.examples):
+            fields.problem(keys["examples"], "there is no example with 'fixed', though there is a fix")
     return check
 
 
@@ -149,11 +151,6 @@ def _range(fields: Fields, node: Node, what: str) -> str:
     if text and not all(_RANGE.match(clause.strip()) for clause in text.split(",")):
         fields.problem(node, f"{what}: '{text}' is not a version range such as >=1.15,<2")
     return text
-
-
-def _fix(fields: Fields, node: Node) -> str:
-    keys = fields.mapping(node, "fix", ("applicability",))
-    return _word(fields, keys, "applicability", APPLICABILITIES)
 
 
 def _references(fields: Fields, node: Node) -> tuple[Reference, ...]:

@@ -7,14 +7,15 @@ from collections.abc import Mapping
 import msgspec
 
 from npulint.assemble.programs import Program
-from npulint.catalogue.check import LEFT, Applies, Catalogue, Check, Text
+from npulint.catalogue.check import LEFT, Applies, Catalogue, Check
+from npulint.evaluate.changes import AskedFix, applicability, changes
 from npulint.evaluate.match import Candidates, Question
 from npulint.evaluate.readiness import AskedItem, Spoken, checklist
 from npulint.evaluate.register import Register
 from npulint.evaluate.versions import within
 from npulint.facts.model import Fact, Span
 from npulint.facts.values import Known
-from npulint.findings import ChecklistItem, Finding, Fix, Related
+from npulint.findings import Change, ChecklistItem, Finding, Fix, Related
 from npulint.later import regex
 
 _RELATED = 24  # facts of `related` that are listed; the places that a finding speaks for are listed all
@@ -40,7 +41,7 @@ def evaluate(catalogue: Catalogue, program: Program, target: dict[str, str], lan
         facts = asked.find(candidates)
         if facts:
             related = [] if asked.related is None else asked.related.find(candidates)
-            found += _findings(asked.check, facts, related, program, lang)
+            found += _findings(asked, facts, related, candidates, program, lang)
             spoken.append(Spoken(asked.check, facts))
     items = [item for item in ready.items if applies(item.item.applies, program, target)] if _listed(program) else []
     return Verdict(found, checklist(items, program.entry, candidates, spoken, lang))
@@ -60,9 +61,11 @@ class _Asked:
         self.needs = None if check.needs is None else Question(check.needs)
         self.unless = None if check.unless is None else Question(check.unless)
         self.related = None if check.related is None else Question(check.related)
+        self.fixes = [AskedFix(rule) for rule in check.fixes]
 
     def questions(self) -> list[Question]:
-        return [q for q in (self.subject, self.needs, self.unless, self.related) if q is not None]
+        asked = [q for q in (self.subject, self.needs, self.unless, self.related) if q is not None]
+        return asked + [question for fix in self.fixes for question in fix.questions()]
 
     def find(self, candidates: Candidates) -> list[Fact]:
         """What the check is about, if it speaks: `needs` must certainly hold; `unless` silences also when
@@ -135,24 +138,33 @@ def applies(rule: Applies, program: Program, target: dict[str, str]) -> bool:
     return True
 
 
-def _findings(check: Check, facts: list[Fact], extra: list[Fact], program: Program, lang: str) -> list[Finding]:
-    text = check.text.get(lang) or check.text["en"]
+def _findings(
+    asked: _Asked, facts: list[Fact], extra: list[Fact], candidates: Candidates, program: Program, lang: str
+) -> list[Finding]:
+    check = asked.check
+
+    def finding(group: list[Fact]) -> Finding:
+        mending = changes(asked.fixes, group, program, candidates) if asked.fixes else ()
+        return _finding(check, lang, group, extra[:_RELATED], program, mending)
+
     unique = {(f.path, f.span): f for f in sorted(facts, key=lambda f: (f.path, f.span))}
     ordered = list(unique.values())
-    extra = extra[:_RELATED]
     if not check.once:
         told: set[tuple[str, Span]] = program.answers.setdefault(check.code, set())
         fresh = [fact for fact in ordered if (fact.path, fact.span) not in told]
         told.update((fact.path, fact.span) for fact in fresh)
-        return [_finding(check, text, [fact], extra, program) for fact in fresh]
+        return [finding([fact]) for fact in fresh]
     groups: dict[str, list[Fact]] = {}
     for fact in sorted(ordered, key=lambda f: f.path != program.entry) if check.once == "program" else ordered:
         groups.setdefault(fact.path if check.once == "file" else "", []).append(fact)
-    return [_finding(check, text, group, extra, program) for group in groups.values()]
+    return [finding(group) for group in groups.values()]
 
 
-def _finding(check: Check, text: Text, facts: list[Fact], related: list[Fact], program: Program) -> Finding:
+def _finding(
+    check: Check, lang: str, facts: list[Fact], related: list[Fact], program: Program, mending: tuple[Change, ...]
+) -> Finding:
     fact = facts[0]
+    text = check.text.get(lang) or check.text["en"]
     counts = {"count": str(len(facts)), "files": str(len({one.path for one in facts}))}
     return Finding(
         code=check.code,
@@ -165,7 +177,7 @@ def _finding(check: Check, text: Text, facts: list[Fact], related: list[Fact], p
         span=fact.span,
         message=fill(text.message, fact, counts),
         why=fill(text.why, fact, counts),
-        fix=Fix(fill(text.fix, fact, counts), check.applicability),
+        fix=Fix(fill(text.fix, fact, counts), applicability(mending), changes=mending),
         related=tuple(Related(f.path, f.span, f.name) for f in [*facts[1:], *related]),
         program=program.entry or program.root,
         places=len(facts),

@@ -1,0 +1,87 @@
+"""Reads how a check is mended: rules with a condition, and steps of the closed set of verbs."""
+
+from __future__ import annotations
+
+import re
+
+from npulint.catalogue.check import FixRule, StepRule
+from npulint.catalogue.fields import Fields
+from npulint.catalogue.problems import suggestion
+from npulint.catalogue.questions import Questions
+from npulint.catalogue.vocabulary.verbs import PLACEHOLDERS, VERBS, Verb
+from npulint.catalogue.yaml_tree import Mapping, Node, Scalar
+
+APPLICABILITIES = ("safe", "unsafe")
+ENTRY = "entry"
+
+_PLACEHOLDER = re.compile(r"\$(?:(\w+)(\([^()]*\))?)?")
+_ARGUMENT = re.compile(r"\((?:[A-Za-z_]\w*(?:\|\d+)?|\d+)\)\Z")
+_MODULE = re.compile(r"\([A-Za-z_][\w.]*\)\Z")
+
+
+def read_fixes(fields: Fields, node: Node) -> tuple[FixRule, ...]:
+    """The rules in their order, of one mapping or of a list of them."""
+    nodes = (node,) if isinstance(node, Mapping) else fields.items(node, "fix")
+    return tuple(_rule(fields, item, "fix" if item is node else f"fix[{place}]") for place, item in enumerate(nodes))
+
+
+def _rule(fields: Fields, node: Node, what: str) -> FixRule:
+    keys = fields.mapping(node, what, ("applicability", "edits"), ("when",))
+    applicability = ""
+    if "applicability" in keys:
+        applicability = fields.word(keys["applicability"], f"{what}.applicability", APPLICABILITIES)
+    steps = fields.items(keys["edits"], f"{what}.edits") if "edits" in keys else ()
+    return FixRule(
+        applicability,
+        tuple(_step(fields, item, f"{what}.edits[{place}]") for place, item in enumerate(steps)),
+        Questions(fields).condition(keys["when"], f"{what}.when") if "when" in keys else None,
+    )
+
+
+def _step(fields: Fields, node: Node, what: str) -> StepRule:
+    entries = fields.open_mapping(node, what)
+    if len(entries) != 1:
+        fields.problem(node, f"{what} must have one verb of {', '.join(sorted(VERBS))}")
+        return StepRule("")
+    (name, (key, body)), *_ = entries.items()
+    verb = VERBS.get(name)
+    if verb is None:
+        fields.problem(key, f"{what}: unknown verb '{name}'{suggestion(name, VERBS)}")
+        return StepRule("")
+    where = f"{what}.{name}"
+    if isinstance(body, Scalar):
+        if len(verb.words) > 1:
+            fields.problem(body, f"{where} must be a mapping with {', '.join(verb.words)}")
+        return StepRule(name, {verb.words[0]: _word(fields, verb, verb.words[0], body, where)})
+    keys = fields.mapping(body, where, verb.words, (*verb.optional, "at"))
+    at = keys.pop("at", None)
+    words = {word: _word(fields, verb, word, value, where) for word, value in keys.items()}
+    if at is None:
+        return StepRule(name, words)
+    if isinstance(at, Scalar):
+        fields.word(at, f"{where}.at", (ENTRY,))
+        return StepRule(name, words, entry=True)
+    return StepRule(name, words, Questions(fields).find(at, f"{where}.at"))
+
+
+def _word(fields: Fields, verb: Verb, word: str, node: Node, what: str) -> str:
+    if word in verb.choices:
+        return fields.word(node, f"{what}.{word}", verb.choices[word])
+    if word == "position" and isinstance(node, Scalar) and node.text.isdigit():
+        return node.text
+    if not isinstance(node, Scalar) or not isinstance(node.value, str):
+        return fields.text(node, f"{what}.{word}")
+    for match in _PLACEHOLDER.finditer(node.value):
+        if not _known(match[1] or "", match[2] or ""):
+            fields.problem(
+                node, f"{what}.{word}: '{match[0]}' is not a placeholder{suggestion(match[1] or '', PLACEHOLDERS)}"
+            )
+    return node.value
+
+
+def _known(name: str, operand: str) -> bool:
+    if name == "arg":
+        return _ARGUMENT.match(operand) is not None
+    if name == "module":
+        return _MODULE.match(operand) is not None
+    return name in PLACEHOLDERS

@@ -1,0 +1,35 @@
+"""What a fix may do: the closed set of verbs, with the words that each takes (docs/writing-checks.md explains them)."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Verb(msgspec.Struct, frozen=True):
+    """`words` are needed, the first is what a plain text stands for; `optional` may be there. `choices` are the words
+    that hold one of a few."""
+
+    words: tuple[str, ...]
+    optional: tuple[str, ...] = ()
+    choices: dict[str, tuple[str, ...]] = {}
+
+
+VERBS: dict[str, Verb] = {
+    "rename": Verb(("to",)),
+    "rename_part": Verb(("part", "to")),
+    "retext": Verb(("part", "to")),
+    "argument": Verb(("name",), ("position", "value", "missing", "to")),
+    "drop": Verb(("name",), ("position",)),
+    "wrap": Verb(("with",)),
+    "replace": Verb(("with",)),
+    "value": Verb(("with",)),
+    "delete": Verb(("what",), ("name",), {"what": ("statement", "name", "line")}),
+    "insert": Verb(("text", "where"), (), {"where": ("before", "after", "imports")}),
+    "import": Verb(("what",), ("after",)),
+    "export": Verb(("what",), (), {"what": ("variable",)}),
+    "mixlist": Verb(("operator",), ("list",), {"list": ("black-list", "white-list", "gray-list")}),
+    "line_ends": Verb(("what",), (), {"what": ("lf",)}),
+}
+
+PLACEHOLDERS = frozenset(("old", "complement", "callee", "receiver", "arguments"))
+"""What a template may name after ``$`` besides ``$arg(name|position)`` and ``$module(dotted.name)``."""

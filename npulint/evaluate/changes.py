@@ -1,0 +1,114 @@
+"""What a check would change: for each found fact the steps of the first rule that fits it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from npulint.assemble.programs import Program
+from npulint.catalogue.check import FixRule, StepRule
+from npulint.evaluate.match import Candidates, Question
+from npulint.evaluate.patterns import matches
+from npulint.facts.model import Fact, Span
+from npulint.facts.values import Known
+from npulint.findings import Change, Step
+from npulint.later import regex
+
+_CAPTURE = regex(r"(?<!\$)\{([a-z_][a-z0-9_]*)\}")
+
+
+class AskedFix:
+    """A rule with its questions made ready."""
+
+    def __init__(self, rule: FixRule) -> None:
+        self.applicability = rule.applicability
+        self._when = None if rule.when is None else Question(rule.when)
+        self._steps = [(step, None if step.at is None else Question(step.at)) for step in rule.steps]
+
+    def questions(self) -> Iterator[Question]:
+        """The questions that have to be put to the program."""
+        if self._when is not None:
+            yield self._when
+        yield from (place for _, place in self._steps if place is not None)
+
+    def change(self, fact: Fact, program: Program, candidates: Candidates) -> Change | None:
+        """What mends a fact; None where the rule does not fit it, or a word or a place is not known for sure."""
+        if self._when is not None and not _holds(self._when, fact, candidates):
+            return None
+        steps = [_step(rule, place, fact, program, candidates) for rule, place in self._steps]
+        sure = tuple(step for step in steps if step is not None)
+        return Change(self.applicability, sure) if len(sure) == len(steps) else None
+
+
+def changes(fixes: list[AskedFix], facts: list[Fact], program: Program, candidates: Candidates) -> tuple[Change, ...]:
+    """What mends the facts that a finding speaks for, as far as a rule is known."""
+    found = []
+    for fact in facts:
+        fitting = (fix.change(fact, program, candidates) for fix in fixes)
+        change = next((one for one in fitting if one is not None), None)
+        if change is not None:
+            found.append(change)
+    return tuple(found)
+
+
+def applicability(found: tuple[Change, ...]) -> str:
+    """That of a finding: unsafe when a part of it is."""
+    if not found:
+        return "manual"
+    return "unsafe" if any(change.applicability == "unsafe" for change in found) else "safe"
+
+
+def _holds(question: Question, fact: Fact, candidates: Candidates) -> bool:
+    """Whether a condition certainly holds; what it says of facts of the kind of this one is meant of this one."""
+    if question.negated is not None:
+        inner = question.negated
+        if inner.leaf and inner.kind == fact.kind:
+            return not _named(inner, fact) or inner.fits(fact) is False
+        return inner.true_of(candidates) is False
+    if question.all:
+        return all(_holds(part, fact, candidates) for part in question.all)
+    if question.any:
+        return any(_holds(part, fact, candidates) for part in question.any)
+    if question.kind == fact.kind:
+        return _named(question, fact) and question.fits(fact) is True
+    return question.true_of(candidates) is True
+
+
+def _named(question: Question, fact: Fact) -> bool:
+    return not question.names or any(matches(pattern, fact.name) for pattern in question.names)
+
+
+def _step(rule: StepRule, place: Question | None, fact: Fact, program: Program, candidates: Candidates) -> Step | None:
+    words = {}
+    for word, text in rule.words.items():
+        filled = _filled(text, fact)
+        if filled is None:
+            return None
+        words[word] = filled
+    if rule.entry:
+        return Step(rule.verb, program.entry, Span(), words) if program.entry else None
+    if place is None:
+        return Step(rule.verb, fact.path, fact.span, words)
+    found = sorted(place.find(candidates), key=lambda one: (one.path != fact.path, one.path, one.span))
+    return Step(rule.verb, found[0].path, found[0].span, words) if found else None
+
+
+def _filled(text: str, fact: Fact) -> str | None:
+    """The text with its captures filled in; None when one of them is not known for sure."""
+    if "{" not in text:
+        return text
+    known = {match[1]: _sure(match[1], fact) for match in _CAPTURE.finditer(text)}
+    if None in known.values():
+        return None
+    return _CAPTURE.sub(lambda match: known[match[1]] or "", text)
+
+
+def _sure(name: str, fact: Fact) -> str | None:
+    """The one text that a capture can stand for."""
+    if name == "name":
+        return fact.name
+    value = fact.get(name)
+    if value is None and fact.args is not None:
+        value = fact.args.get(name, -1)
+    if isinstance(value, Known):
+        return value.text() if value.exact and len(value.values) == 1 else None
+    return None if value is None or value == "unknown" else str(value)
