@@ -1,6 +1,7 @@
 """From defaults, the closest configuration file and the command line to `Settings`.
 
-Configuration is data: it holds no code, names none, and cannot make a run write files.
+Configuration is data: it holds no code and names none. All that it can make a run write are fixes of the very files
+that are checked.
 """
 
 from __future__ import annotations
@@ -57,6 +58,7 @@ def load(
     if problems:
         raise ConfigError(problems)
     _relative_to(values.get("base", ""), given)
+    _settle_fixes(values, given, spoken)
     values.update(given)
     _settle_language(values, environ)
     _settle_revision(values, environ)
@@ -67,6 +69,20 @@ def load(
 
 def _last(value: Sequence[str] | bool | None, default: str) -> str:
     return value[-1] if value and not isinstance(value, bool) else default
+
+
+_APART = {"fix": ("write_baseline",), "diff": ("write_baseline", "prune_baseline", "output")}
+"""Options that change or show files, and what cannot be asked for beside them."""
+
+
+def _settle_fixes(values: dict[str, Any], given: Mapping[str, Any], lang: str) -> None:
+    """A run that accepts findings mends none because the configuration would; who asks for both is told to choose."""
+    if given.get("write_baseline"):
+        values.pop("fix", None)
+    pairs = [(one, other) for one, others in _APART.items() for other in others if given.get(one) and given.get(other)]
+    spelled = [tuple(f"--{name.replace('_', '-')}" for name in pair) for pair in pairs]
+    if spelled:
+        raise ConfigError([say(lang, "bad.combination", one=one, other=other) for one, other in spelled])
 
 
 def _settle_language(values: dict[str, Any], environ: Mapping[str, str]) -> None:

@@ -82,6 +82,7 @@ def _judged(root: str, files: Sequence[FileFacts], catalogue: Catalogue, setting
     programs: list[ProgramSummary] = []
     declared = [settings.target.get(key, "") for key in ("adapter", "torch", "cann", "soc")]
     for program in assemble(root, files, *declared):
+        program.attrs["port"] = settings.torch_port
         verdict = evaluate(catalogue, program, settings.target, settings.language())
         findings += verdict.findings
         if program.entry and program.attrs["framework"] != "none":

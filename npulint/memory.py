@@ -40,6 +40,7 @@ def fingerprint(loaded: Sequence[Loaded], root: str, catalogue: str, settings: S
         catalogue,
         settings.language(),
         repr(sorted(settings.target.items())),
+        settings.torch_port,
     ]
     for item in loaded:
         parts += [item.file.path, item.file.kind, item.data if item.problem is None else item.problem.reason]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import msgspec
 
 from npulint.findings import CONFIDENCES, SEVERITIES
-from npulint.settings import FORMATS, TARGET_KEYS
+from npulint.settings import FORMATS, PORTS, TARGET_KEYS
 
-GROUPS = ("rules", "output", "files", "run")
+GROUPS = ("rules", "fixes", "output", "files", "run")
 
 
 class Option(msgspec.Struct, frozen=True):
@@ -122,6 +122,61 @@ OPTIONS: tuple[Option, ...] = (
         ),
         choices=TARGET_KEYS,
         metavar="KEY=VALUE",
+    ),
+    Option(
+        "fix",
+        "flag",
+        "fixes",
+        (
+            "mend in place what can be mended without changing what the code does, then report the rest",
+            "就地修复可安全修复的问题，然后报告剩余问题",
+        ),
+    ),
+    Option(
+        "unsafe_fixes",
+        "flag",
+        "fixes",
+        (
+            "with --fix and --diff also the fixes that move code to the NPU or may change results",
+            "与 --fix、--diff 同用：同时应用把代码迁移到 NPU 或可能影响结果的修复",
+        ),
+    ),
+    Option(
+        "diff",
+        "flag",
+        "fixes",
+        (
+            "show what --fix would change, as a patch, and write nothing; exit with 1 when there is anything",
+            "以补丁形式显示 --fix 将做的修改，不写入文件；有修改时退出码为 1",
+        ),
+        config=False,
+    ),
+    Option(
+        "show_fixes",
+        "flag",
+        "fixes",
+        (
+            "show the change that mends each finding; with --fix and --diff list what was mended",
+            "显示修复每个问题的具体修改；与 --fix、--diff 同用时列出已修复的问题",
+        ),
+    ),
+    Option(
+        "unfixable",
+        "list",
+        "fixes",
+        ("never mend what these checks find", "不修复这些检查的问题"),
+        metavar="CHECKS",
+    ),
+    Option(
+        "torch_port",
+        "choice",
+        "fixes",
+        (
+            "how PyTorch programs are moved to the NPU: explicit writes the NPU's names at every place, transfer imports "
+            "transfer_to_npu in the script that is started (default: explicit)",
+            "PyTorch 程序的迁移方式：explicit 逐处改写为 NPU 接口，transfer 在启动脚本中导入 transfer_to_npu（默认 explicit）",
+        ),
+        choices=PORTS,
     ),
     FORMAT,
     Option(

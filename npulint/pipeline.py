@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import msgspec
 
@@ -19,6 +20,7 @@ from npulint.discover.projects import base_of, group
 from npulint.facts.model import Fact
 from npulint.findings import Finding, RunResult
 from npulint.judging import Outcome, judge_project
+from npulint.lines import Lines
 from npulint.memory import Told, untold
 from npulint.read.files import load, read
 from npulint.settings import Settings
@@ -30,24 +32,48 @@ Progress = Callable[[int, int], None]
 """Hears how many files of how many are done."""
 
 
+class Judged(msgspec.Struct, frozen=True):
+    """Every project of a run with its outcome: the files that were found, the projects of these and their company (the
+    `silent` paths), and what each project gives."""
+
+    found: Discovery
+    silent: frozenset[str]
+    projects: dict[str, list[SourceFile]]
+    outcomes: list[Outcome]
+
+
 def run(settings: Settings, progress: Progress | None = None) -> RunResult:
     """Check the paths of `settings`. Raises `CatalogueError` for a broken check file."""
     begun = time.perf_counter()
     catalogue = load_catalogue(settings.checks, whole=False)
+    return answer(judged(settings, catalogue, progress), settings, catalogue, begun)
+
+
+def judged(settings: Settings, catalogue: Catalogue, progress: Progress | None = None) -> Judged:
+    """Find the files, and judge each project by itself."""
     found = piped(settings) if settings.stdin is not None else discover(settings.paths, settings.discovery())
     more = company(found, settings.discovery())
     projects = group([*found.files, *more])
     outcomes = judge_all(projects, catalogue, settings, _counting(projects, progress))
-    silent = frozenset(file.path for file in more)
+    return Judged(found, frozenset(file.path for file in more), projects, outcomes)
+
+
+def answer(
+    judged: Judged, settings: Settings, catalogue: Catalogue, begun: float, lines: Lines | None = None
+) -> RunResult:
+    """What a run that has `begun` (by the performance counter) says of all its projects together."""
+    outcomes, silent = judged.outcomes, judged.silent
+    caused = _caused(judged.projects, outcomes, silent, catalogue, settings)
     return settle(
         [one for outcome in outcomes for one in outcome.findings],
         [one for outcome in outcomes for one in outcome.programs],
         [one for outcome in outcomes for one in outcome.files],
-        found.problems,
+        judged.found.problems,
         settings,
         catalogue,
         time.perf_counter() - begun,
-        scope=Scope(silent, _caused(projects, outcomes, silent, catalogue, settings)),
+        lines=lines,
+        scope=Scope(silent, caused),
     )
 
 
@@ -94,6 +120,16 @@ def judge(files: dict[str, str], target: dict[str, str], catalogue: Catalogue, l
 
 def review(files: dict[str, str], target: dict[str, str], catalogue: Catalogue, lang: str = "en") -> RunResult:
     """All that the catalogue says of some texts by file name, as one project."""
+    settings = Settings(target=target, cache=False, lang=lang)
+    with laid_out(files) as (_, sources):
+        outcome = judge_project(".", sources, catalogue, settings, open_cache(False))
+    return settle(outcome.findings, outcome.programs, outcome.files, (), settings, catalogue)
+
+
+@contextmanager
+def laid_out(files: dict[str, str]) -> Iterator[tuple[str, list[SourceFile]]]:
+    """Some texts by file name as files in a folder of their own, while it lasts: the folder, and the files that a run
+    reads. Their paths are the names."""
     import tempfile
 
     with tempfile.TemporaryDirectory(prefix="npulint-") as folder:
@@ -102,11 +138,8 @@ def review(files: dict[str, str], target: dict[str, str], catalogue: Catalogue, 
             os.makedirs(os.path.dirname(place), exist_ok=True)
             with open(place, "w", encoding="utf-8", newline="") as out:
                 out.write(text)
-        settings = Settings(paths=(folder,), target=target, cache=False, lang=lang)
-        found = discover(settings.paths, settings.discovery())
-        sources = [msgspec.structs.replace(one, path=os.path.relpath(one.location, folder)) for one in found.files]
-        outcome = judge_project(".", sources, catalogue, settings, open_cache(False))
-    return settle(outcome.findings, outcome.programs, outcome.files, (), settings, catalogue)
+        found = discover([folder], Settings().discovery())
+        yield folder, [msgspec.structs.replace(one, path=os.path.relpath(one.location, folder)) for one in found.files]
 
 
 def facts_of(path: str) -> list[Fact]:

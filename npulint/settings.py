@@ -15,6 +15,7 @@ FORMATS = PEOPLE_FORMATS + MACHINE_FORMATS
 FILTERED_FORMATS = ("html",)  # for people as well, but they choose there what they see
 DOCS_URL = "https://npulint.readthedocs.io"
 """Where the pages of the built-in checks are published; a team without internet names a copy of its own."""
+PORTS = ("explicit", "transfer")
 RANK = {"note": 0, "warning": 1, "error": 2, "never": 3}
 TARGET_KEYS = ("framework", "tensorflow", "torch", "adapter", "cann", "soc")
 
@@ -40,6 +41,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     min_confidence: str = "low"
     fail_on: str = "error"
     exit_zero: bool = False
+    fix: bool = False
+    unsafe_fixes: bool = False
+    diff: bool = False
+    show_fixes: bool = False
+    unfixable: tuple[str, ...] = ()
+    torch_port: str = "explicit"
     format: str = "text"
     output: tuple[tuple[str, str], ...] = ()
     baseline: str = ""

@@ -91,3 +91,71 @@ def test_the_judge_gets_files_without_markers_and_the_target() -> None:
         ("NPU1101", "a-check", 1, "missing"),
         ("NPU1101", "a-check", 2, "validated"),
     ]
+
+
+FIXED = """
+  - bad: |
+      a  # expect
+      b
+    fixed: |
+      A
+      b
+  - bad: 'b  # expect'
+  - good: x"""
+MENDED = "A\nb\n"
+
+
+def mended(*answers: tuple[dict[str, str], list[str]]) -> list[str]:
+    """What is said of the first example of a check with a fix, when mending gives these answers in their turn."""
+    fix = "{applicability: safe, edits: [rename: A]}"
+    subject = parsed(sample(examples=FIXED, fix=fix))
+    waiting = list(answers)
+    asked: list[dict[str, str]] = []
+
+    def mend(files: dict[str, str], target: dict[str, str], code: str) -> tuple[dict[str, str], list[str]]:
+        assert code == "NPU1101"
+        asked.append(files)
+        return waiting.pop(0)
+
+    outcomes = run_examples([subject], [subject], lambda files, target: [finding(1)], mend)
+    assert asked[1:] in ([], [{"train.py": MENDED}])
+    assert waiting == []
+    return [str(outcome).removeprefix("NPU1101 a-check example 1 ") for outcome in outcomes if outcome.example == 1]
+
+
+def test_a_fix_that_makes_what_stands_there_and_then_rests() -> None:
+    assert mended(({"train.py": MENDED}, []), ({}, [])) == ["reported"]
+
+
+def test_a_fix_that_changes_nothing() -> None:
+    (said,) = mended(({}, ["train.py:1 no-call"]))
+    assert said.split("\n") == [
+        *("unfixed", "  refused: train.py:1 no-call", "  --- train.py as wanted", "  +++ train.py as made"),
+        *("  @@ -1,2 +1,2 @@", "  -A", "  +a", "   b"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        pytest.param({"train.py": "A\nB\n"}, id="too much"),
+        pytest.param({"train.py": MENDED, "other.py": "x\n"}, id="another file"),
+        pytest.param({"train.py": MENDED[:-1]}, id="the last line end"),
+    ],
+)
+def test_a_fix_that_makes_something_else(made: dict[str, str]) -> None:
+    (said,) = mended((made, []))
+    assert said.startswith("misfixed\n  --- ")
+
+
+def test_a_fix_that_never_rests() -> None:
+    (said,) = mended(({"train.py": MENDED}, []), ({"train.py": "AA\nb\n"}, []))
+    assert said.split("\n")[0] == "restless"
+    assert "  -A" in said
+    assert "  +AA" in said
+
+
+def test_fixes_are_not_tried_where_the_check_itself_is_wrong() -> None:
+    subject = parsed(sample(examples=FIXED, fix="{applicability: safe, edits: [rename: A]}"))
+    outcomes = run_examples([subject], [subject], lambda files, target: [], lambda *_: pytest.fail("it was tried"))
+    assert outcomes[0].word == "missing"

@@ -148,3 +148,49 @@ def test_the_index_lists_every_check_once_under_its_family(lang: str) -> None:
 
 def test_an_empty_catalogue_has_an_index() -> None:
     assert render_index(Catalogue(), "en") == "# Checks\n\n0 checks\n"
+
+
+MENDED = """
+  - bad: |
+      import tensorflow as tf
+      a = 1
+      b = 2
+      c = 3
+      w = tf.Variable(1.0)  # expect
+      d = 4
+    fixed: |
+      import tensorflow as tf
+      import npu
+      a = 1
+      b = 2
+      c = 3
+      w = npu.Variable(1.0)
+      d = 4
+  - bad:
+      files: {train.py: "import tensorflow as tf\\nw = tf.Variable(1.0)  # expect\\n", run.sh: "python train.py\\n"}
+    fixed:
+      files: {run.sh: "npu train.py\\n"}
+  - good: |
+      import tensorflow as tf
+  - good: |
+      import tensorflow"""
+
+
+def test_a_fix_is_shown_as_what_it_makes_of_the_example() -> None:
+    rule = "{when: {call: any, args: {0: present}}, applicability: %s, edits: [rename: npu.Variable]}"
+    check = parsed(sample(fix=f"[{rule % 'unsafe'}, {rule % 'safe'}]", examples=MENDED))
+    page = render_page(check, "en")
+    assert "| Fix | safe, unsafe, manual |" in page
+    alone = (
+        " import tensorflow as tf\n+import npu\n a = 1\n b = 2\n c = 3\n-w = tf.Variable(1.0)\n+w = npu.Variable(1.0)\n"
+    )
+    assert f"What the fix makes of it:\n\n```diff\n{alone}" in page
+    assert "```diff\n--- run.sh\n+++ run.sh\n …\n-python train.py\n+npu train.py\n" in page
+    assert page.count("```diff") == 2
+    assert "修复结果：\n\n```diff\n" in render_page(check, "zh")
+
+
+def test_a_rule_for_all_that_is_found_leaves_nothing_to_a_person() -> None:
+    check = parsed(sample(fix="{applicability: safe, edits: [rename: npu.Variable]}", examples=MENDED))
+    assert "| Fix | safe |" in render_page(check, "en")
+    assert "| 修复方式 | 安全 |" in render_page(check, "zh")

@@ -9,6 +9,7 @@ import pytest
 
 from npulint.catalogue.conditions import OPERATORS, STATES
 from npulint.catalogue.vocabulary import KINDS
+from npulint.catalogue.vocabulary.verbs import PLACEHOLDERS, VERBS
 
 PAGE = (Path(__file__).parent.parent / "docs" / "writing-checks.md").read_text(encoding="utf-8")
 _WORD = re.compile(r"`([a-z_]+)`")
@@ -47,3 +48,28 @@ def test_every_condition_is_documented() -> None:
 def test_only_calls_have_arguments() -> None:
     assert all("in_loop" in kind.attributes for kind in KINDS.values() if kind.arguments)
     assert not KINDS["import"].arguments
+
+
+def documented_verbs() -> dict[str, tuple[list[str], str]]:
+    """For each verb of the table of fixes the words that it takes, and what is said of it."""
+    section = PAGE.partition("\n## Fixes\n")[2].partition("\n## ")[0]
+    rows = [line.strip("| ").split(" | ") for line in section.split("\n") if line.startswith("| `")]
+    return {_WORD.findall(verb)[0]: (_WORD.findall(words), told) for verb, words, told in rows}
+
+
+def test_the_table_of_verbs_is_the_set_of_verbs() -> None:
+    assert {verb: words for verb, (words, _) in documented_verbs().items()} == {
+        name: [*verb.words, *verb.optional] for name, verb in VERBS.items()
+    }
+
+
+@pytest.mark.parametrize("verb", sorted(VERBS))
+def test_what_a_word_of_a_verb_can_be_is_documented(verb: str) -> None:
+    told = documented_verbs()[verb][1]
+    choices = [choice for some in VERBS[verb].choices.values() for choice in some]
+    assert [choice for choice in choices if f"`{choice}`" not in told and f": {choice}`" not in told] == []
+
+
+def test_every_placeholder_is_documented() -> None:
+    section = PAGE.partition("\n## Fixes\n")[2].partition("\n## ")[0].partition("Words are templates.")[2]
+    assert set(re.findall(r"`\$([a-z]+)", section)) == {*PLACEHOLDERS, "arg", "module"}

@@ -24,7 +24,7 @@ LAYERS = (
     ("judging",),
     ("workers",),
     ("consequences",),
-    ("pipeline", "session", "option_values", "options", "config"),
+    ("pipeline", "session", "option_values", "options", "config", "fixing"),
     ("cli", "server"),
     ("__main__",),
 )

@@ -19,6 +19,7 @@ import yaml
 
 from npulint.discover.kinds import _EXACT, _SUFFIX
 from npulint.integrations import template
+from tests.fix_checks import CHECKS, CODES, MODEL, SAFE
 from tests.git_support import commit, environment, git
 from tests.project_support import ROOT, Project
 from tests.test_consequences import CHECK, TABLES, TRAIN, WITHOUT
@@ -280,6 +281,15 @@ def test_the_hook_brings_its_own_end_of_options() -> None:
     assert {hook["id"]: hook.get("args") for hook in HOOKS}["npulint"] == ["--"]
 
 
+def test_the_hook_that_mends_is_the_other_one_with_one_word_more() -> None:
+    hooks = {hook["id"]: hook for hook in HOOKS}
+    plain, mending = hooks["npulint"], hooks["npulint-fix"]
+    assert mending["entry"] == plain["entry"].replace("npulint check", "npulint check --fix")
+    assert mending["require_serial"]
+    told = {"id", "name", "description", "entry"}
+    assert {k: v for k, v in mending.items() if k not in told} == {k: v for k, v in plain.items() if k not in told}
+
+
 WARNED = """\
     import tensorflow as tf
     from npu_bridge.npu_init import *
@@ -319,6 +329,29 @@ def test_the_project_hook_runs_once_without_names(hooked: Hooked) -> None:
     assert answer.code == 1
     assert answer.out.count("error[session-without-npu-config]") == 1
     assert "of 21 files" in answer.out
+
+
+def test_files_are_mended_before_they_are_committed(hooked: Hooked) -> None:
+    hooked.use({"id": "npulint-fix", "args": ["--checks", "mine", "--select", ",".join(CODES), "--"]})
+    mine: dict[str, str | bytes] = {f"mine/{name}": text for name, text in CHECKS.items()}
+    hooked.stage({**mine, "model.py": MODEL.encode(), "other.py": GOOD})
+    stopped = hooked.commit()
+    said = (stopped.stdout + stopped.stderr).decode()
+    assert stopped.returncode == 1
+    assert "files were modified by this hook" in said and "Fixed 1 finding in 1 file" in said
+    assert (hooked.folder / "model.py").read_bytes().decode() == SAFE
+    hooked.stage()
+    done = hooked.commit()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert git(hooked.folder, "show", "HEAD:model.py") == SAFE.strip()
+
+
+def test_what_cannot_be_mended_still_stops_the_commit(hooked: Hooked) -> None:
+    hooked.use({"id": "npulint-fix"})
+    hooked.stage({"model.py": BAD})
+    done = hooked.commit()
+    assert (done.returncode, "model.py:2:8" in (done.stdout + done.stderr).decode()) == (1, True)
+    assert (hooked.folder / "model.py").read_text() == BAD
 
 
 def checked(out: str) -> Sequence[int]:

@@ -56,7 +56,7 @@ _TOLD = {
     "except": ("try:\n    f()\nexcept (A, B), e:\n    g()\n", "try:\n    f()\nexcept (A, B) as e:\n    g()\n"),
     "numbers": ("x = 0777 + 10L + 0xffL\n", "x = 0o777 + 10 + 0xff\n"),
     "tabs of eight columns": ("if a:\n\tf()\n        g()\n", "if a:\n        f()\n        g()\n"),
-    "async as a name": ("f(async=True)\n", "f(async_=True)\n"),
+    "async as a name": ("f(async=True)\n", "f(ASYNC=True)\n"),
 }
 
 

@@ -31,7 +31,7 @@ _REWRITTEN = {
     "an octal number": ("a = 0777", "a = 0o777"),
     "a long number": ("a = 10L + 0xFFL", "a = 10 + 0xFF"),
     "a raw unicode text": ("a = ur'b'", "a = r'b'"),
-    "async as a name": ("async = 1", "async_ = 1"),
+    "async as a name": ("async = 1", "ASYNC = 1"),
     "tabs of eight columns": ("if a:\n\tb\n        c", "if a:\n        b\n        c"),
     "carriage returns": ("print 'a'\r\nprint 'b'", "print('a')\nprint('b')"),
 }

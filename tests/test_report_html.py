@@ -345,7 +345,7 @@ def test_a_change_is_shown_as_lines_out_and_in() -> None:
     root = tree(page(RunResult([finding(fix=Fix("Do.", "safe", edits))])))
     told = [[text_of(row) for row in block.iter() if row.tag in ("del", "ins")] for block in with_class(root, "diff")]
     assert told == [
-        ["- import tensorflow as tf", "+ import npu_bridge", "+ import tensorflow as tf"],
+        ["+ import npu_bridge"],
         [
             '- name = "模型"; y = tf.nn.dropout(x, 0.5)',
             '+ name = "模型"; y = npu_ops.dropout(x, 0.9)',

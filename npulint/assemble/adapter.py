@@ -9,6 +9,7 @@ from functools import cache, partial
 import msgspec
 
 from npulint.assemble.option_rules import holder
+from npulint.data.option_slips import counterpart, meant_key, meant_value
 from npulint.data.options import AdapterOption, Use, elsewhere, generation, legal_keys, near, option
 from npulint.data.releases import standing
 from npulint.facts.model import Fact
@@ -109,6 +110,8 @@ def _described(fact: Fact, declared: Declared) -> dict[str, object]:
         "expected_type": _expected_type(known, use, via),
         "value_ok": lambda: _value_ok(fact.get("value"), use),
         "allowed": _allowed(use),
+        "likely": lambda: _likely(fact.get("value"), use),
+        "counterpart": lambda: _counterpart(fact.get("value")),
         "acts_in": known.mode or "any",
         "chips": _chips(fact.get("value"), use) or NONE,
         "on_soc": lambda: _on_soc(fact.get("value"), use, declared.soc),
@@ -124,7 +127,22 @@ def _unknown(fact: Fact, via: str, known: AdapterOption | None, use: Use | None)
         return {"legal": "yes", "status": known.status, "instead": known.replacement or NONE}
     others = [_HOLDERS[mechanism] for mechanism in elsewhere(fact.name, via)]
     nearest = use.name if use is not None else lambda: near(fact.name, via) or NONE
-    return {"legal": "no", "nearest": nearest, "elsewhere": ", ".join(others) or "none"}
+    return {
+        "legal": "no",
+        "nearest": nearest,
+        "elsewhere": ", ".join(others) or "none",
+        "same": "no" if use is None else "yes",
+        "meant": lambda: _meant(fact, via),
+    }
+
+
+def _meant(fact: Fact, via: str) -> str:
+    """The key that this one is a slip of, unless that is set beside it."""
+    key = meant_key(fact.name, via)
+    if key is None or key in str(fact.get("options")).split():
+        return NONE
+    head, _, last = key.rpartition(".")
+    return key if via != "run_config" else last if fact.name.rpartition(".")[0] == head else NONE
 
 
 def _type_ok(fact: Fact, known: AdapterOption, use: Use) -> str:
@@ -153,6 +171,19 @@ def _seen(value: object) -> Known | None:
     if not isinstance(value, Known) or not value.exact or not value.values:
         return None
     return None if any(isinstance(v, str) and v.startswith(_NAMES) for v in value.values) else value
+
+
+def _likely(value: object, use: Use) -> str:
+    """The legal text that the one given is meant to be."""
+    given = value.single if isinstance(value, Known) and value.exact else None
+    meant = meant_value(given, use) if isinstance(given, str) and not use.accepts(given) else None
+    return NONE if meant is None else meant
+
+
+def _counterpart(value: object) -> str:
+    """What the value is called in the other precision option."""
+    given = value.single if isinstance(value, Known) and value.exact else None
+    return (counterpart(given) if isinstance(given, str) else None) or NONE
 
 
 def _chips(value: object, use: Use) -> str:

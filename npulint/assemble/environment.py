@@ -15,6 +15,7 @@ from npulint.facts.model import Fact
 from npulint.facts.values import Known
 from npulint.later import regex
 
+_CUDA_ALLOCATOR = "PYTORCH_CUDA_ALLOC_CONF"
 NONE = "-"  # stands in messages where there is nothing to name
 _TIMEOUTS = ("HCCL_EVENT_TIMEOUT", "HCCL_EXEC_TIMEOUT")  # the first must be longer
 _PREPARES = regex(r"env|profile|bashrc|activate|conda")
@@ -35,6 +36,8 @@ def describe_environment(tables: Iterable[FactTable], project: Project) -> None:
         if fact.kind == "environment":
             fact.attrs.update(_of_variable(fact, scripts))
         elif fact.kind == "launch":
+            given = fact.attrs.get("launcher_options")
+            fact.attrs["use_env"] = "yes" if isinstance(given, dict) and "use_env" in given else "no"
             fact.attrs["port"] = partial(_port, fact)
             fact.attrs["along"] = partial(_along, fact, scripts)
             fact.attrs["size"] = partial(_size, fact, scripts)
@@ -176,12 +179,13 @@ def _of_variable(fact: Fact, scripts: _Scripts) -> dict[str, Any]:
     if known is not None:
         attrs["refused"] = "yes" if known.refused else "no"
         attrs["allowed"] = known.allowed()
+        attrs["likely"] = lambda: known.likely(_text(fact) or "") or NONE
         attrs["value_ok"] = lambda: _agreed(fact, known.accepts)
         attrs["left_on"] = lambda: _agreed(fact, known.is_left_on)
         attrs["in_time"] = partial(_in_time, fact, known.read)
         attrs["clash"] = partial(_clash, fact, known, scripts)
         attrs["lacks"] = partial(_lacks, fact, known, scripts)
-    if fact.name == ALLOCATOR:
+    if fact.name in (ALLOCATOR, _CUDA_ALLOCATOR):
         attrs["problem"] = lambda: allocator_problem(_text(fact) or "")[0]
         attrs["detail"] = lambda: allocator_problem(_text(fact) or "")[1] or NONE
     return attrs

@@ -83,6 +83,8 @@ def _conflict(rule: Rule, fact: Fact, others: list[Fact], via: str, answer: str)
     use = getattr(option(rule.other), "uses", {}).get(via)
     attrs = {
         "option": fact.name,
+        "key": fact.get("key"),
+        "root": fact.get("root"),
         "value": fact.get("value"),
         "other": others[0].name if others else rule.other if use is None else use.name,
         "other_value": answer,

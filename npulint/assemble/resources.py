@@ -40,6 +40,7 @@ def complete(tables: dict[str, FactTable], project: Project, declared: Declared)
     for fact in settings:
         if fact.name in _FILE_OPTIONS:
             fact.attrs["file"] = _exists(fact.get("value"), fact.path, paths, names, project.root)
+    _lists(settings, project)
     _entries(settings, optimizers)
     for file in project.files:
         for fact in file.facts:
@@ -47,6 +48,26 @@ def complete(tables: dict[str, FactTable], project: Project, declared: Declared)
                 known = known_op(fact.name)
                 fact.attrs["known"] = "yes" if known else "no"
                 fact.attrs["nearest"] = "" if known else near_op(fact.name) or ""
+
+
+def _lists(settings: list[Fact], project: Project) -> None:
+    """Add to lists whether the project uses them (`used`): yes for the only one that its settings can name, several
+    where they name more than one."""
+    lists = [fact for file in project.files for fact in file.facts if fact.kind == "mixlist_file"]
+    if not lists:
+        return
+    named: set[str] = set()
+    for fact in settings:
+        if fact.name != "modify_mixlist":
+            continue
+        value = fact.get("value")
+        if isinstance(value, Known) and isinstance(value.single, str) and not value.symbol:
+            base = posixpath.basename(value.single)
+            named.update(one.path for one in lists if posixpath.basename(one.path) == base)
+        else:
+            named.update(one.path for one in lists)
+    for one in lists:
+        one.attrs["used"] = "no" if one.path not in named else "yes" if len(named) == 1 else "several"
 
 
 def _entries(settings: list[Fact], optimizers: list[Fact]) -> None:

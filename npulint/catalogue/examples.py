@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
@@ -17,7 +17,12 @@ names of the files."""
 Review = Callable[[dict[str, str], dict[str, str]], list[ProgramSummary]]
 """The same, for the programs with their readiness lists."""
 
+Mend = Callable[[dict[str, str], dict[str, str], str], tuple[dict[str, str], Sequence[str]]]
+"""Lets the fixes of the check with a code mend files (name to text) with target versions: the texts that changed, and
+why others did not."""
+
 GOOD_WORDS = ("reported", "validated")
+_TALL = 40  # lines of a difference
 
 
 class Place(msgspec.Struct, frozen=True, order=True):
@@ -33,14 +38,16 @@ class Place(msgspec.Struct, frozen=True, order=True):
 
 class Outcome(msgspec.Struct, frozen=True):
     """How one example went. `word` is ``reported`` (bad, as marked), ``validated`` (good, silent),
-    ``missing`` (marked lines without a finding) or ``noisy`` (findings where none belongs); `example`
-    counts from 1; `places` are the lines that were wrong."""
+    ``missing`` (marked lines without a finding) or ``noisy`` (findings where none belongs); of its fixes ``unfixed``
+    (they change nothing), ``misfixed`` (they make something else of it) or ``restless`` (they go on changing it).
+    `example` counts from 1; `places` are the lines that were wrong; `difference` tells what was made otherwise."""
 
     code: str
     name: str
     example: int
     word: str
     places: tuple[Place, ...] = ()
+    difference: str = ""
 
     @property
     def ok(self) -> bool:
@@ -49,18 +56,24 @@ class Outcome(msgspec.Struct, frozen=True):
 
     def __str__(self) -> str:
         places = f": {', '.join(map(str, self.places))}" if self.places else ""
-        return f"{self.code} {self.name} example {self.example} {self.word}{places}"
+        return f"{self.code} {self.name} example {self.example} {self.word}{places}{self.difference}"
 
 
-def run_examples(checks: Sequence[Check], all_checks: Sequence[Check], judge: Judge) -> list[Outcome]:
-    """The outcomes of all examples of `checks`; an example that is both missing and noisy has two.
-    `all_checks` tells which of the other checks are stable: those police each other's good examples."""
+def run_examples(
+    checks: Sequence[Check], all_checks: Sequence[Check], judge: Judge, mend: Mend | None = None
+) -> list[Outcome]:
+    """The outcomes of all examples of `checks`; an example that is both missing and noisy has two. `all_checks` tells
+    which of the other checks are stable: those police each other's good examples. With `mend` it is tried whether the
+    fixes of a check make of its examples what stands there."""
     stable = {check.code for check in all_checks if check.status == "stable"}
     outcomes: list[Outcome] = []
     for check in checks:
         for number, example in enumerate(check.examples, 1):
             findings = judge(example.files, example.target)
-            outcomes += _outcomes(check, number, example, findings, stable)
+            told = _outcomes(check, number, example, findings, stable)
+            if mend is not None and example.fixed and all(outcome.ok for outcome in told):
+                told = _mended(check, number, example, mend) or told
+            outcomes += told
     return outcomes
 
 
@@ -75,6 +88,30 @@ def _outcomes(
     wrong = [("missing", missing), ("noisy", noisy)]
     outcomes = [Outcome(check.code, check.name, number, word, tuple(sorted(p))) for word, p in wrong if p]
     return outcomes or [Outcome(check.code, check.name, number, GOOD_WORDS[0] if example.bad else GOOD_WORDS[1])]
+
+
+def _mended(check: Check, number: int, example: Example, mend: Mend) -> list[Outcome]:
+    """What is wrong with the fixes of a bad example, if anything is. A good one has no findings to be mended."""
+    made, refused = mend(example.files, example.target, check.code)
+    wanted = {name: text for name, text in example.fixed.items() if example.files.get(name) != text}
+    if made != wanted:
+        why = "".join(f"\n  refused: {reason}" for reason in refused)
+        word, difference = "misfixed" if made else "unfixed", why + _difference(wanted, made, example.files)
+    else:
+        again, _ = mend({**example.files, **made}, example.target, check.code)
+        word, difference = "restless", _difference(made, again, made) if again else ""
+    return [Outcome(check.code, check.name, number, word, difference=difference)] if difference else []
+
+
+def _difference(wanted: Mapping[str, str], made: Mapping[str, str], before: Mapping[str, str]) -> str:
+    """The lines that are wanted (-) and were not made, and the other way round (+)."""
+    from difflib import unified_diff
+
+    lines: list[str] = []
+    for name in sorted({*wanted, *made}):
+        old, new = (some.get(name, before.get(name, "")).split("\n") for some in (wanted, made))
+        lines += unified_diff(old, new, f"{name} as wanted", f"{name} as made", lineterm="", n=1)
+    return "".join(f"\n  {line}" for line in lines[:_TALL])
 
 
 def _intrudes(finding: Finding, check: Check, example: Example, stable: set[str]) -> bool:

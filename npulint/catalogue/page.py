@@ -14,7 +14,7 @@ _LABELS: dict[str, dict[str, str]] = {
         "why": "Why is this bad?", "bad": "Reported", "good": "Not reported", "how": "What to do",
         "references": "References", "title": "Check", "index": "Checks", "any": "every program",
         "lines": "Reported:", "trains": "programs that train", "idle": "programs that do not train",
-        "unit": "{count} checks", "comma": ", ", "stop": "; ",
+        "unit": "{count} checks", "comma": ", ", "stop": "; ", "fixed": "What the fix makes of it:",
     },
     "zh": {
         "code": "编号", "name": "名称", "severity": "严重程度", "confidence": "置信度", "category": "类别",
@@ -22,7 +22,7 @@ _LABELS: dict[str, dict[str, str]] = {
         "why": "为什么有问题", "bad": "会报告", "good": "不会报告", "how": "如何处理",
         "references": "参考资料", "title": "检查项", "index": "检查项", "any": "所有程序",
         "lines": "报告位置：", "trains": "训练程序", "idle": "非训练程序",
-        "unit": "共 {count} 项", "comma": "、", "stop": "；",
+        "unit": "共 {count} 项", "comma": "、", "stop": "；", "fixed": "修复结果：",
     },
 }  # fmt: skip
 _WORDS: dict[str, dict[str, str]] = {
@@ -48,7 +48,7 @@ _WORDS: dict[str, dict[str, str]] = {
 }  # fmt: skip
 _FENCES = {
     "py": "python", "sh": "bash", "json": "json", "yaml": "yaml", "yml": "yaml", "toml": "toml",
-    "cu": "cuda", "cuh": "cuda", "cpp": "cpp", "ipynb": "json",
+    "cu": "cuda", "cuh": "cuda", "cpp": "cpp", "ipynb": "json", "diff": "diff",
 }  # fmt: skip
 _NAMED = {"Dockerfile": "docker"}
 _REPOSITORY = re.compile(r"([\w.-]+/[\w.-]+):(\S.*)\Z")
@@ -108,7 +108,7 @@ class CheckPage:
             (label["topic"], f"`{check.topic}`"),
             (label["applies"], self.applies()),
             (label["since"], f"{check.since} ({word(check.status, self.lang)})"),
-            (label["fix"], word(check.applicability, self.lang)),
+            (label["fix"], label["comma"].join(word(one, self.lang) for one in applicabilities(check))),
         ]
 
     def applies(self) -> str:
@@ -135,7 +135,12 @@ class CheckPage:
         if example.expect:
             places = self.label["comma"].join(f"`{name}:{line}`" for name, line in example.expect)
             parts.append(f"{self.label['lines']} {places}")
-        return "\n\n".join(parts)
+        return "\n\n".join([*parts, *self.mended(example)])
+
+    def mended(self, example: Example) -> list[str]:
+        """What the fixes of the check make of an example, if it has any."""
+        patch = difference(example)
+        return [self.label["fixed"], fenced("fixed.diff", patch)] if patch else []
 
     def references(self) -> list[str]:
         """The section of the sources, if any are named."""
@@ -148,6 +153,26 @@ class CheckPage:
         link, path = address(reference)
         linked = f"[{_cell(reference.title)}](<{link}>)" if link else reference.title
         return f"{linked} `{path}`" if path else linked
+
+
+def applicabilities(check: Check) -> list[str]:
+    """How its rules mend what a check finds, and ``manual`` where they may leave something to a person."""
+    known = {rule.applicability for rule in check.fixes}
+    if not known or all(rule.when is not None for rule in check.fixes):
+        known.add("manual")
+    return [word for word in ("safe", "unsafe", "manual") if word in known]
+
+
+def difference(example: Example) -> str:
+    """What the fixes change in an example, as a patch; of a single file without its head."""
+    from difflib import unified_diff  # few checks have fixes
+
+    lines: list[str] = []
+    for name, after in example.fixed.items():
+        before = example.files.get(name, "").split("\n")
+        patch = list(unified_diff(before, after.split("\n"), name, name, n=2, lineterm=""))
+        lines += patch[3:] if len(example.files) == len(example.fixed) == 1 else patch
+    return "\n".join(" …" if line.startswith("@@ ") else line for line in lines)
 
 
 def general(text: str) -> str:

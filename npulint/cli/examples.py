@@ -27,9 +27,14 @@ def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang
     def programs(files: dict[str, str], target: dict[str, str]) -> list[ProgramSummary]:
         return host.review(files, target, catalogue).programs
 
-    outcomes = run_examples(tested.checks, catalogue.checks, judge) + run_item_examples(tested.items, programs)
+    def mend(files: dict[str, str], target: dict[str, str], code: str) -> tuple[dict[str, str], list[str]]:
+        from npulint.fixing import mended_example
+
+        return mended_example(files, target, code, catalogue)
+
+    outcomes = run_examples(tested.checks, catalogue.checks, judge, mend) + run_item_examples(tested.items, programs)
     wrong = [outcome for outcome in outcomes if not outcome.ok]
-    host.write("".join(f"{harmless(str(outcome))}\n" for outcome in wrong))
+    host.write("".join(f"{harmless(line)}\n" for outcome in wrong for line in str(outcome).split("\n")))
     examples = len({(outcome.name, outcome.example) for outcome in outcomes})
     failed = len({(outcome.name, outcome.example) for outcome in wrong})
     lang = settings.language()

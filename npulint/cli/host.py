@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 import msgspec
 
@@ -15,8 +15,17 @@ from npulint.findings import RunResult
 from npulint.report.terminal import plain_line
 from npulint.settings import Settings
 
+if TYPE_CHECKING:
+    from npulint.fix.model import Mended
+
 Progress = Callable[[int, int], None]
 """Hears how many files of how many are done."""
+
+
+def _mend(settings: Settings, progress: Progress | None) -> Mended:
+    from npulint.fixing import mend
+
+    return mend(settings, settings.unsafe_fixes, progress)
 
 
 class Host(msgspec.Struct, frozen=True):
@@ -29,6 +38,7 @@ class Host(msgspec.Struct, frozen=True):
     run: Callable[[Settings, Progress | None], RunResult]
     facts_of: Callable[[str], Sequence[Fact]]
     review: Callable[[dict[str, str], dict[str, str], Catalogue], RunResult]
+    mend: Callable[[Settings, Progress | None], Mended] = _mend
 
     def read(self) -> bytes:
         """All of standard input."""
@@ -39,6 +49,19 @@ class Host(msgspec.Struct, frozen=True):
         try:
             _put(self.stdout, text)
             self.stdout.flush()
+        except BrokenPipeError:
+            _silence(self.stdout)
+
+    def put(self, data: bytes) -> None:
+        """Print bytes to standard output as they are."""
+        stream = getattr(self.stdout, "buffer", None)
+        if stream is None:
+            self.write(data.decode("utf-8", "replace"))
+            return
+        try:
+            self.stdout.flush()
+            stream.write(data)
+            stream.flush()
         except BrokenPipeError:
             _silence(self.stdout)
 

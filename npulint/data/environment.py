@@ -20,6 +20,7 @@ _OURS = regex(
     r"|MULTI_STREAM|CPU_AFFINITY|NPU)_",
     re.IGNORECASE,
 )
+_SWITCHES = {"true": "1", "on": "1", "yes": "1", "false": "0", "off": "0", "no": "0"}
 _INTEGER = regex(r"[+-]?\d+")
 _DECIMAL = regex(r"[+-]?(?:\d+\.?\d*|\.\d+)")
 
@@ -91,6 +92,19 @@ class Variable(msgspec.Struct, frozen=True):
         inside = (low is None or amount >= low) and (high is None or amount <= high)
         return inside and (not self.multiple or amount % self.multiple == 0)
 
+    def likely(self, value: str) -> str:
+        """The one legal value that a wrong one probably means: other letters, a word for a switch, blanks between ids;
+        empty where there is none."""
+        text = value.strip()
+        if self.type == "word":
+            digit = _SWITCHES.get(text.lower(), "")
+            alike = [word for word in self.values if word in (text.lower(), digit) or word.lower() == text.lower()]
+            return alike[0] if len(alike) == 1 else ""
+        if self.type == "ids":
+            meant = ",".join(piece.strip() for piece in text.split(","))
+            return meant if re.fullmatch(r"[\d,]+", meant) and self.accepts(meant) else ""
+        return _likely_keys(value) if self.type == "keys" else ""
+
     def is_left_on(self, value: str) -> bool:
         """Whether this value switches debugging on."""
         return bool(value) and (value in self.left_on or "*" in self.left_on)
@@ -157,6 +171,27 @@ def _key_problem(pair: tuple[str, str]) -> str | None:
     if known is None:
         return "unknown-key"
     return None if known.accepts(pair[1]) else "bad-value"
+
+
+def _likely_keys(value: str) -> str:
+    """An allocator configuration with its keys and values spelt right, and those that only CUDA has left out or named
+    as on the NPU; empty where that is not sure."""
+    from difflib import get_close_matches
+
+    names = [name.partition(":")[2] for name in _variables() if name.startswith(f"{ALLOCATOR}:")]
+    found = []
+    for given, setting in _pairs(value):
+        if given == "backend":
+            continue
+        meant = given.replace("cuda", "npu")
+        key = meant if meant in names else next(iter(get_close_matches(given, names, 1, _CLOSE)), "")
+        known = variable(f"{ALLOCATOR}:{key}")
+        right = setting if known is None or known.accepts(setting) else known.likely(setting)
+        if not key or not right:
+            return ""
+        found.append(f"{key}:{right}")
+    right = ",".join(found)
+    return right if allocator_problem(right)[0] == "none" else ""
 
 
 def _device_ids(value: str) -> bool:

@@ -13,14 +13,15 @@ from npulint.facts.values import Known
 from npulint.findings import Change, Step
 from npulint.later import regex
 
-_CAPTURE = regex(r"(?<!\$)\{([a-z_][a-z0-9_]*)\}")
+_CAPTURE = regex(r"(?<!\$)\{((?:at\.)?[a-z_][a-z0-9_]*)\}")
 
 
 class AskedFix:
-    """A rule with its questions made ready."""
+    """A rule with its questions made ready. `kinds` are those of the facts that its check finds."""
 
-    def __init__(self, rule: FixRule) -> None:
+    def __init__(self, rule: FixRule, kinds: frozenset[str] = frozenset()) -> None:
         self.applicability = rule.applicability
+        self._kinds = kinds
         self._when = None if rule.when is None else Question(rule.when)
         self._steps = [(step, None if step.at is None else Question(step.at)) for step in rule.steps]
 
@@ -32,7 +33,7 @@ class AskedFix:
 
     def change(self, fact: Fact, program: Program, candidates: Candidates) -> Change | None:
         """What mends a fact; None where the rule does not fit it, or a word or a place is not known for sure."""
-        if self._when is not None and not _holds(self._when, fact, candidates):
+        if self._when is not None and not _holds(self._when, fact, self._kinds, candidates):
             return None
         steps = [_step(rule, place, fact, program, candidates) for rule, place in self._steps]
         sure = tuple(step for step in steps if step is not None)
@@ -57,20 +58,20 @@ def applicability(found: tuple[Change, ...]) -> str:
     return "unsafe" if any(change.applicability == "unsafe" for change in found) else "safe"
 
 
-def _holds(question: Question, fact: Fact, candidates: Candidates) -> bool:
-    """Whether a condition certainly holds; what it says of facts of the kind of this one is meant of this one."""
+def _holds(question: Question, fact: Fact, kinds: frozenset[str], candidates: Candidates) -> bool:
+    """Whether a condition certainly holds; what it says of facts of one of `kinds` is meant of this one."""
     if question.negated is not None:
         inner = question.negated
         if inner.leaf and inner.kind == fact.kind:
             return not _named(inner, fact) or inner.fits(fact) is False
-        return inner.true_of(candidates) is False
+        return (inner.leaf and inner.kind in kinds) or inner.true_of(candidates) is False
     if question.all:
-        return all(_holds(part, fact, candidates) for part in question.all)
+        return all(_holds(part, fact, kinds, candidates) for part in question.all)
     if question.any:
-        return any(_holds(part, fact, candidates) for part in question.any)
+        return any(_holds(part, fact, kinds, candidates) for part in question.any)
     if question.kind == fact.kind:
         return _named(question, fact) and question.fits(fact) is True
-    return question.true_of(candidates) is True
+    return question.kind not in kinds and question.true_of(candidates) is True
 
 
 def _named(question: Question, fact: Fact) -> bool:
@@ -78,25 +79,39 @@ def _named(question: Question, fact: Fact) -> bool:
 
 
 def _step(rule: StepRule, place: Question | None, fact: Fact, program: Program, candidates: Candidates) -> Step | None:
+    at = fact
+    if place is not None:
+        found = sorted(place.find(candidates), key=lambda one: _distance(one, fact))
+        if not found:
+            return None
+        at = found[0]
     words = {}
     for word, text in rule.words.items():
-        filled = _filled(text, fact)
+        filled = _filled(text, fact, at)
         if filled is None:
             return None
         words[word] = filled
     if rule.entry:
         return Step(rule.verb, program.entry, Span(), words) if program.entry else None
-    if place is None:
-        return Step(rule.verb, fact.path, fact.span, words)
-    found = sorted(place.find(candidates), key=lambda one: (one.path != fact.path, one.path, one.span))
-    return Step(rule.verb, found[0].path, found[0].span, words) if found else None
+    return Step(rule.verb, at.path, at.span, words)
 
 
-def _filled(text: str, fact: Fact) -> str | None:
-    """The text with its captures filled in; None when one of them is not known for sure."""
+def _distance(one: Fact, fact: Fact) -> tuple[bool, bool, str, Span]:
+    """What stands around a fact, or in it, comes before the rest of its file, and that before other files."""
+    begin, end = (one.span.line, one.span.column), (one.span.end_line, one.span.end_column)
+    apart = end <= (fact.span.line, fact.span.column) or begin >= (fact.span.end_line, fact.span.end_column)
+    return one.path != fact.path, apart, one.path, one.span
+
+
+def _filled(text: str, fact: Fact, at: Fact) -> str | None:
+    """The text with its captures filled in, those with ``at.`` from the fact at the place of the step; None when one
+    of them is not known for sure."""
     if "{" not in text:
         return text
-    known = {match[1]: _sure(match[1], fact) for match in _CAPTURE.finditer(text)}
+    known = {
+        match[1]: _sure(match[1].removeprefix("at."), at if match[1].startswith("at.") else fact)
+        for match in _CAPTURE.finditer(text)
+    }
     if None in known.values():
         return None
     return _CAPTURE.sub(lambda match: known[match[1]] or "", text)
@@ -106,6 +121,8 @@ def _sure(name: str, fact: Fact) -> str | None:
     """The one text that a capture can stand for."""
     if name == "name":
         return fact.name
+    if name == "short":
+        return fact.name.rpartition(".")[2]
     value = fact.get(name)
     if value is None and fact.args is not None:
         value = fact.args.get(name, -1)

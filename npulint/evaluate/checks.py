@@ -61,7 +61,8 @@ class _Asked:
         self.needs = None if check.needs is None else Question(check.needs)
         self.unless = None if check.unless is None else Question(check.unless)
         self.related = None if check.related is None else Question(check.related)
-        self.fixes = [AskedFix(rule) for rule in check.fixes]
+        kinds = frozenset(part.kind for part in self.subject.sources()) if check.fixes else frozenset()
+        self.fixes = [AskedFix(rule, kinds) for rule in check.fixes]
 
     def questions(self) -> list[Question]:
         asked = [q for q in (self.subject, self.needs, self.unless, self.related) if q is not None]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from npulint.findings import Edit, Step
+from npulint.findings import Edit, RunResult, Step
 
 
 class Text(msgspec.Struct, frozen=True):
@@ -22,11 +22,12 @@ class Text(msgspec.Struct, frozen=True):
 
 class Wish(msgspec.Struct, frozen=True):
     """An import that a Python file is to have: a statement with one name, best placed behind the first import of the
-    package `after`."""
+    package `after`, or, with `first`, before all others."""
 
     path: str
     statement: str
     after: str = ""
+    first: bool = False
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -46,3 +47,47 @@ class Refused(Exception):
 
 Planner = Callable[[Step, Text], Plan]
 """Works out one step in the file that it names; raises `Refused`."""
+
+
+class Fixed(msgspec.Struct, frozen=True):
+    """A change that was made: the check that asked for it, and where, as the file was before all fixes. Applicability:
+    safe or unsafe."""
+
+    code: str
+    name: str
+    path: str
+    line: int
+    applicability: str
+
+
+class Refusal(msgspec.Struct, frozen=True):
+    """A change that could not be made. `reason` is a key of the texts below ``fix.refused.``. What spoils a whole
+    project or file has no code and no name, and no line (0)."""
+
+    code: str
+    name: str
+    path: str
+    line: int
+    reason: str
+
+
+class FileChange(msgspec.Struct, frozen=True):
+    """A file that fixes change: its bytes as they were judged, and as they are to be. One that is not there yet is
+    `new`. `location` is for opening it, `root` the folder that it may not lie outside of (empty: anywhere)."""
+
+    path: str
+    before: bytes
+    after: bytes
+    new: bool = False
+    location: str = ""
+    root: str = ""
+
+
+class Mended(msgspec.Struct, frozen=True):
+    """What fixes come to, in the order of paths; nothing is written yet. `result` is what a run says of the files as
+    they are then."""
+
+    files: list[FileChange]
+    fixed: list[Fixed]
+    refused: list[Refusal]
+    result: RunResult

@@ -12,7 +12,7 @@ from typing import Any
 from npulint.facts.model import Fact
 from npulint.later import regex
 from npulint.read.json_tree import Lines
-from npulint.read.requirement import canonical, conda_requirement, cuda_index, release, requirement
+from npulint.read.requirement import build, canonical, conda_requirement, cuda_index, release, requirement, wheel
 
 _SETUP_KEYWORDS = frozenset(("install_requires", "tests_require", "setup_requires", "extras_require"))
 _CFG_KEY = regex(r"(?P<key>[\w.-]+)[ \t]*[=:][ \t]*(?P<value>.*)")
@@ -61,7 +61,7 @@ def _facts(text: str, path: str, via: str, found: Iterable[Found]) -> list[Fact]
     facts = []
     for name, version, offset in found:
         span = lines.span(offset, offset + len(name))
-        facts.append(Fact("dependency", name, path, span, {"version": version, "via": via}))
+        facts.append(Fact("dependency", name, path, span, {"version": version, "build": build(version), "via": via}))
     facts += _indexes(text, path, via, lines)
     return sorted(facts, key=lambda fact: fact.span)
 
@@ -76,7 +76,7 @@ def _indexes(text: str, path: str, via: str, lines: Lines) -> Iterator[Fact]:
         if found:
             url, cuda, start = found
             span = lines.span(offset + start, offset + start + len(url))
-            yield Fact("package_index", url, path, span, {"cuda": cuda, "via": via})
+            yield Fact("package_index", url, path, span, {"cuda": cuda, "wheel": wheel(url), "via": via})
         offset += len(line) + 1
 
 

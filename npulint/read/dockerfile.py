@@ -21,9 +21,16 @@ _RUNS = frozenset(("RUN", "CMD", "ENTRYPOINT"))
 def read_dockerfile(text: str, path: str) -> list[Fact]:
     """The facts of a Dockerfile as those of a launcher, marked ``via`` = ``dockerfile``.
 
-    The file becomes a shell script with every character in its place: instructions that run nothing
-    are blanked out, so that lines and columns stay true.
     """
+    script, facts = shell_of(text, path)
+    facts = _of_last_stage(facts)
+    facts += read_shell(script, path, "dockerfile")
+    return sorted(facts, key=lambda fact: fact.span)
+
+
+def shell_of(text: str, path: str = "") -> tuple[str, list[Fact]]:
+    """The file as a shell script with every character in its place: instructions that run nothing are blanked out, so
+    that lines and columns stay true. And the facts of those: base images, ``ENV name value``."""
     script: list[str] = []
     facts: list[Fact] = []
     arguments: dict[str, str] = {}  # defaults that ARG gives
@@ -49,9 +56,7 @@ def read_dockerfile(text: str, path: str) -> list[Fact]:
         script.append(body if word in _RUNS or word == "ENV" else "")
         if not line.rstrip().endswith("\\"):
             word = ""
-    facts = _of_last_stage(facts)
-    facts += read_shell("\n".join(script), path, "dockerfile")
-    return sorted(facts, key=lambda fact: fact.span)
+    return "\n".join(script), facts
 
 
 def _body(line: str, word: str, match: re.Match[str] | None) -> str:

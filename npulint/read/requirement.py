@@ -25,10 +25,20 @@ def cuda_index(text: str) -> tuple[str, str, int] | None:
     return (match.group(), match.group(1), match.start()) if match else None
 
 
+def wheel(url: str) -> str:
+    """Whether an address is that of one package (yes, no)."""
+    return "yes" if ".whl" in url else "no"
+
+
 def release(version: str) -> tuple[int, int] | None:
     """Major and minor number of a version that is asked for exactly (``==2.1.0``), else None."""
     match = _RELEASE.match(version)
     return (int(match.group(1)), int(match.group(2))) if match else None
+
+
+def build(version: str) -> str:
+    """What a version says behind its plus sign (``cu111`` of ``==1.8.0+cu111``), empty where there is none."""
+    return version.partition("+")[2].partition(",")[0]
 
 
 def canonical(name: str) -> str:

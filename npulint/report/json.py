@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from npulint import __version__
 from npulint.findings import ChecklistItem, Finding, Fix, ProgramSummary, RunResult
+from npulint.report.summary import fixable
 from npulint.report.view import View, visible
+
+if TYPE_CHECKING:
+    from npulint.fix.model import Fixed, Refusal
 
 VERSION = 1
 
@@ -25,6 +29,7 @@ def render(result: RunResult, view: View) -> str:
         "programs": [program_record(program) for program in result.programs],
         "findings": [finding_record(finding) for finding in findings],
         "unread": unread_records(result),
+        **mended_records(view),
     }
     return msgspec.json.format(msgspec.json.encode(encodable(document)), indent=2).decode() + "\n"
 
@@ -50,10 +55,28 @@ def summary_record(result: RunResult, findings: list[Finding], view: View) -> di
     severities = Counter(finding.severity for finding in findings)
     summary.update(findings=len(findings), programs=len(result.programs))
     summary.update(errors=severities["error"], warnings=severities["warning"], notes=severities["note"])
+    summary["fixable"] = fixable(findings)
     if view.statistics:
         summary["checks"] = dict(sorted(Counter(finding.name for finding in findings).items()))
         summary["categories"] = dict(sorted(Counter(finding.category for finding in findings).items()))
     return summary
+
+
+def mended_records(view: View) -> dict[str, list[dict[str, Any]]]:
+    """What --fix mended, and what it could not mend; empty for other runs."""
+    if view.mended is None:
+        return {}
+    from npulint.report.mended import why
+
+    fixed = [{**_named(one), "applicability": one.applicability} for one in view.mended.fixed]
+    return {
+        "fixed": fixed,
+        "refused": [{**_named(one), "reason": why(one.reason, view.lang)} for one in view.mended.refused],
+    }
+
+
+def _named(one: Fixed | Refusal) -> dict[str, Any]:
+    return {"code": one.code, "name": one.name, "path": one.path, "line": one.line}
 
 
 def program_record(program: ProgramSummary) -> dict[str, Any]:

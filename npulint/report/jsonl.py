@@ -1,9 +1,10 @@
 """JSON lines: a report that can be read while it is written, and searched line by line.
 
 Every line is one object and says by its first key, `kind`, what it is. First come the findings in their order
-(``finding``, otherwise with the keys of the JSON report), then the programs (``program``) and the files that were not
-read (``unread``), and last, exactly once, the ``summary`` with version, tool, target and counts: without it the report
-is not complete. Lines end in a single line feed; no text holds one.
+(``finding``, otherwise with the keys of the JSON report), then the programs (``program``), the files that were not
+read (``unread``) and, after --fix, what was mended (``fixed``) and what could not be (``refused``), and last, exactly
+once, the ``summary`` with version, tool, target and counts: without it the report is not complete. Lines end in a
+single line feed; no text holds one.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from npulint.report.json import (
     VERSION,
     encodable,
     finding_record,
+    mended_records,
     program_record,
     summary_record,
     unread_records,
@@ -33,6 +35,7 @@ def render(result: RunResult, view: View) -> str:
         *_of_kind("finding", map(finding_record, findings)),
         *_of_kind("program", map(program_record, result.programs)),
         *_of_kind("unread", unread_records(result)),
+        *(row for kind, records in mended_records(view).items() for row in _of_kind(kind, records)),
         *_of_kind("summary", [_closing(result, summary_record(result, findings, view))]),
     ]
     return b"".join(msgspec.json.encode(encodable(row)) + b"\n" for row in rows).decode()

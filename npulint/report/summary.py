@@ -41,24 +41,58 @@ def first_steps(findings: Sequence[Finding], limit: int = 3) -> list[Step]:
     return [Step(group[0], len(group)) for group in sorted(groups.values(), key=order)[:limit]]
 
 
-def closing(result: RunResult, view: View) -> list[str]:
-    """The summary, one line per thing to say."""
+def closing(result: RunResult, view: View, mark: str = "") -> list[str]:
+    """The summary, one line per thing to say. `mark` stands before what can be mended, where findings bear it."""
     findings = visible(result, view)
     paint = Paint(view.color)
     asides = _asides(result, len(result.findings) - len(findings), view)
     text = say(view.lang, "list.clause").join([_headline(result, findings, view), *asides])
     good = not findings and not result.unread and bool(result.summary.read)
-    lines = [paint("green" if good else "bold", text)]
+    lines = [*_mended(result, view), paint("green" if good else "bold", text), *_fixable(result, view, mark)]
     lines += [paint("yellow", line) for line in _unread(result.unread, view.lang)]
     if view.statistics:
         lines += statistics(result, findings, view.lang)
     return lines
 
 
+def fixability(finding: Finding) -> str:
+    """How a finding can be mended by npulint: safe, unsafe (when a part of it is), or not at all (empty)."""
+    return finding.fix.applicability if finding.fix.edits or finding.fix.changes else ""
+
+
+def fixable(findings: Sequence[Finding]) -> dict[str, int]:
+    """How many can be mended, and how."""
+    found = Counter(map(fixability, findings))
+    return {word: found[word] for word in ("safe", "unsafe")}
+
+
+def _fixable(result: RunResult, view: View, mark: str) -> list[str]:
+    """What --fix would do about the findings, shown or not; after it nothing is left to say."""
+    found = fixable(result.findings)
+    safe, unsafe = found["safe"], found["unsafe"]
+    if view.mended is not None or not safe + unsafe:
+        return []
+    if view.unsafe:
+        return [mark + count(view.lang, "fixable.safe", safe + unsafe)]
+    if not safe:
+        return [count(view.lang, "fixable.unsafe", unsafe)]
+    more = [count(view.lang, "fixable.more", unsafe)] if unsafe else []
+    return [mark + say(view.lang, "list.clause").join((count(view.lang, "fixable.safe", safe), *more))]
+
+
+def _mended(result: RunResult, view: View) -> list[str]:
+    if view.mended is None:
+        return []
+    from npulint.report.mended import told  # most runs fix nothing
+
+    return told(view.mended, 0 if view.unsafe else fixable(result.findings)["unsafe"], view)
+
+
 def _headline(result: RunResult, findings: Sequence[Finding], view: View) -> str:
     summary = result.summary
     if findings:
-        text = count(view.lang, "found", len(findings))
+        after = view.mended is not None and not view.dry
+        text = count(view.lang, "fixes.left" if after else "found", len(findings))
         severities = Counter(finding.severity for finding in findings)
         parts = [
             count(view.lang, f"count.{word}", severities[word]) for word in reversed(tuple(RANK)) if severities[word]
@@ -73,7 +107,8 @@ def _headline(result: RunResult, findings: Sequence[Finding], view: View) -> str
     if summary.known:
         return count(view.lang, "clean.known", summary.read)
     frameworks = {program.framework for program in result.programs} - {"", "none", "unknown"}
-    return count(view.lang, "clean" if frameworks or result.findings else "clean.no-framework", summary.read)
+    any_use = frameworks or result.findings or (view.mended is not None and view.mended.fixed)
+    return count(view.lang, "clean" if any_use else "clean.no-framework", summary.read)
 
 
 def _asides(result: RunResult, below: int, view: View) -> list[str]:

@@ -9,13 +9,14 @@ from npulint.facts.model import Span
 from npulint.findings import Finding, ProgramSummary, RunResult
 from npulint.report.frames import Frames
 from npulint.report.readiness import readiness
-from npulint.report.summary import closing, first_steps
+from npulint.report.summary import closing, first_steps, fixability
 from npulint.report.terminal import COLOR, Paint, cells, harmless, leading, linked, wrap
 from npulint.report.view import View, visible
 from npulint.texts import count, known, say
 
 _RELATED = 3  # related places that are shown with each finding
 _PROGRAMS = 8
+_MARK = "[*]"  # at what --fix mends
 _FEW = 3  # findings that need no advice where to begin
 
 
@@ -28,7 +29,7 @@ def render(result: RunResult, view: View) -> str:
     blocks += [] if view.change else [writer.programs(result), *readiness(result, view)]
     blocks += [
         writer.first(findings),
-        [*closing(result, view), *writer.hint(findings)],
+        [*closing(result, view, f"{_MARK} "), *writer.hint(findings)],
     ]
     return "\n".join("".join(f"{line}\n" for line in block) for block in blocks if block)
 
@@ -53,7 +54,7 @@ class _Writer:
         frames = Frames(self._view.lines, paint, self._view.width, len(str(last + 1)))
         severity = say(self._lang, f"severity.{finding.severity}")
         header = paint(color, f"{severity}[{finding.name}]") + ": " + paint("bold", harmless(finding.message))
-        lines = [f"{header} {paint('dim', self._identity(finding))}"]
+        lines = [f"{header} {paint('dim', self._identity(finding))}{self._mark(finding)}"]
         lines.append(_arrow(frames, "-->", finding.path, finding.span))
         lines += frames.around(finding.path, finding.span, color)
         for place in related:
@@ -62,7 +63,22 @@ class _Writer:
         rest = len(finding.related) - len(related)
         if rest > 0:
             lines.append(f"{' ' * frames.gutter}     {count(self._lang, 'related.more', rest)}")
-        return lines + self._advice(finding, frames.gutter)
+        return [*lines, *self._advice(finding, frames.gutter), *self._change(finding, frames.gutter)]
+
+    def _mark(self, finding: Finding) -> str:
+        """Tells what --fix mends, before it has been asked to."""
+        mends = ("safe", "unsafe") if self._view.unsafe else ("safe",)
+        if self._view.mended is not None or fixability(finding) not in mends:
+            return ""
+        return f" {self._paint('green', _MARK)}"
+
+    def _change(self, finding: Finding, gutter: int) -> list[str]:
+        """The lines that mend it."""
+        if not self._view.fixes or not finding.fix.edits:
+            return []
+        from npulint.report.difference import change  # few want to see it
+
+        return change(finding, self._view, self._paint, gutter)
 
     def _identity(self, finding: Finding) -> str:
         """The code, with the confidence when it is not high."""
@@ -130,7 +146,8 @@ class _Writer:
         """Where to begin, when there is enough to lose one's way."""
         if len(findings) <= _FEW:
             return []
-        lines = [self._paint("bold", say(self._lang, "first"))]
+        after = self._view.mended is not None and not self._view.dry
+        lines = [self._paint("bold", say(self._lang, "fixes.first" if after else "first"))]
         for number, step in enumerate(first_steps(findings), 1):
             one = step.first
             place = f"{harmless(one.path)}:{one.span.line}"

@@ -5,13 +5,16 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 import msgspec
 
 from npulint.findings import Finding, RunResult, Silenced
 from npulint.lines import Lines
 from npulint.settings import MACHINE_FORMATS, RANK
+
+if TYPE_CHECKING:
+    from npulint.fix.model import Mended
 
 
 class RulePage(msgspec.Struct, frozen=True):
@@ -40,7 +43,10 @@ class View(msgspec.Struct, frozen=True):
     wrapped. `links` makes addresses links of the terminal. `verbose` lists every related place. `lines` gives the
     source for frames, `page` what can be read about the check with a code. `folder` is where paths begin, below the
     root of the repository that is checked by CI; empty when they begin there. `limit` is the number of bytes that the
-    report may take, 0 for as many as its format allows. `change` tells that the run judges a change, not a project."""
+    report may take, 0 for as many as its format allows. `change` tells that the run judges a change, not a project.
+    `fixes` shows the edits that mend each finding; `unsafe` counts those that may change results among what --fix
+    mends. `mended` is what was fixed before this state was judged, None where nothing was to be; `dry` tells that it
+    was not written."""
 
     lang: str = "en"
     shown_from: str = "note"
@@ -55,6 +61,10 @@ class View(msgspec.Struct, frozen=True):
     folder: str = ""
     limit: int = 0
     change: bool = False
+    fixes: bool = False
+    unsafe: bool = False
+    mended: Mended | None = None
+    dry: bool = False
 
 
 class _Format(Protocol):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 import msgspec
 from lsprotocol.types import (
@@ -18,6 +18,7 @@ from lsprotocol.types import (
 
 from npulint.facts.model import Span
 from npulint.findings import Edit, Finding
+from npulint.server.fixes import all_safe, offers
 from npulint.server.ignoring import ignore_here, ignore_in_file, style_of
 from npulint.server.positions import Places, line_end
 from npulint.texts import say
@@ -53,10 +54,9 @@ class Proposer(msgspec.Struct, frozen=True):
         style = style_of(finding.path, file.text[:200].encode("utf-8", "replace"))
         named = {"name": finding.name}
         actions = []
-        if finding.fix.edits:
-            safe = finding.fix.applicability == "safe"
-            title = say(self.lang, "server.fix" if safe else "server.fix.unsafe", text=_short(finding.fix.text))
-            actions.append(self._quick(title, finding.fix.edits, shown, preferred=safe))
+        for offer in offers(finding, self._text):
+            title = say(self.lang, "server.fix" if offer.safe else "server.fix.unsafe", text=_short(finding.fix.text))
+            actions.append(self._quick(title, offer.edits, shown, preferred=offer.safe))
         here, everywhere = ignore_here(finding, file.lines, style), ignore_in_file(finding, file.lines, style)
         if here is not None:
             actions.append(self._quick(say(self.lang, "server.ignore.line", **named), [here], shown))
@@ -67,16 +67,16 @@ class Proposer(msgspec.Struct, frozen=True):
         actions.append(CodeAction(title=title, kind=CodeActionKind.QuickFix, diagnostics=[shown], command=command))
         return actions
 
-    def fix_all(self, findings: Iterable[Finding]) -> CodeAction | None:
-        """Every safe fix of a file in one action; of two that meet the first is applied."""
-        chosen: list[Edit] = []
-        for finding in findings:
-            edits = finding.fix.edits
-            if finding.fix.applicability == "safe" and edits and not any(_meet(a, b) for a in edits for b in chosen):
-                chosen += edits
+    def fix_all(self, findings: Sequence[Finding]) -> CodeAction | None:
+        """Every safe fix of a file in one action; of two that meet the graver one is applied."""
+        chosen = all_safe(findings, self._text)
         if not chosen:
             return None
         return CodeAction(title=say(self.lang, "server.fix.all"), kind=FIX_ALL, edit=self._edit(chosen))
+
+    def _text(self, path: str) -> str | None:
+        file = self.files(path)
+        return file.text if file.version is not None or file.lines else None
 
     def _quick(self, title: str, edits: Sequence[Edit], shown: Diagnostic, preferred: bool = False) -> CodeAction:
         return CodeAction(
@@ -112,10 +112,6 @@ def meets(one: Span, other: Span) -> bool:
     """Whether two spans share a place, their ends included."""
     first, second = sorted((one, other))
     return (second.line, second.column) <= (first.end_line, first.end_column)
-
-
-def _meet(one: Edit, other: Edit) -> bool:
-    return one.path == other.path and meets(one.span, other.span)
 
 
 def _short(text: str) -> str:

@@ -80,7 +80,7 @@ async def code_action(ls: Server, params: lsp.CodeActionParams) -> list[lsp.Code
         for finding, diagnostic in zip(asked, shown, strict=True):  # in a thread: a long file takes its time
             found += await asyncio.to_thread(proposer.for_finding, finding, diagnostic)
     if _wanted(FIX_ALL, params.context.only):
-        everything = proposer.fix_all(result.findings)
+        everything = await asyncio.to_thread(proposer.fix_all, result.findings)
         found += [everything] if everything is not None else []
     return found
 

@@ -98,6 +98,24 @@ def suppress(
     return Suppressed(kept, silenced, complaints)
 
 
+def ignoring(files: Sequence[FileFacts], text: Sequence[str]) -> Callable[[Identity, Span | None], bool]:
+    """Asks the comments of one file, of all kinds that it is read as, whether a check is to keep away from a place, or
+    (None) from the whole file. `text` are its lines."""
+    commented = [file for file in files if file.comments]
+    directives = _directives(commented, text)
+    statements = _long(commented, text) if commented else []
+
+    def ignored(rule: Identity, span: Span | None) -> bool:
+        names = (rule.code.casefold(), rule.name.casefold())
+        return any(
+            name.casefold() in names and (not directive.target if span is None else directive.covers(span, statements))
+            for directive in directives
+            for name in directive.names
+        )
+
+    return ignored
+
+
 def parse(comment: Comment, following: int) -> list[Directive]:
     """What a comment asks for; `following` is the line of the code after a comment that stands alone."""
     directives = []

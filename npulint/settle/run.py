@@ -10,7 +10,7 @@ from npulint.assemble.build import DEFAULT_ADAPTER
 from npulint.catalogue.check import Catalogue
 from npulint.errors import ConfigError
 from npulint.facts.model import FileFacts, Problem
-from npulint.findings import CONFIDENCES, Finding, ProgramSummary, RunResult, Silenced, Summary
+from npulint.findings import CONFIDENCES, Finding, Fix, ProgramSummary, RunResult, Silenced, Summary
 from npulint.lines import FileLines, Lines
 from npulint.settings import RANK, Settings
 from npulint.settle.baseline import Compared, compared_with
@@ -19,7 +19,7 @@ from npulint.settle.engine import ENGINE_RULES, of_problems
 from npulint.settle.identity import identified, pages
 from npulint.settle.readiness import settled
 from npulint.settle.scope import Scope, spot
-from npulint.settle.select import Identity, unknown, wanted
+from npulint.settle.select import Identity, specificity, unknown, wanted
 from npulint.texts import count, say
 
 EVERYTHING = Scope()
@@ -56,9 +56,10 @@ def settle(
     codes = {rule.code for rule in rules if choice.speaks(rule)}
     compared = compared_with(settings, candidates, files, codes, lines, scope.silent)
     told = _sorted_out(compared, left.silenced, settings, scope)
+    shown = left_to_people(told.shown, settings.unfixable) if settings.unfixable else told.shown
     quiet = {spot(one.finding) for one in left.silenced} - {spot(one) for one in left.kept}
     return RunResult(
-        findings=told.shown,
+        findings=shown,
         programs=settled(programs, lambda e: e.code in codes and (e.code, e.path, e.span) not in quiet),
         unread=unread,
         target=_target(settings, programs, lang),
@@ -90,6 +91,15 @@ def _sorted_out(compared: Compared, silenced: Sequence[Silenced], settings: Sett
         hidden=len(about) - len(shown),
         elsewhere=sum(_worth_a_look(one, settings) and not scope.about(one) for one in compared.new),
     )
+
+
+def left_to_people(findings: Iterable[Finding], checks: Sequence[str]) -> list[Finding]:
+    """The findings; those of `checks` say that nothing mends them but a person."""
+    by_hand = msgspec.structs.replace
+    return [
+        by_hand(one, fix=Fix(one.fix.text)) if any(specificity(word, one) for word in checks) else one
+        for one in findings
+    ]
 
 
 def file_lines(settings: Settings) -> FileLines:
@@ -156,8 +166,9 @@ def _unknown_words(settings: Settings, rules: Sequence[Identity], lang: str) -> 
     if problems:
         raise ConfigError(problems)
     return [
-        say(lang, "unknown.ignored", word=word) + (say(lang, "meant", word=meant) if meant else "")
-        for word, meant in unknown(settings.ignore, rules)
+        say(lang, "unknown.ignored", option=option, word=word) + (say(lang, "meant", word=meant) if meant else "")
+        for option, words in (("ignore", settings.ignore), ("unfixable", settings.unfixable))
+        for word, meant in unknown(words, rules)
     ]
 
 

@@ -157,6 +157,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         "确认无误：在该行末尾加上 # npulint: ignore[{name}] 理由；以后再改：npulint check --write-baseline",
     ),
     "explain.hint": ("More about one: npulint explain {name}", "查看说明：npulint explain {name}"),
+    # what can be mended
+    "fixable.safe": ("{n} can be mended with --fix", "{n} 个可用 --fix 修复"),
+    "fixable.more": ("{n} more with --unsafe-fixes", "另有 {n} 个可用 --unsafe-fixes 修复"),
+    "fixable.unsafe": ("{n} can be mended with --fix --unsafe-fixes", "{n} 个可用 --fix --unsafe-fixes 修复"),
     # why a file was not read: `short.` for lists, `problem.` as a finding
     "short.syntax-error": ("syntax error", "语法错误"),
     "short.python2": ("Python 2", "Python 2 语法"),
@@ -277,8 +281,8 @@ TEXTS: dict[str, tuple[str, str]] = {
     "unknown.check": ("there is no check, topic or category `{word}`", "没有名为 `{word}` 的检查、主题或类别"),
     "unknown.revision": ("git knows no revision `{word}` here", "git 在此处找不到版本 `{word}`"),
     "unknown.ignored": (
-        "warning: `ignore` names `{word}`, which is no check, topic or category",
-        "警告：`ignore` 中的 `{word}` 不是任何检查、主题或类别",
+        "warning: `{option}` names `{word}`, which is no check, topic or category",
+        "警告：`{option}` 中的 `{word}` 不是任何检查、主题或类别",
     ),
     "command.path": ("; to check it: npulint check {path}", "；若要检查它：npulint check {path}"),
     "bad.type": ("{wanted} is needed here, not {given}", "此处需要 {wanted}，而不是 {given}"),
@@ -316,6 +320,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "group.arguments": ("arguments", "参数"),
     "group.rules": ("what is checked", "检查内容"),
+    "group.fixes": ("fixes", "修复"),
     "group.output": ("output", "输出"),
     "group.files": ("files", "文件"),
     "group.run": ("run", "运行"),
@@ -357,7 +362,7 @@ TEXTS: dict[str, tuple[str, str]] = {
 }
 
 
-FAMILIES: tuple[str, ...] = ("baseline", "github", "html", "init", "server", "settings")
+FAMILIES: tuple[str, ...] = ("baseline", "fix", "fixes", "github", "html", "init", "server", "settings")
 """The first words of keys whose sentences are in a module of their own below this package: read when one is said."""
 
 
@@ -380,7 +385,7 @@ def known(key: str) -> bool:
 
 def _entry(key: str) -> tuple[str, str]:
     family = key.partition(".")[0]
-    if family not in FAMILIES:
+    if key in TEXTS or family not in FAMILIES:
         return TEXTS[key]
     from importlib import import_module
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from npulint.catalogue.check import Catalogue, Check, Example, Reference, Text
-from npulint.catalogue.page import CheckPage, address, fenced, heading, word
+from npulint.catalogue.page import CheckPage, address, applicabilities, fenced, heading, word
 from npulint.settle.engine import ENGINE_RULES, EngineRule
 from npulint.texts import say as say_npulint
 from scripts.docsite import examples
@@ -115,8 +115,8 @@ class SitePage(CheckPage):
     def head(self) -> list[str]:
         check = self.check
         badges = [pills(check, self.lang)]
-        if check.applicability != "manual":
-            badges.append(pill(say(self.lang, f"fix.{check.applicability}"), f"np-fix-{check.applicability}"))
+        mending = [one for one in applicabilities(check) if one != "manual"]
+        badges += [pill(say(self.lang, f"fix.{one}"), f"np-fix-{one}") for one in mending]
         if check.status != "stable":
             badges.append(pill(word(check.status, self.lang), "np-preview", say(self.lang, "preview.tip")))
         badges.append(pill(say(self.lang, "since", version=check.since)))
@@ -143,6 +143,7 @@ class SitePage(CheckPage):
         if example.bad:
             found = examples.said(example.files, example.target, self.alone, self.check.code, self.lang)
             parts.append(examples.reported(found, len(example.files) > 1, self.lang))
+            parts += self.mended(example)
         return "\n\n".join(parts)
 
     def reference(self, reference: Reference) -> str:

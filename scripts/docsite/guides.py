@@ -19,6 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 DOCS = ROOT / "docs"
 GUIDES = (
     "getting-started",
+    "fixes",
     "configuration",
     "commands",
     "suppressions-and-baseline",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from npulint.assemble.context import Context
 from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
@@ -58,7 +60,15 @@ def of_call(context: Context, module: Module, index: int, name: str) -> list[Fac
     if name == "tensorflow.log":
         of = "one_plus" if _one_plus(context, module, call) else "other"
         return [context.call_fact("call", name, module, index, of=of)]
+    if name == "torch.load":
+        return [context.call_fact("call", name, module, index, of=partial(_loaded, module, index))]
     return [context.call_fact("call", name, module, index)]
+
+
+def _loaded(module: Module, index: int) -> str:
+    from npulint.assemble.recognise.torch.checkpoints import content  # few ask
+
+    return content(module, index)
 
 
 def _one_plus(context: Context, module: Module, call: Call) -> bool:
@@ -101,10 +111,27 @@ def _imports(context: Context, module: Module) -> list[Fact]:
         name = record.module if record.name in ("", "*") else f"{record.module}.{record.name}"
         around = module.ancestors(record.block) if record.block else ()
         tried = any(module.blocks[b].kind in ("try", "except") for b in around)
-        attrs = {"star": "yes" if record.name == "*" else "no", "guarded": "yes" if tried else "no"}
+        attrs = {
+            "star": "yes" if record.name == "*" else "no",
+            "guarded": "yes" if tried else "no",
+            "used": lambda alias=record.alias: _used(context, module, alias),
+        }
         span = Span(record.line, record.column, record.line, record.end_column)
         found.append(Fact("import", name, module.path, span, attrs, None, context.around(module, record.block)))
     return found
+
+
+def _used(context: Context, module: Module, alias: str) -> str:
+    """Whether the file calls or mentions what an import gives; unknown where that has no name."""
+    if not alias or alias == "*":
+        return "unknown"
+    return "yes" if alias in context.once(("roots", module.path), lambda: _roots(module)) else "no"
+
+
+def _roots(module: Module) -> set[str]:
+    """The first names of all that a file calls or mentions."""
+    called = [call.callee.name for call in module.code.calls if isinstance(call.callee, Ref)]
+    return {name.partition(".")[0] for name in (*called, *(record.name for record in module.code.mentions))}
 
 
 def _mentions(context: Context, module: Module) -> list[Fact]:

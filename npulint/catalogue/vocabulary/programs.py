@@ -5,8 +5,8 @@ from __future__ import annotations
 from npulint.catalogue.vocabulary.words import ANY, FLAG, PURPOSE, Kind, Kinds, call, code, plain, words
 
 KINDS: Kinds = {
-    "import": code(star=FLAG, guarded=FLAG),
-    "call": call(in_train_loop=FLAG, on=ANY, trains_file=FLAG, passed=FLAG, of=words("one_plus other")),
+    "import": code(star=FLAG, guarded=FLAG, used=FLAG),
+    "call": call(in_train_loop=FLAG, on=ANY, trains_file=FLAG, passed=FLAG, of=words("one_plus state other")),
     "mention": code(passed=FLAG),
     "define": plain(what=words("function class lambda"), params=ANY),
     "option": call(),
@@ -14,6 +14,7 @@ KINDS: Kinds = {
     "optimizer": call(
         scaled=FLAG,
         distributed=FLAG,
+        alone=FLAG,
         what=words("tf keras npu torch"),
         family=words("stock npu apex_npu apex_gpu other"),
         fused=ANY,
@@ -23,6 +24,7 @@ KINDS: Kinds = {
         extra=ANY,
         amp=FLAG,
         scaler=FLAG,
+        called=words("dotted imported indirect"),
         replaced=FLAG,
     ),
     "train_step": call(
@@ -36,7 +38,7 @@ KINDS: Kinds = {
     ),
     "dynamic_shape": call(dims=ANY, inner=FLAG, written=ANY),
     "host_sync": call(written=ANY, timed=FLAG),
-    "device": call(gpu=FLAG, via=ANY, computed=FLAG, tower=FLAG),
+    "device": call(gpu=FLAG, via=ANY, computed=FLAG, tower=FLAG, written=words("literal computed elsewhere")),
     "distribution": call(
         stack=words("horovod tf.distribute npu tpu torch"),
         what=words(
@@ -79,6 +81,7 @@ KINDS: Kinds = {
             "tensorflow": ANY,
             "torch": ANY,
             "migration": words("none transfer manual agnostic left"),
+            "port": words("explicit transfer"),
         }
     ),
 }

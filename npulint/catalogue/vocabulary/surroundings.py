@@ -16,6 +16,7 @@ _LAUNCH = plain(
     along=ANY,
     size=ANY,
     short=ANY,
+    use_env=FLAG,
     target=words("npu gpu other unknown"),
 )
 
@@ -33,6 +34,7 @@ KINDS: Kinds = {
         refused=FLAG,
         allowed=ANY,
         value_ok=FLAG,
+        likely=ANY,
         left_on=FLAG,
         in_time=FLAG,
         clash=ANY,
@@ -62,10 +64,10 @@ KINDS: Kinds = {
         legal=ANY,
     ),
     "shell_problem": plain(variable=ANY, exported=FLAG, via=ANY),
-    "dependency": plain(version=ANY, via=ANY, torch=ANY, pairs=FLAG),
-    "package_index": plain(cuda=ANY, via=ANY),
+    "dependency": plain(version=ANY, build=ANY, via=ANY, torch=ANY, pairs=FLAG),
+    "package_index": plain(cuda=ANY, wheel=FLAG, via=ANY),
     "base_image": plain(cuda=FLAG, stage=ANY),
-    "mixlist_file": plain(valid=ANY),
+    "mixlist_file": plain(valid=ANY, used=words("yes no several")),
     "mixlist_problem": plain(detail=ANY),
     "mixlist_entry": plain(list=ANY, action=words("to-add to-remove"), known=FLAG, nearest=ANY),
 }

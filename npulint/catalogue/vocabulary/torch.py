@@ -14,6 +14,7 @@ KINDS: Kinds = {
         wrapped=words("yes sometimes no"),
         half=FLAG,
         scale=words("dynamic off static extreme missing unknown"),
+        scale_chosen=FLAG,
     ),
     "grad_scaler": call(
         device=words("cuda npu cpu unknown"),
@@ -31,8 +32,10 @@ KINDS: Kinds = {
         alternative=FLAG,
     ),
     "half_model": call(trained=FLAG),
-    "grad_clip": call(scaled=words("inside scaler unscaled no"), params=words("master model unknown")),
-    "mask_fill": code(fill=ANY, infinite=FLAG, half=FLAG),
+    "grad_clip": call(
+        scaled=words("inside scaler unscaled no"), params=words("master model unknown"), scaler=ANY, optimizer=ANY
+    ),
+    "mask_fill": code(fill=ANY, infinite=FLAG, half=FLAG, tensor=ANY),
     "npu_option": call(legal=FLAG, nearest=ANY, value_ok=FLAG, allowed=ANY),
     "export": call(model=words("device host unknown")),
     "spawn": call(jit=words("lost kept unset")),
@@ -42,6 +45,7 @@ KINDS: Kinds = {
         callee=ANY,
         runs=FLAG,
         beside=ANY,
+        torch=FLAG,
     ),
     "loader": call(
         callee=ANY,
@@ -77,6 +81,10 @@ KINDS: Kinds = {
         gpu_only=FLAG,
         op=ANY,
         use=words("apart compared shown properties field parsed read"),
+        subject=ANY,
+        move=words("name text none"),
+        within=ANY,
+        torch=FLAG,
     ),
     "early_binding": code(after=ANY),
     "late_move": call(by=words("npu cuda to"), line=ANY),
@@ -128,6 +136,7 @@ KINDS: Kinds = {
         exact=FLAG,
         mode=words("half interleave"),
         instead=ANY,
+        tensor=ANY,
     ),
     "fused_call": call(
         gradient=FLAG,

@@ -17,17 +17,17 @@ class Verb(msgspec.Struct, frozen=True):
 VERBS: dict[str, Verb] = {
     "rename": Verb(("to",)),
     "rename_part": Verb(("part", "to")),
-    "retext": Verb(("part", "to")),
+    "retext": Verb(("part", "to"), ("in",)),
     "argument": Verb(("name",), ("position", "value", "missing", "to")),
     "drop": Verb(("name",), ("position",)),
     "wrap": Verb(("with",)),
-    "replace": Verb(("with",)),
+    "replace": Verb(("with",), ("of",), {"of": ("arithmetic",)}),
     "value": Verb(("with",)),
-    "delete": Verb(("what",), ("name",), {"what": ("statement", "name", "line")}),
-    "insert": Verb(("text", "where"), (), {"where": ("before", "after", "imports")}),
-    "import": Verb(("what",), ("after",)),
+    "delete": Verb(("what",), ("name",), {"what": ("statement", "name", "line", "block")}),
+    "insert": Verb(("text", "where"), (), {"where": ("before", "after", "instead", "imports")}),
+    "import": Verb(("what",), ("after", "place"), {"place": ("first",)}),
     "export": Verb(("what",), (), {"what": ("variable",)}),
-    "mixlist": Verb(("operator",), ("list",), {"list": ("black-list", "white-list", "gray-list")}),
+    "mixlist": Verb(("operator",), ("list",), {"list": ("black-list", "white-list")}),
     "line_ends": Verb(("what",), (), {"what": ("lf",)}),
 }
 

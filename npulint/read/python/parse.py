@@ -12,7 +12,7 @@ from npulint.facts.code import Code
 from npulint.facts.model import Problem, Span
 from npulint.later import regex
 from npulint.read.python.light import is_relevant, read_lightly
-from npulint.read.python.python2 import modernised
+from npulint.read.python.python2 import ASYNC, modernised
 from npulint.read.python.walk import Walker
 
 # What no Python 3 file holds, wherever it stands ...
@@ -56,7 +56,16 @@ def _second_try(text: str, problem: Problem) -> tuple[Code, list[Problem]]:
             tree = ast.parse(newer)
     except (SyntaxError, RecursionError, MemoryError, ValueError):
         return Code(), [problem]
+    if ASYNC in newer:
+        _call_back(tree)
     return Walker(newer).walk(tree), [msgspec.structs.replace(problem, reason="python2-read", fatal=False)]
+
+
+def _call_back(tree: ast.Module) -> None:
+    """Give the keywords of calls that were renamed their own name again."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.keyword) and node.arg == ASYNC:
+            node.arg = "async"
 
 
 def _syntax_problem(error: SyntaxError, text: str, path: str) -> Problem:

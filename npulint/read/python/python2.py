@@ -15,6 +15,9 @@ from npulint.later import regex
 _NUMBER = regex(r"(?<![\w.])0([0-7]+)[lL]?(?![\w.])|(?<![\w.])((?:0[xX][0-9a-fA-F]+|\d+))[lL](?!\w)")
 _UNICODE_RAW = regex(r"(?<![\w])[uU][rR](?=[\"'])")
 _BACKQUOTES = regex(r"`([^`\n]*)`")
+ASYNC = "ASYNC"
+"""What stands for ``async`` where it is a name: as long, so that nothing moves."""
+
 _ASYNC = regex(r"\basync(?=\s*[=,):.])")
 # A colon after these begins a statement on the same line (``if x: print y``).
 _HEADS = ("if", "else", "elif", "for", "while", "try", "except", "finally", "with", "def", "class")
@@ -50,7 +53,7 @@ def _in_line(line: str) -> str:
     if "`" in line:
         line = _BACKQUOTES.sub(r"(\1)", line)
     line = _UNICODE_RAW.sub("r", line)
-    line = _ASYNC.sub("async_", line)
+    line = _ASYNC.sub(ASYNC, line)
     return line.replace("<>", "!=")
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from npulint.facts.model import Fact, Problem
 from npulint.later import regex
 from npulint.read.json_tree import Lines
-from npulint.read.requirement import cuda_index, requirement
+from npulint.read.requirement import build, cuda_index, requirement, wheel
 from npulint.read.shell.commands import Command, Parser
 from npulint.read.shell.lex import Lexer
 from npulint.read.shell.loops import rounds
@@ -304,15 +304,18 @@ class _Reader:
         for field in fields[2 : 2 + _PACKAGES]:
             found = cuda_index(field.text) if "/cu" in field.text else None
             if found:
-                self._fact("package_index", found[0], field.word.start, field.word.end, cuda=found[1], via=self._via)
+                where, address = field.word, found[0]
+                about = {"cuda": found[1], "wheel": wheel(address), "via": self._via}
+                self._fact("package_index", address, where.start, where.end, **about)
         for field in fields[2 : 2 + _PACKAGES]:
             option = field.text.startswith("-")
             if not skip and not option and field.known and "/" not in field.text and not field.text.endswith(".whl"):
                 named = requirement(field.text)
                 if named and named[0] != "":
                     where = field.word
-                    attrs = {"version": named[1], "via": self._via, "guarded": command.guarded}
-                    self._fact("dependency", named[0], where.start, where.end, **attrs)
+                    told: dict[str, Any] = {"version": named[1], "build": build(named[1])}
+                    told |= {"via": self._via, "guarded": command.guarded}
+                    self._fact("dependency", named[0], where.start, where.end, **told)
             skip = field.text in ("-r", "-c", "-i", "-f", "-t", "--index-url", "--extra-index-url", "--trusted-host")
             skip = skip or field.text in ("--requirement", "--find-links", "--target", "--timeout")
 

@@ -8,6 +8,7 @@ from npulint.report.html.assets import asset, icon, policy
 from npulint.report.html.charts import patterns
 from npulint.report.html.closing import run, silenced, unread
 from npulint.report.html.findings import findings
+from npulint.report.html.mended import mended
 from npulint.report.html.overview import overview
 from npulint.report.html.page import Page
 from npulint.report.html.programs import programs
@@ -27,6 +28,7 @@ def render(result: RunResult, view: View) -> str:
         ("overview", overview(page)),
         ("programs", programs(page)),
         ("findings", findings(page)),
+        ("fixed", mended(page)),
         ("silenced", silenced(page)),
         ("unread", unread(page)),
         ("run", run(page)),

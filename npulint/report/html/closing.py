@@ -7,7 +7,7 @@ from npulint.report.html.charts import SEVERITIES
 from npulint.report.html.markup import prose, section, table, words
 from npulint.report.html.overview import severities_by
 from npulint.report.html.page import Page
-from npulint.report.summary import reason
+from npulint.report.summary import fixable, reason
 from npulint.texts import count, say
 
 _ROWS = 2000  # of a table
@@ -74,6 +74,7 @@ def run(page: Page) -> str:
         ("read", summary.read),
         ("skipped", summary.skipped),
         ("findings", len(page.shown)),
+        *(() if page.view.mended is not None else fixable(page.result.findings).items()),
         ("hidden", summary.hidden),
         ("comments", summary.suppressed),
         ("known", summary.known),

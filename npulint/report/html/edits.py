@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from npulint.findings import Edit, Finding
-from npulint.lines import Lines
+from npulint.findings import Finding
+from npulint.report.changed import blocks as changed
 from npulint.report.html.markup import words
 from npulint.report.html.page import Page
 from npulint.texts import say
@@ -13,45 +13,14 @@ from npulint.texts import say
 _TALL = 40  # lines of a change that are shown
 
 
-def change(page: Page, one: Finding) -> str:
+def change(page: Page, finding: Finding) -> str:
     """The edits of a finding's fix; empty when it has none, or the lines they are about are not there."""
-    blocks = [
-        f'<p class="path">{page.place(path, first)}</p><pre class="diff"><code>{_diff(old, new)}</code></pre>'
-        for path, first, old, new in _blocks(one.fix.edits, page.view.lines)
+    found = [
+        f'<p class="path">{page.place(one.path, one.line)}</p>'
+        f'<pre class="diff"><code>{_diff(one.old, one.new)}</code></pre>'
+        for one in changed(finding.fix.edits, page.view.lines)
     ]
-    return f'<div class="edits"><h5>{say(page.lang, "html.edits")}</h5>{"".join(blocks)}</div>' if blocks else ""
-
-
-def _blocks(edits: Sequence[Edit], lines: Lines) -> list[tuple[str, int, list[str], list[str]]]:
-    """Path, first line, lines before and lines after, of edits that touch each other one."""
-    groups: list[list[Edit]] = []
-    for edit in sorted(edits, key=lambda edit: (edit.path, edit.span)):
-        last = groups[-1][-1] if groups else None
-        if last is not None and last.path == edit.path and edit.span.line <= last.span.end_line:
-            groups[-1].append(edit)
-        else:
-            groups.append([edit])
-    blocks = []
-    for group in groups:
-        first, end = group[0].span.line, max(edit.span.end_line for edit in group)
-        source = lines(group[0].path)
-        if not 0 < first <= end <= max(len(source), 1):
-            continue
-        old = list(source[first - 1 : end]) or [""]
-        blocks.append((group[0].path, first, old, _edited(old, group, first)))
-    return blocks
-
-
-def _edited(old: Sequence[str], group: Sequence[Edit], first: int) -> list[str]:
-    starts = [0]
-    for line in old:
-        starts.append(starts[-1] + len(line) + 1)
-    text = "\n".join(old)
-    for edit in reversed(group):
-        begin = starts[edit.span.line - first] + edit.span.column - 1
-        end = starts[edit.span.end_line - first] + edit.span.end_column - 1
-        text = text[:begin] + edit.text + text[max(begin, end) :]
-    return text.split("\n")
+    return f'<div class="edits"><h5>{say(page.lang, "html.edits")}</h5>{"".join(found)}</div>' if found else ""
 
 
 def _diff(old: Sequence[str], new: Sequence[str]) -> str:

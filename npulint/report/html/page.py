@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from npulint.facts.model import Span
 from npulint.findings import Evidence, Finding, RunResult
@@ -10,6 +11,9 @@ from npulint.report.html.markup import Paths, attribute, identifier, words
 from npulint.report.html.source import line_of
 from npulint.report.view import View, visible
 from npulint.settings import RANK
+
+if TYPE_CHECKING:
+    from npulint.fix.model import Mended
 
 CARDS = 20_000  # findings that are on the page; more make it too large to use
 
@@ -23,7 +27,7 @@ class Page:
         self.lang = view.lang
         self.shown = visible(result, view)
         self.carried = _gravest(self.shown)
-        self.paths = Paths(_paths(result))
+        self.paths = Paths(_paths(result, view.mended))
         self._ids: list[str] = []
         self._at: dict[tuple[str, str, Span], str] = {}
         taken: set[str] = set()
@@ -69,7 +73,7 @@ def _gravest(findings: Sequence[Finding]) -> list[Finding]:
     return [findings[index] for index in sorted(order[:CARDS])]
 
 
-def _paths(result: RunResult) -> set[str]:
+def _paths(result: RunResult, mended: Mended | None) -> set[str]:
     found = {one.path for one in result.findings} | {one.finding.path for one in result.silenced}
     found |= {place.path for one in result.findings for place in one.related}
     found |= {edit.path for one in result.findings for edit in one.fix.edits}
@@ -78,4 +82,6 @@ def _paths(result: RunResult) -> set[str]:
         found.add(program.entry)
         found |= {item.evidence.path for item in program.checklist if item.evidence is not None}
         found |= {failure.path for item in program.checklist for failure in item.failures}
+    if mended is not None:
+        found |= {one.path for one in mended.fixed} | {one.path for one in mended.refused}
     return found

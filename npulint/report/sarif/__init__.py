@@ -16,7 +16,7 @@ from npulint import __version__
 from npulint.facts.model import Problem
 from npulint.findings import Finding, RunResult, Silenced
 from npulint.later import regex
-from npulint.report.json import encodable, summary_record
+from npulint.report.json import encodable, mended_records, summary_record
 from npulint.report.sarif.places import ROOT, artifact, region
 from npulint.report.sarif.results import Writer
 from npulint.report.sarif.rules import rules
@@ -55,7 +55,7 @@ def _run(result: RunResult, view: View) -> dict[str, Any]:
         "originalUriBaseIds": {ROOT: {"description": {"text": say(view.lang, "sarif.root")}}},
         "invocations": [_invocation(result, len(entries) - len(kept), view)],
         "results": [writer.result(finding, silenced) for finding, silenced in kept],
-        "properties": {"summary": summary_record(result, shown, view), "target": result.target},
+        "properties": {"summary": summary_record(result, shown, view), "target": result.target, **mended_records(view)},
     }
 
 

@@ -93,7 +93,8 @@ def _device(context: Context, module: Module, index: int, name: str) -> list[Fac
     if value is None:
         return []
     known = context.known(module, value, call)
-    texts = [str(v) for v in known.values if isinstance(v, str)] or _texts(context, module, value, 0)
+    literal = _texts(context, module, value, 0)
+    texts = [str(v) for v in known.values if isinstance(v, str)] or literal
     if not texts:
         return []
     text = " / ".join(texts)
@@ -106,6 +107,11 @@ def _device(context: Context, module: Module, index: int, name: str) -> list[Fac
             gpu="yes" if _GPU.search(text) else "no",
             via=name,
             computed="no" if known.exact else "yes",
+            written="literal"
+            if isinstance(value, Const)
+            else "computed"
+            if _GPU.search(" ".join(literal))
+            else "elsewhere",
             tower=lambda: repeated(context, module, index, name),
         )
     ]

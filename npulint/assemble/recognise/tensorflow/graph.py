@@ -5,6 +5,7 @@ from __future__ import annotations
 from npulint.assemble.context import Context
 from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
+from npulint.assemble.recognise.tensorflow.summed import described, sum_of
 from npulint.facts.code import Const, Items, Op, Ref, Result, Value
 from npulint.facts.model import Fact
 from npulint.later import regex
@@ -77,7 +78,16 @@ def of_call(context: Context, module: Module, index: int, name: str) -> list[Fac
         kind = k_kind(context, module, index)
         if kind == "tensor":
             found.append(context.call_fact("dynamic_shape", name, module, index, inner="yes", dims="k"))
-        found.append(context.call_fact("top_k", name, module, index, k=kind, words=lambda: _k_words(module, index)))
+        found += _top_k(context, module, index, name, kind)
+    return found
+
+
+def _top_k(context: Context, module: Module, index: int, name: str, kind: str) -> list[Fact]:
+    """The ``top_k`` fact, and a ``top_k_sum`` at the call that sums its values where they are computed."""
+    use = described(context, module, index) if kind == "tensor" else {"summed": "unknown"}
+    found = [context.call_fact("top_k", name, module, index, k=kind, words=lambda: _k_words(module, index), **use)]
+    if use["summed"] == "direct":
+        found.append(context.call_fact("top_k_sum", name, module, sum_of(context, module, index), **use))
     return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from npulint.assemble.context import Context
 from npulint.assemble.module import Module
-from npulint.facts.code import Const, Items, Op, Ref, Value
+from npulint.facts.code import Const, Items, Op, Ref, Result, Value
 from npulint.facts.model import Fact
 
 _APPENDING = {
@@ -25,7 +25,20 @@ def of_call(context: Context, module: Module, index: int, name: str) -> list[Fac
     given = [*call.args[:1], *(v for k, v in call.keywords if k == _APPENDING[name])]
     listed = given[0].name if given and isinstance(given[0], Ref) else ""
     read = listed and any(_reads_end(v, listed, 0) for v in _after(module, call.block, call.end_line))
-    return [context.call_fact("hooks", name, module, index, list=listed, read_from_end="yes" if read else "no")]
+    kept = any(_holds(value, Result(index)) for value in _after(module, call.block, call.line - 1))
+    answers = {"read_from_end": "yes" if read else "no", "kept": "yes" if kept else "no"}
+    return [context.call_fact("hooks", name, module, index, list=listed, **answers)]
+
+
+def _holds(value: Value, part: Value) -> bool:
+    """Whether an expression is, or holds in a display or operation, another one."""
+    queue = [value]
+    while queue:
+        one = queue.pop()
+        if one == part:
+            return True
+        queue += one.operands if isinstance(one, Op) else one.items if isinstance(one, Items) else ()
+    return False
 
 
 def _after(module: Module, block: int, line: int) -> list[Value]:

@@ -62,8 +62,51 @@ def of_call(context: Context, module: Module, index: int, name: str) -> list[Fac
     if name == OPTIMIZE_LOSS:
         return _named_optimizer(context, module, index)
     if name.startswith(ROOTS) and _OPTIMIZER.match(name) and name.rpartition(".")[2] not in DISTRIBUTED:
-        return [context.call_fact("optimizer", name, module, index, what="keras" if ".keras." in name else "tf")]
+        return [_optimizer(context, module, index, name, "keras" if ".keras." in name else "tf")]
     return _own_optimizer(context, module, index, name) if _OWN.search(name) else []
+
+
+def _optimizer(context: Context, module: Module, index: int, name: str, what: str) -> Fact:
+    """The fact of a constructor, with what its optimizer is handed to."""
+
+    def handed_to(wrappers: tuple[str, ...]) -> str:
+        known, unsure = context.once(("wrapped", wrappers), lambda: _wrapped(context, wrappers))
+        return "yes" if (module.path, index) in known else "unknown" if unsure else "no"
+
+    return context.call_fact(
+        "optimizer",
+        name,
+        module,
+        index,
+        what=what,
+        scaled=lambda: handed_to(LOSS_SCALE_OPTIMIZERS),
+        distributed=lambda: handed_to(DISTRIBUTED),
+        alone=lambda: "yes" if _alone(context, module, index) else "no",
+    )
+
+
+def _alone(context: Context, module: Module, index: int) -> bool:
+    """Whether no other optimizer is made in the same function, perhaps in another branch."""
+    function = module.function_of(module.code.calls[index].block)
+    return not any(
+        wants(name) and at != index and module.function_of(module.code.calls[at].block) == function
+        for at, name in enumerate(context.names.of_calls(module))
+    )
+
+
+def _wrapped(context: Context, wrappers: tuple[str, ...]) -> tuple[set[tuple[str, int]], bool]:
+    """The constructors whose optimizers some wrappers get, directly or wrapped already, and whether a wrapper gets one
+    that cannot be told."""
+    known: set[tuple[str, int]] = set()
+    unsure = False
+    for module in context.project.modules.values():
+        for index in module.calls_of(*wrappers):
+            call = module.code.calls[index]
+            inner = argument(call, "opt", 0) or argument(call, "optimizer", 0)
+            found = [] if inner is None else layers(context, module, inner, call)
+            known.update((home.path, at) for (home, at), _ in found)
+            unsure = unsure or not found
+    return known, unsure
 
 
 def _named_optimizer(context: Context, module: Module, index: int) -> list[Fact]:
@@ -92,7 +135,7 @@ def _own_optimizer(context: Context, module: Module, index: int, name: str) -> l
     bases = [context.names.of_value(home, base, record.parent, record.line) for base in record.bases]
     if not any(_OPTIMIZER.match(base) for base in bases):
         return []
-    return [context.call_fact("optimizer", name, module, index, what="tf")]
+    return [_optimizer(context, module, index, name, "tf")]
 
 
 def layers(context: Context, module: Module, value: Value, call: Call) -> list[tuple[Site, str]]:

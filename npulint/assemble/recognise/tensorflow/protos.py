@@ -8,7 +8,7 @@ from collections import defaultdict
 from npulint.assemble.context import Context
 from npulint.assemble.flow import Site, argument
 from npulint.assemble.module import Module
-from npulint.facts.code import Bind, Op, Ref, Result, Value
+from npulint.facts.code import Bind, Call, Op, Ref, Result, Value
 from npulint.facts.model import Fact
 from npulint.facts.values import Known
 
@@ -43,8 +43,9 @@ def protos_of(context: Context) -> Protos:
 
 
 def of_module(context: Context, module: Module) -> list[Fact]:
-    """``npu_optimizer`` facts."""
-    return protos_of(context).facts(module)
+    """``npu_optimizer`` and ``custom_optimizer_name`` facts."""
+    protos = protos_of(context)
+    return [*protos.facts(module), *protos.names(module)]
 
 
 class Protos:
@@ -146,8 +147,24 @@ class Protos:
                 "memory_optimization": _switch(protos, "memory_optimization"),
                 "helper": "yes" if helpers - {"NPURunConfig"} else "no",
                 "run_config": "yes" if "NPURunConfig" in helpers else "no",
+                "target": lambda at=site[1]: _target(module, at),
+                "rewriter": _rewriter(module.code.calls[site[1]]),
             }
             found.append(self.context.call_fact("npu_optimizer", name, module, site[1], **attrs))
+        return found
+
+    def names(self, module: Module) -> list[Fact]:
+        """``custom_optimizer_name`` facts: where the optimizers that a module makes get their names."""
+        found = []
+        for key, bind in self.context.once(("names", module.path), lambda: self._named(module)).items():
+            if key in self.entries:
+                name = self.context.known(module, bind.value, bind).single
+                spelled = _spelling(name if isinstance(name, str) else "?")
+                found.append(
+                    self.context.bind_fact(
+                        "custom_optimizer_name", str(name), module, bind, spelling=spelled, target=bind.target[:-5]
+                    )
+                )
         return found
 
     def _name(self, module: Module, site: Site) -> str:
@@ -169,6 +186,19 @@ class Protos:
                     for site in self.context.flow.sites(module, Ref(target[:-5]), bind.block, bind.line):
                         found.setdefault(site_key(site), bind)
         return found
+
+
+def _target(module: Module, index: int) -> str:
+    """The one name that the result of a call gets, as written."""
+    given = [bind.target for bind in module.code.binds if bind.value == Result(index)]
+    return given[0] if len(given) == 1 and "[" not in given[0] and "(" not in given[0] else "unknown"
+
+
+def _rewriter(call: Call) -> str:
+    """The rewriter options to which the call adds an optimizer, as written."""
+    written = call.callee.name if isinstance(call.callee, Ref) else ""
+    rewriter = written.removesuffix(".custom_optimizers.add")
+    return rewriter if rewriter != written and "(" not in rewriter else "unknown"
 
 
 def _spelling(name: str) -> str:

@@ -8,7 +8,7 @@ from npulint.assemble.context import Context
 from npulint.assemble.flow import Site
 from npulint.assemble.recognise.tensorflow.protos import site_key
 from npulint.data.options import arguments, option
-from npulint.facts.code import Op, Value
+from npulint.facts.code import Const, Op, Value
 from npulint.facts.model import Fact, Span
 from npulint.facts.values import NOTHING, Known
 
@@ -59,7 +59,13 @@ def argument_fact(context: Context, site: Site, key: str, value: Value, place: i
     span = Span(*(written or (call.line, call.column, call.end_line, call.end_column)))
     known = (lambda: _made_by(context, site, value)) if _is_object(key) else lambda: context.known(module, value, call)
     around = context.around(module, call.block)
-    return Fact("setting", key, module.path, span, {"field": "", "value": known, **attrs}, None, around)
+    own = {"field": "", "value": known, "key": key.rpartition(".")[2], "literal": _literal(value)}
+    return Fact("setting", key, module.path, span, {**own, **attrs}, None, around)
+
+
+def _literal(value: Value) -> str:
+    """Whether the value stands there as it is."""
+    return "yes" if isinstance(value, Const) else "no"
 
 
 def _is_object(key: str) -> bool:

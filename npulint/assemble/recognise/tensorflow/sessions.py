@@ -14,7 +14,7 @@ from npulint.facts.code import Const, Op, Result, Value
 from npulint.facts.model import Fact
 from npulint.later import regex
 
-# Constructor -> (keyword of the config, position; -1: keyword only).
+# Constructor -> (keyword of the config, its position).
 SESSIONS = {
     "tensorflow.Session": ("config", 2),
     "tensorflow.InteractiveSession": ("config", 2),
@@ -26,15 +26,15 @@ SESSIONS = {
     "tensorflow.train.Supervisor().managed_session": ("config", 1),
     "tensorflow.train.Supervisor().prepare_or_wait_for_session": ("config", 1),
     "tensorflow.train.Supervisor().PrepareSession": ("config", 1),
-    "tensorflow.train.SessionManager().prepare_session": ("config", -1),
-    "tensorflow.train.SessionManager().recover_session": ("config", -1),
+    "tensorflow.train.SessionManager().prepare_session": ("config", 7),
+    "tensorflow.train.SessionManager().recover_session": ("config", 6),
     "tensorflow.train.SessionManager().wait_for_session": ("config", 1),
-    "tensorflow.contrib.slim.learning.train": ("session_config", -1),
-    "tensorflow.contrib.training.train": ("config", -1),
-    "tensorflow.contrib.training.evaluate_once": ("config", -1),
-    "tensorflow.contrib.training.evaluate_repeatedly": ("config", -1),
-    "tensorflow.contrib.slim.evaluation.evaluate_once": ("session_config", -1),
-    "tensorflow.contrib.slim.evaluation.evaluation_loop": ("session_config", -1),
+    "tensorflow.contrib.slim.learning.train": ("session_config", 22),
+    "tensorflow.contrib.training.train": ("config", 9),
+    "tensorflow.contrib.training.evaluate_once": ("config", 8),
+    "tensorflow.contrib.training.evaluate_repeatedly": ("config", 9),
+    "tensorflow.contrib.slim.evaluation.evaluate_once": ("session_config", 13),
+    "tensorflow.contrib.slim.evaluation.evaluation_loop": ("session_config", 16),
 }
 _MONITORED = "tensorflow.train.MonitoredSession"
 _CANNED = regex(r"^tensorflow\.estimator\.(?:DNN|Linear|Baseline|BoostedTrees)\w*(?:Classifier|Regressor|Estimator)$")
@@ -82,7 +82,18 @@ class Sessions:
         npu, config = ("unknown", "unknown") if value is None and starred else self._npu(module, value, index)
         role = purpose(module, call.block)
         ends = partial(closed, self.context, module, index, name)
-        return self.context.call_fact("session", name, module, index, npu=npu, config=config, purpose=role, closed=ends)
+        return self.context.call_fact(
+            "session",
+            name,
+            module,
+            index,
+            npu=npu,
+            config=config,
+            purpose=role,
+            closed=ends,
+            keyword=keyword,
+            position=str(position),
+        )
 
     def _npu(self, module: Module, value: Value | None, index: int) -> tuple[str, str]:
         """(reaches the NPU: yes/no/unknown, where the config comes from: none/local/unknown)."""

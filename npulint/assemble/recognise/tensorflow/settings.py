@@ -8,11 +8,13 @@ from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
 from npulint.assemble.recognise.tensorflow.protos import Protos, protos_of
 from npulint.assemble.recognise.tensorflow.run_configs import HOLDERS, argument_fact, run_config_settings
-from npulint.facts.code import Bind, Const, Ref, Table, Value
+from npulint.facts.code import Bind, Call, Const, Ref, Result, Table, Value
 from npulint.facts.model import Fact
 from npulint.later import regex
 
 _MAP = regex(r"^(?P<root>.+)\.parameter_map\[(?P<key>[^\]]*)\]\.(?P<field>\w+)$")
+_PLAIN = regex(r"^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*$")
+_ENCODERS = frozenset(("as_bytes", "bytes", "as_text", "str"))
 _NPU_OPTIONS = regex(r"^(?P<root>.+?)(?:\.npu_device)?\.global_options\(\)\.(?P<key>[\w.]+)$")
 _PROTO_FIELDS = ("rewrite_options", "optimizer_options", "gpu_options")
 _PROTO_DIRECT = frozenset(("allow_soft_placement", "log_device_placement"))
@@ -56,10 +58,13 @@ def _assigned(context: Context, protos: Protos, module: Module, target: str, bin
             field=match["field"],
             entry=entry,
             text="yes" if _is_text(bind.value) else "no",
+            key=key,
+            root=match["root"] if _PLAIN.match(match["root"]) else "unknown",
+            literal=_literal(module, bind.value),
         )
     match = _NPU_OPTIONS.match(target) if ".global_options()." in target else None
     if match:
-        return context.bind_fact("setting", match["key"], module, bind, via="npu_options")
+        return _npu_option(context, match["key"], module, bind)
     head, _, last = target.rpartition(".")
     holder = head.rpartition(".")[2]
     if holder in _PROTO_FIELDS:
@@ -72,10 +77,28 @@ def _assigned(context: Context, protos: Protos, module: Module, target: str, bin
     )
     if meaning.startswith("npu_device.") and "global_options()" in meaning and root:
         inner = meaning.partition("global_options()")[2].strip(".")
-        return context.bind_fact("setting", f"{inner}.{last}".strip("."), module, bind, via="npu_options")
+        return _npu_option(context, f"{inner}.{last}".strip("."), module, bind)
     if last in _PROTO_DIRECT and "ConfigProto" in meaning:
         return context.bind_fact("setting", f"config_proto.{last}", module, bind, via="proto")
     return None
+
+
+def _npu_option(context: Context, name: str, module: Module, bind: Bind) -> Fact:
+    key = name.rpartition(".")[2]
+    return context.bind_fact("setting", name, module, bind, via="npu_options", key=key, literal=_literal(module, bind.value))
+
+
+def _literal(module: Module, value: Value) -> str:
+    """Whether the value stands there as it is, at most encoded."""
+    if isinstance(value, Result):
+        call = module.code.calls[value.call]
+        encodes = isinstance(call.callee, Ref) and call.callee.name.rpartition(".")[2] in _ENCODERS
+        return "yes" if encodes and _constant(call) else "no"
+    return "yes" if isinstance(value, Const) else "no"
+
+
+def _constant(call: Call) -> bool:
+    return bool(call.args) and isinstance(call.args[0], Const)
 
 
 def _is_text(value: Value) -> bool:

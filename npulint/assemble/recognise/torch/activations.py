@@ -37,8 +37,26 @@ def written_out(context: Context, ops: Operations, function: int) -> list[Fact]:
         if name:
             kind = "quick_gelu" if name == "quick_gelu" else "activation"
             attrs = {"confidence": "shape", "guarded": "no", "returned": "no", "conditions": ""}
-            return [context.call_fact("affinity", kind, ops.module, call, form=name, instead=_FUNCTION[name], **attrs)]
+            attrs |= {"form": name, "instead": _FUNCTION[name], "tensor": _tensor(ops, function, at.value, call)}
+            return [context.call_fact("affinity", kind, ops.module, call, **attrs)]
     return []
+
+
+def _tensor(ops: Operations, function: int, formula: Value, call: int) -> str:
+    """The tensor as written, where the formula is the whole of a value, has its call in it, and no other name; else
+    unknown."""
+    if not any(root.value is formula for root in ops.roots(function)):
+        return "unknown"
+    names, calls, stack = set(), [], [formula]
+    while stack:
+        value = stack.pop()
+        if isinstance(value, Ref):
+            names.add(value.name)
+        elif isinstance(value, Result):
+            calls.append(value.call)
+        elif isinstance(value, Op):
+            stack += value.operands
+    return names.pop() if len(names) == 1 and calls == [call] else "unknown"
 
 
 def _gate(ops: Operations, inputs: tuple[Value, ...], at: At) -> tuple[str, int]:

@@ -51,6 +51,7 @@ def _initialize(context: Context, module: Module, index: int) -> Fact:
         wrapped=lambda: _wrapped(context, module, model, call),
         half=lambda: _halved_before(context, module, model, call),
         scale=lambda: _loss_scale(context, module, call),
+        scale_chosen=lambda: _is_chosen(context, module, call),
     )
 
 
@@ -80,6 +81,12 @@ def _loss_scale(context: Context, module: Module, call: Call) -> str:
     if isinstance(single, bool):
         return "unknown"
     return "off" if single == 1 else "extreme" if single >= _EXTREME else "static"
+
+
+def _is_chosen(context: Context, module: Module, call: Call) -> str:
+    """Whether an option, a parameter or a variable of the environment decides the loss scale."""
+    value = argument(call, "loss_scale", -1)
+    return "no" if value is None or not context.known(module, value, call).symbol else "yes"
 
 
 def _family(context: Context, module: Module, value: Value | None, call: Call) -> str:

@@ -9,6 +9,7 @@ import msgspec
 from npulint.assemble.context import Context
 from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
+from npulint.assemble.recognise.torch.device_moves import imports_torch
 from npulint.facts.code import Bind, Call, Const, Op, Ref, Result, Table, Value
 from npulint.facts.model import Fact, Span
 from npulint.later import regex
@@ -90,6 +91,7 @@ def _fact(context: Context, origin: Origin, callee: str, runs: str, among: list[
         "callee": callee,
         "runs": runs,
         "beside": " ".join(sorted(texts - {_family(origin.text)})),
+        "torch": imports_torch(origin.module),
     }
     around = context.around(origin.module, origin.block)
     return Fact("backend", _family(origin.text), origin.module.path, origin.span, dict(attrs), None, around)

@@ -7,7 +7,7 @@ from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
 from npulint.assemble.recognise.torch.backward import scale_block
 from npulint.assemble.recognise.torch.origin import is_model, receiver
-from npulint.facts.code import Call, Result
+from npulint.facts.code import Call, Ref, Result, Value
 from npulint.facts.model import Fact
 
 _CLIPS = frozenset(f"torch.nn.utils.{name}" for name in ("clip_grad_norm_", "clip_grad_norm", "clip_grad_value_"))
@@ -37,6 +37,8 @@ def _clip(context: Context, module: Module, index: int, name: str) -> Fact:
         index,
         scaled=lambda: _clipped(context, module, call),
         params=lambda: _clipped_parameters(context, module, call),
+        scaler=lambda: _stepped(context, module, call)[0],
+        optimizer=lambda: _optimizer(context, module, call),
     )
 
 
@@ -70,3 +72,45 @@ def _clipped_parameters(context: Context, module: Module, call: Call) -> str:
         ):
             return "model"
     return "unknown"
+
+
+_UNKNOWN = "unknown"
+
+
+def _optimizer(context: Context, module: Module, call: Call) -> str:
+    """The optimizer whose gradients are clipped, as written where it is certain: that of apex's master_params or
+    scale_loss, or the one that a scaler steps next."""
+    value = argument(call, "parameters", 0)
+    if isinstance(value, Result) and module.written(value.call) == "master_params":
+        return _named(argument(module.code.calls[value.call], "optimizer", 0))
+    function = module.function_of(call.block)
+    scaled = [
+        _named(argument(module.code.calls[index], "optimizers", 1))
+        for index in module.calls_in.get(function, ())
+        if module.written(index) == "scale_loss"
+    ]
+    if scaled:
+        return scaled[0] if len(set(scaled)) == 1 else _UNKNOWN
+    return _stepped(context, module, call)[1]
+
+
+def _stepped(context: Context, module: Module, call: Call) -> tuple[str, str]:
+    """The scaler and the optimizer that it steps after the clipping, as written; unknown where there are several, or
+    where other gradients have been clipped since the last step."""
+    first = 0
+    found: list[tuple[str, str]] = []
+    for index in module.calls_in.get(module.function_of(call.block), ()):
+        other, last = module.code.calls[index], module.written(index)
+        if other.line < call.line:
+            clips = last.startswith("clip_grad_")
+            first = 0 if last in ("step", "backward") else first + clips
+        elif last == "backward" and other.line > call.line:
+            break
+        elif last == "step" and other.args:
+            found.append((_named(receiver(other)), _named(other.args[0])))
+    known = first == 0 and len(set(found)) == 1 and "scaler" in found[0][0].lower() and _UNKNOWN not in found[0]
+    return found[0] if known else (_UNKNOWN, _UNKNOWN)
+
+
+def _named(value: Value | None) -> str:
+    return value.name if isinstance(value, Ref) else _UNKNOWN

@@ -38,8 +38,8 @@ def tests(context: Context, module: Module) -> Iterator[Fact]:
         text = _text(call.args[0]) if call.args else ""
         subject = _receiver(call.callee)
         if text and subject is not None:
-            of = _subject(module, subject)
-            yield context.call_fact("cuda", text, module, index, **_compared(of, [text]))
+            attrs = {**_compared(_subject(module, subject), [text]), "subject": _written(subject), "within": "0"}
+            yield context.call_fact("cuda", text, module, index, **attrs)
 
 
 def capability(context: Context, module: Module, index: int, name: str) -> list[Fact]:
@@ -85,10 +85,12 @@ def _compare(context: Context, module: Module, note: Note, value: Op) -> Iterato
         cuda = next((text for text in texts if _TEXT.match(text) or text.lower() == "nccl"), "")
         if cuda:
             of = "backend" if cuda.lower() == "nccl" else _subject(module, subject)
-            lets = partial(_lets_cuda_in, context, module, note.line, note.value)
-            yield context.note_fact(
-                "cuda", cuda, module, note, **(_compared(of, texts) | {"gpu_only": lets}), op=value.op
-            )
+            attrs = _compared(of, texts)
+            attrs["gpu_only"] = partial(_lets_cuda_in, context, module, note.line, note.value)
+            attrs["subject"] = _written(subject)
+            if isinstance(text_side, Ref):
+                attrs.pop("within")
+            yield context.note_fact("cuda", cuda, module, note, **attrs, op=value.op)
             return
 
 
@@ -120,8 +122,9 @@ def _compared(of: str, texts: list[str]) -> dict[str, object]:
         "of": of,
         "covered": "no" if of in ("tensor", "type", "backend") else "unknown",
         "breaks": "no",
-        "beside_npu": "yes" if any(_NPU.match(text) for text in texts) else "no",
+        "beside_npu": "yes" if any(_NPU.match(text) or text.lower() == "hccl" for text in texts) else "no",
         "gpu_only": "no",
+        "within": "value",
     }
 
 

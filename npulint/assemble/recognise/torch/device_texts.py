@@ -34,6 +34,8 @@ _POSITIONS = {
     "torch.Generator": 0,
     "torch.amp.GradScaler": 0,
     "torch.get_device_module": 0,
+    "torch.distributed.init_device_mesh": 0,
+    "torch.distributed.device_mesh.init_device_mesh": 0,
 }
 _TENSOR_METHOD = regex(r"\.(?:new_\w+|to|to_empty)$")
 _MOVES = frozenset(("to", "to_empty"))
@@ -43,6 +45,13 @@ _OPTIONS = {
     "DEFINE_string": ("default", 1),
     "DEFINE_enum": ("default", 1),
     "option": ("default", -1),
+}
+# Where the values stand that an option may have.
+_CHOOSING = {
+    "add_argument": "default choices",
+    "DEFINE_string": "default 1",
+    "DEFINE_enum": "default 1 enum_values 2",
+    "option": "default type",
 }
 _FOREIGN = ("numba.", "cupy.", "pycuda.", "jax.", "tensorflow.", "mxnet.", "paddle.", "mindspore.", "chainer.")
 _INDEX = regex(r"^(?:\w+[._])?(?:rank|local_rank|gpu|gpu_id|device_id|dev_id)$", re.IGNORECASE)
@@ -190,7 +199,7 @@ def _keyword(context: Context, module: Module, index: int, value: Value, key: st
     makes = name.startswith("torch.") and not name.startswith(("torch.autocast", "torch.amp"))
     sure = "yes" if makes or _TENSOR_METHOD.search(name) else "unknown"
     attrs = _attrs(context, module, value, call.block, call.line, text, f"{key}=", sure)
-    attrs["callee"] = name
+    attrs["callee"], attrs["within"] = name, key
     fact = context.call_fact("cuda", text, module, index, **attrs)
     last = call.end_line > call.line and call.keywords[-1][1] is value
     yield at_end(fact, len(f'{key}="{text}")')) if last else fact
@@ -216,7 +225,7 @@ def _placed(context: Context, module: Module, index: int, name: str) -> Iterator
     text = device_text(module, value) if value is not None else ""
     if value is not None and text:
         attrs = _attrs(context, module, value, call.block, call.line, text, name, "yes")
-        yield context.call_fact("cuda", text, module, index, **attrs, callee=name)
+        yield context.call_fact("cuda", text, module, index, **attrs, callee=name, within=str(at))
 
 
 def _passed(context: Context, module: Module, index: int, position: int) -> Iterator[Fact]:
@@ -225,12 +234,13 @@ def _passed(context: Context, module: Module, index: int, position: int) -> Iter
     value = call.args[position]
     text = str(value.value) if isinstance(value, Const) else ""
     if TENSOR_TYPE.match(text) and module.written(index) in _TYPED:
-        yield context.call_fact("cuda", text, module, index, form="type", covered=_type_covered(text), breaks="yes")
+        typed = {"form": "type", "covered": _type_covered(text), "breaks": "yes", "within": str(position)}
+        yield context.call_fact("cuda", text, module, index, **typed)
     elif _PLAIN.match(text):
         name = context.names.of_call(module, index)
         if _takes_device(context, name, position):
             attrs = _attrs(context, module, value, call.block, call.line, text, "argument", "unknown")
-            yield context.call_fact("cuda", text, module, index, **attrs, callee=name)
+            yield context.call_fact("cuda", text, module, index, **attrs, callee=name, within=str(position))
 
 
 def _type_covered(text: str) -> str:
@@ -258,12 +268,14 @@ def _move(context: Context, module: Module, index: int, call: Call) -> Iterator[
     text = device_text(module, value)
     if text:
         attrs = _attrs(context, module, value, call.block, call.line, text, ".to", "yes")
-        yield context.call_fact("cuda", text, module, index, **attrs, callee=".to")
+        yield context.call_fact("cuda", text, module, index, **attrs, callee=".to", within="0")
         return
     number = isinstance(value, Const) and isinstance(value.value, int) and not isinstance(value.value, bool)
     if (number or (isinstance(value, Ref) and _INDEX.match(value.name))) and len(call.args) == 1:
         said = str(value.value) if isinstance(value, Const) else value.name if isinstance(value, Ref) else "?"
-        yield context.call_fact("cuda", said, module, index, form="index", position=".to", breaks="unknown")
+        subject = "number" if number else "name"
+        attrs = {"form": "index", "position": ".to", "breaks": "unknown", "subject": subject}
+        yield context.call_fact("cuda", said, module, index, **attrs)
 
 
 def _option(context: Context, module: Module, index: int, written: str) -> Iterator[Fact]:
@@ -279,7 +291,7 @@ def _option(context: Context, module: Module, index: int, written: str) -> Itera
     attrs = _attrs(context, module, value, call.block, call.line, text, "option", "yes")
     if _offers_npu(context, module, call, names):
         attrs["beside_npu"] = "yes"
-    yield context.call_fact("cuda", text, module, index, **attrs, callee=written)
+    yield context.call_fact("cuda", text, module, index, **attrs, callee=written, within=_CHOOSING[written])
 
 
 def _offers_npu(context: Context, module: Module, call: Call, names: list[str]) -> bool:
@@ -308,6 +320,7 @@ def _assigned(context: Context, module: Module) -> Iterator[Fact]:
         if named:
             attrs = _attrs(context, module, value, bind.block, bind.line, text, bind.target, "yes")
             attrs.pop("value")
+            attrs["within"] = "value"
             yield context.bind_fact("cuda", text, module, bind, **attrs)
 
 
@@ -320,7 +333,7 @@ def _defaults(context: Context, module: Module) -> Iterator[Fact]:
             text = device_text(module, value)
             if text and (":" in text or is_device_name(name)):
                 attrs = _attrs(context, module, value, record.parent, record.line, text, f"{name}=", "unknown")
-                attrs["position"] = "default"
+                attrs["position"], attrs["within"] = "default", name
                 span = Span(record.line, 1, record.line, 1)
                 yield Fact("cuda", text, module.path, span, attrs, None, context.around(module, record.parent))
 
@@ -330,5 +343,6 @@ def _returned(context: Context, module: Module) -> Iterator[Fact]:
         text = device_text(module, returned.value) if not isinstance(returned.value, Items | Table) else ""
         if text and (":" in text or "device" in module.qualname(returned.block).rpartition(".")[2].lower()):
             attrs = _attrs(context, module, returned.value, returned.block, returned.line, text, "return", "unknown")
+            attrs["within"] = "value"
             span = Span(returned.line, 1, returned.line, 1)
             yield Fact("cuda", text, module.path, span, attrs, None, context.around(module, returned.block))

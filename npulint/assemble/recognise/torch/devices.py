@@ -7,8 +7,8 @@ from functools import partial
 
 from npulint.assemble.context import Context
 from npulint.assemble.module import Module
+from npulint.assemble.recognise.torch import device_moves, device_order, device_tests, device_texts
 from npulint.assemble.recognise.torch import device_names as known
-from npulint.assemble.recognise.torch import device_order, device_tests, device_texts
 from npulint.facts.code import Call, Op, Ref
 from npulint.facts.model import Fact, Span
 from npulint.later import regex
@@ -42,6 +42,8 @@ def _with_place(context: Context, module: Module, facts: list[Fact]) -> list[Fac
     for fact in facts:
         if fact.kind == "cuda":
             fact.attrs["script"] = partial(known.script, context, module)
+            fact.attrs["move"] = partial(device_moves.move, context, module, fact)
+            fact.attrs["torch"] = partial(device_moves.imports_torch, module)
             if fact.attrs.get("form") == "text" and fact.around is not None:
                 place = (fact.around.block, fact.span.line, fact.span.column)
                 fact.attrs.setdefault("guarded", partial(_guarded, module, *place))

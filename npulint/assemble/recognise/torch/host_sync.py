@@ -222,7 +222,7 @@ def _non_blocking(context: Context, module: Module, call: Call, last: str) -> bo
     """Whether a copy may be asynchronous already."""
     if any(key == "**" for key, _ in call.keywords):
         return True
-    value = argument(call, "non_blocking", -1 if last == "to" else 1)
+    value = argument(call, "non_blocking", -1 if last == "to" else 1) or argument(call, "async", -1)
     return value is not None and truth(context.known(module, value, call)) is not False
 
 

@@ -118,4 +118,5 @@ def _attributes(context: Context, name: str, via: str) -> dict[str, str | None]:
         "extra": "",
         "amp": "unknown",
         "scaler": "unknown",
+        "called": "indirect",
     }

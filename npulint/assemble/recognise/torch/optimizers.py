@@ -55,8 +55,20 @@ def of_call(context: Context, module: Module, index: int, name: str) -> list[Fac
 
 
 def of_module(context: Context, module: Module) -> list[Fact]:
-    """Optimizer classes that are handed on instead of called: in a table, as an argument, as a base class."""
-    return [*named(context, module), *subclasses(context, module)]
+    """Optimizer classes that are handed on instead of called: in a table, as an argument, as a base class; gradients
+    that are replaced by an assignment."""
+    return [*named(context, module), *subclasses(context, module), *_replaced_gradients(context, module)]
+
+
+def _replaced_gradients(context: Context, module: Module) -> list[Fact]:
+    """``p.grad = None``: what a fused optimizer has combined is another tensor then."""
+    known = {"family": "unknown", "closure": "no", "model": "no"}
+    return [
+        context.bind_fact("optimizer_use", "grad", module, bind, **known)
+        for target, binds in module.dotted.items()
+        if target.endswith((".grad", ".grad.data")) and not target.startswith("self.grad")
+        for bind in binds
+    ]
 
 
 def _optimizer(context: Context, module: Module, index: int, name: str, kind: str) -> Fact:
@@ -76,9 +88,20 @@ def _optimizer(context: Context, module: Module, index: int, name: str, kind: st
         extra=lambda: _extra(context, module, call, fused, kind),
         amp=lambda: _amp(context, module, index),
         scaler=lambda: "yes" if (module.path, index) in _scaled(context) else "no",
+        called=lambda: _called(module, call, last_of(name)),
         replaced=lambda: _replaced(context, module, call),
         in_test=lambda: _in_test(context, module, call.block),
     )
+
+
+def _called(module: Module, call: Call, last: str) -> str:
+    """How the class is named where it is called: dotted, imported (by the name that an import gives it) or indirect."""
+    written = call.callee.name if isinstance(call.callee, Ref) else ""
+    if "." in written:
+        return "dotted" if written.rpartition(".")[2] == last else "indirect"
+    own = any(i.alias == written and i.name == last for i in module.code.imports)
+    known = own and written not in module.shadowed
+    return "imported" if known else "indirect"
 
 
 def _in_test(context: Context, module: Module, block: int) -> str | None:
@@ -237,4 +260,7 @@ def _closure(context: Context, module: Module, call: Call) -> str:
     value = argument(call, "closure", 0)
     if value is None or isinstance(value, Const):
         return "no"
-    return "yes" if context.flow.functions(module, value, call.block, call.line) else "unknown"
+    if context.flow.functions(module, value, call.block, call.line):
+        return "yes"
+    named = isinstance(value, Ref) and "closure" in value.name
+    return "unknown" if named or argument(call, "closure", -1) is not None else "no"

@@ -137,6 +137,7 @@ def _mask_fact(context: Context, module: Module, name: str, at: Call | Bind, siz
     attrs = {
         "fill": "-inf" if math.isinf(size) else f"{size:g}",
         "infinite": "yes" if math.isinf(size) else "no",
+        "tensor": tensor.name if isinstance(tensor, Ref) else "unknown",
         "half": lambda: _is_half(context, module, tensor, at.block, at.line),
     }
     return Fact("mask_fill", name, module.path, span, attrs, None, context.around(module, at.block))

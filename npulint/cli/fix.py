@@ -1,0 +1,126 @@
+"""``npulint check --fix`` and ``--diff``: mend, write or show, then report what is left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from npulint.cli.check import fruitless, report, warn_of_nothing, watched
+from npulint.cli.host import Host
+from npulint.findings import Finding, RunResult
+from npulint.fix.model import FileChange, Mended
+from npulint.report.mended import told
+from npulint.report.summary import fixable
+from npulint.report.terminal import Paint, is_terminal, plain_line, wants_color
+from npulint.report.view import View
+from npulint.settings import Settings
+from npulint.texts import say
+
+_COLORS = {"+": "green", "-": "red", "@": "cyan"}
+
+
+def fix(settings: Settings, host: Host, lang: str) -> int:
+    """Mend what can be mended; the exit code. Files are written one by one, each whole or not at all: 2 when one cannot
+    be written, else as for any run over what is left. A patch alone gives 1 when there is something in it."""
+    mended = watched(host.mend, settings, host, lang)
+    if settings.diff:
+        return _show(mended, settings, host)
+    if settings.stdin is not None:
+        return _pass_on(mended, settings.stdin, settings, host)
+    failed = _write(mended.files, host, settings.language())
+    kept = [one for one in mended.files if one.path not in failed]
+    code = report(mended.result, settings, host, msgspec.structs.replace(mended, files=kept))
+    return 2 if failed else code
+
+
+def _write(changes: Sequence[FileChange], host: Host, lang: str) -> set[str]:
+    """Write the files; the paths of those that cannot be, which stay as they are."""
+    from npulint.fix.write import why, write
+
+    failed = set()
+    for change in changes:
+        try:
+            write(change)
+        except OSError as error:
+            text = say(lang, "fixes.not-written", path=change.path, detail=why(error, lang))
+            host.warn(say(lang, "error", text=text))
+            failed.add(change.path)
+    return failed
+
+
+def _pass_on(mended: Mended, source: bytes, settings: Settings, host: Host) -> int:
+    """The source from standard input goes on to standard output, mended or not; the report goes elsewhere."""
+    after = next((one.after for one in mended.files if one.path == settings.stdin_filename), source)
+    host.put(after)
+    return report(mended.result, msgspec.structs.replace(settings, stdin=after), host, mended)
+
+
+def _show(mended: Mended, settings: Settings, host: Host) -> int:
+    """The patch, and on the other stream what is in it."""
+    from npulint.fix.diff import unified
+
+    patch = unified(mended.files)
+    if is_terminal(host.stdout):
+        host.write(_readable(patch, Paint(wants_color(settings.color, host.stdout, host.environ))))
+    else:
+        host.put(patch)
+    for notice in mended.result.notices:
+        host.warn(notice)
+    view = View(
+        lang=settings.language(),
+        verbose=settings.verbose,
+        fixes=settings.show_fixes,
+        unsafe=settings.unsafe_fixes,
+        mended=mended,
+        dry=True,
+    )
+    unsafe = 0 if settings.unsafe_fixes else fixable(mended.result.findings)["unsafe"]
+    host.warn("\n".join(told(mended, unsafe, view)))
+    warn_of_nothing(mended.result, settings, host)
+    if fruitless(mended.result, settings):
+        return 2
+    return 1 if mended.files and not settings.exit_zero else 0
+
+
+def _readable(patch: bytes, paint: Paint) -> str:
+    """The patch for a person at a terminal: nothing in it is obeyed there."""
+    rows = []
+    for line in patch.decode("utf-8", "backslashreplace").split("\n")[:-1]:
+        color = _COLORS.get(line[:1], "")
+        shown = plain_line(line.replace("\t", "    ").rstrip("\r"))
+        rows.append(f"{paint(color, shown) if color else shown}\n")
+    return "".join(rows)
+
+
+def with_edits(result: RunResult, settings: Settings) -> RunResult:
+    """The result with the edits that mend each finding, worked out for the files as they are."""
+    from npulint.fix.model import Refused
+    from npulint.fix.offer import Files, edits_of
+
+    files = Files(_reading(settings))
+    found: list[Finding] = []
+    for one in result.findings:
+        if one.fix.changes:
+            try:
+                edits = edits_of(one, files, unsafe=True)
+            except Refused:
+                edits = ()
+            one = msgspec.structs.replace(one, fix=msgspec.structs.replace(one.fix, edits=edits))
+        found.append(one)
+    return msgspec.structs.replace(result, findings=found)
+
+
+def _reading(settings: Settings) -> Callable[[str], bytes | None]:
+    from npulint.discover.regular import read_regular
+    from npulint.read.files import LIMIT
+
+    def bytes_of(path: str) -> bytes | None:
+        if settings.stdin is not None and path == settings.stdin_filename:
+            return settings.stdin
+        try:
+            return read_regular(path, LIMIT)
+        except (OSError, ValueError):
+            return None
+
+    return bytes_of

@@ -1,0 +1,88 @@
+"""Changes of files as a patch that ``git apply`` and ``patch -p1`` take: bytes, for every file has an encoding of its
+own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from difflib import SequenceMatcher
+
+from npulint.discover.files import shown
+from npulint.fix.model import FileChange
+
+_CONTEXT = 3  # lines before and behind a change
+_LONG = 2000  # lines; in longer stretches what repeats itself often is not matched, which would take minutes
+_NO_END = b"\\ No newline at end of file\n"
+_ESCAPES = {7: b"\\a", 8: b"\\b", 9: b"\\t", 10: b"\\n", 11: b"\\v", 12: b"\\f", 13: b"\\r", 34: b'\\"', 92: b"\\\\"}
+
+
+def unified(changes: Iterable[FileChange]) -> bytes:
+    """The patch that makes of files what fixes make of them."""
+    return b"".join(map(_of_file, changes))
+
+
+def _of_file(change: FileChange) -> bytes:
+    old, new = _lines(change.before), _lines(change.after)
+    hunks = b"".join(_hunks(old, new))
+    if not hunks:
+        return b""
+    name = _name(change)
+    before = b"/dev/null" if change.new else _quoted(b"a/" + name)
+    return b"--- " + before + b"\n+++ " + _quoted(b"b/" + name) + b"\n" + hunks
+
+
+def _hunks(old: Sequence[bytes], new: Sequence[bytes]) -> Iterable[bytes]:
+    """The changes with the lines around them. What is the same at both ends is not compared line by line."""
+    begin = _alike(old, new)
+    close = min(_alike(old[::-1], new[::-1]), len(old) - begin, len(new) - begin)
+    start, end = max(0, begin - _CONTEXT), max(0, close - _CONTEXT)
+    first, second = old[start : len(old) - end], new[start : len(new) - end]
+    compared = SequenceMatcher(None, first, second, autojunk=len(second) > _LONG)
+    for group in compared.get_grouped_opcodes(_CONTEXT):
+        _, i, _, j, _ = group[0]
+        _, _, last_i, _, last_j = group[-1]
+        yield b"@@ -%s +%s @@\n" % (_range(start + i, last_i - i), _range(start + j, last_j - j))
+        for tag, i1, i2, j1, j2 in group:
+            if tag == "equal":
+                yield from (_line(b" ", line) for line in first[i1:i2])
+            else:
+                yield from (_line(b"-", line) for line in first[i1:i2])
+                yield from (_line(b"+", line) for line in second[j1:j2])
+
+
+def _alike(one: Sequence[bytes], other: Sequence[bytes]) -> int:
+    """How many lines they begin with are the same."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (first, second) in pairs if first != second), min(len(one), len(other)))
+
+
+def _range(start: int, count: int) -> bytes:
+    """The lines of a hunk; an empty one stands behind the line before it."""
+    return b"%d,%d" % (start + 1 if count else start, count)
+
+
+def _line(mark: bytes, line: bytes) -> bytes:
+    return mark + line if line.endswith(b"\n") else mark + line + b"\n" + _NO_END
+
+
+def _lines(data: bytes) -> list[bytes]:
+    """As patches count them: a line feed ends one, and nothing else does."""
+    *lines, last = data.split(b"\n")
+    return [line + b"\n" for line in lines] + ([last] if last else [])
+
+
+def _name(change: FileChange) -> bytes:
+    """The path as the file system has it."""
+    place = change.location.replace(os.sep, "/")
+    return os.fsencode(place if place and shown(change.location) == change.path else change.path).lstrip(b"/")
+
+
+def _quoted(name: bytes) -> bytes:
+    """A name as git writes it: in quotes where it holds marks of its own, with a tab behind where it has blanks."""
+    if any(byte < 32 or byte in b'"\\\x7f' for byte in name):
+        return b'"' + b"".join(map(_escaped, name)) + b'"'
+    return name + b"\t" if b" " in name else name
+
+
+def _escaped(byte: int) -> bytes:
+    return _ESCAPES.get(byte) or (bytes((byte,)) if 32 <= byte < 127 else b"\\%03o" % byte)

@@ -1,0 +1,181 @@
+"""The imports that a Python file is wished for, united with those that it has."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from npulint.data.names import star_exports
+from npulint.findings import Edit
+from npulint.fix.model import Refused, Text, Wish
+from npulint.fix.python.sections import import_place, put
+from npulint.fix.python.statements import listed_names
+from npulint.fix.python.tree import Tree, parsed, tree_of
+
+_LIMIT = 120  # columns of a line that is not broken
+
+
+class _Asked:
+    """One wish: the statement, the name that it binds and what that is to stand for."""
+
+    def __init__(self, wish: Wish) -> None:
+        body = parsed(wish.statement).body
+        if len(body) != 1 or not isinstance(body[0], ast.Import | ast.ImportFrom) or len(body[0].names) != 1:
+            raise Refused("template")
+        self.after = wish.after
+        self.statement = body[0]
+        self.alias = body[0].names[0]
+        self.module = (body[0].module or "") if isinstance(body[0], ast.ImportFrom) else ""
+        self.bound, self.target = next(iter(_bindings(body[0])))
+        self.written = self.alias.name + (f" as {self.alias.asname}" if self.alias.asname else "")
+
+
+def united(text: Text, wishes: Sequence[Wish]) -> tuple[Edit, ...]:
+    """The edits that give a file all imports of `wishes` that it has not yet. Raises `Refused` (``name-taken``) when a
+    name that they bind means something else at module level."""
+    tree = tree_of(text)
+    leading = list(dict.fromkeys(wish.statement for wish in wishes if wish.first))
+    if leading:
+        from npulint.fix.python.first import put_first
+
+        others = [wish for wish in wishes if not wish.first and wish.statement not in leading]
+        return (*put_first(tree, leading), *united(text, others))
+    known = _Known(tree.module)
+    missing: list[_Asked] = []
+    for asked in map(_Asked, dict.fromkeys(wishes)):
+        if known.has(asked):
+            continue
+        if known.targets.get(asked.bound, set()) - {asked.target}:
+            raise Refused("name-taken")
+        alike = [one for one in missing if one.bound == asked.bound]
+        if any(one.target != asked.target for one in alike):
+            raise Refused("name-taken")
+        if all(one.written != asked.written for one in alike):
+            missing.append(asked)
+    return _merged(tree, missing)
+
+
+# -- what there is --------------------------------------------------------------------------------
+
+
+class _Known:
+    """What the names at module level stand for (`targets`: dotted names of imports, empty for anything else), and what
+    is imported for sure: names with their targets, whole modules by a star, modules that ``import a.b`` loads."""
+
+    def __init__(self, module: ast.Module) -> None:
+        self.targets: dict[str, set[str]] = {}
+        self._sure: set[tuple[str, str]] = set()
+        self._stars: set[str] = set()
+        self._loaded: set[str] = set()
+        waiting: list[tuple[ast.AST, bool]] = [(one, True) for one in module.body]
+        while waiting:
+            node, sure = waiting.pop()
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                self._import(node, sure)
+                continue
+            for name in _bound_by(node):
+                self.targets.setdefault(name, set()).add("")
+            if not isinstance(node, _SCOPES):
+                sure = sure and not isinstance(node, _CONDITIONS)
+                waiting += [(child, sure) for child in ast.iter_child_nodes(node)]
+        for node in ast.walk(module):
+            for name in node.names if isinstance(node, ast.Global) else ():
+                self.targets.setdefault(name, set()).add("")
+
+    def _import(self, node: ast.Import | ast.ImportFrom, sure: bool) -> None:
+        for name, target in _bindings(node):
+            if name != "*":
+                self.targets.setdefault(name, set()).add(target)
+        if sure:
+            self._sure |= {one for one in _bindings(node) if one[0] != "*"}
+            self._stars |= {target for name, target in _bindings(node) if name == "*"}
+            self._loaded |= {alias.name for alias in node.names if isinstance(node, ast.Import) and not alias.asname}
+
+    def has(self, asked: _Asked) -> bool:
+        """Whether an import is there already."""
+        if asked.module and not asked.alias.asname and any(_gives(star, asked) for star in self._stars):
+            return True
+        if isinstance(asked.statement, ast.Import) and not asked.alias.asname and "." in asked.alias.name:
+            return any(one == asked.alias.name or one.startswith(f"{asked.alias.name}.") for one in self._loaded)
+        return (asked.bound, asked.target) in self._sure
+
+
+def _gives(star: str, asked: _Asked) -> bool:
+    """Whether all that a module exports holds what is asked for, be it handed on from elsewhere."""
+    return star == asked.module or asked.bound in star_exports(star)
+
+
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+_CONDITIONS = (ast.If, ast.For, ast.While, ast.ExceptHandler)
+
+
+def _bound_by(node: ast.AST) -> Iterator[str]:
+    name: str | None = None
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+        name = node.id
+    elif isinstance(node, (*_SCOPES[:3], ast.ExceptHandler, ast.MatchAs, ast.MatchStar)):
+        name = node.name
+    if name:
+        yield name
+
+
+def _bindings(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
+    """(name, what it stands for) of an import; a star stands for its module."""
+    for alias in node.names:
+        if isinstance(node, ast.Import):
+            root = alias.name.split(".")[0]
+            yield (alias.asname, alias.name) if alias.asname else (root, root)
+        else:
+            module = "." * node.level + (node.module or "")
+            yield (alias.asname or alias.name, module if alias.name == "*" else f"{module}.{alias.name}")
+
+
+# -- what is added --------------------------------------------------------------------------------
+
+
+def _merged(tree: Tree, missing: Sequence[_Asked]) -> tuple[Edit, ...]:
+    """Names added to statements that import from the same module, and new statements for the rest."""
+    edits: list[Edit] = []
+    places: dict[tuple[int, bool], list[str]] = {}
+    groups: dict[tuple[str, str], list[_Asked]] = {}
+    for asked in missing:
+        groups.setdefault((asked.module or asked.written, "" if asked.module else asked.after), []).append(asked)
+    for (module, _), group in groups.items():
+        home = _home(tree, module) if group[0].module else None
+        if home is not None:
+            edits += _appended(tree, home, [one.written for one in group])
+        else:
+            place = import_place(tree, next((one.after for one in group if one.after), ""))
+            places.setdefault(place, []).append(_statement(group))
+    edits += [put(tree, place, behind, "\n".join(lines), False) for (place, behind), lines in places.items()]
+    return tuple(edits)
+
+
+def _home(tree: Tree, module: str) -> ast.ImportFrom | None:
+    for node in tree.module.body:
+        if isinstance(node, ast.ImportFrom) and not node.level and node.module == module and node.names[0].name != "*":
+            return node
+    return None
+
+
+def _appended(tree: Tree, node: ast.ImportFrom, names: Sequence[str]) -> list[Edit]:
+    listed = listed_names(tree, node)
+    start, end = tree.range(node.names[0])[0], tree.range(node.names[-1])[1]
+    line = tree.lines[tree.line_of(end) - 1]
+    text = ", ".join(names)
+    bare = tree.lexed.text(tree.lexed.before(start)) != "("
+    if bare and len(line) + len(text) + 2 > _LIMIT and tree.line_of(start) == tree.line_of(end):
+        indent = tree.unit
+        return [tree.edit(start, start, "("), tree.edit(end, end, f",\n{indent}{text})")]
+    return listed.changed(set(), names)
+
+
+def _statement(group: Sequence[_Asked]) -> str:
+    if not group[0].module:
+        return f"import {group[0].written}"
+    names = [one.written for one in group]
+    line = f"from {group[0].module} import {', '.join(names)}"
+    if len(line) <= _LIMIT:
+        return line
+    lines = "".join(f"    {name},\n" for name in names)
+    return f"from {group[0].module} import (\n{lines})"

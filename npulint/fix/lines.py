@@ -1,0 +1,150 @@
+"""Takes the steps of a fix in files that are read line by line: requirements, conda environments, Dockerfiles."""
+
+from __future__ import annotations
+
+import re
+
+from npulint.facts.model import Span
+from npulint.findings import Edit, Step
+from npulint.fix.model import Plan, Refused, Text
+from npulint.fix.renaming import whole
+from npulint.fix.script import Script
+from npulint.later import regex
+
+_BEHIND = regex(r"[ \t]+[#;].*\Z|[ \t]*;.*\Z")  # a marker of the environment, a comment
+_NAME = regex(r"[A-Za-z0-9][\w.-]*(?:[ \t]*\[[^\]\n]*\])?")
+_ITEM = regex(r"[ \t]*(?:-[ \t]+)?[\"']?\Z")
+_OLD_ENV = regex(r"[ \t]*ENV[ \t]+\w+[ \t]+[^=]*\Z", re.IGNORECASE)
+
+
+def plan(step: Step, text: Text) -> Plan:
+    """The edits that one step comes to in a requirements file, a conda environment or a Dockerfile.
+
+    Raises `Refused`: ``place`` (nothing of that kind stands there), ``joined`` (other things stand on the line),
+    ``verb``, and for the commands of a Dockerfile what `npulint.fix.shell.plan` raises.
+    """
+    if text.kind == "dockerfile":
+        return Plan(_dockerfile(step, text))
+    lines = text.text.split("\n")
+    line, start = _place(step.span, lines)
+    if step.verb == "retext":
+        return Plan(_retexted(step, line, start, lines[line]))
+    if step.verb == "value":
+        return Plan((_versioned(step, line, start, lines[line]),))
+    if step.verb == "delete":
+        return Plan((_deleted(step.path, line, start, lines),))
+    raise Refused("verb")
+
+
+def _place(span: Span, lines: list[str]) -> tuple[int, int]:
+    line, start = span.line - 1, span.column - 1
+    if not 0 <= line < len(lines) or start >= len(lines[line]):
+        raise Refused("place")
+    return line, start
+
+
+def _edit(path: str, line: int, start: int, end: int, text: str) -> Edit:
+    return Edit(path, Span(line + 1, start + 1, line + 1, end + 1), text)
+
+
+def _end(line: str, start: int) -> int:
+    """Where what begins at `start` ends: a comment or a marker is none of it."""
+    behind = _BEHIND.search(line, start)
+    return len(line.rstrip()) if behind is None else behind.start()
+
+
+def _retexted(step: Step, line: int, start: int, content: str) -> tuple[Edit, ...]:
+    """Another text for a part of what begins at the place; names are compared as package indexes do."""
+    part, to = step.words["part"], step.words["to"]
+    pattern = whole(part)
+    if part[:1].isalnum():
+        spelt = "[-_.]+".join(map(re.escape, re.split(r"[-_.]+", part)))
+        pattern = re.compile(rf"(?<![\w.-]){spelt}(?![\w-])", re.IGNORECASE)
+    end = _end(content, start)
+    found = [_edit(step.path, line, match.start(), match.end(), to) for match in pattern.finditer(content, start, end)]
+    if not found:
+        raise Refused("place")
+    return tuple(found)
+
+
+def _versioned(step: Step, line: int, start: int, content: str) -> Edit:
+    """Another version for the package at the place, all of what is said of its version."""
+    name = _NAME.match(content, start)
+    if name is None or content[start:].startswith("-"):
+        raise Refused("place")
+    old = re.split(r"[\"']", content[name.end() : _end(content, start)])[0]
+    return _edit(step.path, line, name.end(), name.end() + len(old), step.words["with"].replace("$old", old))
+
+
+def _deleted(path: str, line: int, start: int, lines: list[str]) -> Edit:
+    """The deletion of the line of a package, with its further lines (hashes) and the comments that belong to it."""
+    if not _ITEM.match(lines[line][:start]) or (line and lines[line - 1].rstrip().endswith("\\")):
+        raise Refused("joined")
+    if _NAME.match(lines[line], start) is None:
+        raise Refused("place")
+    if re.match(r"[ \t]*-[ \t]", lines[line]) and not _beside(lines, line):
+        raise Refused("joined")
+    last = line
+    while last < len(lines) - 1 and lines[last].rstrip().endswith("\\"):
+        last += 1
+    while last < len(lines) - 1 and re.match(r"[ \t]+#", lines[last + 1]):
+        last += 1
+    if last + 1 < len(lines):
+        return Edit(path, Span(line + 1, 1, last + 2, 1), "")
+    if not line:
+        return Edit(path, Span(1, 1, last + 1, len(lines[last]) + 1), "")
+    return Edit(path, Span(line, len(lines[line - 1]) + 1, last + 1, len(lines[last]) + 1), "")
+
+
+def _beside(lines: list[str], line: int) -> bool:
+    """Whether the list that an item of a YAML file is of has another item."""
+    indent = len(lines[line]) - len(lines[line].lstrip())
+    for step in (-1, 1):
+        at = line + step
+        while 0 <= at < len(lines):
+            content = lines[at]
+            depth = len(content) - len(content.lstrip())
+            if content.strip() and not content.lstrip().startswith("#"):
+                if depth == indent and content.lstrip().startswith("- "):
+                    return True
+                if depth <= indent:
+                    break
+            at += step
+    return False
+
+
+def _dockerfile(step: Step, text: Text) -> tuple[Edit, ...]:
+    """Steps in what a Dockerfile runs and sets; both have the grammar of the shell."""
+    from npulint.fix.shell import edits
+    from npulint.read.dockerfile import shell_of
+
+    lines = text.text.split("\n")
+    line, start = _place(step.span, lines)
+    if _OLD_ENV.match(lines[line]) and not lines[line].rstrip().endswith("\\"):
+        return (_environment(step, line, start, lines),)
+    if step.verb not in ("delete", "rename_part", "retext", "value", "drop"):
+        raise Refused("verb")
+    script = Script(shell_of(text.text)[0], text.path)
+    found = edits(step, script)
+    for edit in found:
+        if _slice(script.text, edit.span).strip() not in _slice(text.text, edit.span):
+            raise Refused("joined")  # a list of words in JSON
+    return tuple(found)
+
+
+def _slice(text: str, span: Span) -> str:
+    lines = text.split("\n")[span.line - 1 : span.end_line]
+    lines[-1] = lines[-1][: span.end_column - 1]
+    lines[0] = lines[0][span.column - 1 :]
+    return "\n".join(lines)
+
+
+def _environment(step: Step, line: int, start: int, lines: list[str]) -> Edit:
+    """The old form ``ENV name value``."""
+    if step.verb == "delete":
+        last = line + 1 < len(lines)
+        end = Span(line + 1, 1, line + 2, 1) if last else Span(line + 1, 1, line + 1, len(lines[line]) + 1)
+        return Edit(step.path, end, "")
+    if step.verb == "rename_part" and lines[line][start:].split(None, 1)[0] == step.words["part"]:
+        return _edit(step.path, line, start, start + len(step.words["part"]), step.words["to"])
+    raise Refused("verb")

@@ -1,0 +1,79 @@
+"""Works out a change: each of its steps by the planner of the kind of its file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from npulint.findings import Change, Edit, Step
+from npulint.fix.edits import coherent
+from npulint.fix.model import Plan, Refused, Text, Wish
+
+Texts = Callable[[str], Text]
+_TAKE_AWAY = ("delete", "insert", "replace", "wrap")  # what may leave a name without its binding
+
+
+def planned(change: Change, text_of: Texts) -> Plan:
+    """All edits and imports of a change. Raises `Refused` when one of its steps cannot be taken, when two want
+    something else of the same text, or when nothing is left to do."""
+    edits: list[Edit] = []
+    wishes: list[Wish] = []
+    for steps in _together(change.steps):
+        plan = _plan(steps, text_of)
+        edits += plan.edits
+        wishes += plan.imports
+    if not edits and not wishes:
+        raise Refused("nothing")
+    return Plan(coherent(_joined(edits)), tuple(dict.fromkeys(wishes)))
+
+
+def _together(steps: Sequence[Step]) -> list[list[Step]]:
+    """The steps by file, for steps about one call depend on each other; those of mixlists alone."""
+    found: dict[object, list[Step]] = {}
+    for number, step in enumerate(steps):
+        found.setdefault(number if step.verb == "mixlist" else step.path, []).append(step)
+    return list(found.values())
+
+
+def _plan(steps: Sequence[Step], text_of: Texts) -> Plan:
+    text = text_of(steps[0].path)
+    if steps[0].verb == "mixlist":
+        from npulint.fix import mixlist
+
+        return mixlist.plan(steps[0], text, text_of)
+    if text.kind == "python":
+        from npulint.fix import python
+        from npulint.fix.python.kept import still_bound
+
+        plan = python.plan_all(steps, text)
+        if any(step.verb in _TAKE_AWAY for step in steps):
+            still_bound(text, plan)
+        return plan
+    if text.kind == "shell":
+        from npulint.fix import shell
+
+        plans = [shell.plan(step, text) for step in steps]
+        return Plan(
+            tuple(edit for one in plans for edit in one.edits), tuple(wish for one in plans for wish in one.imports)
+        )
+    if text.kind in ("dependency", "dockerfile"):
+        from npulint.fix import lines
+
+        return Plan(tuple(edit for step in steps for edit in lines.plan(step, text).edits))
+    if text.kind == "mixlist":
+        from npulint.fix import mixlist
+
+        plans = [mixlist.plan(step, text, text_of) for step in steps]
+        return Plan(tuple(edit for one in plans for edit in one.edits))
+    raise Refused("notebook" if text.kind == "notebook" else "kind")
+
+
+def _joined(edits: Sequence[Edit]) -> list[Edit]:
+    """Whole lines that are inserted at one place are one insertion, in the order of the steps."""
+    found: dict[object, Edit] = {}
+    for edit in dict.fromkeys(edits):
+        empty = (edit.span.line, edit.span.column) == (edit.span.end_line, edit.span.end_column)
+        whole = empty and (edit.text.startswith("\n") or edit.text.endswith("\n"))
+        key: object = (edit.path, edit.span) if whole else edit
+        known = found.get(key)
+        found[key] = edit if known is None else Edit(edit.path, edit.span, known.text + edit.text)
+    return list(found.values())

@@ -1,0 +1,97 @@
+"""What the verbs of fixes do in Python files."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from npulint.findings import Edit, Step
+from npulint.fix.model import Plan, Refused, Text, Wish
+from npulint.fix.python.arguments import call_at, changed_arguments
+from npulint.fix.python.expressions import leaves_nothing, replaced, valued, widest
+from npulint.fix.python.names import keeps_receiver, renamed, renamed_part
+from npulint.fix.python.statements import deleted, inserted
+from npulint.fix.python.strings import retexted
+from npulint.fix.python.templates import Templates
+from npulint.fix.python.tree import Tree, tree_of
+
+_ARGUMENTS = ("argument", "drop")
+_EXACT = ("rename", "rename_part", "wrap", "replace")
+
+
+def plan(step: Step, text: Text) -> Plan:
+    """What one step comes to in a Python file; raises `Refused` where it cannot be taken for sure."""
+    return plan_all((step,), text)
+
+
+def plan_all(steps: Sequence[Step], text: Text) -> Plan:
+    """What the steps of one change come to in one file. Those about the arguments of a call are worked out together."""
+    edits: list[Edit] = []
+    wishes: list[Wish] = []
+    done: set[int] = set()
+    for number, step in enumerate(steps):
+        if step.verb == "import":
+            wishes.append(Wish(step.path, step.words["what"], step.words.get("after", ""), "place" in step.words))
+            tree_of(text)
+        elif step.verb in _ARGUMENTS:
+            if number not in done:
+                alike = [n for n, one in enumerate(steps) if one.verb in _ARGUMENTS and one.span == step.span]
+                done.update(alike)
+                tree = tree_of(text)
+                call = call_at(tree, tree.at(step.span))
+                edits += changed_arguments(tree, call, [steps[n] for n in alike])
+        else:
+            edits += _edits(step, tree_of(text))
+    if edits:
+        _fit_in_strings(tree_of(text), edits)
+    return Plan(tuple(edits), tuple(wishes))
+
+
+def _fit_in_strings(tree: Tree, edits: Sequence[Edit]) -> None:
+    """Raise `Refused` for what may not be written in an f-string in all releases of Python."""
+    for edit in edits:
+        start, end = tree.offsets(edit.span)
+        if tree.field_at(start, end) is not None and (edit.text.startswith("{") or set(edit.text) & set("'\"\\\n#")):
+            raise Refused("f-string")
+
+
+def _edits(step: Step, tree: Tree) -> list[Edit]:
+    words = step.words
+    if step.verb == "insert" and words["where"] == "imports":
+        return inserted(tree, _found(tree, step), step)
+    node = tree.exactly_at(step.span) if step.verb in _EXACT else tree.at(step.span)
+    if step.verb == "rename":
+        return _renamed(tree, node, words["to"])
+    if step.verb == "rename_part":
+        return renamed_part(tree, node, step)
+    if step.verb == "retext":
+        return retexted(tree, node, step)
+    if step.verb in ("wrap", "replace"):
+        edits = replaced(tree, widest(tree, node) if "of" in words else node, words["with"])
+        return deleted(tree, tree.statement(node), step) if leaves_nothing(tree, node, edits) else edits
+    if step.verb == "value":
+        return valued(tree, node, words["with"])
+    if step.verb == "delete":
+        return deleted(tree, node, step)
+    if step.verb == "insert":
+        return inserted(tree, node, step)
+    raise Refused("verb")
+
+
+def _renamed(tree: Tree, node: ast.AST, to: str) -> list[Edit]:
+    if "$" not in to:
+        if keeps_receiver(node):
+            raise Refused("name")
+        return renamed(tree, node, to)
+    old = node if isinstance(node, ast.expr) else None
+    return renamed(tree, node, Templates(tree, node, old).expression(to).text)
+
+
+def _found(tree: Tree, step: Step) -> ast.AST | None:
+    try:
+        return tree.at(step.span)
+    except Refused:
+        return None
+
+
+__all__ = ["plan", "plan_all"]

@@ -1,0 +1,128 @@
+"""Arguments of a call: given another value or name, added, taken out. Steps about one call are worked out together."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from npulint.findings import Edit, Step
+from npulint.fix.model import Refused
+from npulint.fix.python import levels
+from npulint.fix.python.expressions import rewritten
+from npulint.fix.python.lists import Listed
+from npulint.fix.python.templates import Templates, shares_parentheses
+from npulint.fix.python.tree import Range, Tree
+
+Given = ast.expr | ast.keyword
+
+
+def call_at(tree: Tree, node: ast.AST) -> ast.Call:
+    """The call that a place is about."""
+    if isinstance(node, ast.keyword):
+        node = tree.parent(node)
+    if isinstance(node, ast.Expr | ast.Assign | ast.AnnAssign | ast.Return) and isinstance(node.value, ast.Call):
+        node = node.value
+    if not isinstance(node, ast.Call):
+        raise Refused("no-call")
+    return node
+
+
+def changed_arguments(tree: Tree, call: ast.Call, steps: Sequence[Step]) -> list[Edit]:
+    """The edits of steps ``argument`` and ``drop`` about one call."""
+    given: list[Given] = sorted((*call.args, *call.keywords), key=tree.range)
+    edits: list[Edit] = []
+    dropped: set[int] = set()
+    added: list[str] = []
+    for step in steps:
+        name, position = step.words["name"], int(step.words.get("position", "-1"))
+        number = _number(call, given, name, position)
+        if number in dropped:
+            raise Refused("overlap")
+        if step.verb == "drop":
+            if number is not None:
+                dropped.add(number)
+        elif number is not None:
+            edits += _rewritten(tree, call, given, number, step)
+        elif "missing" in step.words:
+            value = Templates(tree, call).expression(step.words["missing"]).within(levels.LAMBDA)
+            added.append(f"{step.words.get('to', name)}={value.text}")
+        else:
+            raise Refused("argument")
+    _movable(given, dropped)
+    if not dropped and not added:
+        return edits
+    return edits + _relisted(tree, call, given, dropped, added)
+
+
+def _number(call: ast.Call, given: Sequence[Given], name: str, position: int) -> int | None:
+    """Which of the arguments is meant; None when it is certainly not given."""
+    for number, one in enumerate(given):
+        if isinstance(one, ast.keyword) and one.arg == name:
+            return number
+    if any(isinstance(one, ast.Starred) for one in call.args[: position + 1]):
+        raise Refused("starred")
+    if 0 <= position < len(call.args):
+        return given.index(call.args[position])
+    if any(keyword.arg is None for keyword in call.keywords):
+        raise Refused("starred")
+    if position >= 0 and any(isinstance(one, ast.Starred) for one in call.args):
+        raise Refused("starred")
+    return None
+
+
+def _movable(given: Sequence[Given], dropped: set[int]) -> None:
+    """Raise `Refused` where an argument goes and others behind it are told by position."""
+    if dropped:
+        kept = [
+            number for number, one in enumerate(given) if number not in dropped and not isinstance(one, ast.keyword)
+        ]
+        if any(isinstance(given[gone], ast.expr) and kept and kept[-1] > gone for gone in dropped):
+            raise Refused("positional")
+
+
+def _rewritten(tree: Tree, call: ast.Call, given: Sequence[Given], number: int, step: Step) -> list[Edit]:
+    """Another value, another name, or both."""
+    one = given[number]
+    edits: list[Edit] = []
+    value = one.value if isinstance(one, ast.keyword) else one
+    if "to" in step.words:
+        start = tree.range(one)[0]
+        tree.tokens(one)
+        if any(isinstance(other, ast.keyword) and other.arg == step.words["to"] for other in given if other is not one):
+            raise Refused("argument")
+        if isinstance(one, ast.keyword):
+            edits.append(tree.edit(start, start + len(step.words["name"]), step.words["to"]))
+        elif shares_parentheses(tree, one) or "value" in step.words:
+            raise Refused("generator" if shares_parentheses(tree, one) else "positional")
+        elif any(isinstance(other, ast.expr) for other in given[number + 1 :]):
+            raise Refused("positional")
+        else:
+            start = tree.outer(one)[0]
+            edits.append(tree.edit(start, start, f"{step.words['to']}="))
+    if "value" in step.words:
+        if isinstance(value, ast.Starred):
+            raise Refused("starred")
+        edits += rewritten(tree, value, Templates(tree, call, value).expression(step.words["value"]))
+    return edits
+
+
+def _relisted(
+    tree: Tree, call: ast.Call, given: Sequence[Given], dropped: set[int], added: Sequence[str]
+) -> list[Edit]:
+    begin, end = tree.opening(call) + 1, tree.range(call)[1] - 1
+    edits: list[Edit] = []
+    if len(given) == 1 and shares_parentheses(tree, given[0]):
+        if dropped:
+            return [tree.edit(begin, end, ", ".join(added))]
+        return [tree.edit(begin, begin, "("), tree.edit(end, end, f"), {', '.join(added)}")]
+    listed = Listed(tree, tree.tokens(call), [_range(tree, one) for one in given], begin, end)
+    return edits + listed.changed(dropped, added)
+
+
+def _range(tree: Tree, one: Given) -> Range:
+    """Where an argument stands with its name and with parentheses around it."""
+    if isinstance(one, ast.keyword):
+        return tree.range(one)[0], tree.outer(one.value)[1]
+    if isinstance(one, ast.Starred):
+        return tree.range(one)[0], max(tree.range(one)[1], tree.outer(one.value)[1])
+    return tree.outer(one)

@@ -1,0 +1,108 @@
+"""Expressions that are wrapped, replaced, or given another value."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from npulint.findings import Edit
+from npulint.fix.model import Refused
+from npulint.fix.python import levels
+from npulint.fix.python.lexing import Lexed
+from npulint.fix.python.templates import Filled, Templates, shares_parentheses
+from npulint.fix.python.tree import Tree
+
+
+def replaced(tree: Tree, node: ast.AST, template: str) -> list[Edit]:
+    """The expression at a place told by a template."""
+    expression = _expression(node)
+    return rewritten(tree, expression, Templates(tree, expression, expression).expression(template))
+
+
+def leaves_nothing(tree: Tree, node: ast.AST, edits: Sequence[Edit]) -> bool:
+    """Whether what replaces an expression leaves a statement that does nothing: ``x = x``, or a name alone."""
+    statement = tree.parent(node)
+    if len(edits) != 1 or not isinstance(statement, ast.Expr | ast.Assign) or statement.value is not node:
+        return False
+    text = edits[0].text
+    if isinstance(statement, ast.Expr):
+        return all(part.isidentifier() for part in text.split("."))
+    return len(statement.targets) == 1 and tree.text(statement.targets[0]) == text
+
+
+def valued(tree: Tree, node: ast.AST, template: str) -> list[Edit]:
+    """The right side of the assignment at a place, or the value of the argument there, told by a template."""
+    old = value_of(tree, node)
+    return rewritten(tree, old, Templates(tree, old, old).expression(template))
+
+
+def rewritten(tree: Tree, old: ast.expr, filled: Filled) -> list[Edit]:
+    """A filled template for an expression; what stays of it is not touched."""
+    if shares_parentheses(tree, old):
+        raise Refused("generator")
+    start, end = tree.outer(old)
+    filled = filled.within(levels.asked(tree.parent(old), tree.field(old), old))
+    if filled.around is not None:
+        before, behind = filled.around
+        edits = [tree.edit(start, start, before)] if before else []
+        return edits + ([tree.edit(end, end, behind)] if behind else [])
+    new = Lexed(filled.text, 0, len(filled.text))
+    written = [tree.source[a:b] for a, b in tree.tokens(old).comments if start <= a < end]
+    if written != [filled.text[a:b] for a, b in new.comments]:
+        raise Refused("comment")
+    return [tree.edit(start, end, filled.text)] if filled.text != tree.source[start:end] else []
+
+
+def widest(tree: Tree, node: ast.AST) -> ast.AST:
+    """The whole arithmetic expression that the one at a place is a part of."""
+    parent = tree.parent(node)
+    while isinstance(parent, ast.BinOp | ast.UnaryOp):
+        node, parent = parent, tree.parent(parent)
+    return node
+
+
+def value_of(tree: Tree, node: ast.AST) -> ast.expr:
+    """What is assigned at a place; raises `Refused` where it is not assigned there alone."""
+    if isinstance(node, ast.keyword | ast.NamedExpr):
+        return node.value
+    target = node
+    if isinstance(node, ast.stmt):
+        statement = node
+    else:
+        parent = tree.parent(node)
+        if isinstance(parent, ast.Tuple | ast.List) and isinstance(tree.parent(parent), ast.Assign):
+            return _element(tree, parent, node)
+        statement = parent  # type: ignore[assignment]
+        if tree.field(target) not in ("target", "targets"):
+            raise Refused("no-value")
+    if isinstance(statement, ast.Assign):
+        if len(statement.targets) > 1:
+            raise Refused("chained")
+        return statement.value
+    if isinstance(statement, ast.AnnAssign) and statement.value is not None:
+        return statement.value
+    if isinstance(statement, ast.AugAssign):
+        return statement.value
+    raise Refused("no-value")
+
+
+def _element(tree: Tree, targets: ast.Tuple | ast.List, node: ast.AST) -> ast.expr:
+    """The part of a display that goes to one of as many targets."""
+    statement = tree.parent(targets)
+    assert isinstance(statement, ast.Assign)
+    values = statement.value
+    if len(statement.targets) > 1:
+        raise Refused("chained")
+    if not isinstance(values, ast.Tuple | ast.List) or len(values.elts) != len(targets.elts):
+        raise Refused("no-value")
+    if any(isinstance(one, ast.Starred) for one in (*values.elts, *targets.elts)):
+        raise Refused("no-value")
+    return next(value for target, value in zip(targets.elts, values.elts, strict=True) if target is node)
+
+
+def _expression(node: ast.AST) -> ast.expr:
+    if not isinstance(node, ast.expr) or not isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
+        raise Refused("no-expression")
+    if isinstance(node, ast.Starred | ast.Slice):
+        raise Refused("no-expression")
+    return node

@@ -1,0 +1,107 @@
+"""How tightly expressions bind, and how tightly a place for one asks for: where parentheses are needed."""
+
+from __future__ import annotations
+
+import ast
+
+(
+    TUPLE,
+    WALRUS,
+    LAMBDA,
+    CHOICE,
+    OR,
+    AND,
+    NOT,
+    COMPARE,
+    BITOR,
+    XOR,
+    BITAND,
+    SHIFT,
+    SUM,
+    PRODUCT,
+    UNARY,
+    POWER,
+    AWAIT,
+    ATOM,
+) = range(18)
+_BINARY: dict[type, int] = {
+    ast.BitOr: BITOR,
+    ast.BitXor: XOR,
+    ast.BitAnd: BITAND,
+    ast.LShift: SHIFT,
+    ast.RShift: SHIFT,
+    ast.Add: SUM,
+    ast.Sub: SUM,
+    ast.Pow: POWER,
+}
+_KINDS: dict[type, int] = {
+    ast.Yield: TUPLE,
+    ast.YieldFrom: TUPLE,
+    ast.Starred: TUPLE,
+    ast.NamedExpr: WALRUS,
+    ast.Lambda: LAMBDA,
+    ast.IfExp: CHOICE,
+    ast.Compare: COMPARE,
+    ast.Await: AWAIT,
+}
+
+
+def level(node: ast.expr, written: str) -> int:
+    """How tightly an expression binds that is written so."""
+    kind = type(node)
+    if kind is ast.Tuple:
+        return ATOM if written.startswith("(") and written.endswith(")") else TUPLE
+    if isinstance(node, ast.BinOp):
+        return _BINARY.get(type(node.op), PRODUCT)
+    if isinstance(node, ast.UnaryOp):
+        return NOT if isinstance(node.op, ast.Not) else UNARY
+    if isinstance(node, ast.BoolOp):
+        return AND if isinstance(node.op, ast.And) else OR
+    if isinstance(node, ast.Constant) and isinstance(node.value, int | float | complex):
+        return AWAIT  # a dot behind it would be a part of the number
+    return _KINDS.get(kind, ATOM)
+
+
+_ASKED: dict[tuple[str, str], int] = {
+    ("Compare", ""): BITOR,
+    ("IfExp", ""): OR,
+    ("IfExp", "orelse"): LAMBDA,
+    ("Attribute", ""): ATOM,
+    ("Await", ""): ATOM,
+    ("Subscript", "value"): ATOM,
+    ("Subscript", "slice"): TUPLE,
+    ("Call", ""): WALRUS,
+    ("Call", "func"): ATOM,
+    ("Starred", ""): BITOR,
+    ("comprehension", ""): OR,
+    ("FormattedValue", ""): CHOICE,
+    ("Dict", ""): LAMBDA,
+    ("If", "test"): WALRUS,
+    ("While", "test"): WALRUS,
+    ("Expression", ""): TUPLE,
+}
+_ASKED |= {(kind, ""): WALRUS for kind in ("List", "Tuple", "Set", "ListComp", "SetComp", "GeneratorExp")}
+_ASKED |= {(kind, "value"): TUPLE for kind in ("Expr", "Assign", "AugAssign", "AnnAssign", "Return")}
+_ASKED |= {(kind, "iter"): TUPLE for kind in ("For", "AsyncFor")}
+
+
+def asked(parent: ast.AST, field: str, node: ast.AST) -> int:
+    """How tightly an expression has to bind to stand as this field of `parent`, in the place of `node`."""
+    if isinstance(parent, ast.BinOp):
+        own = _BINARY.get(type(parent.op), PRODUCT)
+        if isinstance(parent.op, ast.Pow):
+            return AWAIT if field == "left" else UNARY
+        return own if field == "left" else own + 1
+    if isinstance(parent, ast.UnaryOp):
+        return NOT if isinstance(parent.op, ast.Not) else UNARY
+    if isinstance(parent, ast.BoolOp):
+        return NOT if isinstance(parent.op, ast.And) else AND
+    if isinstance(parent, ast.Dict) and _unpacked(parent, node):
+        return BITOR
+    kind = type(parent).__name__
+    return _ASKED.get((kind, field), _ASKED.get((kind, ""), LAMBDA))
+
+
+def _unpacked(parent: ast.Dict, node: ast.AST) -> bool:
+    """Whether an expression stands behind ``**`` in a dict display."""
+    return any(value is node and key is None for key, value in zip(parent.keys, parent.values, strict=True))

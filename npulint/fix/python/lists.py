@@ -1,0 +1,140 @@
+"""Lists between commas (arguments, imported names): what is added to them or taken out, in the way they are written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from npulint.findings import Edit
+from npulint.fix.python.lexing import Lexed
+from npulint.fix.python.tree import Range, Tree
+
+_LIMIT = 120  # columns of a line that is not broken
+
+
+class Listed:
+    """The elements of a list, each with parentheses around it, between `begin` and `end` (behind the opening bracket
+    and before the closing one)."""
+
+    def __init__(self, tree: Tree, tokens: Lexed, elements: Sequence[Range], begin: int, end: int) -> None:
+        self._tree = tree
+        self._tokens = tokens
+        self._elements = elements
+        self._begin = begin
+        self._end = end
+
+    def changed(self, dropped: set[int], added: Sequence[str]) -> list[Edit]:
+        """The edits that take out the elements with these numbers and append others."""
+        kept = [number for number in range(len(self._elements)) if number not in dropped]
+        if not kept:
+            return self._refilled(added)
+        edits: list[Edit] = []
+        number = 0
+        while number < len(self._elements):
+            if number not in dropped:
+                number += 1
+                continue
+            first = number
+            while number in dropped:
+                number += 1
+            if number < len(self._elements):
+                edits.append(self._without(first, number))
+            else:
+                edits.append(self._without_last(first))
+        return edits + (self._appended(kept[-1], added, bool(dropped)) if added else [])
+
+    def _refilled(self, added: Sequence[str]) -> list[Edit]:
+        if not self._elements:
+            start = self._begin if not self._tokens.comment_in(self._begin, self._end) else self._end
+            return [self._tree.edit(start, start, ", ".join(added))] if added else []
+        start, end = self._elements[0][0], self._behind(len(self._elements) - 1)
+        line_end = self._tree.line_end(end) if self._alone(0, len(self._elements) - 1) else end
+        beside = self._tokens.comment_in(self._begin, start) or self._tokens.comment_in(line_end, self._end)
+        if not added and not beside:
+            start, end = self._begin, self._end
+        return [self._tree.edit(start, end, ", ".join(added))]
+
+    def _comma(self, number: int) -> Range:
+        """The comma behind an element; (-1, -1) when there is none."""
+        token = self._tokens.after(self._elements[number][1])
+        return token if self._tokens.text(token) == "," and token[1] <= self._end else (-1, -1)
+
+    def _behind(self, number: int) -> int:
+        """Where an element ends with its comma."""
+        comma = self._comma(number)
+        return comma[1] if comma[0] >= 0 else self._elements[number][1]
+
+    def _alone(self, first: int, last: int) -> bool:
+        """Whether elements have their lines for themselves."""
+        if not self._tree.leads(self._elements[first][0]):
+            return False
+        following = self._tokens.after(self._behind(last))
+        return following[0] < 0 or self._tree.line_of(following[0]) > self._tree.line_of(self._behind(last))
+
+    def _without(self, first: int, following: int) -> Edit:
+        """Elements with others behind them."""
+        start, end = self._elements[first][0], self._elements[following][0]
+        if self._alone(first, following - 1):
+            return self._lines(start, self._behind(following - 1))
+        if self._tokens.comment_in(start, end):
+            end = self._behind(following - 1)
+        return self._tree.edit(start, end, "")
+
+    def _without_last(self, first: int) -> Edit:
+        """Elements with others before them only. Their own lines go as a whole, and so does a comma before them."""
+        last = len(self._elements) - 1
+        if self._alone(first, last):
+            if self._comma(last)[0] >= 0:
+                return self._lines(self._elements[first][0], self._behind(last))
+            following = self._tokens.after(self._elements[last][1])
+            if self._tree.leads(following[0]):
+                if self._tokens.comment_in(self._elements[first - 1][1], self._elements[first][0]):
+                    return self._lines(self._elements[first][0], self._elements[last][1])
+                return self._tree.edit(self._elements[first - 1][1], self._line_end(self._elements[last][1]), "")
+        start, end = self._elements[first - 1][1], self._elements[last][1]
+        if self._tokens.comment_in(start, end):
+            start = self._behind(first - 1)
+            if self._tokens.comment_in(start, self._elements[first][0]):
+                start = self._elements[first][0]
+            end = self._behind(last)
+        return self._tree.edit(start, end, "")
+
+    def _line_end(self, place: int) -> int:
+        return min(self._tree.line_end(place), self._end)
+
+    def _lines(self, start: int, end: int) -> Edit:
+        return self._tree.edit(self._tree.line_start(start), self._tree.line_end(end) + 1, "")
+
+    def _appended(self, last: int, added: Sequence[str], dropped: bool) -> list[Edit]:
+        """New elements behind the last one that stays."""
+        start, end = self._elements[last]
+        comma = (-1, -1) if dropped else self._comma(last)
+        text = ", ".join(added)
+        following = self._tokens.after(max(end, comma[1]))
+        broken = following[0] >= 0 and self._tree.line_of(following[0]) > self._tree.line_of(end)
+        if not self._in_lines() or dropped or not (broken or following[0] == self._end):
+            return [self._tree.edit(end, end, self._continued(start, end, text))]
+        lines = [f"\n{self._tree.indent(start)}{one}" for one in added]
+        if comma[0] < 0:
+            if not broken or not self._tokens.comment_in(end, following[0]):
+                return [self._tree.edit(end, end, "".join(f",{line}" for line in lines))]
+            line_end = self._tree.line_end(end)
+            return [self._tree.edit(end, end, ","), self._tree.edit(line_end, line_end, ",".join(lines))]
+        line_end = self._tree.line_end(comma[1]) if broken else comma[1]
+        return [self._tree.edit(line_end, line_end, "".join(f"{line}," for line in lines))]
+
+    def _in_lines(self) -> bool:
+        """Whether the elements stand below each other; the first may stand behind the bracket."""
+        starts = [start for start, _ in self._elements]
+        return all(map(self._tree.leads, starts[1:] or starts))
+
+    def _continued(self, start: int, end: int, text: str) -> str:
+        """More of a line, or a new one below the first element where it would get too long."""
+        line = self._tree.lines[self._tree.line_of(end) - 1]
+        if len(line) + len(text) + 2 <= _LIMIT or not self._elements or self._begin < 0:
+            return f", {text}"
+        first = self._elements[0][0]
+        indent = self._tree.source[self._tree.line_start(first) : first]
+        if len(indent) + len(text) > _LIMIT:
+            return f", {text}"
+        blanks = "".join(char if char in "\t\f" else " " for char in indent)
+        return f",\n{blanks}{text}"

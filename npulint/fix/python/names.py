@@ -1,0 +1,244 @@
+"""Renaming what is called or named, and the names by which a file knows modules."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from npulint.findings import Edit, Step
+from npulint.fix.model import Refused
+from npulint.fix.python.tree import Tree, is_dotted
+
+_SAME_MODULE = {"tensorflow": ("tensorflow.compat.v1", "tensorflow.compat.v2")}  # known by one name in a program
+
+Segment = tuple[str, int]
+"""A part of a dotted name, and where it stands."""
+
+
+def module_name(tree: Tree, module: str) -> str:
+    """The dotted name by which a file knows a module; raises `Refused` where it does not."""
+    found = {target: name for name, target in imported(tree.module)}
+    for known in (module, *_SAME_MODULE.get(module, ())):
+        if known in found:
+            return found[known]
+    parent, _, last = module.rpartition(".")
+    while parent:
+        if parent in found:
+            return f"{found[parent]}.{last}"
+        parent, _, part = parent.rpartition(".")
+        last = f"{part}.{last}"
+    raise Refused("module")
+
+
+def imported(module: ast.Module) -> Iterator[tuple[str, str]]:
+    """(name, what it stands for) of every import that runs with the module itself, the first ones last."""
+    statements: list[ast.AST] = list(module.body)
+    found: list[tuple[str, str]] = []
+    while statements:
+        node = statements.pop(0)
+        if isinstance(node, ast.Import):
+            found += [
+                (a.asname or a.name.split(".")[0], a.name if a.asname else a.name.split(".")[0]) for a in node.names
+            ]
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            found += [(a.asname or a.name, f"{node.module}.{a.name}") for a in node.names if a.name != "*"]
+        elif isinstance(node, ast.If | ast.Try | ast.With):
+            statements[:0] = [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.stmt)]
+    return reversed(found)
+
+
+def renamed(tree: Tree, node: ast.AST, to: str) -> list[Edit]:
+    """Another name for what is called, or for the dotted name, at a place."""
+    named = node.func if isinstance(node, ast.Call) else node
+    if isinstance(named, ast.Name) and not isinstance(named.ctx, ast.Load):
+        raise Refused("name")
+    if not isinstance(named, ast.Name | ast.Attribute):
+        raise Refused("name")
+    return _whole(tree, named, to)
+
+
+def _whole(tree: Tree, named: ast.expr, to: str) -> list[Edit]:
+    start, end = tree.range(named)
+    if tree.tokens(named).comment_in(start, end):
+        raise Refused("comment")
+    return [tree.edit(start, end, to)] if tree.source[start:end] != to else []
+
+
+def keeps_receiver(node: ast.AST) -> bool:
+    """Whether a callee is no plain name, so that to replace it would drop code."""
+    named = node.func if isinstance(node, ast.Call) else node
+    return not is_dotted(named)
+
+
+# -- parts of names -------------------------------------------------------------------------------
+
+
+def renamed_part(tree: Tree, node: ast.AST, step: Step) -> list[Edit]:
+    """Another name for one segment of what is called, assigned, named or imported at a place."""
+    part, to = step.words["part"].split("."), step.words["to"]
+    if isinstance(node, ast.alias):
+        node = tree.parent(node)
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return _renamed_import(tree, node, part, to)
+    named: ast.AST = node
+    if isinstance(node, ast.Call):
+        named = node.func
+    elif isinstance(node, ast.keyword | ast.NamedExpr | ast.stmt):
+        raise Refused("name")
+    segments = list(_segments(tree, named))
+    found = _found(segments, part)
+    if len(found) > 1 and isinstance(node, ast.Call) and found[-1] + len(part) == len(segments):
+        found = found[-1:]
+    if not found:
+        return _renamed_where_imported(tree, named, part, to)
+    if len(found) > 1:
+        raise Refused("ambiguous")
+    begin, last = segments[found[0]], segments[found[0] + len(part) - 1]
+    if found[0] == 0 and _rooted_in_name(named) and not _bound(tree.module, to.split(".")[0]):
+        raise Refused("module")
+    start, end = begin[1], last[1] + len(last[0])
+    if tree.tokens(named).comment_in(start, end):
+        raise Refused("comment")
+    return [tree.edit(start, end, to)]
+
+
+def _segments(tree: Tree, node: ast.AST) -> Iterator[Segment]:
+    """The segments of a name in their order: of ``a.b[0].c`` a, b, c; what lies before a call is left out."""
+    found: list[Segment] = []
+    tree.tokens(node)
+    while True:
+        if isinstance(node, ast.Attribute):
+            found.append(_written(tree, node.attr, tree.range(node)[1] - len(node.attr)))
+            node = node.value
+        elif isinstance(node, ast.Subscript):
+            node = node.value
+        elif isinstance(node, ast.Name):
+            found.append(_written(tree, node.id, tree.range(node)[0]))
+            break
+        else:
+            break
+    return reversed(found)
+
+
+def _written(tree: Tree, name: str, start: int) -> Segment:
+    if not tree.source.startswith(name, start):
+        raise Refused("place")  # an identifier that is written otherwise than it is read
+    return name, start
+
+
+def _found(segments: list[Segment], part: list[str]) -> list[int]:
+    names = [name for name, _ in segments]
+    return [place for place in range(len(names) - len(part) + 1) if names[place : place + len(part)] == part]
+
+
+def _rooted_in_name(node: ast.AST) -> bool:
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    return isinstance(node, ast.Name)
+
+
+def _bound(module: ast.Module, name: str) -> bool:
+    return any(known == name for known, _ in imported(module))
+
+
+# -- imports --------------------------------------------------------------------------------------
+
+
+def _renamed_import(tree: Tree, node: ast.Import | ast.ImportFrom, part: list[str], to: str) -> list[Edit]:
+    edits: list[Edit] = []
+    if isinstance(node, ast.ImportFrom) and node.module:
+        edits += _renamed_in(tree, _dotted_at(tree, tree.range(node)[0], node.module), part, to)
+    for alias in node.names:
+        segments = _dotted_at(tree, tree.range(alias)[0] - 1, alias.name) if alias.name != "*" else []
+        found = _renamed_in(tree, segments, part, to)
+        bound = alias.asname is None and segments and segments[0][1] == tree.range(alias)[0]
+        if found and bound and segments[0][0] == part[0]:
+            found += _uses(tree, part[0], to.split(".")[0])
+        edits += found
+    if not edits:
+        raise Refused("no-part")
+    return edits
+
+
+def _renamed_where_imported(tree: Tree, named: ast.AST, part: list[str], to: str) -> list[Edit]:
+    """Another name for a segment that a name does not show, because an import hides it: the import is changed, which
+    changes what its other names stand for too. Those that it takes from the very module renamed may not be there."""
+    if not _rooted_in_name(named):
+        raise Refused("no-part")
+    root = next(name for name, _ in _segments(tree, named))
+    found: list[Edit] = []
+    for _, _, node in tree.nodes:
+        if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            path = node.module.split(".")
+            if root in (alias.asname or alias.name for alias in node.names) and _holds(path, part):
+                if path[-len(part) :] == part and len(node.names) > 1:
+                    raise Refused("ambiguous")
+                found += _renamed_in(tree, _dotted_at(tree, tree.range(node)[0], node.module), part, to)
+        elif isinstance(node, ast.Import):
+            for alias in node.names:
+                if alias.asname == root and _holds(alias.name.split("."), part):
+                    found += _renamed_in(tree, _dotted_at(tree, tree.range(alias)[0] - 1, alias.name), part, to)
+    if len(found) != 1:
+        raise Refused("no-part" if not found else "ambiguous")
+    return found
+
+
+def _holds(path: list[str], part: list[str]) -> bool:
+    return any(path[place : place + len(part)] == part for place in range(len(path) - len(part) + 1))
+
+
+def _renamed_in(tree: Tree, segments: list[Segment], part: list[str], to: str) -> list[Edit]:
+    found = _found(segments, part)
+    if len(found) > 1:
+        raise Refused("ambiguous")
+    if not found:
+        return []
+    last = segments[found[0] + len(part) - 1]
+    return [tree.edit(segments[found[0]][1], last[1] + len(last[0]), to)]
+
+
+def _dotted_at(tree: Tree, place: int, name: str) -> list[Segment]:
+    """The segments of a dotted name that is written in the tokens from `place` on."""
+    parts = name.split(".")
+    found: list[Segment] = []
+    while len(found) < len(parts):
+        token = tree.lexed.after(place)
+        text = tree.lexed.text(token)
+        if not text:
+            raise Refused("place")
+        if text == parts[len(found)]:
+            found.append((text, token[0]))
+        elif found and text != ".":
+            found = []
+        place = token[1]
+    return found
+
+
+def _uses(tree: Tree, name: str, to: str) -> list[Edit]:
+    """The uses of an imported name that gets another one; the file may bind neither of them otherwise."""
+    edits, bindings = [], 0
+    for _, _, node in tree.nodes:
+        if isinstance(node, ast.Name) and node.id in (name, to):
+            if node.id == to or not isinstance(node.ctx, ast.Load):
+                raise Refused("name-taken")
+            tree.tokens(node)
+            edits.append(tree.edit(*tree.range(node), to))
+        elif isinstance(node, ast.alias):
+            bound = node.asname or node.name.split(".")[0]
+            bindings += bound == name
+            if bound == to:
+                raise Refused("name-taken")
+        elif _binds(node) & {name, to}:
+            raise Refused("name-taken")
+    if bindings > 1:
+        raise Refused("name-taken")
+    return edits
+
+
+def _binds(node: ast.AST) -> set[str]:
+    """The names that a definition, a parameter or a declaration binds."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.ExceptHandler):
+        return {node.name} if node.name else set()
+    if isinstance(node, ast.arg):
+        return {node.arg}
+    return set(node.names) if isinstance(node, ast.Global | ast.Nonlocal) else set()

@@ -1,0 +1,243 @@
+"""Statements: taken out with their lines, or put before and behind others at their indentation."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from npulint.findings import Edit, Step
+from npulint.fix.model import Refused
+from npulint.fix.python.lists import Listed
+from npulint.fix.python.sections import behind_imports
+from npulint.fix.python.templates import Templates
+from npulint.fix.python.tree import Range, Tree
+
+_SIMPLE_ENDS = (ast.Return, ast.Raise, ast.Break, ast.Continue)
+_COMPOUND = tuple(
+    getattr(ast, name)
+    for name in "FunctionDef AsyncFunctionDef ClassDef If For AsyncFor While With AsyncWith Try TryStar Match".split()
+    if hasattr(ast, name)
+)
+
+
+_READING = frozenset(("len", "getattr", "hasattr", "isinstance", "get", "is_available", "device_count"))
+
+# -- delete ---------------------------------------------------------------------------------------
+
+
+def deleted(tree: Tree, node: ast.AST, step: Step) -> list[Edit]:
+    """The statement at a place taken out, or one name of an import."""
+    what, name = step.words.get("what", "statement"), step.words.get("name", "")
+    statement = tree.statement(node)
+    if isinstance(statement, ast.Import | ast.ImportFrom) and (what == "name" or name) and what != "line":
+        return _without_name(tree, statement, node, name)
+    if what == "name":
+        raise Refused("no-statement")
+    if isinstance(statement, _COMPOUND):
+        raise Refused("no-statement")
+    target = _is_whole(tree, statement, node)
+    if target is not None:
+        return [target]
+    if what == "block":
+        statement = _emptied(tree, statement)
+    if what == "line" and not (tree.leads(tree.range(statement)[0]) and _last_of_line(tree, statement)):
+        raise Refused("one-line")
+    return without(tree, statement)
+
+
+def _emptied(tree: Tree, statement: ast.stmt) -> ast.stmt:
+    """The outermost loop, condition or ``try`` that nothing is left to do for when a statement goes."""
+    while len(tree.block(statement)) == 1:
+        around = tree.parent(statement)
+        if not isinstance(around, ast.For | ast.If | ast.Try) or around.orelse or _head(tree, around) is not around:
+            break
+        if isinstance(around, ast.For) and not (isinstance(around.target, ast.Name) and _is_idle(around.iter)):
+            break
+        if isinstance(around, ast.If) and not _is_idle(around.test):
+            break
+        if isinstance(around, ast.Try) and (around.finalbody or tree.field(statement) != "body"):
+            break
+        statement = around
+    return statement
+
+
+def _is_idle(node: ast.expr) -> bool:
+    """Whether an expression only reads names: nobody notices when it is left out."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.Call):
+            name = part.func.id if isinstance(part.func, ast.Name) else getattr(part.func, "attr", "")
+            if name not in _READING:
+                return False
+        elif isinstance(part, ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom):
+            return False
+    return True
+
+
+def _is_whole(tree: Tree, statement: ast.stmt, node: ast.AST) -> Edit | None:
+    """The edit that takes out one of several targets. Raises `Refused` where the place is but a part of what the
+    statement does."""
+    if node is statement or node is getattr(statement, "value", None):
+        return None
+    if isinstance(node, ast.alias):
+        if len(statement.names) > 1:  # type: ignore[attr-defined]
+            raise Refused("no-statement")
+        return None
+    if isinstance(statement, ast.AnnAssign | ast.AugAssign) and node is statement.target:
+        return None
+    if not isinstance(statement, ast.Assign) or node not in statement.targets:
+        raise Refused("no-statement")
+    if len(statement.targets) == 1:
+        return None
+    start = tree.outer(node)[0]
+    equals = tree.lexed.after(tree.outer(node)[1])
+    following = tree.lexed.after(equals[1])
+    return tree.edit(start, following[0], "")
+
+
+def _without_name(tree: Tree, statement: ast.Import | ast.ImportFrom, node: ast.AST, name: str) -> list[Edit]:
+    names = statement.names
+    if name:
+        gone = {number for number, alias in enumerate(names) if name in (alias.name, alias.asname)}
+    else:
+        gone = {number for number, alias in enumerate(names) if alias is node or len(names) == 1}
+    if not gone:
+        raise Refused("no-part")
+    if len(gone) == len(names):
+        return without(tree, statement)
+    return listed_names(tree, statement).changed(gone, ())
+
+
+def listed_names(tree: Tree, statement: ast.Import | ast.ImportFrom) -> Listed:
+    """The names of an import as a list that may be changed."""
+    ranges = [tree.range(alias) for alias in statement.names]
+    begin, end = -1, tree.range(statement)[1]
+    if tree.lexed.text(tree.lexed.before(ranges[0][0])) == "(":
+        begin, end = tree.lexed.before(ranges[0][0])[1], end - 1
+    return Listed(tree, tree.lexed, ranges, begin, end)
+
+
+def without(tree: Tree, statement: ast.stmt) -> list[Edit]:
+    """A statement taken out; ``pass`` stands for it where its block would be empty."""
+    block = tree.block(statement)
+    start, end = tree.range(statement)
+    lone = len(block) == 1 and tree.parent(statement) is not tree.module
+    whole = tree.leads(start) and _last_of_line(tree, statement)
+    if lone:
+        return [tree.edit(start, tree.line_end(end) if whole else end, "pass")]
+    if whole:
+        return [tree.edit(*_lines(tree, start, end), "")]
+    following = tree.lexed.after(end)
+    if tree.lexed.text(following) == ";":
+        behind = tree.lexed.after(following[1])
+        if behind[0] >= 0 and tree.line_of(behind[0]) == tree.line_of(following[0]):
+            return [tree.edit(start, behind[0], "")]
+        end = following[1]
+    before = tree.lexed.before(start)
+    if tree.lexed.text(before) != ";":
+        return [tree.edit(start, end, "")]
+    return [tree.edit(tree.lexed.before(before[0])[1], end, "")]
+
+
+def _last_of_line(tree: Tree, statement: ast.stmt) -> bool:
+    """Whether nothing but a semicolon and a comment stands behind a statement in its line."""
+    end = tree.range(statement)[1]
+    following = tree.lexed.after(end)
+    if tree.lexed.text(following) == ";":
+        following = tree.lexed.after(following[1])
+    return following[0] < 0 or tree.line_of(following[0]) > tree.line_of(end)
+
+
+def _lines(tree: Tree, start: int, end: int) -> Range:
+    """The lines of a statement, with blank lines behind it that would stand beside others before it."""
+    first, last = tree.line_of(start), tree.line_of(end)
+    if last == len(tree.lines) and first > 1:  # the text ends without a line end
+        return tree.starts[first - 1] - 1, len(tree.source)
+    before, behind = first - 2, last
+    above = 0
+    while before >= 0 and not tree.lines[before].strip():
+        before, above = before - 1, above + 1
+    if before >= 0 and not any(line.strip() for line in tree.lines[last:]):
+        return tree.starts[before + 1], len(tree.source)  # blank lines before the last statement end no text
+    if before < 0:
+        above = len(tree.lines)
+    while behind < len(tree.lines) - 1 and not tree.lines[behind].strip() and behind - last < above:
+        behind += 1
+    return tree.starts[first - 1], tree.starts[behind] if behind < len(tree.lines) else len(tree.source)
+
+
+# -- insert ---------------------------------------------------------------------------------------
+
+
+def inserted(tree: Tree, node: ast.AST | None, step: Step) -> list[Edit]:
+    """Statements put before or behind the one at a place, instead of it, or behind the imports of the file."""
+    where = step.words["where"]
+    old = node if isinstance(node, ast.expr) else None
+    at = node if node is not None else tree.module
+    if where == "imports":
+        return [behind_imports(tree, Templates(tree, at, old).statements(step.words["text"]).strip("\n"))]
+    if node is None or node is tree.module:
+        raise Refused("place")
+    statement = _head(tree, tree.statement(node))
+    text = Templates(tree, at, old).statements(step.words["text"]).strip("\n")
+    if where == "instead":
+        return _instead(tree, statement, text)
+    return [_before(tree, statement, text) if where == "before" else _behind(tree, statement, text)]
+
+
+def _instead(tree: Tree, statement: ast.stmt, text: str) -> list[Edit]:
+    if isinstance(statement, _COMPOUND):
+        raise Refused("no-statement")
+    start, end = tree.range(statement)
+    if tree.lexed.comment_in(start, end):
+        raise Refused("comment")
+    if tree.leads(start) and _last_of_line(tree, statement):
+        return [tree.edit(start, end, _indented(tree, text, start)[len(tree.indent(start)) :])]
+    return [tree.edit(start, end, _simple(text).replace("\n", "; "))]
+
+
+def _head(tree: Tree, statement: ast.stmt) -> ast.stmt:
+    """The statement itself, for an ``elif`` that which begins with ``if``."""
+    while isinstance(statement, ast.If) and tree.source.startswith("elif", tree.range(statement)[0]):
+        statement = tree.parent(statement)  # type: ignore[assignment]
+    return statement
+
+
+def _before(tree: Tree, statement: ast.stmt, text: str) -> Edit:
+    start = tree.range(statement)[0]
+    decorators: Sequence[ast.expr] = getattr(statement, "decorator_list", ())
+    if decorators:
+        start = min(tree.lexed.before(tree.outer(one)[0])[0] for one in decorators)
+    if tree.leads(start):
+        line = tree.line_start(start)
+        return tree.edit(line, line, _indented(tree, text, start) + "\n")
+    return tree.edit(start, start, f"{_simple(text)}; ")
+
+
+def _behind(tree: Tree, statement: ast.stmt, text: str) -> Edit:
+    if isinstance(statement, _SIMPLE_ENDS):
+        raise Refused("unreachable")
+    start, end = tree.range(statement)
+    if tree.leads(start) and _last_of_line(tree, statement):
+        place = tree.line_end(end)
+        return tree.edit(place, place, "\n" + _indented(tree, text, start))
+    if isinstance(statement, _COMPOUND):
+        raise Refused("one-line")
+    return tree.edit(end, end, f"; {_simple(text)}")
+
+
+def _simple(text: str) -> str:
+    """One line of simple statements; raises `Refused` for more."""
+    body = ast.parse(text).body
+    if "\n" in text or "#" in text or any(isinstance(one, _COMPOUND) for one in body):
+        raise Refused("one-line")
+    return text
+
+
+def _indented(tree: Tree, text: str, place: int) -> str:
+    """The lines of a text at the indentation of a place, in the unit of the file."""
+    indent, unit = tree.indent(place), tree.unit
+    lines = []
+    for line in text.split("\n"):
+        inner = len(line) - len(line.lstrip(" "))
+        lines.append(indent + unit * (inner // 4) + line[inner // 4 * 4 :] if line.strip() else "")
+    return "\n".join(lines)

@@ -1,0 +1,216 @@
+"""Texts with $placeholders: what they stand for in the source, with the parentheses that they need there."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from npulint.fix.model import Refused
+from npulint.fix.python import levels
+from npulint.fix.python.names import module_name
+from npulint.fix.python.tree import Range, Tree
+
+_PLACEHOLDER = re.compile(r"\$(?:(old|complement|callee|receiver|arguments)\b|(arg|module)\(([^()]*)\))")
+_STAND_IN = "stand_in_{}_"
+_STOOD_IN = re.compile(r"\bstand_in_\d+_\b")
+_NO_ARGUMENTS = re.compile(r"\$arguments\s*,\s*|(?:,\s*)?\$arguments\b")
+
+
+class Part:
+    """What a placeholder stands for: a text, how tightly it binds, and where it stands when it is just a piece of the
+    source. `listed`: it is all arguments of a call."""
+
+    def __init__(self, text: str, level: int, place: Range | None = None, listed: bool = False) -> None:
+        self.text = text
+        self.level = level
+        self.place = place
+        self.listed = listed
+
+
+class Filled:
+    """A template with its placeholders filled: its text, how tightly it binds, and `around`, what stands before and
+    behind the old expression where that is in it as it was, once."""
+
+    def __init__(self, text: str, level: int, around: tuple[str, str] | None) -> None:
+        self.text = text
+        self.level = level
+        self.around = around
+
+    def within(self, asked: int) -> Filled:
+        """The same in parentheses, if its place asks for that."""
+        if self.level >= asked:
+            return self
+        around = None if self.around is None else (f"({self.around[0]}", f"{self.around[1]})")
+        return Filled(f"({self.text})", levels.ATOM, around)
+
+
+class Templates:
+    """Fills templates for a place: `old` is the expression concerned, `call` the call there, if any."""
+
+    def __init__(self, tree: Tree, at: ast.AST, old: ast.expr | None = None) -> None:
+        self._tree = tree
+        self._at = at
+        self._old = old
+        self._call = at if isinstance(at, ast.Call) else None
+
+    def expression(self, template: str) -> Filled:
+        """A template for an expression; raises `Refused` where it cannot be filled, or does not come to one."""
+        source, parts = self._stood_in(template)
+        body = _expression(source)
+        texts = self._texts(body, parts)
+        text = _replaced(source, texts)
+        if isinstance(body, ast.Name) and body.id in parts and source.strip() == body.id:
+            level = parts[body.id].level if texts[body.id] == parts[body.id].text else levels.ATOM
+        else:
+            level = levels.level(body, source.strip())
+        _expression(text)
+        return Filled(text, level, self._around(source, texts, parts))
+
+    def statements(self, template: str) -> str:
+        """A template for statements."""
+        source, parts = self._stood_in(template)
+        try:
+            body = ast.parse(source)
+        except (SyntaxError, ValueError):
+            raise Refused("template") from None
+        return _replaced(source, self._texts(body, parts))
+
+    def _stood_in(self, template: str) -> tuple[str, dict[str, Part]]:
+        parts: dict[str, Part] = {}
+        if self._call is not None and not (self._call.args or self._call.keywords):
+            template = _NO_ARGUMENTS.sub("", template)
+
+        def stand_in(match: re.Match[str]) -> str:
+            name = _STAND_IN.format(len(parts))
+            parts[name] = self._part(match[1] or match[2], (match[3] or "").strip())
+            return name
+
+        return _PLACEHOLDER.sub(stand_in, template), parts
+
+    def _part(self, name: str, operand: str) -> Part:
+        if name == "module":
+            known = module_name(self._tree, operand)
+            return Part(known, levels.ATOM)
+        if name == "old":
+            return self._source(self._old) if self._old is not None else _refuse("no-expression")
+        if name == "complement":
+            return self._complement()
+        call = self._call
+        if call is None:
+            raise Refused("no-call")
+        if name == "callee":
+            return self._source(call.func)
+        if name == "receiver":
+            if not isinstance(call.func, ast.Attribute):
+                raise Refused("name")
+            return self._source(call.func.value)
+        if name == "arguments":
+            return self._arguments(call)
+        return self._source(_argument(call, operand))
+
+    def _source(self, node: ast.expr) -> Part:
+        """An expression with the parentheses that stand around it already."""
+        if shares_parentheses(self._tree, node):
+            start, end = self._tree.range(node)
+            return Part(self._tree.source[start:end], levels.ATOM)
+        start, end = self._tree.outer(node)
+        text = self._tree.source[start:end]
+        bare = (start, end) == self._tree.range(node)
+        return Part(text, levels.level(node, text) if bare else levels.ATOM, (start, end))
+
+    def _complement(self) -> Part:
+        old = self._old
+        if old is None:
+            raise Refused("no-expression")
+        if isinstance(old, ast.BinOp) and isinstance(old.op, ast.Sub) and _is_one(old.left):
+            part = self._source(old.right)
+            return Part(part.text, part.level)
+        part = self._source(old)
+        text = part.text if part.level > levels.SUM else f"({part.text})"
+        return Part(f"1 - {text}", levels.SUM)
+
+    def _arguments(self, call: ast.Call) -> Part:
+        """All arguments as written. They stand in the template for one name, which their text replaces."""
+        start, end = self._tree.opening(call) + 1, self._tree.range(call)[1] - 1
+        tokens = self._tree.tokens(call)
+        last = tokens.before(end)
+        if tokens.text(last) == "," and last[0] >= start and not tokens.comment_in(last[1], end):
+            end = last[0] if "\n" not in self._tree.source[last[1] : end] else end
+        return Part(self._tree.source[start:end], levels.ATOM, listed=True)
+
+    def _texts(self, body: ast.AST, parts: dict[str, Part]) -> dict[str, str]:
+        """What each stand-in is replaced by: in parentheses where its place in the template asks for them."""
+        texts = {name: part.text for name, part in parts.items()}
+        for parent in ast.walk(_rooted(body)):
+            for field, value in ast.iter_fields(parent):
+                for child in value if isinstance(value, list) else (value,):
+                    if isinstance(child, ast.Name) and child.id in parts:
+                        part = parts[child.id]
+                        if part.listed and (type(parent), field) != (ast.Call, "args"):
+                            raise Refused("template")
+                        if part.level < levels.asked(parent, field, child):
+                            texts[child.id] = f"({part.text})"
+        return texts
+
+    def _around(self, source: str, texts: dict[str, str], parts: dict[str, Part]) -> tuple[str, str] | None:
+        """What stands before and behind the old expression."""
+        if self._old is None or shares_parentheses(self._tree, self._old):
+            return None
+        place = self._tree.outer(self._old)
+        names = [name for name, part in parts.items() if part.place == place]
+        if len(names) != 1 or source.count(names[0]) != 1:
+            return None
+        bare = "\0"
+        text = texts[names[0]]
+        marked = text.replace(parts[names[0]].text, bare, 1)
+        before, _, behind = _replaced(source, {**texts, names[0]: marked}).partition(bare)
+        return before, behind
+
+
+def shares_parentheses(tree: Tree, node: ast.AST) -> bool:
+    """Whether a generator is the only argument of a call and has no parentheses of its own."""
+    parent = tree.parent(node)
+    if not isinstance(node, ast.GeneratorExp) or not isinstance(parent, ast.Call) or node is parent.func:
+        return False
+    return tree.opening(parent) == tree.range(node)[0]
+
+
+def _refuse(reason: str) -> Part:
+    raise Refused(reason)
+
+
+def _expression(source: str) -> ast.expr:
+    try:
+        return ast.parse(f"({source}\n)" if "\n" in source else source.strip(), mode="eval").body
+    except (SyntaxError, ValueError):
+        raise Refused("template") from None
+    except (RecursionError, MemoryError):
+        raise Refused("too-deep") from None
+
+
+def _rooted(body: ast.AST) -> ast.AST:
+    return ast.Expression(body) if isinstance(body, ast.expr) else body
+
+
+def _replaced(source: str, texts: dict[str, str]) -> str:
+    return _STOOD_IN.sub(lambda match: texts.get(match[0], match[0]), source)
+
+
+def _is_one(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and not isinstance(node.value, bool) and node.value == 1
+
+
+def _argument(call: ast.Call, operand: str) -> ast.expr:
+    """The argument that ``$arg(name|position)`` tells; raises `Refused` where it is not given for sure."""
+    name, _, position = operand.partition("|")
+    if name.isdigit():
+        name, position = "", name
+    for keyword in call.keywords:
+        if name and keyword.arg == name:
+            return keyword.value
+    index = int(position) if position else -1
+    if any(isinstance(given, ast.Starred) for given in call.args[: index + 1]):
+        raise Refused("starred")
+    if 0 <= index < len(call.args):
+        return call.args[index]
+    raise Refused("starred" if any(keyword.arg is None for keyword in call.keywords) else "argument")

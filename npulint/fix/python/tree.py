@@ -1,0 +1,299 @@
+"""One source with its syntax tree: nodes by place, places by node, and what stands around them."""
+
+from __future__ import annotations
+
+import ast
+from functools import lru_cache
+from typing import Any
+
+from npulint.facts.model import Span
+from npulint.findings import Edit
+from npulint.fix.model import Refused, Text
+from npulint.fix.python.lexing import Lexed
+from npulint.fix.python.syntax import syntax
+
+Range = tuple[int, int]
+"""Offsets in a text: the first character, and the one behind the last."""
+
+
+class Tree:
+    """A parsed text. All places are offsets in it; use `tree_of`, which parses a text only once."""
+
+    def __init__(self, text: Text) -> None:
+        self.path = text.path
+        self.source = text.text
+        self.module = parsed(text.text)
+        self.lines = text.text.split("\n")
+        self.starts = [0]
+        for line in self.lines[:-1]:
+            self.starts.append(self.starts[-1] + len(line) + 1)
+        self.lexed = Lexed(text.text, 0, len(text.text))
+        self.nodes: list[tuple[int, int, ast.AST]] = []
+        self._parents: dict[ast.AST, tuple[ast.AST, str]] = {}
+        self._exact: dict[Range, list[ast.AST]] = {}
+        self._regions: dict[Range, Lexed] = {}
+        self._bytes: dict[int, bytes] = {}
+        self._walk()
+
+    def _walk(self) -> None:
+        stack: list[ast.AST] = [self.module]
+        while stack:
+            node = stack.pop()
+            if hasattr(node, "lineno"):
+                start, end = self.range(node)
+                self.nodes.append((start, end, node))
+                self._exact.setdefault((start, end), []).append(node)
+            children = []
+            for field, value in ast.iter_fields(node):
+                for child in value if isinstance(value, list) else (value,):
+                    if isinstance(child, ast.AST) and not isinstance(child, _SHARED):
+                        self._parents[child] = (node, field)
+                        children.append(child)
+            stack += reversed(children)
+
+    # -- places ---------------------------------------------------------------------------------
+
+    def _offset(self, line: int, column: int) -> int:
+        text = self.lines[line - 1] if 0 < line <= len(self.lines) else ""
+        if not text.isascii():
+            encoded = self._bytes.get(line)
+            if encoded is None:
+                encoded = self._bytes[line] = text.encode("utf-8", "replace")
+            column = len(encoded[:column].decode("utf-8", "ignore"))
+        return self.starts[min(line, len(self.starts)) - 1] + column
+
+    def range(self, node: Any) -> Range:
+        """Where a node stands, without parentheses around it."""
+        return self._offset(node.lineno, node.col_offset), self._offset(node.end_lineno, node.end_col_offset)
+
+    def text(self, node: ast.AST) -> str:
+        """A node as it is written."""
+        start, end = self.range(node)
+        return self.source[start:end]
+
+    def line_of(self, place: int) -> int:
+        """The line of an offset, from 1."""
+        from bisect import bisect_right
+
+        return bisect_right(self.starts, place)
+
+    def line_start(self, place: int) -> int:
+        """Where the line of an offset begins."""
+        return self.starts[self.line_of(place) - 1]
+
+    def line_end(self, place: int) -> int:
+        """Where the line of an offset ends, before its line end."""
+        line = self.line_of(place)
+        return self.starts[line - 1] + len(self.lines[line - 1])
+
+    def indent(self, place: int) -> str:
+        """The blanks at the beginning of the line of an offset."""
+        line = self.lines[self.line_of(place) - 1]
+        return line[: len(line) - len(line.lstrip(" \t\f"))]
+
+    def leads(self, place: int) -> bool:
+        """Whether nothing but blanks stands before an offset in its line."""
+        return not self.source[self.line_start(place) : place].strip(" \t\f")
+
+    def edit(self, start: int, end: int, text: str) -> Edit:
+        """`text` instead of what stands from `start` to `end`."""
+        first, last = self.line_of(start), self.line_of(end)
+        span = Span(first, start - self.starts[first - 1] + 1, last, end - self.starts[last - 1] + 1)
+        return Edit(self.path, span, text)
+
+    # -- nodes ----------------------------------------------------------------------------------
+
+    def parent(self, node: ast.AST) -> ast.AST:
+        """The node that holds this one; the module holds itself."""
+        return self._parents.get(node, (node, ""))[0]
+
+    def field(self, node: ast.AST) -> str:
+        """The name of the field by which the parent holds this node."""
+        return self._parents.get(node, (node, ""))[1]
+
+    def statement(self, node: ast.AST) -> ast.stmt:
+        """The statement that a node belongs to."""
+        while not isinstance(node, ast.stmt):
+            if node is self.module:
+                raise Refused("place")
+            node = self.parent(node)
+        return node
+
+    def block(self, statement: ast.stmt) -> list[ast.stmt]:
+        """The statements among which one stands."""
+        parent, field = self._parents[statement]
+        block: list[ast.stmt] = getattr(parent, field)
+        return block
+
+    def exactly_at(self, span: Span) -> ast.AST:
+        """The node that stands exactly at a place, goes on from there over lines, or is a call over lines that ends
+        there; raises `Refused` for any other."""
+        start, end = self.offsets(span)
+        found = self._exact.get((start, end)) is not None or (end - start == 1 and self._begun(start) is not None)
+        return self.at(span) if found or self._ends_call(start, end) else _no_place()
+
+    def _ends_call(self, start: int, end: int) -> bool:
+        """Whether a place is the end of a call over several lines: where facts about its last part stand."""
+        node = self._covering(start, end)
+        begin, stop = self.range(node) if hasattr(node, "lineno") else (start, start)
+        return isinstance(node, ast.Call) and stop == end and self.line_of(begin) != self.line_of(end)
+
+    def at(self, span: Span) -> ast.AST:
+        """The node that a fact with this place is about: the one that stands exactly there (the outermost of several,
+        but no statement), the statement of a line, or the innermost that covers the place."""
+        start, end = self.offsets(span)
+        if start == end:
+            return self._of_line(span)
+        exact = self._exact.get((start, end))
+        if exact is not None:
+            return next((node for node in exact if not isinstance(node, ast.Expr)), exact[0])
+        if end - start == 1:
+            return self._begun(start) or self._of_line(span)
+        return self._covering(start, end)
+
+    def offsets(self, span: Span) -> Range:
+        """A place as offsets; raises `Refused` where the text has no such place."""
+        if not 0 < span.line <= span.end_line <= len(self.lines):
+            raise Refused("place")
+        start = self.starts[span.line - 1] + span.column - 1
+        end = self.starts[span.end_line - 1] + span.end_column - 1
+        if not start <= end <= len(self.source):
+            raise Refused("place")
+        return start, end
+
+    def _of_line(self, span: Span) -> ast.AST:
+        found = [node for _, _, node in self.nodes if isinstance(node, ast.stmt) and node.lineno == span.line]
+        if len(found) > 1 and any(other in self.block(found[0]) for other in found[1:]):
+            raise Refused("ambiguous")
+        return found[0] if found else self._covering(*self.offsets(span))
+
+    def _begun(self, start: int) -> ast.AST | None:
+        """What goes on in another line stands in facts for its first character only."""
+        for begin, end, node in self.nodes:
+            if begin == start and self.line_of(end) != self.line_of(start):
+                if isinstance(node, ast.Import | ast.ImportFrom):
+                    return node
+                if isinstance(node, ast.Attribute) and is_dotted(node):
+                    return node
+        return None
+
+    def _covering(self, start: int, end: int) -> ast.AST:
+        best: tuple[int, ast.AST] | None = None
+        for begin, stop, node in self.nodes:
+            if begin <= start and end <= stop and (best is None or stop - begin <= best[0]):
+                best = (stop - begin, node)
+        if best is None:
+            raise Refused("place")
+        return best[1]
+
+    # -- tokens ---------------------------------------------------------------------------------
+
+    def tokens(self, node: ast.AST) -> Lexed:
+        """The tokens among which a node stands. Raises Refused("f-string") where a node in an f-string cannot be
+        found for sure: releases of Python tell different places."""
+        inner = node
+        while not isinstance(inner, ast.stmt | ast.Module):
+            inner = self.parent(inner)
+            if isinstance(inner, _FORMATTED):
+                return self._in_field(node)
+        return self.lexed
+
+    def _in_field(self, node: ast.AST) -> Lexed:
+        start, end = self.range(node)
+        field = self.field_at(start, end)
+        shown = field is not None and self.source[field[0] : field[1]].rstrip().endswith("=")  # with its own source
+        if field is None or shown or not _same(self.source[start:end], node):
+            raise Refused("f-string")
+        if field not in self._regions:
+            self._regions[field] = Lexed(self.source, *field)
+        return self._regions[field]
+
+    def field_at(self, start: int, end: int) -> Range | None:
+        """The innermost expression in an f-string that a range lies in."""
+        fields = [field for field in self.lexed.fields if field[0] <= start and end <= field[1]]
+        return min(fields, key=lambda one: one[1] - one[0], default=None)
+
+    def outer(self, node: ast.AST) -> Range:
+        """Where a node stands with the parentheses around it that belong to no call or class."""
+        start, end = self.range(node)
+        tokens = self.tokens(node)
+        parent = self.parent(node)
+        limit = -1
+        if isinstance(parent, ast.keyword):
+            limit = self.range(parent)[0]
+        elif isinstance(parent, ast.Call) and node is not parent.func:
+            limit = self.opening(parent)
+        elif isinstance(parent, ast.ClassDef):
+            return start, end
+        while True:
+            before, after = tokens.before(start), tokens.after(end)
+            if tokens.text(before) != "(" or tokens.text(after) != ")" or before[0] <= limit:
+                return start, end
+            start, end = before[0], after[1]
+
+    def opening(self, call: ast.Call) -> int:
+        """Where the parenthesis of the arguments of a call stands."""
+        tokens = self.tokens(call)
+        end = self.range(call.func)[1]
+        while True:
+            token = tokens.after(end)
+            if tokens.text(token) == "(":
+                return token[0]
+            if tokens.text(token) != ")":
+                raise Refused("place")
+            end = token[1]
+
+    @property
+    def unit(self) -> str:
+        """What a block is indented by in this text."""
+        for _, _, node in self.nodes:
+            body = getattr(node, "body", None)
+            if isinstance(node, ast.stmt) and body and self.leads(self.range(body[0])[0]):
+                outer, inner = self.indent(self.range(node)[0]), self.indent(self.range(body[0])[0])
+                if inner.startswith(outer) and inner != outer:
+                    return inner[len(outer) :]
+        return "    "
+
+
+_SHARED = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)  # one object stands at many places
+_FORMATTED = tuple(getattr(ast, name) for name in ("JoinedStr", "TemplateStr") if hasattr(ast, name))
+
+
+def parsed(source: str) -> ast.Module:
+    """The syntax tree of a source; raises `Refused` where it is no Python 3 or nested too deep."""
+    try:
+        return syntax(source)
+    except SyntaxError as error:
+        raise Refused("too-deep" if "too many" in (error.msg or "") else "not-python") from None
+    except (RecursionError, MemoryError):
+        raise Refused("too-deep") from None
+    except ValueError:
+        raise Refused("not-python") from None
+
+
+@lru_cache(maxsize=8)
+def tree_of(text: Text) -> Tree:
+    """The tree of a text; the last few are kept."""
+    return Tree(text)
+
+
+def _no_place() -> ast.AST:
+    raise Refused("place")
+
+
+def is_dotted(node: ast.AST) -> bool:
+    """Whether an expression is a name, or a name with attributes."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return isinstance(node, ast.Name)
+
+
+def _same(written: str, node: ast.AST) -> bool:
+    """Whether a text is the source of an expression."""
+    try:
+        found = ast.parse(f"({written}\n)", mode="eval").body
+        return ast.dump(found) == ast.dump(node)
+    except (SyntaxError, ValueError):
+        return False
+    except (RecursionError, MemoryError):
+        raise Refused("too-deep") from None

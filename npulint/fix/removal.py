@@ -1,0 +1,146 @@
+"""What goes when a shell command, or a word of one, is deleted, so that the rest stays a script."""
+
+from __future__ import annotations
+
+from npulint.findings import Edit
+from npulint.fix.model import Refused
+from npulint.fix.script import DECLARES, OPENERS, TESTED, Script, Statement
+from npulint.later import regex
+from npulint.read.shell.tokens import Word
+
+_BLANKS = regex(r"(?:\\\n|\s)*")
+_CODE = regex(r"[=$;|&`]|\bexport\b|\bpython")
+_REST = regex(r"[ \t]*;?[ \t]*(?:#[^\n]*)?(?:\n|\Z)")
+
+
+def without(script: Script, first: int, last: int) -> list[Edit]:
+    """The deletion of the words from `first` to `last`: an assignment alone where others stand beside it, else the
+    whole command. Raises `Refused` where the commands around it depend on it."""
+    word, statement = script.tokens[first], script.statement(first)
+    if not isinstance(word, Word) or not any(one is word for one in statement.words):
+        raise Refused("shell")  # the target of a redirection
+    if first != last or (word.to is None and word is not statement.words[0] and word.literal not in DECLARES):
+        return _argument(script, statement, first, last)
+    leading = statement.words[: statement.leading]
+    if any(one is word for one in leading):
+        return _leading(script, statement, word)
+    if word.to is None:
+        return [_command(script, statement)]
+    return _declared(script, statement, word)
+
+
+def _leading(script: Script, statement: Statement, word: Word) -> list[Edit]:
+    words = statement.words
+    if len(words) == 1:
+        return [_command(script, statement)]
+    if word is words[-1]:
+        return [script.edit(words[-2].end, word.end, "")]
+    following = words[[one is word for one in words].index(True) + 1]
+    return [script.edit(word.start, following.start, "")]
+
+
+def _declared(script: Script, statement: Statement, word: Word) -> list[Edit]:
+    """A word behind ``export``, or one that ``env`` and ``mpirun -x`` hand on."""
+    if statement.head in DECLARES:
+        others = [one for one in statement.words[statement.leading + 1 :] if not (one.literal or "").startswith("-")]
+        if len(others) == 1 and not statement.leading:
+            return [_command(script, statement)]
+    return [_word(script, word)]
+
+
+def _word(script: Script, word: Word) -> Edit:
+    number = script.word_number(word)
+    first = number - 1 if _literal(script, number - 1) == "-x" else number  # mpirun -x NAME=value
+    return script.edit(*script.gap(first, number), "")
+
+
+def _literal(script: Script, number: int) -> str:
+    token = script.tokens[number]
+    return (token.literal or "") if isinstance(token, Word) else ""
+
+
+def _argument(script: Script, statement: Statement, first: int, last: int) -> list[Edit]:
+    """A name behind ``export``, with the assignment that it hands on, or an option with its value."""
+    word, end = script.tokens[first], script.tokens[last]
+    if not isinstance(word, Word) or not any(one is end for one in statement.words):
+        raise Refused("shell")
+    if statement.head in DECLARES and first == last:
+        return [*_declared(script, statement, word), *_assigned(script, word.literal or "")]
+    if not script.text.startswith("-", word.start) or statement.words[0] is word:
+        raise Refused("shell")
+    return [script.edit(*script.gap(first, last), "")]
+
+
+def _assigned(script: Script, name: str) -> list[Edit]:
+    """The deletion of what sets a variable that is exported by name."""
+    setting = [
+        n for n, token in enumerate(script.tokens) if isinstance(token, Word) and token.to and token.to.name == name
+    ]
+    if not setting:
+        return []
+    statement = script.statement(setting[0])
+    if len(setting) > 1 or len(statement.words) > 1 or script.lone(statement):
+        raise Refused("several")
+    return [_command(script, statement)]
+
+
+def _command(script: Script, statement: Statement) -> Edit:
+    """The deletion of a whole command with what joins it to its neighbours."""
+    start, end = script.start(statement.first), script.end(statement.last)
+    chained = statement.after == "&&"
+    if (
+        statement.before in TESTED
+        or statement.before in ("||", "|", "|&")
+        or (statement.before == "&&" and not chained)
+    ):
+        raise Refused("joined")
+    if statement.after in ("||", "|", "|&", "&"):
+        raise Refused("joined")
+    if chained:
+        return script.edit(start, _next(script, statement.last + 2), "")
+    if script.lone(statement):
+        return script.edit(start, end, ":")
+    rest = _REST.match(script.text, end)
+    if script.begins_line(start) and rest:
+        return script.edit(_described(script, script.line_start(start), rest.end()), rest.end(), "")
+    return _within_line(script, statement, start, end)
+
+
+def _next(script: Script, number: int) -> int:
+    """Where the command behind the ``&&`` before a token begins; nothing but blanks may lie between."""
+    end = script.end(number - 1)
+    while number < len(script.tokens) and script.written(number) == "\n":
+        number += 1
+    blanks = _BLANKS.match(script.text, end)
+    if number == len(script.tokens) or blanks is None or blanks.end() != script.start(number):
+        raise Refused("joined")
+    return blanks.end()
+
+
+def _within_line(script: Script, statement: Statement, start: int, end: int) -> Edit:
+    following = statement.last + 2
+    if statement.after == ";" and following < len(script.tokens) and isinstance(script.tokens[following], Word):
+        behind = script.start(following)
+        if "\n" not in script.text[end:behind]:
+            return script.edit(start, behind, "")
+    previous = statement.first - 1
+    if previous < 1 or statement.after not in ("", "\n", ";", ")", ";;"):
+        raise Refused("joined")
+    if statement.before == ";":
+        return script.edit(script.end(previous - 1), end, "")
+    if statement.before in OPENERS and "\n" in statement.after:
+        return script.edit(script.end(previous), end, "")
+    raise Refused("joined")
+
+
+def _described(script: Script, start: int, end: int) -> int:
+    """Where the comment above a line begins if it speaks of that line alone, else where the line begins."""
+    above = script.line_start(start - 1) if start else 0
+    comment = script.text[above:start].strip()
+    before = script.text[script.line_start(above - 1) if above else 0 : above].strip()
+    below = script.text[end : script.line_end(end)].strip()
+    if not comment.startswith("#") or comment.startswith("#!") or "npulint" in comment or _CODE.search(comment):
+        return start
+    if not comment.strip("# \t=-") or before.startswith("#") or (below and not below.startswith("#")):
+        return start
+    return above

@@ -1,0 +1,190 @@
+"""Does a file still hold what it held, apart from what was edited?"""
+
+from __future__ import annotations
+
+import ast
+import json
+from bisect import bisect_left
+from collections.abc import Sequence
+from itertools import accumulate
+
+from npulint.findings import Edit
+from npulint.fix.model import Text
+from npulint.fix.python.syntax import syntax
+
+Stretch = tuple[int, int, int, int]
+"""From where to where a text was edited: offsets before and after."""
+
+
+def objection(before: Text, after: str, edits: Sequence[Edit]) -> str:
+    """Why an edited file may not be left so, as the reason of a refusal; empty when nothing speaks against it. `edits`
+    are those that make `after` of the text before."""
+    if before.kind == "python":
+        return _python(before.text, after, edits)
+    if before.kind == "shell":
+        return _shell(before.text, after, edits)
+    if before.kind in ("mixlist", "notebook"):
+        return "" if _is_json(after) or not (before.new or _is_json(before.text)) else "broken-json"
+    return ""
+
+
+def stretches(text: str, edits: Sequence[Edit]) -> list[Stretch]:
+    """Where edits changed a text, in its order."""
+    starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
+    found, moved = [], 0
+    for edit in sorted(edits, key=lambda edit: edit.span):
+        start = starts[edit.span.line - 1] + edit.span.column - 1
+        end = starts[edit.span.end_line - 1] + edit.span.end_column - 1
+        found.append((start, end, start + moved, start + moved + len(edit.text)))
+        moved += len(edit.text) - (end - start)
+    return found
+
+
+def carried(changed: Sequence[Stretch], start: int, end: int) -> tuple[int, int]:
+    """From where to where a stretch of a text reaches after edits, with all that they put into it and at its ends."""
+    none = (0, 0, 0, 0)
+    before = next((one for one in reversed(changed) if one[1] < start), none)
+    at = next((one for one in changed if one[1] >= start), none)
+    last = next((one for one in reversed(changed) if one[0] <= end), none)
+    begin = at[2] if at is not none and at[0] <= start else start + before[3] - before[1]
+    return begin, last[3] + max(0, end - last[1])
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _parsed(text: str) -> ast.Module | None:
+    """The tree; None for what is no Python. Raises `RecursionError` or `MemoryError`."""
+    try:
+        return syntax(text)
+    except (SyntaxError, ValueError):
+        return None
+
+
+def _python(before: str, after: str, edits: Sequence[Edit]) -> str:
+    try:
+        old, new = _parsed(before), _parsed(after)
+    except (RecursionError, MemoryError):
+        return "too-deep"
+    if old is None:
+        return ""
+    if new is None or (_gives_twice(new) and not _gives_twice(old)):
+        return "broken"
+    changed = stretches(before, edits)
+    there = {start: (end, node) for start, end, node in _statements(new, after)}
+    moved = _Moved(changed)
+    for start, end, node in _statements(old, before):
+        if moved.touched(start, end, after):
+            continue
+        counterpart = there.get(moved.place(start))
+        if counterpart is None or counterpart[0] != moved.place(end, end=True) or not same(node, counterpart[1]):
+            return "changed-elsewhere"
+    return ""
+
+
+def _gives_twice(tree: ast.Module) -> bool:
+    """Whether some call gives an argument twice by its name: it parses, but Python does not compile it."""
+    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call) and len(node.keywords) > 1)
+    return any(len(given) > len(set(given)) for given in ([k.arg for k in c.keywords if k.arg] for c in calls))
+
+
+def _statements(tree: ast.Module, text: str) -> list[tuple[int, int, ast.stmt]]:
+    """Where the statements of a module begin and end, decorators included."""
+    lines = text.split("\n")
+    starts = [0, *accumulate(len(line) + 1 for line in lines)]
+
+    def offset(line: int, column: int) -> int:
+        content = lines[line - 1]
+        if not content.isascii():
+            column = len(content.encode("utf-8", "surrogatepass")[:column].decode("utf-8", "surrogatepass"))
+        return starts[line - 1] + column
+
+    found = []
+    for node in tree.body:
+        heads: list[ast.stmt | ast.expr] = [node, *getattr(node, "decorator_list", ())]
+        first = min(heads, key=lambda head: head.lineno)
+        column = 0 if first is not node else node.col_offset  # a decorator begins with its mark
+        end = offset(node.end_lineno or node.lineno, node.end_col_offset or 0)
+        found.append((offset(first.lineno, column), end, node))
+    return found
+
+
+class _Moved:
+    """Where the places of a text went."""
+
+    def __init__(self, changed: Sequence[Stretch]) -> None:
+        self._changed = changed
+        self._ends = [end for _, end, _, _ in changed]
+
+    def place(self, offset: int, end: bool = False) -> int:
+        """The new offset of a place that no edit covers. What is inserted right there comes before it, unless it is
+        where something ends."""
+        last = bisect_left(self._ends, offset if end else offset + 1)
+        if not last:
+            return offset
+        _, old_end, _, new_end = self._changed[last - 1]
+        return new_end + offset - old_end
+
+    def touched(self, start: int, end: int, after: str) -> bool:
+        """Whether an edit reaches into a statement. Whole lines before it or behind it do not."""
+        at = bisect_left(self._ends, start)
+        while at < len(self._changed) and self._changed[at][0] <= end:
+            old_start, old_end, new_start, new_end = self._changed[at]
+            text = after[new_start:new_end]
+            above = old_end <= start and (text or after[max(0, new_start - 1) : new_start] or "\n").endswith("\n")
+            below = old_start >= end and text.startswith("\n")
+            if not above and not below:
+                return True
+            at += 1
+        return False
+
+
+def same(one: ast.AST, other: ast.AST) -> bool:
+    """Whether two trees mean the same, wherever they stand: as equal dumps, without recursion."""
+    waiting: list[tuple[object, object]] = [(one, other)]
+    while waiting:
+        left, right = waiting.pop()
+        if type(left) is not type(right):
+            return False
+        if isinstance(left, ast.AST):
+            for field in left._fields:
+                waiting.append((getattr(left, field, None), getattr(right, field, None)))
+        elif isinstance(left, list) and isinstance(right, list):
+            if len(left) != len(right):
+                return False
+            waiting += zip(left, right, strict=True)
+        elif left != right and repr(left) != repr(right):  # NaN is not equal to itself
+            return False
+    return True
+
+
+def _shell(before: str, after: str, edits: Sequence[Edit]) -> str:
+    changed = stretches(before, edits)
+    old = _words(before, [(start, end) for start, end, _, _ in changed])
+    new = _words(after, [(start, end) for _, _, start, end in changed])
+    return "" if old == new else "changed-elsewhere"
+
+
+def _words(script: str, edited: Sequence[tuple[int, int]]) -> list[str]:
+    """The words and operators that stand on lines without edits."""
+    from npulint.read.shell.lex import Lexer
+    from npulint.read.shell.tokens import Operator, Word
+
+    lines = [
+        (script.rfind("\n", 0, start) + 1, end if (at := script.find("\n", end)) < 0 else at) for start, end in edited
+    ]
+    found, place = [], 0
+    for token in Lexer(script, remember=False).tokens():
+        if not isinstance(token, (Word, Operator)):  # whole lines come only when they are remembered
+            continue
+        end = token.end if isinstance(token, Word) else token.start + len(token.text)
+        while place < len(lines) and lines[place][1] < token.start:
+            place += 1
+        if place == len(lines) or end <= lines[place][0]:
+            found.append(script[token.start : end])
+    return found

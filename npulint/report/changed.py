@@ -1,0 +1,59 @@
+"""Edits as lines taken out and lines put in. The file may have changed since it was read, so nothing here trusts a line
+to exist."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from npulint.findings import Edit
+from npulint.lines import Lines
+
+
+class Block(msgspec.Struct, frozen=True):
+    """Lines of `path` from `line` on: the `old` ones go, the `new` ones come. One of the two may be empty."""
+
+    path: str
+    line: int
+    old: Sequence[str]
+    new: Sequence[str]
+
+
+def blocks(edits: Sequence[Edit], lines: Lines) -> list[Block]:
+    """The changed lines, those of edits that touch each other together."""
+    groups: list[list[Edit]] = []
+    for edit in sorted(edits, key=lambda edit: (edit.path, edit.span)):
+        last = groups[-1][-1] if groups else None
+        if last is not None and last.path == edit.path and edit.span.line <= last.span.end_line:
+            groups[-1].append(edit)
+        else:
+            groups.append([edit])
+    return [block for group in groups if (block := _block(group, lines)) is not None]
+
+
+def _block(group: Sequence[Edit], lines: Lines) -> Block | None:
+    path, first, end = group[0].path, group[0].span.line, max(edit.span.end_line for edit in group)
+    source = lines(path)
+    if not 0 < first <= end <= max(len(source), 1) + 1:
+        return None
+    old = list(source[first - 1 : end])
+    new = _edited([*old, *[""] * (end - first + 1 - len(old))], group, first)
+    while old and new and old[-1] == new[-1]:
+        old, new = old[:-1], new[:-1]
+    same = 0
+    while same < min(len(old), len(new)) and old[same] == new[same]:
+        same += 1
+    return Block(path, first + same, old[same:], new[same:])
+
+
+def _edited(old: Sequence[str], group: Sequence[Edit], first: int) -> list[str]:
+    starts = [0]
+    for line in old:
+        starts.append(starts[-1] + len(line) + 1)
+    text = "\n".join(old)
+    for edit in reversed(group):
+        begin = starts[edit.span.line - first] + edit.span.column - 1
+        end = starts[edit.span.end_line - first] + edit.span.end_column - 1
+        text = text[:begin] + edit.text + text[max(begin, end) :]
+    return text.split("\n")

@@ -1,0 +1,73 @@
+"""What --fix did, and what it could not do, as the reports for people tell it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from npulint.report.terminal import Paint, harmless, leading
+from npulint.report.view import View
+from npulint.texts import count, say
+
+if TYPE_CHECKING:
+    from npulint.fix.model import Mended
+
+_REFUSED = 5  # that are named
+
+
+def told(mended: Mended, unsafe: int, view: View) -> list[str]:
+    """The lines: how much was mended (`unsafe` more could be), which checks in which files where that is asked for, and
+    what could not be mended and why."""
+    lines = [Paint(view.color)("green" if mended.fixed else "bold", headline(mended, unsafe, view))]
+    if view.fixes and mended.fixed:
+        lines += _listed(mended, view)
+    if mended.refused:
+        lines += _refused(mended, view)
+    return lines
+
+
+def headline(mended: Mended, unsafe: int, view: View) -> str:
+    """How much was mended, or would be, and how much more (`unsafe`) could be."""
+    lang = view.lang
+    if mended.fixed:
+        files = count(lang, "fixes.files", len(mended.files))
+        text = count(lang, "fixes.would" if view.dry else "fixes.done", len(mended.fixed), files=files)
+    else:
+        text = say(lang, "fixes.none.would" if view.dry else "fixes.none")
+    if not unsafe:
+        return text
+    return say(lang, "list.clause").join((text, count(lang, "fixable.more", unsafe)))
+
+
+def _listed(mended: Mended, view: View) -> list[str]:
+    """The checks by file, each with how often."""
+    paint = Paint(view.color)
+    found: dict[str, Counter[str]] = {}
+    unsafe = {one.name for one in mended.fixed if one.applicability == "unsafe"}
+    for one in mended.fixed:
+        found.setdefault(one.path, Counter())[one.name] += 1
+    lines = []
+    width = len(str(max(n for names in found.values() for n in names.values())))
+    for path in sorted(found):
+        lines.append(f"  {harmless(leading(path))}")
+        for name, n in sorted(found[path].items(), key=lambda item: (-item[1], item[0])):
+            aside = say(view.lang, "aside", text=say(view.lang, "applicability.unsafe")) if name in unsafe else ""
+            lines.append(f"    {n:>{width}} × {name}{paint('dim', aside)}")
+    return lines
+
+
+def _refused(mended: Mended, view: View) -> list[str]:
+    """The first of them, or all in a verbose report."""
+    shown = mended.refused if view.verbose else mended.refused[:_REFUSED]
+    lines = [Paint(view.color)("yellow", count(view.lang, "fixes.refused", len(mended.refused)))]
+    for one in shown:
+        place = f"{harmless(leading(one.path))}{f':{one.line}' if one.line else ''}"
+        lines.append("  ".join(filter(None, (f"  {place}", one.name, why(one.reason, view.lang)))))
+    if len(mended.refused) > len(shown):
+        lines.append(f"  {count(view.lang, 'fixes.refused.more', len(mended.refused) - len(shown))}")
+    return lines
+
+
+def why(reason: str, lang: str) -> str:
+    """Why something could not be mended, in words."""
+    return say(lang, f"fix.refused.{reason}")

@@ -1,0 +1,187 @@
+"""Runs programs with a torch that takes the CPU for every device: ``python torch_stand_in.py < jobs.json``.
+
+A job is ``{"files": {name: text}, "entry": name}``; the answer to each is ``{"error": text, "numbers": {name: list}}``:
+what the entry's namespace holds when it has come to its end. CUDA, the NPU and torch_npu are stood in for, so that a
+program and its port to the NPU can be compared where there is neither.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import random
+import sys
+import tempfile
+import types
+import warnings
+from typing import Any
+
+import torch
+from torch import nn
+from torch.overrides import TorchFunctionMode
+
+_ACCELERATORS = ("cuda", "npu")
+_NOTHING = (
+    "synchronize empty_cache manual_seed manual_seed_all seed seed_all set_device init ipc_collect "
+    "reset_peak_memory_stats reset_max_memory_allocated set_per_process_memory_fraction"
+).split()
+_ZERO = "current_device memory_allocated max_memory_allocated memory_reserved max_memory_reserved memory_cached".split()
+_TYPES = "FloatTensor DoubleTensor HalfTensor LongTensor IntTensor ShortTensor ByteTensor CharTensor BoolTensor".split()
+
+
+class Host(TorchFunctionMode):
+    """Whatever asks for a device gets the CPU."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """The function with the devices among its arguments replaced."""
+        if getattr(func, "__name__", "") == "cuda":
+            return args[0]
+        return func(*(_on_host(one) for one in args), **{name: _on_host(one) for name, one in (kwargs or {}).items()})
+
+
+def _on_host(value: Any) -> Any:
+    if isinstance(value, torch.device):
+        return torch.device("cpu") if value.type in _ACCELERATORS else value
+    return "cpu" if isinstance(value, str) and value.partition(":")[0] in _ACCELERATORS else value
+
+
+class _Autocast(contextlib.ContextDecorator):
+    """Mixed precision that changes nothing: rounding is not what is compared."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self.given = args, kwargs
+
+    def __enter__(self) -> _Autocast:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        return None
+
+
+class _Scaler(torch.amp.GradScaler):
+    """The scaler of the CPU. As that of the NPU it takes a fifth positional argument for another one."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if any(isinstance(one, str) for one in args):
+            raise TypeError("the scaler takes no device")
+        kwargs.pop("dynamic", None)
+        super().__init__("cpu", *args[:4], **kwargs)
+
+
+class _Stream:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self.given = args, kwargs
+
+    def __enter__(self) -> _Stream:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        return None
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda *args, **kwargs: 0.0
+
+
+def _members() -> dict[str, Any]:
+    """What stands for the members of torch.cuda and of torch.npu alike."""
+    members: dict[str, Any] = {name: _nothing for name in _NOTHING}
+    members |= {name: _zero for name in _ZERO}
+    members |= {name: getattr(torch, name) for name in _TYPES}
+    members |= {"is_available": lambda: True, "device_count": lambda: 1, "get_device_name": lambda *a: "device"}
+    members |= {"Stream": _Stream, "Event": _Stream, "stream": _Stream, "device": _Stream}
+    return members
+
+
+def _nothing(*args: Any, **kwargs: Any) -> None:
+    return None
+
+
+def _zero(*args: Any, **kwargs: Any) -> int:
+    return 0
+
+
+def _module(name: str, **members: Any) -> types.ModuleType:
+    found = types.ModuleType(name)
+    vars(found).update(members)
+    sys.modules[name] = found
+    return found
+
+
+def stand_in() -> None:
+    """Replace CUDA and the NPU. The NPU has no member that is not named here: what else is called fails."""
+    torch.utils.rename_privateuse1_backend("npu")
+    scaling: dict[str, Any] = {"autocast": _Autocast, "GradScaler": _Scaler}
+    for name, member in _members().items():
+        setattr(torch.cuda, name, member)
+    for name, member in scaling.items():
+        setattr(torch.cuda.amp, name, member)
+    amp = _module("torch.npu.amp", **scaling)
+    matmul, conv = types.SimpleNamespace(allow_hf32=False), types.SimpleNamespace(allow_hf32=True)
+    npu = _module("torch.npu", **_members(), amp=amp, matmul=matmul, conv=conv)
+    torch.npu = npu  # type: ignore[attr-defined]
+    adapter = _module("torch_npu", npu=npu, __path__=[])
+    sys.modules["torch_npu.npu"] = npu
+    sys.modules["torch_npu.npu.amp"] = amp
+    transfer = _module("torch_npu.contrib.transfer_to_npu")
+    adapter.contrib = _module("torch_npu.contrib", transfer_to_npu=transfer)  # type: ignore[attr-defined]
+    torch.autocast = torch.amp.autocast = _Autocast  # type: ignore[assignment,misc]
+    torch.distributed.init_process_group = _nothing
+    for kind in (torch.Tensor, nn.Module):
+        kind.npu = kind.cuda = lambda self, *args, **kwargs: self  # type: ignore[union-attr,method-assign]
+    torch.Tensor.is_npu = property(lambda self: False)  # type: ignore[attr-defined]
+    for storage in (torch.UntypedStorage, torch.TypedStorage):
+        storage.npu = storage.cuda = lambda self, *args, **kwargs: self  # type: ignore[union-attr,method-assign]
+
+
+def _loader(text: str) -> list[Any]:
+    """Batches for the examples that do not say where they come from."""
+    batches = [(torch.rand(4, 4, requires_grad=True), torch.rand(4, 4)) for _ in range(3)]
+    return batches if "x, y in loader" in text else [x for x, _ in batches]
+
+
+def _numbers(namespace: dict[str, Any]) -> dict[str, list[float]]:
+    found: dict[str, list[float]] = {}
+    for name, value in namespace.items():
+        if isinstance(value, nn.Module):
+            tensors = [one.detach().flatten() for one in value.state_dict().values()]
+            found[name] = torch.cat(tensors).double().tolist() if tensors else []
+        elif isinstance(value, torch.Tensor):
+            found[name] = value.detach().flatten().double().tolist()
+        elif isinstance(value, int | float):
+            found[name] = [float(value)]
+    return found
+
+
+def run(files: dict[str, str], entry: str) -> dict[str, Any]:
+    """The answer to one job."""
+    known = set(sys.modules)
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in files.items():
+            os.makedirs(os.path.dirname(os.path.join(folder, name)) or folder, exist_ok=True)
+            with open(os.path.join(folder, name), "w", encoding="utf-8") as out:
+                out.write(text)
+        sys.path.insert(0, folder)
+        sys.argv[:] = [entry]
+        torch.manual_seed(1)
+        random.seed(1)
+        text = files[entry]
+        namespace = {"__name__": "__main__", "loader": _loader(text), "criterion": nn.functional.mse_loss}
+        try:
+            with contextlib.redirect_stdout(io.StringIO()), Host():
+                exec(compile(text, entry, "exec"), namespace)
+        except BaseException as error:  # also what ends the interpreter: the next job goes on
+            return {"error": f"{type(error).__name__}: {error}", "numbers": {}}
+        finally:
+            sys.path.remove(folder)
+            for name in set(sys.modules) - known:
+                if os.path.dirname(getattr(sys.modules[name], "__file__", None) or "").startswith(folder):
+                    del sys.modules[name]
+        return {"error": "", "numbers": _numbers(namespace)}
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    stand_in()
+    json.dump([run(job["files"], job["entry"]) for job in json.load(sys.stdin)], sys.stdout)
