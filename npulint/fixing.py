@@ -179,7 +179,7 @@ class _Mender:
             findings = self.told(outcome, FileLines(desk.bytes_of())).findings
             guard = _Guard(desk, outcome, blamed)
             wanted, denied = proposals(findings, self._unsafe, desk.document, planned, guard.objection)
-            again = {mark.spot for mark in marks if mark.recurs(wanted, desk)}
+            again = {mark.spot for mark in marks if mark.recurs([*wanted, *denied], desk)}
             done = made(wanted, desk.document, united)
             if again or (done.data and number == _ROUNDS):
                 return _Attempt(outcome, fixed, [], again or {one.spot for one in done.made})
@@ -187,7 +187,7 @@ class _Mender:
                 refused = [_refusal(one, desk) for one in (*denied, *done.denied, *_idle(done))]
                 return _Attempt(outcome, fixed, refused)
             fixed += [_fixed(one, desk) for one in done.effective]
-            marks = marked(done, desk)
+            marks = marked(done, denied, desk)
             desk.put(done.data, done.edits)
             outcome = self.judge(root, desk.loaded())
         raise AssertionError("the last round decides")
@@ -243,7 +243,7 @@ def _refusal(one: Denied, desk: Desk) -> Refusal:
 
 def _idle(done: Done) -> list[Denied]:
     """Changes that were made and changed nothing."""
-    return [Denied(one.finding, one.path, one.place, _RESTLESS) for one in done.made]
+    return [Denied(one.finding, one.path, one.place, one.change, _RESTLESS) for one in done.made]
 
 
 def _together(found: list[_Mended], result: RunResult) -> Mended:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from random import Random
 from typing import Any
@@ -14,9 +13,11 @@ from npulint.fix.imports import united
 from npulint.fix.model import Refused, Text, Wish
 from npulint.fix.python import plan_all
 from npulint.fix.python.lexing import Lexed
+from npulint.fix.python.syntax import syntax
 from npulint.fix.python.tree import Tree, tree_of
+from npulint.fix.source import edited_text
 from npulint.fix.verify import same
-from tests.fix_support import PATH, applied, span
+from tests.fix_support import PATH, span
 
 Wanted = Callable[[], Callable[[], None]]
 """Changes the second tree as the step should; gives what undoes it."""
@@ -35,9 +36,7 @@ TEMPLATES += ("lambda: $old", "[$old]", "zz(a=$old)[0]", "zz[0]", "zz($old)($old
 
 
 def tree_parsed(text: str) -> ast.Module:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return ast.parse(text)
+    return syntax(text)
 
 
 def _comments(text: str) -> list[str]:
@@ -68,7 +67,7 @@ class Source:
             edits = coherent(plan_all(steps, self.text).edits)
         except Refused:
             return None
-        after = applied(self.text.text, edits)
+        after = edited_text(self.text.text, edits)
         try:
             tree = tree_parsed(after)
         except (SyntaxError, ValueError) as error:
@@ -254,7 +253,7 @@ def import_failure(text: str, statement: str, after: str) -> str | None:
         edits = united(Text(PATH, "python", text), [Wish(PATH, statement, after)])
     except Refused:
         return None
-    result = applied(text, edits)
+    result = edited_text(text, edits)
     if united(Text(PATH, "python", result), [Wish(PATH, statement, after)]):
         return f"{statement}: it is wished for again"
     before, behind = tree_parsed(text).body, tree_parsed(result).body

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from itertools import accumulate
-
 from npulint.facts.model import Span
-from npulint.findings import Change, Edit, Step
+from npulint.findings import Change, Step
 from npulint.fix.edits import coherent
 from npulint.fix.imports import united
 from npulint.fix.model import Plan, Refused, Text
 from npulint.fix.plan import planned
 from npulint.fix.python import plan
+from npulint.fix.source import edited_text
 
 PATH = "m.py"
 
@@ -34,19 +33,6 @@ def span(text: str, start: int, end: int) -> Span:
     return Span(*place(start), *place(end))
 
 
-def applied(text: str, edits: tuple[Edit, ...] | list[Edit]) -> str:
-    """The text with its edits made; at one place in their order."""
-    starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
-
-    def offset(line: int, column: int) -> int:
-        return starts[line - 1] + column - 1
-
-    for edit in sorted(edits, key=lambda one: one.span, reverse=True):
-        start = offset(edit.span.line, edit.span.column)
-        text = text[:start] + edit.text + text[offset(edit.span.end_line, edit.span.end_column) :]
-    return text
-
-
 def stepped(source: str, verb: str, words: dict[str, str]) -> str:
     """What one step makes of a marked source; ``refused: reason`` where it is not taken."""
     text, place = marked(source)
@@ -56,7 +42,7 @@ def stepped(source: str, verb: str, words: dict[str, str]) -> str:
         edits = coherent(found.edits) + (united(file, found.imports) if found.imports else ())
     except Refused as refused:
         return f"refused: {refused.reason}"
-    return applied(text, edits)
+    return edited_text(text, edits)
 
 
 def changed(source: str, *steps: tuple[str, dict[str, str]]) -> str:
@@ -69,4 +55,4 @@ def changed(source: str, *steps: tuple[str, dict[str, str]]) -> str:
         edits = found.edits + (united(file, found.imports) if found.imports else ())
     except Refused as refused:
         return f"refused: {refused.reason}"
-    return applied(text, edits)
+    return edited_text(text, edits)

@@ -6,7 +6,8 @@ import pytest
 
 from npulint.fix.imports import united
 from npulint.fix.model import Refused, Text, Wish
-from tests.fix_support import PATH, applied
+from npulint.fix.source import edited_text
+from tests.fix_support import PATH
 
 TORCH = ("import torch_npu", "torch")
 NPU = ("from npu_bridge.npu_init import npu_ops", "tensorflow")
@@ -21,7 +22,7 @@ def result(source: str, wishes: tuple[tuple[str, str], ...]) -> str:
         edits = united(Text(PATH, "python", source), [Wish(PATH, statement, after) for statement, after in wishes])
     except Refused as refused:
         return f"refused: {refused.reason}"
-    return applied(source, edits)
+    return edited_text(source, edits)
 
 
 CASES: dict[str, Case] = {
@@ -107,6 +108,11 @@ CASES: dict[str, Case] = {
     "in an empty file": ("", (TORCH,), "import torch_npu\n"),
     "in a file without a last line end": ("import torch", (TORCH,), "import torch\nimport torch_npu"),
     "in a file of comments": ("# one\n", (TORCH,), "# one\n\nimport torch_npu\n"),
+    "behind another import of its own package": (
+        "import torch\nimport os\nimport torch_npu\nimport sys\n",
+        (("from torch_npu.contrib import transfer_to_npu", "torch"),),
+        "import torch\nimport os\nimport torch_npu\nfrom torch_npu.contrib import transfer_to_npu\nimport sys\n",
+    ),
     "two names of a module": (
         "import tensorflow as tf\n",
         (NPU, CONFIG),

@@ -37,6 +37,7 @@ RENAME: dict[str, Case] = {
         "y = (npu.half)\n",
     ),
     "an attribute that is assigned": ("«torch.cuda.x» = 1\n", {"to": "torch.npu.x"}, "torch.npu.x = 1\n"),
+    "behind a word without a blank": ("def f():\n    return«(tf).f»\n", {"to": "g"}, "def f():\n    return g\n"),
     "behind wide characters": ("a = '损失', «tf.f(1)»\n", {"to": "g"}, "a = '损失', g(1)\n"),
     "a receiver that is no name stays with a placeholder": (
         "«get()[0].cuda(1)»\n",
@@ -51,6 +52,8 @@ RENAME: dict[str, Case] = {
     "in an f-string that shows its source": ("s = f'{«tf.f(x)»=}'\n", {"to": "g"}, "refused: f-string"),
     "in a lambda": ("k = lambda: «tf.f(x)».y\n", {"to": "g"}, "k = lambda: g(x).y\n"),
     "the inner of chained methods": ("«a.b(1)».c(2)\n", {"to": "d"}, "d(1).c(2)\n"),
+    "a value in a pattern": ("match x:\n    case «a.b»: pass\n", {"to": "c.d"}, "match x:\n    case c.d: pass\n"),
+    "a value in a pattern stays no name": ("match x:\n    case «a.b»: pass\n", {"to": "c"}, "refused: name"),
     "a place that is no node": ("x = «tf.f + y» * 2\n", {"to": "g"}, "refused: place"),
     "a place behind the text": ("«x»", {"to": "g"}, "g"),
 }
@@ -263,6 +266,11 @@ ARGUMENT: dict[str, Case] = {
     "missing in a call with a line for each": ("«f(\n    a,\n    c\n)»\n", _ADD, "f(\n    a,\n    c,\n    b=1\n)\n"),
     "missing in a call with a line for each, and tabs": ("«f(a,\n\tc)»\n", _ADD, "f(a,\n\tc,\n\tb=1)\n"),
     "missing in a call with several in a line": ("«f(a,\n  c, d)»\n", _ADD, "f(a,\n  c, d, b=1)\n"),
+    "missing in a call with a comment below": (
+        "«f(\n    a,\n    c\n    # c\n)»\n",
+        _ADD,
+        "f(\n    a,\n    c,\n    b=1\n    # c\n)\n",
+    ),
     "missing in a call that fills its lines": ("«f(a, b1,\n  c)»\n", _ADD, "f(a, b1,\n  c, b=1)\n"),
     "missing where the line would get too long": (
         f"«f({'a' * 60}, {'c' * 52})»\n",
@@ -352,6 +360,14 @@ WRAP: dict[str, Case] = {
     "in an f-string": ("f'{«a»}'\n", {"with": "$old or b"}, "f'{a or b}'\n"),
     "a condition in an f-string": ("f'{«a»}'\n", {"with": "lambda: $old"}, "f'{(lambda: a)}'\n"),
     "a dict in an f-string": ("f'{«a»}'\n", {"with": "{$old}"}, "refused: f-string"),
+    "behind a word without a blank": ("if(«a») : b\n", {"with": "g($old)"}, "if g(a) : b\n"),
+    "its parentheses become those of the call": ("x = («a + b») * 2\n", {"with": "g($old)"}, "x = g(a + b) * 2\n"),
+    "its parentheses stay beside other arguments": (
+        "x = («a + b») * 2\n",
+        {"with": "g(1, $old)"},
+        "x = g(1, (a + b)) * 2\n",
+    ),
+    "between words without blanks": ("x = a if(«b»)else c\n", {"with": "not $old"}, "x = a if not (b)else c\n"),
     "over lines": ("x = «f(a,  # why\n  b)».c\n", {"with": "g($old)"}, "x = g(f(a,  # why\n  b)).c\n"),
 }
 
@@ -390,6 +406,10 @@ REPLACE: dict[str, Case] = {
     "an argument is the receiver": ("x = «f(a if b else c)»\n", {"with": "$arg(0).x"}, "x = (a if b else c).x\n"),
     "a comment would be lost": ("x = «f(a,  # why\n  b)»\n", {"with": "g(1)"}, "refused: comment"),
     "the operand of a power": ("x = «f(a)» ** 2\n", {"with": "-$arg(0)"}, "x = (-a) ** 2\n"),
+    "a pattern": ("match x:\n    case «a.b»: pass\n", {"with": "g($old)"}, "refused: no-expression"),
+    "between words without blanks": ("x = a if(«f(b)»)else c\n", {"with": "$arg(0)"}, "x = a if b else c\n"),
+    "an argument over lines becomes the value": ("x = «f(a +\n  b)»\n", {"with": "$arg(0)"}, "x = (a +\n  b)\n"),
+    "an argument over lines within an argument": ("x = «f(a +\n  b)»\n", {"with": "g($arg(0))"}, "x = g(a +\n  b)\n"),
     "nothing that Python reads": ("x = «f(a)»\n", {"with": "g("}, "refused: template"),
 }
 
@@ -421,6 +441,7 @@ def test_value(source: str, words: Words, result: str) -> None:
 
 
 _STATEMENT = {"what": "statement"}
+_BLOCK = {"what": "block"}
 DELETE: dict[str, Case] = {
     "a line with its comment": ("a()\n«x()»  # why\nb()\n", _STATEMENT, "a()\nb()\n"),
     "lines": ("a()\n«x(\n  1,\n)»\nb()\n", _STATEMENT, "a()\nb()\n"),
@@ -446,6 +467,22 @@ DELETE: dict[str, Case] = {
     "a part of a statement": ("y = g(«x()»)\n", _STATEMENT, "refused: no-statement"),
     "what is returned": ("def f():\n  return «x()»\n", _STATEMENT, "def f():\n  pass\n"),
     "a block": ("if «x()»:\n  y\n", _STATEMENT, "refused: no-statement"),
+    "a loop, a try and a condition around it": (
+        "if gpus:\n  try:\n    for g in gpus:\n      «f(g)»\n  except E as e:\n    print(e)\na()\n",
+        _BLOCK,
+        "a()\n",
+    ),
+    "a condition that counts": ("if len(gpus) > 0:\n    «f()»\na()\n", _BLOCK, "a()\n"),
+    "a condition with a call": ("if ready():\n    «f()»\n", _BLOCK, "if ready():\n    pass\n"),
+    "a condition that something else hangs on": ("if a:\n    «f()»\n    b()\n", _BLOCK, "if a:\n    b()\n"),
+    "a condition with an else": ("if a:\n  «f()»\nelse:\n  b()\n", _BLOCK, "if a:\n  pass\nelse:\n  b()\n"),
+    "an else": ("if a:\n    b()\nelse:\n    «f()»  # why\nc()\n", _BLOCK, "if a:\n    b()\nc()\n"),
+    "an else of a loop": ("for i in a:\n    b()\nelse:\n    «x.y» = 1\n", _BLOCK, "for i in a:\n    b()\n"),
+    "an else in one line": ("if a: b()\nelse: «f()»\nc()\n", _BLOCK, "if a: b()\nc()\n"),
+    "an elif": ("if a:\n  b()\nelif c:\n  «f()»\n", _BLOCK, "if a:\n  b()\nelif c:\n  pass\n"),
+    "a with": ("with a:\n  «f()»\n", _BLOCK, "with a:\n  pass\n"),
+    "a function": ("def f():\n  if a:\n    «b()»\n", _BLOCK, "def f():\n  pass\n"),
+    "the end of a try": ("try:\n  a()\nfinally:\n  «f()»\n", _BLOCK, "try:\n  a()\nfinally:\n  pass\n"),
     "a line that it shares": ("a(); «b()»\n", {"what": "line"}, "refused: one-line"),
     "a line": ("a()\n«b()»\n", {"what": "line"}, "a()\n"),
     "an import": ("import os\n«import apex»\n", _STATEMENT, "import os\n"),
@@ -537,6 +574,7 @@ INSERT: dict[str, Case] = {
         "#!/bin/python\n# licence\n\nz()\n\n# about x\nx = 1\n",
     ),
     "at the beginning": ("x = 1\n", _insert("imports"), "z()\n\nx = 1\n"),
+    "before __future__": ("«from __future__ import annotations»\n", _insert("before"), "refused: place"),
     "nothing that Python reads": ("«x()»\n", _insert("before", "if"), "refused: template"),
 }
 

@@ -14,7 +14,7 @@ from npulint.read.source import Source, decode
 from tests.fix_steps import import_failure, trials
 
 STDLIB = Path(sysconfig.get_path("stdlib"))
-_FILES = 160
+_FILES = 120
 _STEPS = 8
 
 

@@ -145,7 +145,8 @@ def _merged(tree: Tree, missing: Sequence[_Asked]) -> tuple[Edit, ...]:
         if home is not None:
             edits += _appended(tree, home, [one.written for one in group])
         else:
-            place = import_place(tree, next((one.after for one in group if one.after), ""))
+            after = next((one.after for one in group if one.after), "")
+            place = import_place(tree, after, (group[0].module or group[0].alias.name).split(".")[0])
             places.setdefault(place, []).append(_statement(group))
     edits += [put(tree, place, behind, "\n".join(lines), False) for (place, behind), lines in places.items()]
     return tuple(edits)

@@ -9,7 +9,7 @@ import msgspec
 from npulint.findings import Change
 from npulint.fix.desk import Desk
 from npulint.fix.edits import Proposal, Spot
-from npulint.fix.round import Done
+from npulint.fix.round import Denied, Done
 from npulint.fix.verify import carried, stretches
 
 Verbs = tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
@@ -25,13 +25,13 @@ class Mark(msgspec.Struct, frozen=True):
     end: int
     left: int
 
-    def recurs(self, wanted: Sequence[Proposal], desk: Desk) -> bool:
-        """Whether the same is wanted there again."""
+    def recurs(self, wanted: Sequence[Proposal | Denied], desk: Desk) -> bool:
+        """Whether the same is wanted there again, be it that nothing more can be done."""
         return _count(self.spot, self.steps, self.start, self.end, wanted, desk) > self.left
 
 
-def marked(done: Done, desk: Desk) -> list[Mark]:
-    """The changes that a round made, for the next to look at."""
+def marked(done: Done, denied: Sequence[Denied], desk: Desk) -> list[Mark]:
+    """The changes that a round made, for the next to look at; others were `denied` before it."""
     found = []
     changed = {path: stretches(desk.document(path).text.text, edits) for path, edits in done.edits.items()}
     for one in done.effective:
@@ -39,7 +39,7 @@ def marked(done: Done, desk: Desk) -> list[Mark]:
             continue
         start, end = desk.document(one.path).stretch(one.place)
         steps = _steps(one.change)
-        left = _count(one.spot, steps, start, end, done.waiting, desk)
+        left = _count(one.spot, steps, start, end, [*done.waiting, *done.denied, *denied], desk)
         found.append(Mark(one.spot, steps, *carried(changed[one.path], start, end), left))
     return found
 
@@ -49,7 +49,7 @@ def _count(
     steps: Verbs,
     start: int,
     end: int,
-    wanted: Sequence[Proposal],
+    wanted: Sequence[Proposal | Denied],
     desk: Desk,
 ) -> int:
     """How many of the changes do the same within a stretch."""

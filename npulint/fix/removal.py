@@ -88,6 +88,8 @@ def _command(script: Script, statement: Statement) -> Edit:
     """The deletion of a whole command with what joins it to its neighbours."""
     start, end = script.start(statement.first), script.end(statement.last)
     chained = statement.after == "&&"
+    if any(script.written(number) in ("<<", "<<-") for number in range(statement.first, statement.last + 1)):
+        raise Refused("joined")  # a here-document would be left
     if (
         statement.before in TESTED
         or statement.before in ("||", "|", "|&")
@@ -102,7 +104,8 @@ def _command(script: Script, statement: Statement) -> Edit:
         return script.edit(start, end, ":")
     rest = _REST.match(script.text, end)
     if script.begins_line(start) and rest:
-        return script.edit(_described(script, script.line_start(start), rest.end()), rest.end(), "")
+        first = _described(script, script.line_start(start), rest.end())
+        return script.edit(first, _apart(script, first, rest.end()), "")
     return _within_line(script, statement, start, end)
 
 
@@ -133,6 +136,13 @@ def _within_line(script: Script, statement: Statement, start: int, end: int) -> 
     raise Refused("joined")
 
 
+def _apart(script: Script, start: int, end: int) -> int:
+    """Where the deletion of whole lines ends, so that of two empty lines around them one is left."""
+    above = script.text[script.line_start(start - 1) : start] if start else "\n"
+    blank = script.text[end : script.line_end(end)]
+    return script.line_end(end) if not above.strip() and blank.endswith("\n") and not blank.strip() else end
+
+
 def _described(script: Script, start: int, end: int) -> int:
     """Where the comment above a line begins if it speaks of that line alone, else where the line begins."""
     above = script.line_start(start - 1) if start else 0
@@ -141,6 +151,10 @@ def _described(script: Script, start: int, end: int) -> int:
     below = script.text[end : script.line_end(end)].strip()
     if not comment.startswith("#") or comment.startswith("#!") or "npulint" in comment or _CODE.search(comment):
         return start
-    if not comment.strip("# \t=-") or before.startswith("#") or (below and not below.startswith("#")):
+    if (
+        not comment.strip("# \t=-")
+        or (before.startswith("#") and not _CODE.search(before))
+        or (below and not below.startswith("#"))
+    ):
         return start
     return above

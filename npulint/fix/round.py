@@ -9,7 +9,7 @@ import msgspec
 
 from npulint.facts.model import Span
 from npulint.findings import Change, Edit, Finding
-from npulint.fix.edits import Proposal, Round, Uniting, coherent
+from npulint.fix.edits import Proposal, Round, Spot, Uniting, coherent
 from npulint.fix.model import Plan, Refused, Text
 from npulint.fix.source import Document, edited_text
 from npulint.fix.verify import objection
@@ -31,7 +31,13 @@ class Denied(msgspec.Struct, frozen=True):
     finding: Finding
     path: str
     place: Span
+    change: Change | None
     reason: str
+
+    @property
+    def spot(self) -> Spot:
+        """Which check wants it in which file."""
+        return self.finding.code, self.path
 
 
 class Done(msgspec.Struct, frozen=True):
@@ -75,7 +81,7 @@ def proposals(
                 if reason:
                     raise Refused(reason)
             except Refused as refused:
-                denied.append(Denied(one, path, place, refused.reason))
+                denied.append(Denied(one, path, place, change, refused.reason))
                 continue
             if plan.edits or plan.imports:
                 found.append(Proposal(one, applicability, path, place, change, plan))
@@ -215,4 +221,4 @@ def _fault(
 
 
 def _denied(one: Proposal, reason: str) -> Denied:
-    return Denied(one.finding, one.path, one.place, reason)
+    return Denied(one.finding, one.path, one.place, one.change, reason)

@@ -12,6 +12,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "fix.refused.changed-elsewhere": ("code beside the change would mean something else", "会影响其他代码的含义"),
     "fix.refused.changed-meanwhile": ("the file was changed while it was checked", "检查期间文件已被修改"),
     "fix.refused.comment": ("a comment would be lost", "会丢失注释"),
+    "fix.refused.commented-out": ("the file has the new statement as a comment", "文件中该语句已被注释掉"),
     "fix.refused.computed": ("the value is worked out by the script", "该值由脚本计算得出"),
     "fix.refused.contradicts": ("the list says something else of the operator", "名单中已对该算子作出其他设置"),
     "fix.refused.encoding": ("the encoding of the file cannot hold the new text", "文件编码无法表示新的内容"),

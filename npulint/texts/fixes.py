@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 TEXTS: dict[str, tuple[str, str]] = {
-    "fixes.done": ("Fixed {n} finding in {files}|Fixed {n} findings in {files}", "已修复 {n} 个问题，涉及 {files}"),
+    "fixes.done": ("Fixed {n} place in {files}|Fixed {n} places in {files}", "已修复 {n} 处，涉及 {files}"),
     "fixes.would": (
-        "--fix would mend {n} finding in {files}|--fix would mend {n} findings in {files}",
-        "--fix 可修复 {n} 个问题，涉及 {files}",
+        "{flags} would fix {n} place in {files}|{flags} would fix {n} places in {files}",
+        "{flags} 可修复 {n} 处，涉及 {files}",
     ),
     "fixes.files": ("{n} file|{n} files", "{n} 个文件"),
-    "fixes.none": ("Nothing was fixed", "没有可修复的问题"),
-    "fixes.none.would": ("--fix would change nothing", "--fix 不会做任何修改"),
+    "fixes.none": ("Nothing was fixed", "没有修复任何问题"),
+    "fixes.none.would": ("{flags} would change nothing", "{flags} 不会做任何修改"),
     "fixes.left": ("{n} finding left|{n} findings left", "剩余 {n} 个问题"),
-    "fixes.first": ("What is left for you, most important first", "待人工处理（按重要程度排列）"),
+    "fixes.left.title": ("What is left for you", "待人工处理"),
+    "fixes.left.look": (
+        "Look through the changes: {n} of them may change results",
+        "复核修改：其中 {n} 处可能影响结果",
+    ),
+    "fixes.left.compare": (
+        "Compare the {n} item of {entry} that code cannot tell (--verbose says where and how)"
+        "|Compare the {n} items of {entry} that code cannot tell (--verbose says where and how)",
+        "人工核对 {entry} 中仅凭代码无法判断的 {n} 项（--verbose 给出位置和方法）",
+    ),
     "fixes.refused": ("{n} could not be fixed:", "有 {n} 个未能修复："),
     "fixes.refused.more": ("... and {n} more: --verbose", "…… 另有 {n} 个：--verbose"),
     "fixes.not-written": (

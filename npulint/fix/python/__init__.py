@@ -68,7 +68,9 @@ def _edits(step: Step, tree: Tree) -> list[Edit]:
         return retexted(tree, node, step)
     if step.verb in ("wrap", "replace"):
         edits = replaced(tree, widest(tree, node) if "of" in words else node, words["with"])
-        return deleted(tree, tree.statement(node), step) if leaves_nothing(tree, node, edits) else edits
+        if leaves_nothing(tree, node, edits):
+            return deleted(tree, tree.statement(node), Step("delete", step.path, step.span, {"what": "block"}))
+        return edits
     if step.verb == "value":
         return valued(tree, node, words["with"])
     if step.verb == "delete":

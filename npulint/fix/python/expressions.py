@@ -15,7 +15,7 @@ from npulint.fix.python.tree import Tree
 
 def replaced(tree: Tree, node: ast.AST, template: str) -> list[Edit]:
     """The expression at a place told by a template."""
-    expression = _expression(node)
+    expression = _expression(tree, node)
     return rewritten(tree, expression, Templates(tree, expression, expression).expression(template))
 
 
@@ -44,13 +44,18 @@ def rewritten(tree: Tree, old: ast.expr, filled: Filled) -> list[Edit]:
     filled = filled.within(levels.asked(tree.parent(old), tree.field(old), old))
     if filled.around is not None:
         before, behind = filled.around
+        if (start, end) != tree.range(old) and before.endswith("(") and behind.startswith(")"):
+            before, behind = before[:-1], behind[1:]  # its own parentheses become those of the call
+        before, behind = tree.apart(start, start, before), tree.apart(end, end, behind)
         edits = [tree.edit(start, start, before)] if before else []
         return edits + ([tree.edit(end, end, behind)] if behind else [])
     new = Lexed(filled.text, 0, len(filled.text))
     written = [tree.source[a:b] for a, b in tree.tokens(old).comments if start <= a < end]
     if written != [filled.text[a:b] for a, b in new.comments]:
         raise Refused("comment")
-    return [tree.edit(start, end, filled.text)] if filled.text != tree.source[start:end] else []
+    if filled.text == tree.source[start:end]:
+        return []
+    return [tree.edit(start, end, tree.apart(start, end, filled.text))]
 
 
 def widest(tree: Tree, node: ast.AST) -> ast.AST:
@@ -100,9 +105,9 @@ def _element(tree: Tree, targets: ast.Tuple | ast.List, node: ast.AST) -> ast.ex
     return next(value for target, value in zip(targets.elts, values.elts, strict=True) if target is node)
 
 
-def _expression(node: ast.AST) -> ast.expr:
+def _expression(tree: Tree, node: ast.AST) -> ast.expr:
     if not isinstance(node, ast.expr) or not isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
         raise Refused("no-expression")
-    if isinstance(node, ast.Starred | ast.Slice):
+    if isinstance(node, ast.Starred | ast.Slice) or isinstance(tree.parent(node), ast.pattern):
         raise Refused("no-expression")
     return node

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import ast
-from itertools import accumulate
 
 from npulint.fix.model import Plan, Refused, Text
 from npulint.fix.python.tree import parsed, tree_of
+from npulint.fix.source import edited_text
 
 
 def still_bound(text: Text, plan: Plan) -> None:
     """Raise `Refused` where a file that is changed so would use a name that it bound before only."""
-    before, _ = _names(tree_of(text).module)
+    tree = tree_of(text)
+    ranges = [tree.offsets(edit.span) for edit in plan.edits]
+    if not any(_binds(node) and _meets(start, end, ranges) for start, end, node in tree.nodes):
+        return
+    before, _ = _names(tree.module)
     try:
-        after, used = _names(parsed(_applied(text.text, plan)))
+        after, used = _names(parsed(edited_text(text.text, plan.edits)))
     except Refused:
         raise Refused("broken") from None
     for wish in plan.imports:
@@ -22,13 +26,14 @@ def still_bound(text: Text, plan: Plan) -> None:
         raise Refused("still-used")
 
 
-def _applied(source: str, plan: Plan) -> str:
-    starts = [0, *accumulate(len(line) + 1 for line in source.split("\n"))]
-    for edit in sorted(plan.edits, key=lambda one: one.span, reverse=True):
-        start = starts[edit.span.line - 1] + edit.span.column - 1
-        end = starts[edit.span.end_line - 1] + edit.span.end_column - 1
-        source = source[:start] + edit.text + source[end:]
-    return source
+def _binds(node: ast.AST) -> bool:
+    if isinstance(node, ast.Name):
+        return not isinstance(node.ctx, ast.Load)
+    return isinstance(node, ast.alias | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+
+
+def _meets(start: int, end: int, ranges: list[tuple[int, int]]) -> bool:
+    return any(first < end and start < last for first, last in ranges if first < last)
 
 
 def _names(module: ast.Module) -> tuple[set[str], set[str]]:

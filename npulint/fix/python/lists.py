@@ -115,9 +115,9 @@ class Listed:
             return [self._tree.edit(end, end, self._continued(start, end, text))]
         lines = [f"\n{self._tree.indent(start)}{one}" for one in added]
         if comma[0] < 0:
-            if not broken or not self._tokens.comment_in(end, following[0]):
-                return [self._tree.edit(end, end, "".join(f",{line}" for line in lines))]
             line_end = self._tree.line_end(end)
+            if not broken or not self._tokens.comment_in(end, line_end):
+                return [self._tree.edit(end, end, "".join(f",{line}" for line in lines))]
             return [self._tree.edit(end, end, ","), self._tree.edit(line_end, line_end, ",".join(lines))]
         line_end = self._tree.line_end(comma[1]) if broken else comma[1]
         return [self._tree.edit(line_end, line_end, "".join(f"{line}," for line in lines))]
@@ -127,10 +127,16 @@ class Listed:
         starts = [start for start, _ in self._elements]
         return all(map(self._tree.leads, starts[1:] or starts))
 
+    def _width(self, end: int) -> int:
+        """The columns of the code in the line of a place."""
+        start, stop = self._tree.line_start(end), self._tree.line_end(end)
+        comment = next((begin for begin, _ in self._tree.lexed.comments if start <= begin < stop), stop)
+        return len(self._tree.source[start:comment].rstrip())
+
     def _continued(self, start: int, end: int, text: str) -> str:
-        """More of a line, or a new one below the first element where it would get too long."""
-        line = self._tree.lines[self._tree.line_of(end) - 1]
-        if len(line) + len(text) + 2 <= _LIMIT or not self._elements or self._begin < 0:
+        """More of a line, or a new one below the first element where it would get too long, a comment not counted."""
+        width = self._width(end)
+        if not _LIMIT - len(text) - 2 < width <= _LIMIT or not self._elements or self._begin < 0:
             return f", {text}"
         first = self._elements[0][0]
         indent = self._tree.source[self._tree.line_start(first) : first]

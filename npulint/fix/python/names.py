@@ -54,6 +54,8 @@ def renamed(tree: Tree, node: ast.AST, to: str) -> list[Edit]:
         raise Refused("name")
     if not isinstance(named, ast.Name | ast.Attribute):
         raise Refused("name")
+    if isinstance(tree.parent(named), ast.pattern) and "." not in to:
+        raise Refused("name")  # a plain name in a pattern is assigned
     return _whole(tree, named, to)
 
 
@@ -61,7 +63,7 @@ def _whole(tree: Tree, named: ast.expr, to: str) -> list[Edit]:
     start, end = tree.range(named)
     if tree.tokens(named).comment_in(start, end):
         raise Refused("comment")
-    return [tree.edit(start, end, to)] if tree.source[start:end] != to else []
+    return [tree.edit(start, end, tree.apart(start, end, to))] if tree.source[start:end] != to else []
 
 
 def keeps_receiver(node: ast.AST) -> bool:

@@ -48,12 +48,17 @@ def is_main(node: ast.If) -> bool:
     )
 
 
-def import_place(tree: Tree, package: str = "") -> tuple[int, bool]:
+def import_place(tree: Tree, package: str = "", own: str = "") -> tuple[int, bool]:
     """Where a new import goes, and whether it stands behind another one: the end of a line, or 0 for the very
-    beginning. Best is behind the first import of `package`."""
+    beginning. Best is behind the first import of `package`, and behind those of the package `own` below it."""
     statement = None
     if package:
         statement = next((one for one in tree.module.body if imports(one, package)), None)
+    if own:
+        others = (one for one in tree.module.body if isinstance(one, ast.Import | ast.ImportFrom) and imports(one, own))
+        first = next(others, None)
+        if first is not None and (statement is None or first.lineno > statement.lineno):
+            statement = first
     future = [one for one in tree.module.body if isinstance(one, ast.ImportFrom) and one.module == "__future__"]
     statement = statement or leading_import(tree) or (future[-1] if future else None)
     if statement is not None:

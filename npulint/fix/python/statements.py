@@ -27,7 +27,7 @@ _READING = frozenset(("len", "getattr", "hasattr", "isinstance", "get", "is_avai
 
 def deleted(tree: Tree, node: ast.AST, step: Step) -> list[Edit]:
     """The statement at a place taken out, or one name of an import."""
-    what, name = step.words.get("what", "statement"), step.words.get("name", "")
+    what, name = step.words["what"], step.words.get("name", "")
     statement = tree.statement(node)
     if isinstance(statement, ast.Import | ast.ImportFrom) and (what == "name" or name) and what != "line":
         return _without_name(tree, statement, node, name)
@@ -40,6 +40,9 @@ def deleted(tree: Tree, node: ast.AST, step: Step) -> list[Edit]:
         return [target]
     if what == "block":
         statement = _emptied(tree, statement)
+        otherwise = _without_else(tree, statement)
+        if otherwise is not None and _is_whole(tree, tree.statement(node), node) is None:
+            return [otherwise]
     if what == "line" and not (tree.leads(tree.range(statement)[0]) and _last_of_line(tree, statement)):
         raise Refused("one-line")
     return without(tree, statement)
@@ -59,6 +62,18 @@ def _emptied(tree: Tree, statement: ast.stmt) -> ast.stmt:
             break
         statement = around
     return statement
+
+
+def _without_else(tree: Tree, statement: ast.stmt) -> Edit | None:
+    """The edit that takes out an ``else`` with the only statement in it."""
+    start, end = tree.range(statement)
+    if tree.field(statement) != "orelse" or len(tree.block(statement)) > 1 or not _last_of_line(tree, statement):
+        return None
+    colon = tree.lexed.before(start)
+    word = tree.lexed.before(colon[0])
+    if tree.lexed.text(colon) != ":" or tree.lexed.text(word) != "else" or not tree.leads(word[0]):
+        return None
+    return tree.edit(*_lines(tree, word[0], end), "")
 
 
 def _is_idle(node: ast.expr) -> bool:
@@ -179,9 +194,17 @@ def inserted(tree: Tree, node: ast.AST | None, step: Step) -> list[Edit]:
         raise Refused("place")
     statement = _head(tree, tree.statement(node))
     text = Templates(tree, at, old).statements(step.words["text"]).strip("\n")
+    if _commented_out(tree, text):
+        raise Refused("commented-out")  # somebody wanted it so
     if where == "instead":
         return _instead(tree, statement, text)
     return [_before(tree, statement, text) if where == "before" else _behind(tree, statement, text)]
+
+
+def _commented_out(tree: Tree, text: str) -> bool:
+    """Whether a comment of the file holds a statement."""
+    comments = (tree.source[start:end].lstrip("# \t") for start, end in tree.lexed.comments)
+    return any(comment.startswith(text) for comment in comments)
 
 
 def _instead(tree: Tree, statement: ast.stmt, text: str) -> list[Edit]:
@@ -203,6 +226,8 @@ def _head(tree: Tree, statement: ast.stmt) -> ast.stmt:
 
 
 def _before(tree: Tree, statement: ast.stmt, text: str) -> Edit:
+    if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
+        raise Refused("place")
     start = tree.range(statement)[0]
     decorators: Sequence[ast.expr] = getattr(statement, "decorator_list", ())
     if decorators:

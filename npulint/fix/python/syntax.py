@@ -23,4 +23,6 @@ def syntax(source: str) -> ast.Module:
     for node in ast.walk(tree):
         if isinstance(node, ast.keyword) and node.arg == _STAND_IN:
             node.arg = "async"
+        elif isinstance(node, ast.Name) and node.id == _STAND_IN:
+            raise SyntaxError("async is a name")
     return tree

@@ -63,8 +63,10 @@ class Templates:
             level = parts[body.id].level if texts[body.id] == parts[body.id].text else levels.ATOM
         else:
             level = levels.level(body, source.strip())
-        _expression(text)
-        return Filled(text, level, self._around(source, texts, parts))
+        around = self._around(source, texts, parts)
+        if not _stands_alone(text) and around is None:
+            level = -1  # its lines hold together in parentheses only
+        return Filled(text, level, around)
 
     def statements(self, template: str) -> str:
         """A template for statements."""
@@ -186,6 +188,16 @@ def _expression(source: str) -> ast.expr:
         raise Refused("template") from None
     except (RecursionError, MemoryError):
         raise Refused("too-deep") from None
+
+
+def _stands_alone(text: str) -> bool:
+    """Whether an expression needs no brackets around its lines. Raises `Refused` for what is none at all."""
+    _expression(text)
+    try:
+        ast.parse(text.strip(), mode="eval")
+    except SyntaxError:
+        return False
+    return True
 
 
 def _rooted(body: ast.AST) -> ast.AST:

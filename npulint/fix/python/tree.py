@@ -101,6 +101,14 @@ class Tree:
         span = Span(first, start - self.starts[first - 1] + 1, last, end - self.starts[last - 1] + 1)
         return Edit(self.path, span, text)
 
+    def apart(self, start: int, end: int, text: str) -> str:
+        """`text` for a range, with blanks where a word of it would run into one beside the range: ``if(x)``."""
+        if text and start and _is_word(self.source[start - 1]) and (_is_word(text[0]) or text[0] in "'\""):
+            text = f" {text}"
+        if text and _is_word(text[-1]) and _is_word(self.source[end : end + 1]):
+            text = f"{text} "
+        return text
+
     # -- nodes ----------------------------------------------------------------------------------
 
     def parent(self, node: ast.AST) -> ast.AST:
@@ -146,7 +154,7 @@ class Tree:
             return self._of_line(span)
         exact = self._exact.get((start, end))
         if exact is not None:
-            return next((node for node in exact if not isinstance(node, ast.Expr)), exact[0])
+            return next((node for node in exact if not isinstance(node, ast.Expr | ast.pattern)), exact[0])
         if end - start == 1:
             return self._begun(start) or self._of_line(span)
         return self._covering(start, end)
@@ -279,6 +287,10 @@ def tree_of(text: Text) -> Tree:
 
 def _no_place() -> ast.AST:
     raise Refused("place")
+
+
+def _is_word(char: str) -> bool:
+    return char.isalnum() or char == "_"
 
 
 def is_dotted(node: ast.AST) -> bool:
