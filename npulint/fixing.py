@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 import msgspec
 
@@ -29,6 +29,7 @@ from npulint.settings import Settings
 from npulint.settle.comments import ignoring
 from npulint.settle.run import settle
 from npulint.settle.scope import Scope
+from npulint.settle.select import Identity
 from npulint.workers import collector_at_rest
 
 _ROUNDS = 10
@@ -199,6 +200,7 @@ class _Guard:
     def __init__(self, desk: Desk, outcome: Outcome, blamed: Collection[Spot]) -> None:
         self._desk = desk
         self._blamed = blamed
+        self._ignoring: dict[str, Callable[[Identity, Span | None], bool]] = {}
         self._commented: dict[str, list[FileFacts]] = {}
         for file in outcome.files:
             if file.comments:
@@ -217,8 +219,12 @@ class _Guard:
         return ""
 
     def _ignored(self, one: Finding, path: str, place: Span | None) -> bool:
-        files = self._commented.get(path)
-        return bool(files) and ignoring(files or (), self._desk.document(path).text.text.split("\n"))(one, place)
+        if path not in self._commented:
+            return False
+        if path not in self._ignoring:
+            text = self._desk.document(path).text.text
+            self._ignoring[path] = ignoring(self._commented[path], text.split("\n"))
+        return self._ignoring[path](one, place)
 
 
 def _promising(outcome: Outcome, unsafe: bool) -> bool:

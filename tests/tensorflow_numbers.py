@@ -1,5 +1,5 @@
-"""Runs texts of examples against TensorFlow, in a process of its own: reads ``[[setting, text], …]`` as JSON and answers
-with the numbers that each comes to. `tests/test_fix_numbers_tensorflow.py` compares them."""
+"""Runs texts of examples against TensorFlow, in a process of its own: reads ``[[setting, text], …]`` as JSON and
+answers with the numbers that each comes to. `tests/test_fix_numbers_tensorflow.py` compares them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ v1 = tf.compat.v1
 Numbers = dict[str, Any]
 _RANDOM = np.random.default_rng(7)
 _VECTORS = _RANDOM.normal(size=(2, 3, 2, 2, 4)).astype(np.float32)
-_IMAGES = (_RANDOM.normal(size=(2, 8, 8, 3)) * 4).astype(np.float32)
+_IMAGES = _RANDOM.integers(-9, 10, size=(2, 8, 8, 3)).astype(np.float32)  # float16 adds these without a rest
 _LOSSES = _RANDOM.normal(size=(3, 40)).astype(np.float32)
 
 
@@ -52,7 +52,8 @@ def _known_as(tensorflow: Any) -> Iterator[None]:
     adapter = _npu_bridge()
     package = types.ModuleType("npu_bridge")
     package.npu_init = adapter  # type: ignore[attr-defined]
-    given = {"tensorflow": tensorflow, "npu_bridge": package, "npu_bridge.npu_init": adapter}
+    given: Numbers = {"tensorflow": tensorflow, "npu_bridge": package, "npu_bridge.npu_init": adapter}
+    given |= {} if tensorflow is v1 else {"tensorflow.compat.v1": tensorflow}
     before = {name: sys.modules.get(name) for name in given}
     sys.modules.update(given)
     try:
@@ -67,7 +68,7 @@ def _known_as(tensorflow: Any) -> Iterator[None]:
 
 def _run(text: str, tensorflow: Any, names: Numbers) -> Numbers:
     with _known_as(tensorflow):
-        exec(compile(text, "example", "exec"), names)  # noqa: S102
+        exec(compile(text, "example", "exec"), names)
     return names
 
 
@@ -200,11 +201,8 @@ def last_callback(text: str) -> Numbers:
 
     names = {"model": types.SimpleNamespace(fit=fit), "x": 0, "y": 0, "print": printed.append}
     tensorflow = types.SimpleNamespace(keras=tf.keras)
-    sys.modules["tensorflow.compat.v1"], before = tensorflow, sys.modules["tensorflow.compat.v1"]  # type: ignore
-    try:
-        _run(text, tf, names)
-    finally:
-        sys.modules["tensorflow.compat.v1"] = before
+    tensorflow.compat = types.SimpleNamespace(v1=tensorflow)
+    _run(text, tensorflow, names)
     return {"given": given[0], "losses": printed[0]["loss"]}
 
 

@@ -351,3 +351,18 @@ def test_surroundings(text: str, loop: str, function: str, under: str) -> None:
         under,
         None,
     )
+
+
+_HELD = {
+    "before and after": ("val = ds.batch(8)", "ds val"),
+    "an attribute": ("self.train = tf.data.Dataset.range(9).batch(8)", "tf.data.Dataset self.train"),
+    "lines": ("val = (\n  test.map(f)\n  .batch(8)\n  .prefetch(1)\n)", "test val"),
+    "in parts": ("a = test.map(f)\nb = a.batch(8).prefetch(1)", "a b"),
+    "none after": ("use(test.batch(8).prefetch(1))", "test"),
+}
+
+
+@pytest.mark.parametrize(("text", "held"), _HELD.values(), ids=_HELD.keys())
+def test_names_of_a_data_set(text: str, held: str) -> None:
+    (fact,) = _found("ds = test = tf.data.Dataset.range(9)\n" + text + "\n", "input_stage", "batch")
+    assert fact.get("held") == held

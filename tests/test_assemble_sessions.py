@@ -339,3 +339,23 @@ def test_name_of_a_custom_optimizer(name: str, spelling: str) -> None:
 )
 def test_circular_holders_end(text: str) -> None:
     assert all(f.get("placed") == "no" for f in _found(text, "npu_optimizer"))
+
+
+_PLACES = {
+    "a session": ("tf.Session()", "config", "2"),
+    "a monitored session": ("tf.train.MonitoredTrainingSession()", "config", "9"),
+    "a managed session": ("tf.train.Supervisor().managed_session()", "config", "1"),
+    "a prepared session": ("tf.train.SessionManager().prepare_session('')", "config", "7"),
+    "a loop of slim": ("tf.contrib.slim.learning.train(op, 'log')", "session_config", "22"),
+}
+
+
+@pytest.mark.parametrize(("text", "keyword", "position"), _PLACES.values(), ids=_PLACES.keys())
+def test_where_a_session_takes_its_configuration(text: str, keyword: str, position: str) -> None:
+    fact = _found(text)[-1]
+    assert (fact.get("keyword"), fact.get("position")) == (keyword, position)
+
+
+def test_a_configuration_by_a_late_position_counts() -> None:
+    (fact,) = _found(_NPU + "tf.contrib.training.train(op, 'log', '', True, None, None, None, 600, 100, cfg)")
+    assert fact.get("npu") == "yes"

@@ -20,12 +20,11 @@ def test_a_check_file_becomes_a_check() -> None:
             needs='{import: "npu_bridge.**"}',
             related="{input_stage: map}",
             once="file",
-            fix="{applicability: unsafe}",
         )
     )
     assert (check.code, check.name, check.family, check.since) == ("NPU1101", "a-check", "tensorflow", "0.1")
     assert (check.status, check.topic, check.category) == ("stable", "variable_in_input_fn", "functional")
-    assert (check.severity, check.confidence, check.once, check.applicability) == ("error", "high", "file", "unsafe")
+    assert (check.severity, check.confidence, check.once) == ("error", "high", "file")
     assert check.applies == Applies(
         frameworks=("tensorflow",),
         states=("partial", "migrated"),
@@ -116,8 +115,6 @@ MISTAKES = [
     ("an unknown severity", {"severity": "fatal"}, "fatal", "'fatal' is not one of error, note, warning"),
     ("an unknown confidence", {"confidence": "sure"}, "sure", "'sure' is not one of high, low, medium"),
     ("an unknown reach of once", {"once": "true"}, "true", "once must be text"),
-    ("an unknown applicability", {"fix": "{applicability: magic}"}, "magic", "not one of manual, safe, unsafe"),
-    ("fix edits", {"fix": "{applicability: safe, edits: []}"}, "edits", "fix: unknown key 'edits'"),
     ("applies as a list", {"applies": "[tensorflow]"}, "[", "applies must be a mapping"),
     ("an unknown framework", {"applies": "{framework: jax}"}, "jax", "'jax' is not one of tensorflow, torch"),
     ("an unknown state", {"applies": "{state: [done]}"}, "done", "'done' is not one of migrated, not_started, partial"),

@@ -34,14 +34,14 @@ def test_safe_fixes_are_written_and_the_rest_is_reported(mine: Project) -> None:
     assert (answer.code, answer.err, text_of(mine)) == (0, "", SAFE)
     assert "warning[unsafe-call]" in answer.out and "safe-call]:" in answer.out
     assert "error[safe-call]" not in answer.out
-    end = "\nFixed 1 finding in 1 file; 1 more with --unsafe-fixes\n1 finding left (1 warning) in 1 of 1 file\n"
+    end = "\nFixed 1 place in 1 file; 1 more with --unsafe-fixes\n1 finding left (1 warning) in 1 of 1 file\n"
     assert end in answer.out
 
 
 def test_unsafe_fixes_are_written_when_asked_for(mine: Project) -> None:
     answer = mine.run("check", "--fix", "--unsafe-fixes", *MINE)
     assert (answer.code, text_of(mine)) == (0, WHOLE)
-    assert answer.out == "Fixed 2 findings in 1 file\nAll good: 1 file checked, nothing to do\n"
+    assert answer.out.endswith("\n\nFixed 2 places in 1 file\nNo finding left: 1 file checked\n")
 
 
 def test_a_second_run_changes_nothing(mine: Project) -> None:
@@ -111,7 +111,7 @@ def test_a_patch_writes_nothing_and_fails_when_there_is_something_in_it(mine: Pr
     assert (answer.code, text_of(mine)) == (1, MODEL)
     assert "--- a/model.py\n+++ b/model.py\n" in answer.out
     assert "-x = torch.old_safe(1)  # 权重\n+x = torch.safe(1)  # 权重\n" in answer.out
-    assert answer.err == "--fix would mend 1 finding in 1 file; 1 more with --unsafe-fixes\n"
+    assert answer.err == "--fix would fix 1 place in 1 file; 1 more with --unsafe-fixes\n"
     assert mine.run("check", "--diff", "--exit-zero", *MINE).code == 0
     assert mine.run("check", "--diff", "--fix", *MINE).out == answer.out
     assert text_of(mine) == MODEL
@@ -127,6 +127,18 @@ def test_the_patch_makes_what_the_fix_makes(mine: Project) -> None:
     assert text_of(mine) == WHOLE
 
 
+def test_a_patch_in_the_log_of_github_is_not_obeyed(mine: Project) -> None:
+    mine.write({"model.py": 'import torch\n"""\n ::add-mask::x\n"""\ntorch.old_safe(1)\n'})
+    first, *patch, last = mine.run("check", "--diff", "--format", "github", *MINE).out.rstrip("\n").split("\n")
+    assert first.startswith("::stop-commands::npulint-") and last == f"::{first.removeprefix('::stop-commands::')}::"
+    assert patch[0] == "--- a/model.py" and "  ::add-mask::x" in patch
+    git = needed("git")
+    subprocess.run(
+        [git, "apply", "-"], input="\n".join([first, *patch, last, ""]).encode(), cwd=mine.folder, check=True
+    )
+    assert "torch.safe(1)" in text_of(mine)
+
+
 def test_a_path_that_is_not_there_is_told_beside_the_patch(mine: Project) -> None:
     answer = mine.run("check", "--diff", *MINE, "nowhere.py")
     assert (answer.code, "error: nowhere.py: does not exist\n" in answer.err) == (2, True)
@@ -135,12 +147,12 @@ def test_a_path_that_is_not_there_is_told_beside_the_patch(mine: Project) -> Non
 def test_the_list_of_what_was_fixed(mine: Project) -> None:
     mine.write({"a/other.py": "import torch\ntorch.old_safe(1)\ntorch.old_safe(2)\ntorch.old_unsafe(3)\n"})
     rows = (
-        "Fixed 5 findings in 2 files\n"
+        "Fixed 5 places in 2 files\n"
         "  a/other.py\n    2 × safe-call\n    1 × unsafe-call (may change results)\n"
         "  model.py\n    1 × safe-call\n    1 × unsafe-call (may change results)\n"
     )
     told = mine.run("check", "--diff", "--show-fixes", "--unsafe-fixes", *MINE)
-    assert told.err == rows.replace("Fixed 5 findings", "--fix would mend 5 findings")
+    assert told.err == rows.replace("Fixed 5 places", "--fix --unsafe-fixes would fix 5 places")
     assert rows in mine.run("check", "--fix", "--show-fixes", "--unsafe-fixes", *MINE).out
 
 
@@ -206,9 +218,9 @@ def test_reports_say_what_was_fixed(mine: Project) -> None:
     assert [row for row in rows if row["kind"] == "refused"] == [{"kind": "refused", **refused[0]}]
     properties = json.loads(answers["sarif"])["runs"][0]["properties"]
     assert (properties["fixed"], properties["refused"]) == (fixed, refused)
-    assert "Fixed 1 finding in 1 file" in answers["markdown"] and "Fixed 1 finding in 1 file\n" not in answers["html"]
+    assert "Fixed 1 place in 1 file" in answers["markdown"] and "Fixed 1 place in 1 file\n" not in answers["html"]
     assert '<section id="fixed"' in answers["html"] and "the call does not give this argument" in answers["html"]
-    assert "\nFixed 1 finding in 1 file; 1 more with --unsafe-fixes\n1 could not be fixed:\n" in answers["concise"]
+    assert "\nFixed 1 place in 1 file; 1 more with --unsafe-fixes\n1 could not be fixed:\n" in answers["concise"]
 
 
 def test_everything_is_said_in_chinese(mine: Project) -> None:
@@ -216,9 +228,9 @@ def test_everything_is_said_in_chinese(mine: Project) -> None:
     more = "；另有 1 个可用 --unsafe-fixes 修复\n"
     assert f"\n[*] 2 个可用 --fix 修复{more}" in mine.run("check", "--lang", "zh", *MINE).out
     patch = mine.run("check", "--diff", "--lang", "zh", *MINE)
-    assert patch.err.startswith(f"--fix 可修复 1 个问题，涉及 1 个文件{more}有 1 个未能修复：\n")
+    assert patch.err.startswith(f"--fix 可修复 1 处，涉及 1 个文件{more}有 1 个未能修复：\n")
     answer = mine.run("check", "--fix", "--lang", "zh", *MINE)
-    assert f"\n已修复 1 个问题，涉及 1 个文件{more}有 1 个未能修复：\n" in answer.out
+    assert f"\n已修复 1 处，涉及 1 个文件{more}有 1 个未能修复：\n" in answer.out
     assert "\n剩余 2 个问题（1 个错误、1 个警告），涉及 2 个文件中的 2 个\n" in answer.out
 
 
@@ -228,7 +240,7 @@ def test_everything_is_said_in_chinese(mine: Project) -> None:
 def test_a_source_from_standard_input_comes_back_mended(mine: Project) -> None:
     answer = mine.run("check", "--fix", *MINE, "-", stdin=MODEL.encode())
     assert (answer.code, answer.out) == (0, SAFE)
-    assert "--> stdin.py:4:5" in answer.err and "Fixed 1 finding in 1 file" in answer.err
+    assert "--> stdin.py:4:5" in answer.err and "Fixed 1 place in 1 file" in answer.err
     assert "4 | y = torch.old_unsafe(x)" in answer.err  # the source as it is now
     whole = mine.run("check", "--fix", "--unsafe-fixes", "--format", "json", *MINE, "-", stdin=MODEL.encode())
     assert (whole.out, json.loads(whole.err)["findings"]) == (WHOLE, [])
@@ -254,6 +266,11 @@ def test_the_patch_of_standard_input(mine: Project) -> None:
     answer = mine.run("check", "--diff", "--stdin-filename", "model.py", *MINE, "-", stdin=MODEL.encode())
     assert answer.code == 1
     assert answer.out.startswith("--- a/model.py\n+++ b/model.py\n")
+
+
+def test_standard_output_holds_the_source_or_a_report(mine: Project) -> None:
+    answer = mine.run("check", "--fix", "--output", "json=-", *MINE, "-", stdin=MODEL.encode())
+    assert (answer.code, answer.err) == (2, "error: --fix - and --output json=- exclude each other\n")
 
 
 # Choosing
@@ -343,3 +360,36 @@ def test_the_folder_holds_nothing_else_afterwards(mine: Project) -> None:
     before = sorted(str(path) for path in mine.folder.rglob("*"))
     mine.run("check", "--fix", "--unsafe-fixes", *MINE)
     assert sorted(str(path) for path in mine.folder.rglob("*")) == before
+
+
+def test_the_end_of_the_report_says_what_is_left(mine: Project) -> None:
+    port = {
+        "train.py": """\
+            import torch
+            import torch_npu
+
+            model = torch.nn.Linear(4, 4).npu()
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            for step in range(10):
+                loss = model(torch.old_unsafe(torch.ones(8, 4)).npu()).sum()
+                loss.backward()
+                optimizer.step()
+                torch.stuck(step)
+            """
+    }
+    mine.write(port)
+    (mine.folder / "model.py").unlink()
+    answer = mine.run("check", "--fix", "--unsafe-fixes", *MINE)
+    begin = "What is left for you\n  1. Look through the changes: 1 of them may change results\n     git diff\n"
+    assert (
+        begin + "  2. `torch.stuck` runs in a map function\n     stuck-call: 1 place, at train.py:10\n  3. Compare"
+        in answer.out
+    )
+    assert (
+        answer.out.index("Programs\n") < answer.out.index("What is left for you\n") < answer.out.index("Fixed 1 place")
+    )
+    mine.write(port)
+    chinese = mine.run("check", "--fix", "--unsafe-fixes", "--lang", "zh", *MINE).out
+    assert "待人工处理\n  1. 复核修改：其中 1 处可能影响结果\n     git diff\n  2. " in chinese
+    again = mine.run("check", "--fix", "--unsafe-fixes", *MINE).out
+    assert "What is left for you" not in again and "Nothing was fixed" in again

@@ -183,6 +183,11 @@ CASES: dict[str, Case] = {
         "refused: name-taken",
     ),
     "a name that is defined": ("if a:\n    def npu_ops(): pass\n", (NPU,), "refused: name-taken"),
+    "it is there from another module of the adapter": (
+        "from npu_bridge.estimator import npu_ops\n",
+        (NPU,),
+        "from npu_bridge.estimator import npu_ops\n",
+    ),
     "a name that is imported from elsewhere": ("from mine import npu_ops\n", (NPU,), "refused: name-taken"),
     "a name that two wishes want": ("", (NPU, ("from mine import npu_ops", "")), "refused: name-taken"),
     "a name that a parameter has": (

@@ -109,6 +109,14 @@ def test_places_that_are_not_there(place: tuple[int, int, int, int]) -> None:
         edited(b"ab\nc", edit(*place, "x"))
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "gb18030"])
+def test_offsets_are_the_same_however_they_are_counted(encoding: str) -> None:
+    """Byte by byte, too, as where a character has two spellings."""
+    document = Document("a.py", "python", "# 甲\r\n乙 = 'é'\n# 𝛼\uf900".encode(encoding))
+    places = range(len("# 甲\r\n乙 = 'é'\n# 𝛼\uf900") + 1)
+    assert document._counted(frozenset(places)) == document._offsets(places)
+
+
 def test_two_line_ends_that_would_become_one() -> None:
     with pytest.raises(Refused, match="encoding"):
         edited(b"a\rb\nc", edit(2, 1, 2, 2, ""))

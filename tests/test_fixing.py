@@ -224,6 +224,16 @@ def test_every_place_of_a_finding_is_mended_by_itself() -> None:
     assert mended.result.findings == []
 
 
+def test_a_rule_about_another_kind_of_found_fact_does_not_fit() -> None:
+    find = "{any: [{call: torch.old}, {mention: torch.old}]}"
+    fix = """
+  - {when: {mention: any}, applicability: safe, edits: [rename: torch.named]}
+  - {when: {not: {mention: any}}, applicability: safe, edits: [rename: torch.called]}"""
+    files = {"train.py": "import torch\ntorch.old(1)\nold = torch.old\n"}
+    mended = mend_texts(files, {}, catalogue(check("NPU5101", "old", find, fix)), ["NPU5101"])
+    assert texts(mended) == {"train.py": "import torch\ntorch.called(1)\nold = torch.named\n"}
+
+
 def test_the_same_place_of_two_programs_is_mended_once() -> None:
     files = {
         "train.py": "import torch\nimport common\ntorch.old(1)\n",

@@ -280,7 +280,8 @@ def test_a_useless_comment_is_faded_and_can_be_taken_away(folder: Path) -> None:
             removal = next(action for title, action in found.items() if title.startswith("Fix: "))
             everything = await editor.actions(uri, faded.range, only=["source.fixAll"])
             assert list(everything) == ["Apply all safe npulint fixes in this file"]
-            assert changed(text, removal) == changed(text, next(iter(everything.values()))) == TRAIN
+            assert changed(text, removal) == TRAIN
+            assert changed(text, next(iter(everything.values()))) == TRAIN.replace("nccl", "hccl")  # safe as well
 
     go(story())
 

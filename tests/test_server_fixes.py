@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from lsprotocol import types as lsp
 
-from npulint.findings import Change, Fix, Step
 from npulint.facts.model import Span
+from npulint.findings import Change, Fix, Step
 from npulint.server.actions import FIX_ALL, File, Proposer
 from npulint.server.diagnostics import Abilities, diagnostic
 from npulint.server.positions import Places, replaced

@@ -103,6 +103,16 @@ def test_every_bad_example_shows_what_is_said_of_it() -> None:
             assert page.count("hl_lines=") >= marked > 0, f"{lang} {check.name}"
 
 
+def test_every_example_with_a_fix_shows_what_it_makes_of_it() -> None:
+    for lang, told in (("en", "What the fix makes of it:"), ("zh", "修复结果：")):
+        for check in CATALOGUE.checks:
+            page = PAGES[lang][f"checks/{check.name}.md"]
+            wanted = sum(any(one.files.get(n) != text for n, text in one.fixed.items()) for one in check.examples)
+            assert page.count(f"{told}\n\n```diff\n") == wanted, f"{lang} {check.name}"
+            kinds = {rule.applicability for rule in check.fixes}
+            assert {one for one in ("safe", "unsafe") if f"np-fix-{one}" in page} == kinds
+
+
 def test_the_texts_of_a_check_are_those_of_a_finding() -> None:
     check = next(one for one in CATALOGUE.checks if one.name == "launched-value-refused")
     assert "{name}" in check.text["en"].message and "${{name}}" in check.text["en"].fix

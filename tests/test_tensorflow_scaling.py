@@ -365,3 +365,32 @@ def configure(optimizer, loss_scale="dynamic"):
 configure(tf.keras.optimizers.Adam())
 """
     assert [f.get("wraps_scaled") for f in facts(text, "loss_scale")] == ["no", "no", "yes"]
+
+
+_HANDED = {
+    "nobody": ("opt = tf.train.AdamOptimizer()", ("no", "no", "yes")),
+    "a loss scale optimizer": ("opt = NPULossScaleOptimizer(tf.train.AdamOptimizer(), m)", ("yes", "no", "yes")),
+    "both, by name": (
+        "opt = tf.train.AdamOptimizer()\nopt = npu_distributed_optimizer_wrapper(opt)\nNPULossScaleOptimizer(opt, m)",
+        ("yes", "yes", "yes"),
+    ),
+    "another is": (
+        "opt = tf.train.AdamOptimizer()\nhvd.DistributedOptimizer(tf.train.MomentumOptimizer(0.1, 0.9))",
+        ("no", "no", "no"),
+    ),
+    "perhaps": ("opt = tf.train.AdamOptimizer()\nNPULossScaleOptimizer(unknown(), m)", ("no", "no", "yes")),
+    "somebody, of a function": (
+        "def f():\n  return tf.train.AdamOptimizer()\ndef g(opt):\n  return hvd.DistributedOptimizer(opt)\ng(f())",
+        ("no", "yes", "yes"),
+    ),
+    "beside one in another branch": (
+        "if a:\n  opt = tf.train.AdamOptimizer()\nelse:\n  opt = tf.train.MomentumOptimizer(0.1, 0.9)",
+        ("no", "no", "no"),
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "answers"), _HANDED.values(), ids=_HANDED.keys())
+def test_what_an_optimizer_is_handed_to(text: str, answers: tuple[str, str, str]) -> None:
+    fact = _found("import horovod.tensorflow as hvd\n" + text + "\n", "optimizer")[0]
+    assert tuple(fact.get(name) for name in ("scaled", "distributed", "alone")) == answers

@@ -183,3 +183,38 @@ def test_step_of_a_scheduler_is_no_use_of_an_optimizer() -> None:
 def test_closure_is_known_by_what_is_passed() -> None:
     text = f"{_HEAD}def loss():\n    pass\no = torch.optim.LBFGS(p)\no.step(loss)\no.step(lambda: 0)\no.step()\n"
     assert [f.get("closure") for f in facts(text, "optimizer_use", "step")] == ["yes", "yes", "no"]
+
+
+def test_a_closure_may_be_handed_in_but_what_a_scaler_or_a_simulation_steps_is_none() -> None:
+    text = (
+        f"{_HEAD}def train(o, closure, scaler, epoch):\n    o.step(closure)\n    scaler.step(o)\n    slow.step(epoch)\n"
+    )
+    assert [f.get("closure") for f in facts(text, "optimizer_use", "step")] == ["unknown", "no", "no"]
+
+
+_CALLED = {
+    "by its place": ("torch.optim.SGD(p, 0.1)\n", "dotted"),
+    "by a module's other name": ("import torch.optim as o\no.Adam(p)\n", "dotted"),
+    "by an import": ("from torch.optim import AdamW\nAdamW(p)\n", "imported"),
+    "by an import's other name": ("from torch.optim import AdamW as Best\nBest(p)\n", "imported"),
+    "by a variable": ("make = torch.optim.SGD\nmake(p, 0.1)\n", "indirect"),
+    "by partial": ("from functools import partial\nmake = partial(torch.optim.SGD, lr=0.1)\n", "indirect"),
+    "by functools.partial": ("import functools\nmake = functools.partial(torch.optim.SGD, lr=0.1)\n", "indirect"),
+    "in a table": ("made = {'sgd': torch.optim.SGD}\n", "indirect"),
+}
+
+
+@pytest.mark.parametrize(("text", "how"), _CALLED.values(), ids=_CALLED.keys())
+def test_how_an_optimizer_class_is_called(text: str, how: str) -> None:
+    found = [f for f in facts(_HEAD + text, "optimizer") if f.get("family") == "stock"]
+    assert {f.get("called") for f in found} == {how}
+
+
+def test_gradients_that_are_assigned_are_a_use_of_their_optimizer() -> None:
+    text = (
+        f"{_HEAD}for p in net.parameters():\n    p.grad = None\n    p.grad.data = g\n    p.slope = g\nself.grad = 1\n"
+    )
+    assert [(f.name, f.span.line) for f in facts(text, "optimizer_use")] == [
+        ("grad", _HEAD.count("\n") + 2),
+        ("grad", _HEAD.count("\n") + 3),
+    ]

@@ -12,6 +12,7 @@ import io
 import json
 import os
 import random
+import re
 import sys
 import tempfile
 import types
@@ -86,20 +87,17 @@ class _Stream:
 
 def _members() -> dict[str, Any]:
     """What stands for the members of torch.cuda and of torch.npu alike."""
-    members: dict[str, Any] = {name: _nothing for name in _NOTHING}
-    members |= {name: _zero for name in _ZERO}
+    members: dict[str, Any] = {name: _answering(None) for name in _NOTHING}
+    members |= {name: _answering(0) for name in _ZERO}
     members |= {name: getattr(torch, name) for name in _TYPES}
     members |= {"is_available": lambda: True, "device_count": lambda: 1, "get_device_name": lambda *a: "device"}
     members |= {"Stream": _Stream, "Event": _Stream, "stream": _Stream, "device": _Stream}
     return members
 
 
-def _nothing(*args: Any, **kwargs: Any) -> None:
-    return None
-
-
-def _zero(*args: Any, **kwargs: Any) -> int:
-    return 0
+def _answering(value: Any) -> Any:
+    """A function of its own for each name: torch tells them apart."""
+    return lambda *args, **kwargs: value
 
 
 def _module(name: str, **members: Any) -> types.ModuleType:
@@ -111,7 +109,7 @@ def _module(name: str, **members: Any) -> types.ModuleType:
 
 def stand_in() -> None:
     """Replace CUDA and the NPU. The NPU has no member that is not named here: what else is called fails."""
-    torch.utils.rename_privateuse1_backend("npu")
+    torch.utils.rename_privateuse1_backend("npu")  # type: ignore[attr-defined]
     scaling: dict[str, Any] = {"autocast": _Autocast, "GradScaler": _Scaler}
     for name, member in _members().items():
         setattr(torch.cuda, name, member)
@@ -124,10 +122,18 @@ def stand_in() -> None:
     adapter = _module("torch_npu", npu=npu, __path__=[])
     sys.modules["torch_npu.npu"] = npu
     sys.modules["torch_npu.npu.amp"] = amp
+    _module("accelerate", Accelerator=lambda *args, **kwargs: types.SimpleNamespace(device=torch.device("npu")))
     transfer = _module("torch_npu.contrib.transfer_to_npu")
     adapter.contrib = _module("torch_npu.contrib", transfer_to_npu=transfer)  # type: ignore[attr-defined]
     torch.autocast = torch.amp.autocast = _Autocast  # type: ignore[assignment,misc]
-    torch.distributed.init_process_group = _nothing
+    torch.distributed.is_hccl_available = torch.distributed.is_nccl_available  # type: ignore[attr-defined]
+    for name, value in (
+        ("init_process_group", None),
+        ("new_group", None),
+        ("get_backend", "gloo"),
+        ("all_reduce", None),
+    ):
+        setattr(torch.distributed, name, _answering(value))
     for kind in (torch.Tensor, nn.Module):
         kind.npu = kind.cuda = lambda self, *args, **kwargs: self  # type: ignore[union-attr,method-assign]
     torch.Tensor.is_npu = property(lambda self: False)  # type: ignore[attr-defined]
@@ -137,7 +143,8 @@ def stand_in() -> None:
 
 def _loader(text: str) -> list[Any]:
     """Batches for the examples that do not say where they come from."""
-    batches = [(torch.rand(4, 4, requires_grad=True), torch.rand(4, 4)) for _ in range(3)]
+    inputs = int((re.findall(r"Linear\((\d+)", text) or ["4"])[0])
+    batches = [(torch.rand(4, inputs, requires_grad=True), torch.rand(4, 4)) for _ in range(3)]
     return batches if "x, y in loader" in text else [x for x, _ in batches]
 
 
@@ -172,7 +179,7 @@ def run(files: dict[str, str], entry: str) -> dict[str, Any]:
             with contextlib.redirect_stdout(io.StringIO()), Host():
                 exec(compile(text, entry, "exec"), namespace)
         except BaseException as error:  # also what ends the interpreter: the next job goes on
-            return {"error": f"{type(error).__name__}: {error}", "numbers": {}}
+            return {"error": f"{type(error).__name__}: {error}"[:200], "numbers": {}}
         finally:
             sys.path.remove(folder)
             for name in set(sys.modules) - known:

@@ -25,7 +25,8 @@ class Query(msgspec.Struct, frozen=True):
     """A question about facts. Either `kind` with patterns and filters, or one of all/any/not.
 
     `names` are canonical-name patterns (``*`` one dotted segment, ``**`` any number). `where` maps an
-    attribute to a condition; `args` an argument, written ``name``, ``position`` or ``name|position``.
+    attribute to a condition; `args` an argument, written ``name``, ``position`` or ``name|position``. In `when` of a fix
+    `anywhere` tells that any fact of the program is meant, where the kind is that of the found one.
     """
 
     kind: str = ""
@@ -34,6 +35,7 @@ class Query(msgspec.Struct, frozen=True):
     args: dict[str, Any] = {}
     active: bool = True
     at_least: int = 1
+    anywhere: bool = False
     all: tuple[Query, ...] = ()
     any: tuple[Query, ...] = ()
     negated: Query | None = None

@@ -12,7 +12,7 @@ from npulint.catalogue.problems import suggestion
 from npulint.catalogue.vocabulary import KINDS, Kind
 from npulint.catalogue.yaml_tree import Node, Scalar
 
-_FILTERS = ("where", "args", "active", "at_least")
+_FILTERS = ("where", "args", "active", "at_least", "anywhere")
 _GROUPS = ("all", "any", "not")
 _ARGUMENT = re.compile(r"(?:[A-Za-z_]\w*(?:\|\d+)?|\d+)\Z")
 _NAME = re.compile(r"[^\s*]*(?:\*{1,2}[^\s*]+)*\*{0,2}\Z")
@@ -81,6 +81,7 @@ class Questions:
             args=self._arguments(name, kind, keys["args"], where) if "args" in keys else {},
             active=not self._inactive(keys, where, condition),
             at_least=self._at_least(keys, where, condition),
+            anywhere="anywhere" in keys and self.fields.flag(keys["anywhere"], f"{where}.anywhere"),
         )
 
     def _names(self, kind: str, node: Node, what: str) -> tuple[str, ...]:

@@ -8,6 +8,8 @@ import msgspec
 
 from npulint.cli.check import fruitless, report, warn_of_nothing, watched
 from npulint.cli.host import Host
+from npulint.cli.outputs import STANDARD_OUTPUT
+from npulint.errors import ConfigError
 from npulint.findings import Finding, RunResult
 from npulint.fix.model import FileChange, Mended
 from npulint.report.mended import told
@@ -23,6 +25,7 @@ _COLORS = {"+": "green", "-": "red", "@": "cyan"}
 def fix(settings: Settings, host: Host, lang: str) -> int:
     """Mend what can be mended; the exit code. Files are written one by one, each whole or not at all: 2 when one cannot
     be written, else as for any run over what is left. A patch alone gives 1 when there is something in it."""
+    _only_one(settings)
     mended = watched(host.mend, settings, host, lang)
     if settings.diff:
         return _show(mended, settings, host)
@@ -32,6 +35,15 @@ def fix(settings: Settings, host: Host, lang: str) -> int:
     kept = [one for one in mended.files if one.path not in failed]
     code = report(mended.result, settings, host, msgspec.structs.replace(mended, files=kept))
     return 2 if failed else code
+
+
+def _only_one(settings: Settings) -> None:
+    """Standard output holds a mended source or a report. Raises `ConfigError`."""
+    if settings.stdin is None or settings.diff:
+        return
+    twice = [f"{name}={path}" for name, path in settings.output if path in STANDARD_OUTPUT]
+    if twice:
+        raise ConfigError([say(settings.language(), "bad.combination", one="--fix -", other=f"--output {twice[0]}")])
 
 
 def _write(changes: Sequence[FileChange], host: Host, lang: str) -> set[str]:
@@ -59,9 +71,12 @@ def _pass_on(mended: Mended, source: bytes, settings: Settings, host: Host) -> i
 def _show(mended: Mended, settings: Settings, host: Host) -> int:
     """The patch, and on the other stream what is in it."""
     from npulint.fix.diff import unified
+    from npulint.report.github import fenced
 
     patch = unified(mended.files)
-    if is_terminal(host.stdout):
+    if settings.format == "github":
+        host.put(fenced(patch))
+    elif is_terminal(host.stdout):
         host.write(_readable(patch, Paint(wants_color(settings.color, host.stdout, host.environ))))
     else:
         host.put(patch)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from npulint.assemble.programs import Program
 from npulint.catalogue.check import FixRule, StepRule
+from npulint.evaluate.conditions import Answer, both, either, opposite
 from npulint.evaluate.match import Candidates, Question
 from npulint.evaluate.patterns import matches
 from npulint.facts.model import Fact, Span
@@ -33,7 +34,7 @@ class AskedFix:
 
     def change(self, fact: Fact, program: Program, candidates: Candidates) -> Change | None:
         """What mends a fact; None where the rule does not fit it, or a word or a place is not known for sure."""
-        if self._when is not None and not _holds(self._when, fact, self._kinds, candidates):
+        if self._when is not None and _answer(self._when, fact, self._kinds, candidates) is not True:
             return None
         steps = [_step(rule, place, fact, program, candidates) for rule, place in self._steps]
         sure = tuple(step for step in steps if step is not None)
@@ -58,20 +59,17 @@ def applicability(found: tuple[Change, ...]) -> str:
     return "unsafe" if any(change.applicability == "unsafe" for change in found) else "safe"
 
 
-def _holds(question: Question, fact: Fact, kinds: frozenset[str], candidates: Candidates) -> bool:
-    """Whether a condition certainly holds; what it says of facts of one of `kinds` is meant of this one."""
+def _answer(question: Question, fact: Fact, kinds: frozenset[str], candidates: Candidates) -> Answer:
+    """Whether a condition holds; what it says of facts of one of `kinds` is meant of this one."""
     if question.negated is not None:
-        inner = question.negated
-        if inner.leaf and inner.kind == fact.kind:
-            return not _named(inner, fact) or inner.fits(fact) is False
-        return (inner.leaf and inner.kind in kinds) or inner.true_of(candidates) is False
+        return opposite(_answer(question.negated, fact, kinds, candidates))
     if question.all:
-        return all(_holds(part, fact, kinds, candidates) for part in question.all)
+        return both([_answer(part, fact, kinds, candidates) for part in question.all])
     if question.any:
-        return any(_holds(part, fact, kinds, candidates) for part in question.any)
-    if question.kind == fact.kind:
-        return _named(question, fact) and question.fits(fact) is True
-    return question.kind not in kinds and question.true_of(candidates) is True
+        return either([_answer(part, fact, kinds, candidates) for part in question.any])
+    if question.kind in kinds and not question.anywhere:
+        return question.fits(fact) if question.kind == fact.kind and _named(question, fact) else False
+    return question.true_of(candidates)
 
 
 def _named(question: Question, fact: Fact) -> bool:

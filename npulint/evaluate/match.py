@@ -18,6 +18,7 @@ class Question:
     def __init__(self, query: Query) -> None:
         self.kind = query.kind
         self.names = query.names
+        self.anywhere = query.anywhere
         self.any = tuple(Question(part) for part in query.any)
         self.all = tuple(Question(part) for part in query.all)
         self.negated = None if query.negated is None else Question(query.negated)

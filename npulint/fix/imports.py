@@ -45,7 +45,7 @@ def united(text: Text, wishes: Sequence[Wish]) -> tuple[Edit, ...]:
     for asked in map(_Asked, dict.fromkeys(wishes)):
         if known.has(asked):
             continue
-        if known.targets.get(asked.bound, set()) - {asked.target}:
+        if any(not _alike(one, asked.target) for one in known.targets.get(asked.bound, set())):
             raise Refused("name-taken")
         alike = [one for one in missing if one.bound == asked.bound]
         if any(one.target != asked.target for one in alike):
@@ -97,7 +97,15 @@ class _Known:
             return True
         if isinstance(asked.statement, ast.Import) and not asked.alias.asname and "." in asked.alias.name:
             return any(one == asked.alias.name or one.startswith(f"{asked.alias.name}.") for one in self._loaded)
-        return (asked.bound, asked.target) in self._sure
+        return any(name == asked.bound and _alike(target, asked.target) for name, target in self._sure)
+
+
+def _alike(one: str, other: str) -> bool:
+    """Whether two dotted names stand for the same. What npu_bridge offers has one name in whichever of its modules."""
+    if one == other:
+        return True
+    adapter = one.startswith("npu_bridge.") and other.startswith("npu_bridge.")
+    return adapter and one.rpartition(".")[2] == other.rpartition(".")[2]
 
 
 def _gives(star: str, asked: _Asked) -> bool:

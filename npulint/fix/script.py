@@ -106,9 +106,14 @@ class Script:
         while first < last and self.written(first) in _HEADS:
             before, first = self.written(first), first + 1
         words = tuple(self._words(first, last))
-        if first > number or not words or words[0].literal in _NO_COMMANDS:
+        if first > number or not words or words[0].literal in _NO_COMMANDS or self._old_arithmetic(first):
             raise Refused("shell")
         return Statement(words, first, last, before, "" if last + 1 == len(self.tokens) else self.written(last + 1))
+
+    def _old_arithmetic(self, first: int) -> bool:
+        """Whether ``$[`` stands in the line, which the lexer does not follow."""
+        start = self.start(first)
+        return self.text.find("$[", start, self.line_end(start)) >= 0
 
     def _before(self, first: int) -> str:
         """The operator before a command; a list goes on in the next line."""

@@ -19,9 +19,7 @@ _RUNS = frozenset(("RUN", "CMD", "ENTRYPOINT"))
 
 
 def read_dockerfile(text: str, path: str) -> list[Fact]:
-    """The facts of a Dockerfile as those of a launcher, marked ``via`` = ``dockerfile``.
-
-    """
+    """The facts of a Dockerfile as those of a launcher, marked ``via`` = ``dockerfile``."""
     script, facts = shell_of(text, path)
     facts = _of_last_stage(facts)
     facts += read_shell(script, path, "dockerfile")

@@ -40,8 +40,19 @@ def render(result: RunResult, view: View) -> str:
         told = count(view.lang, "github.rest", rest, total=len(findings), limit=PER_SEVERITY)
         lines.append(command("notice", told, title="npulint"))
     report = text.render(result, view)
-    word = f"npulint-{blake2b(report.encode('utf-8', 'surrogatepass'), digest_size=16).hexdigest()}"
+    word = _word(report.encode("utf-8", "surrogatepass"))
     return "".join(f"{line}\n" for line in (*lines, command("stop-commands", word))) + f"{report}::{word}::\n"
+
+
+def fenced(data: bytes) -> bytes:
+    """Bytes for the log that are not obeyed whatever they say. A patch may have such lines around it."""
+    word = _word(data)
+    return f"{command('stop-commands', word)}\n".encode() + data + f"::{word}::\n".encode() if data else data
+
+
+def _word(data: bytes) -> str:
+    """What ends a fence around some data."""
+    return f"npulint-{blake2b(data, digest_size=16).hexdigest()}"
 
 
 def command(name: str, message: str, /, **properties: str | int) -> str:

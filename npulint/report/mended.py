@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from npulint.findings import RunResult
+from npulint.report.readiness import lists
 from npulint.report.terminal import Paint, harmless, leading
 from npulint.report.view import View
 from npulint.texts import count, say
@@ -13,6 +16,7 @@ if TYPE_CHECKING:
     from npulint.fix.model import Mended
 
 _REFUSED = 5  # that are named
+_LOOK = "git diff"  # the command that shows them
 
 
 def told(mended: Mended, unsafe: int, view: View) -> list[str]:
@@ -28,15 +32,31 @@ def told(mended: Mended, unsafe: int, view: View) -> list[str]:
 
 def headline(mended: Mended, unsafe: int, view: View) -> str:
     """How much was mended, or would be, and how much more (`unsafe`) could be."""
-    lang = view.lang
+    lang, flags = view.lang, "--fix --unsafe-fixes" if view.unsafe else "--fix"
     if mended.fixed:
         files = count(lang, "fixes.files", len(mended.files))
-        text = count(lang, "fixes.would" if view.dry else "fixes.done", len(mended.fixed), files=files)
+        text = count(lang, "fixes.would" if view.dry else "fixes.done", len(mended.fixed), files=files, flags=flags)
     else:
-        text = say(lang, "fixes.none.would" if view.dry else "fixes.none")
+        text = say(lang, "fixes.none.would" if view.dry else "fixes.none", flags=flags)
     if not unsafe:
         return text
     return say(lang, "list.clause").join((text, count(lang, "fixable.more", unsafe)))
+
+
+def left(mended: Mended, result: RunResult, steps: Sequence[tuple[str, str]], lang: str) -> list[tuple[str, str]]:
+    """What a person is to do next, and where: look through changes that may alter results, then the `steps`, then what
+    code alone cannot tell of the main program."""
+    todo = list(steps)
+    unsafe = sum(one.applicability == "unsafe" for one in mended.fixed)
+    if unsafe:
+        todo.insert(0, (count(lang, "fixes.left.look", unsafe), _LOOK))
+    for program in lists(result)[:1]:
+        open_items = [item.title for item in program.checklist if item.status == "unknown"]
+        if open_items:
+            entry = harmless(leading(program.entry))
+            what = count(lang, "fixes.left.compare", len(open_items), entry=entry)
+            todo.append((what, harmless(say(lang, "list.clause").join(open_items))))
+    return todo
 
 
 def _listed(mended: Mended, view: View) -> list[str]:

@@ -107,8 +107,9 @@ def _headline(result: RunResult, findings: Sequence[Finding], view: View) -> str
     if summary.known:
         return count(view.lang, "clean.known", summary.read)
     frameworks = {program.framework for program in result.programs} - {"", "none", "unknown"}
-    any_use = frameworks or result.findings or (view.mended is not None and view.mended.fixed)
-    return count(view.lang, "clean" if any_use else "clean.no-framework", summary.read)
+    if view.mended is not None and view.mended.fixed:
+        return count(view.lang, "fixes.clean", summary.read)
+    return count(view.lang, "clean" if frameworks or result.findings else "clean.no-framework", summary.read)
 
 
 def _asides(result: RunResult, below: int, view: View) -> list[str]:

@@ -17,6 +17,7 @@ from npulint.texts import count, known, say
 _RELATED = 3  # related places that are shown with each finding
 _PROGRAMS = 8
 _MARK = "[*]"  # at what --fix mends
+_LEFT = 5  # checks of which something is left after fixes that are named
 _FEW = 3  # findings that need no advice where to begin
 
 
@@ -28,7 +29,7 @@ def render(result: RunResult, view: View) -> str:
     blocks = [writer.finding(finding) for finding in findings]
     blocks += [] if view.change else [writer.programs(result), *readiness(result, view)]
     blocks += [
-        writer.first(findings),
+        writer.first(result, findings),
         [*closing(result, view, f"{_MARK} "), *writer.hint(findings)],
     ]
     return "\n".join("".join(f"{line}\n" for line in block) for block in blocks if block)
@@ -142,19 +143,31 @@ class _Writer:
         told = ((status, found[status]) for status in ("passed", "failed", "unknown"))
         return [count(self._lang, f"checklist.{status}", n) for status, n in told if n]
 
-    def first(self, findings: Sequence[Finding]) -> list[str]:
-        """Where to begin, when there is enough to lose one's way."""
-        if len(findings) <= _FEW:
-            return []
-        after = self._view.mended is not None and not self._view.dry
-        lines = [self._paint("bold", say(self._lang, "fixes.first" if after else "first"))]
-        for number, step in enumerate(first_steps(findings), 1):
+    def first(self, result: RunResult, findings: Sequence[Finding]) -> list[str]:
+        """Where to begin, when there is enough to lose one's way, or when npulint has begun already."""
+        if self._view.mended is not None and not self._view.dry and self._view.mended.fixed:
+            from npulint.report.mended import left
+
+            todo = left(self._view.mended, result, self._steps(findings, _LEFT), self._lang)
+            return self._numbered(say(self._lang, "fixes.left.title"), todo)
+        return self._numbered(say(self._lang, "first"), self._steps(findings)) if len(findings) > _FEW else []
+
+    def _steps(self, findings: Sequence[Finding], limit: int = 3) -> list[tuple[str, str]]:
+        """What is to be done, and where."""
+        todo = []
+        for step in first_steps(findings, limit):
             one = step.first
             place = f"{harmless(one.path)}:{one.span.line}"
-            what = wrap(harmless(" ".join(one.message.split())), max(0, self._view.width - 5))
-            places = count(self._lang, "first.places", step.places, name=one.name, place=place)
-            lines += [f"  {number}. {what[0]}", *(f"     {line}" for line in what[1:])]
-            lines.append(f"     {self._paint('dim', places)}")
+            todo.append((one.message, count(self._lang, "first.places", step.places, name=one.name, place=place)))
+        return todo
+
+    def _numbered(self, title: str, todo: Sequence[tuple[str, str]]) -> list[str]:
+        lines = [self._paint("bold", title)] if todo else []
+        room = max(0, self._view.width - 5)
+        for number, (what, where) in enumerate(todo, 1):
+            told = wrap(harmless(" ".join(what.split())), room)
+            lines += [f"  {number}. {told[0]}", *(f"     {line}" for line in told[1:])]
+            lines += [f"     {self._paint('dim', line)}" for line in (wrap(where, room) if where else ())]
         return lines
 
     def hint(self, findings: Sequence[Finding]) -> list[str]:

@@ -12,6 +12,10 @@ TEXTS: dict[str, tuple[str, str]] = {
     "fixes.none": ("Nothing was fixed", "没有修复任何问题"),
     "fixes.none.would": ("{flags} would change nothing", "{flags} 不会做任何修改"),
     "fixes.left": ("{n} finding left|{n} findings left", "剩余 {n} 个问题"),
+    "fixes.clean": (
+        "No finding left: {n} file checked|No finding left: {n} files checked",
+        "没有剩余问题：已检查 {n} 个文件",
+    ),
     "fixes.left.title": ("What is left for you", "待人工处理"),
     "fixes.left.look": (
         "Look through the changes: {n} of them may change results",

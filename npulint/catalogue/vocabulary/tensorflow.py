@@ -109,6 +109,7 @@ KINDS: Kinds = {
         repeats=FLAG,
         callee=ANY,
         certain=FLAG,
+        held=ANY,
         shard_by=ANY,
         shuffled=words("list_files shuffle listing no"),
         heavy=FLAG,

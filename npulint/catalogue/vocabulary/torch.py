@@ -82,6 +82,7 @@ KINDS: Kinds = {
         op=ANY,
         use=words("apart compared shown properties field parsed read"),
         subject=ANY,
+        holder=ANY,
         move=words("name text none"),
         within=ANY,
         torch=FLAG,

@@ -8,7 +8,7 @@ from npulint.assemble.module import Module
 from npulint.assemble.purpose import purpose
 from npulint.assemble.reach import is_stage, looks_like_dataset
 from npulint.assemble.recognise.tensorflow.stages import elements, heavy, repeats, shuffled
-from npulint.facts.code import Bind, Ref, Result
+from npulint.facts.code import Bind, Op, Ref, Result
 from npulint.facts.model import Fact
 from npulint.later import regex
 
@@ -20,6 +20,7 @@ _STAGES = frozenset(
 _ONLY_DATASETS = frozenset(
     ("prefetch", "make_one_shot_iterator", "make_initializable_iterator", "interleave", "flat_map")
 )
+_CHAINED = 24  # stages of one chain
 # Stage -> position of drop_remainder.
 _BATCHES = {"batch": 1, "padded_batch": 3, "map_and_batch": 3}
 _TABLE = regex(
@@ -94,6 +95,7 @@ def _stage(context: Context, module: Module, index: int, name: str, last: str) -
         index,
         callee=name,
         purpose=purpose(module, call.block),
+        held=lambda: _held(module, index),
         certain=lambda: "yes" if name.startswith("tensorflow.") or _followed(module, index) else "no",
         drop_remainder=lambda: _drop_remainder(context, module, index, last),
         repeats=lambda: "yes" if repeats(context, module, index) else "no",
@@ -102,6 +104,28 @@ def _stage(context: Context, module: Module, index: int, name: str, last: str) -
         elements=lambda: elements(context, module, index) if last == "shuffle" else "unknown",
         heavy=lambda: heavy(context, module, index) if last == "map" else "unknown",
     )
+
+
+def _held(module: Module, index: int) -> str:
+    """The names that a stage's data set has in the code: where its chain of stages begins, and where it is kept."""
+    calls = module.code.calls
+    start = index
+    for _ in range(_CHAINED):
+        callee = calls[start].callee
+        if not (isinstance(callee, Op) and callee.op == "." and isinstance(callee.operands[0], Result)):
+            break
+        start = callee.operands[0].call
+    callee = calls[start].callee
+    names = [callee.name.rpartition(".")[0]] if isinstance(callee, Ref) else []
+    ends = {index}
+    for _ in range(_CHAINED):
+        following = module.methods.get(index)
+        if following is None:
+            break
+        index = following[0]
+        ends.add(index)
+    names += [b.target for b in module.code.binds if isinstance(b.value, Result) and b.value.call in ends]
+    return " ".join(names) or "-"
 
 
 def _shard_by(context: Context, module: Module, index: int, last: str) -> str:

@@ -85,7 +85,9 @@ def _assigned(context: Context, protos: Protos, module: Module, target: str, bin
 
 def _npu_option(context: Context, name: str, module: Module, bind: Bind) -> Fact:
     key = name.rpartition(".")[2]
-    return context.bind_fact("setting", name, module, bind, via="npu_options", key=key, literal=_literal(module, bind.value))
+    return context.bind_fact(
+        "setting", name, module, bind, via="npu_options", key=key, literal=_literal(module, bind.value)
+    )
 
 
 def _literal(module: Module, value: Value) -> str:

@@ -11,6 +11,7 @@ from npulint.assemble.recognise.torch.device_texts import device_text
 from npulint.data.torch_names import npu_members
 from npulint.facts.code import Const, Items, Op, Table, Value
 from npulint.facts.model import Fact
+from npulint.later import regex
 
 _NAMED = frozenset(("method", "is_cuda"))
 _CHOICES = frozenset(("text", "available", "compare", "is_cuda"))
@@ -20,6 +21,8 @@ _DEVICES = frozenset(("tensor", "type", "device"))
 _SHOWN = frozenset(("shown", "properties"))
 # Their objects have a method of that name, and none for the NPU.
 _OWN_OBJECTS = frozenset("torch_geometric dgl pytorch3d kaolin spconv torchsparse MinkowskiEngine torchtext".split())
+_DATA = frozenset(("batch", "data", "graph", "g", "bg", "sample", "item"))
+_KERNELS = regex(r"(?:^|[._])(?:_?C|cuda|ext)$|^mmcv\.ops(?:\.|$)")
 
 
 def move(context: Context, module: Module, fact: Fact) -> str:
@@ -27,10 +30,14 @@ def move(context: Context, module: Module, fact: Fact) -> str:
     form = fact.attrs["form"]
     if fact.get("in_test") == "yes" or (form in _CHOICES and _chooses_itself(context, module)):
         return "none"
-    if fact.get("behind") == "cuda" and _knows_npu(context, module):
+    if _may_be_key(fact) and _keeps_table(context, module):
+        return "none"
+    if fact.get("behind") == "cuda" and (_knows_npu(context, module) or _keeps_table(context, module)):
         return "none"
     if form in _NAMED:
-        unsure = form == "method" and fact.get("receiver") == "unknown" and _own_method(context, module)
+        if form == "is_cuda":
+            return "none" if _has_kernels(module) else "name"
+        unsure = fact.get("receiver") == "unknown" and _own_method(context, module, str(fact.attrs.get("holder", "")))
         return "none" if unsure else "name"
     if form == "text":
         return "text"
@@ -47,6 +54,14 @@ def imports_torch(module: Module) -> str:
     """Whether a file imports torch by itself."""
     found = any(record.module.partition(".")[0] == "torch" for record in module.code.imports)
     return "yes" if found else "no"
+
+
+def _has_kernels(module: Module) -> bool:
+    """Whether a file imports kernels built for CUDA: ``is_cuda`` may choose them."""
+    records = module.code.imports
+    return any(
+        _KERNELS.search(name) for r in records for name in (r.module, f"{r.module}.{r.name}") if name != "torch.cuda"
+    )
 
 
 def _of_member(fact: Fact) -> str:
@@ -74,48 +89,82 @@ def _of_comparison(context: Context, module: Module, fact: Fact) -> str:
 
 
 def _given_here(context: Context, module: Module, subject: str, block: int, line: int) -> bool:
-    """Whether the code itself gives a name the text of a CUDA device, so that both change together."""
+    """Whether the code itself gives a name the text of a CUDA device, so that both change together. An option that is
+    another device unless somebody says otherwise does not."""
     if any(_says_cuda(home, bind.value) for home, bind in context.flow.bindings(module, subject, block, line)):
         return True
     holder, _, last = subject.rpartition(".")
-    if holder:
-        options = context.options.table.get(last, [])
-        own = [option for option in options if option.module is module] or options
+    own = [option for option in context.options.table.get(last, ()) if option.module is module] if holder else []
+    if own:
         return any(_says_cuda(option.module, option.value) for option in own)
-    function = module.function_of(block)
-    if function < 0:
-        return False
-    record = module.blocks[function]
-    defaults = zip(record.params[-len(record.defaults) :], record.defaults, strict=True) if record.defaults else ()
-    return any(name == subject and _says_cuda(module, value) for name, value in defaults)
+    given: set[str] = context.once("names of CUDA devices", lambda: set(_given(context)))
+    return last.lstrip("_") in given
+
+
+def _given(context: Context) -> Iterator[str]:
+    """The last segments of the names that the project gives the text of a CUDA device."""
+    for name, options in context.options.table.items():
+        if any(_says_cuda(option.module, option.value) for option in options):
+            yield name
+    for home in context.project.modules.values():
+        if not home.code.devices:
+            continue
+        for bind in home.code.binds:
+            if _says_cuda(home, bind.value) and not isinstance(bind.value, Table | Items):
+                yield bind.target.rpartition(".")[2].lstrip("_")
+        for record in home.blocks:
+            if record.defaults:
+                pairs = zip(record.params[-len(record.defaults) :], record.defaults, strict=True)
+                yield from (name for name, value in pairs if _says_cuda(home, value))
 
 
 def _says_cuda(module: Module, value: Value) -> bool:
     return device_text(module, value).startswith("cuda")
 
 
-def _own_method(context: Context, module: Module) -> bool:
-    """Whether a ``.cuda()`` may be a method of the project's own, or of objects that have none for the NPU."""
-    if any(record.module.partition(".")[0] in _OWN_OBJECTS for record in module.code.imports):
+def _own_method(context: Context, module: Module, holder: str) -> bool:
+    """Whether a ``.cuda()`` may be a method of a class of the project, or of an object that has none for the NPU: as
+    the name tells by which it is called."""
+    name = holder.rpartition(".")[2].lstrip("?").lower().replace("_", "")
+    if not name:
+        return False
+    if name in _DATA and any(record.module.partition(".")[0] in _OWN_OBJECTS for record in module.code.imports):
         return True
-    return context.once("own cuda methods", lambda: _defined(context))
+    owners: list[str] = context.once("own cuda methods", lambda: _owners(context))
+    return any(name in owner or owner in name for owner in owners)
 
 
-def _defined(context: Context) -> bool:
-    homes = context.project.modules.values()
-    return any(b.kind == "function" and b.name.endswith(".cuda") for home in homes for b in home.blocks)
+def _owners(context: Context) -> list[str]:
+    """The classes that have a ``cuda`` of their own, in small letters."""
+    names = [
+        b.name.split(".") for home in context.project.modules.values() for b in home.blocks if b.kind == "function"
+    ]
+    return sorted({path[-2].lower().replace("_", "") for path in names if path[-1] == "cuda" and len(path) > 1})
 
 
 def _chooses_itself(context: Context, module: Module) -> bool:
-    """Whether a file knows several devices apart: it takes the NPU as well, keeps a table with CUDA as its key, or
-    builds for CUDA. To rename CUDA there would give one branch of it to two devices."""
+    """Whether a file knows several devices apart: it takes the NPU as well, or builds for CUDA. To rename CUDA there
+    would give one branch of it to two devices."""
 
     def look() -> bool:
         if any(_BUILDS in (record.module, f"{record.module}.{record.name}") for record in module.code.imports):
             return True
-        return _knows_npu(context, module) or any(_is_keyed(value) for value in _values(module))
+        return _knows_npu(context, module)
 
     return bool(context.once(("chooses itself", module.path), look))
+
+
+def _may_be_key(fact: Fact) -> bool:
+    """Whether a device's text, or what chooses it, does not go to torch at once: other code may look it up."""
+    form = str(fact.attrs["form"])
+    if form == "text":
+        return not str(fact.attrs.get("callee", "")).startswith(("torch.", ".to"))
+    return form == "available" or (form == "compare" and str(fact.get("of")) == "choice")
+
+
+def _keeps_table(context: Context, module: Module) -> bool:
+    """Whether a file keeps a table with CUDA as one of its keys."""
+    return bool(context.once(("table of devices", module.path), lambda: any(map(_is_keyed, _values(module)))))
 
 
 def _knows_npu(context: Context, module: Module) -> bool:

@@ -108,6 +108,7 @@ def _method(context: Context, module: Module, index: int, name: str) -> Fact:
         breaks="yes",
         counterpart="npu",
         receiver=receiver,
+        holder=name.removesuffix(".cuda"),
         guarded=_guarded(module, call.block, call.line, call.column),
         ported=partial(known.ported, context, module),
     )
