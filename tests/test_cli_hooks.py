@@ -28,7 +28,12 @@ def test_kinds_of_files_are_alternatives(hook: dict[str, Any]) -> None:
     assert "types" not in hook and "python" in hook["types_or"]
 
 
-def test_one_hook_is_for_changed_files_and_one_for_the_project() -> None:
-    assert set(BY_ID) == {"npulint", "npulint-project"}
+def test_two_hooks_are_for_changed_files_and_one_for_the_project() -> None:
+    assert set(BY_ID) == {"npulint", "npulint-fix", "npulint-project"}
     assert "--force-exclude" in BY_ID["npulint"]["entry"]
+    assert BY_ID["npulint-fix"]["entry"].split() == [
+        *BY_ID["npulint"]["entry"].split()[:2],
+        "--fix",
+        *BY_ID["npulint"]["entry"].split()[2:],
+    ]
     assert BY_ID["npulint-project"]["pass_filenames"] is False
