@@ -244,6 +244,23 @@ def test_the_same_place_of_two_programs_is_mended_once() -> None:
     assert [(one.path, one.line) for one in mended.fixed] == [("common.py", 4), ("train.py", 3)]
 
 
+def test_what_several_programs_need_for_one_place_is_done_for_each() -> None:
+    text = check(
+        "NPU5101",
+        "entries",
+        "{call: torch.shared}",
+        "{applicability: safe, edits: [insert: {text: torch.ready(), where: imports, at: entry}]}",
+        once="program",
+        more="needs: {not: {call: torch.ready}}\n",
+    )
+    programs = dict.fromkeys(
+        ("a.py", "b.py"), "import torch\nimport lib\n\nif __name__ == '__main__':\n    lib.run()\n"
+    )
+    mended = mend_texts({"lib.py": "import torch\n\ndef run():\n    torch.shared()\n", **programs}, {}, catalogue(text))
+    assert [one.path for one in mended.files] == ["a.py", "b.py"]
+    assert all(b"torch.ready()" in one.after for one in mended.files)
+
+
 def test_a_check_that_its_own_fix_does_not_silence_is_refused_and_its_files_stay() -> None:
     stubborn = rename("NPU5104", "more", "more2").replace("torch.more}", "torch.more*}", 1)
     assert "more*" in stubborn

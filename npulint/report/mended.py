@@ -45,15 +45,27 @@ def headline(mended: Mended, unsafe: int, view: View) -> str:
 
 def left(mended: Mended, result: RunResult, steps: Sequence[tuple[str, str]], lang: str) -> list[tuple[str, str]]:
     """What a person is to do next, and where: look through changes that may alter results, then the `steps`, then what
-    code alone cannot tell of the main program."""
+    of the main program is not ready though no finding above says so, and what code alone cannot tell of it."""
     todo = list(steps)
+    named = " ".join(where for _, where in steps)
     unsafe = sum(one.applicability == "unsafe" for one in mended.fixed)
     if unsafe:
         todo.insert(0, (count(lang, "fixes.left.look", unsafe), _LOOK))
     for program in lists(result)[:1]:
+        entry = harmless(leading(program.entry))
+        failed = [
+            (item.title, one.check)
+            for item in program.checklist
+            if item.status == "failed"
+            for one in item.failures[:1]
+        ]
+        failed = [(title, check) for title, check in failed if f"{check}:" not in named]
+        if failed:
+            what = count(lang, "fixes.left.failed", len(failed), entry=entry)
+            told = (title + say(lang, "aside", text=check) for title, check in failed)
+            todo.append((what, harmless(say(lang, "list.clause").join(told))))
         open_items = [item.title for item in program.checklist if item.status == "unknown"]
         if open_items:
-            entry = harmless(leading(program.entry))
             what = count(lang, "fixes.left.compare", len(open_items), entry=entry)
             todo.append((what, harmless(say(lang, "list.clause").join(open_items))))
     return todo

@@ -108,11 +108,26 @@ def file_lines(settings: Settings) -> FileLines:
 
 
 def unite(findings: Iterable[Finding]) -> list[Finding]:
-    """One finding for what several programs say of one place; the first program keeps it."""
+    """One finding for what several programs say of one place; the first program keeps it, with what has to be changed
+    for the others as well."""
     unique: dict[tuple[object, ...], Finding] = {}
     for one in findings:
-        unique.setdefault((one.code, one.path, one.span, one.message), one)
+        key = (one.code, one.path, one.span, one.message)
+        first = unique.setdefault(key, one)
+        if one.fix.changes and first is not one:
+            unique[key] = _joined(first, one)
     return sorted(unique.values(), key=_place)
+
+
+def _joined(first: Finding, other: Finding) -> Finding:
+    """A finding with the changes of another that it has not."""
+    more = tuple(change for change in other.fix.changes if change not in first.fix.changes)
+    if not more:
+        return first
+    changes = (*first.fix.changes, *more)
+    unsafe = any(change.applicability == "unsafe" for change in changes)
+    fix = msgspec.structs.replace(first.fix, changes=changes, applicability="unsafe" if unsafe else "safe")
+    return msgspec.structs.replace(first, fix=fix)
 
 
 def reported(one: Finding, settings: Settings) -> bool:

@@ -21,6 +21,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Look through the changes: {n} of them may change results",
         "复核修改：其中 {n} 处可能影响结果",
     ),
+    "fixes.left.failed": (
+        "{n} more item of {entry} is not ready|{n} more items of {entry} are not ready",
+        "{entry} 还有 {n} 项未就绪",
+    ),
     "fixes.left.compare": (
         "Compare the {n} item of {entry} that code cannot tell (--verbose says where and how)"
         "|Compare the {n} items of {entry} that code cannot tell (--verbose says where and how)",
