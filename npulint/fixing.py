@@ -173,9 +173,11 @@ class _Mender:
         """Rounds until nothing is left to do, without what is `blamed`."""
         from npulint.fix.imports import united
         from npulint.fix.plan import planned
+        from npulint.fix.tidy import tidied
 
         outcome, fixed = first, list[Fixed]()
         marks: list[Mark] = []
+        tidy = False
         for number in range(_ROUNDS + 1):
             findings = self.told(outcome, FileLines(desk.bytes_of())).findings
             guard = _Guard(desk, outcome, blamed)
@@ -184,6 +186,13 @@ class _Mender:
             done = made(wanted, desk.document, united)
             if again or (done.data and number == _ROUNDS):
                 return _Attempt(outcome, fixed, [], again or {one.spot for one in done.made})
+            if not done.data and not tidy and number < _ROUNDS:
+                data, edits = tidied(desk)
+                tidy = True
+                if data:
+                    desk.put(data, edits)
+                    outcome, marks = self.judge(root, desk.loaded()), []
+                    continue
             if not done.data:
                 refused = [_refusal(one, desk) for one in (*denied, *done.denied, *_idle(done))]
                 return _Attempt(outcome, fixed, refused)

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-_PLACE = re.compile(r"(<!-- output: npulint ([^>]*?) -->\n```text\n).*?(```\n<!-- /output -->)", re.DOTALL)
+_PLACE = re.compile(r"(<!-- output: npulint ([^>]*?) -->\n```(?:text|diff)\n).*?(```\n<!-- /output -->)", re.DOTALL)
 _SHOWN = 2  # findings of a report with frames; the rest is left out
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from npulint.discover.kinds import SourceFile, kinds_of
 from npulint.findings import Edit
@@ -92,6 +93,22 @@ class Desk:
     def bytes_of(self) -> dict[str, bytes]:
         """All files that could be read, as they are now."""
         return {**self._before, **self._now}
+
+    def changed(self) -> list[str]:
+        """The paths of the files that hold other bytes than at first."""
+        return sorted(self._now)
+
+    def original(self, path: str) -> Document:
+        """A file that was there at first, as it was then."""
+        now = self.document(path)
+        return Document(path, now.text.kind, self._before[path])
+
+    def python_texts(self) -> Iterator[tuple[str, str]]:
+        """All Python files as they are now, by path; those that are no text are left out."""
+        for path, sources in self._known.items():
+            if any(source.kind == "python" for source in sources):
+                with contextlib.suppress(Refused):
+                    yield path, self.document(path).text.text
 
     def changes(self) -> list[FileChange]:
         """The files that are other than they were."""

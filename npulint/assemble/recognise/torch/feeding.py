@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from npulint.assemble.context import Context
 from npulint.assemble.flow import Site, argument
@@ -45,7 +46,8 @@ def purpose(context: Context, module: Module, index: int, dataset: Value | None,
         if answer:
             return answer
     if shuffles:
-        return "unknown" if _only_read(context, module, call, target) else "train"
+        other = _only_read(context, module, call, target) or _made_to_evaluate(context, module, call)
+        return "unknown" if other else "train"
     return "evaluate" if said(module.path.rpartition("/")[2].removesuffix(".py")) == "evaluate" else "unknown"
 
 
@@ -58,6 +60,21 @@ def _only_read(context: Context, module: Module, call: Call, target: str) -> boo
         if record.kind == "loop" and module.function_of(block) == function and target in _iterated(module, record.test)
     ]
     return bool(target and loops) and not any((module.path, loop) in context.training.loops for loop in loops)
+
+
+def _made_to_evaluate(context: Context, module: Module, call: Call) -> bool:
+    """Whether somebody calls the function that makes a loader to evaluate with it, as the names there tell."""
+    function = module.function_of(call.block)
+    for home, index in context.flow.callers(module, function) if function >= 0 else ():
+        caller = home.code.calls[index]
+        values = (*caller.args, *(value for _, value in caller.keywords))
+        given = [v.name if isinstance(v, Ref) else v.value if isinstance(v, Const) else "" for v in values]
+        bound = context.once(("bound", home.path), partial(_bound, home)).get(index, "")
+        if any(isinstance(one, str) and said(one) == "evaluate" for one in (bound, *given)):
+            return True
+        if any(said(key) == "train" and value == Const(False) for key, value in caller.keywords):
+            return True
+    return False
 
 
 def _iterated(module: Module, value: Value) -> list[str]:

@@ -1,0 +1,110 @@
+"""Imports that a file no longer uses because of its fixes."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from npulint.findings import Edit
+from npulint.fix.python.statements import listed_names, without
+from npulint.fix.python.tree import Tree
+from npulint.later import regex
+
+# What only defines names when it is imported, and torch has loaded long before; apex for the NPU lacks the classes.
+_QUIET = ("torch", "apex")
+_DYNAMIC = frozenset(("eval", "exec", "globals", "locals"))
+_KEPT = regex(r"\bnoqa\b|\bnoinspection\b|pylint:|\bisort:")
+_REFERENCE = regex(r"^[\w.,\[\] |]+$")
+
+
+def no_longer_used(before: Tree, after: Tree, exported: Callable[[str], bool]) -> list[Edit]:
+    """What takes those names of imports out of a file that it used before its fixes, and uses no more. Names stay
+    that others may look up: `exported` tells whether another file does."""
+    if after.path.rpartition("/")[2] == "__init__.py":
+        return []
+    old, new = _used(before.module), _used(after.module)
+    if _DYNAMIC & new.keys():
+        return []
+    had = {name for _, _, name in _imported(before.module)}
+    edits: list[Edit] = []
+    found: dict[ast.stmt, set[int]] = {}
+    for statement, number, name in _imported(after.module):
+        if name in had and old[name] and not new[name] and not _is_kept(after, statement) and not exported(name):
+            found.setdefault(statement, set()).add(number)
+    for statement, gone in found.items():
+        if len(gone) == len(statement.names):  # type: ignore[attr-defined]
+            edits += without(after, statement)
+        else:
+            edits += listed_names(after, statement).changed(gone, ())  # type: ignore[arg-type]
+    return [*edits, *_needless(before, after)]
+
+
+def looks_up(text: str, module: str, name: str) -> bool:
+    """Whether a file may take a name from a module: by ``from module import name`` or a star, or as an attribute."""
+    word, own = re.escape(name), re.escape(module)
+    return re.search(rf"\b{own}\s+import\b[^\n]*(?:\*|\(|\\|\b{word}\b)|\b{own}\.{word}\b", text) is not None
+
+
+def _imported(module: ast.Module) -> list[tuple[ast.Import | ast.ImportFrom, int, str]]:
+    """The names that a file imports at its top level from packages that only define names: statement, which, name."""
+    found = []
+    for node in module.body:
+        if not isinstance(node, ast.Import | ast.ImportFrom) or (isinstance(node, ast.ImportFrom) and node.level):
+            continue
+        for number, alias in enumerate(node.names):
+            origin = alias.name if isinstance(node, ast.Import) else node.module or ""
+            named = alias.asname or (alias.name if isinstance(node, ast.ImportFrom) else "")
+            inner = isinstance(node, ast.ImportFrom) or "." in origin
+            if origin.partition(".")[0] in _QUIET and inner and named not in ("", "*"):
+                found.append((node, number, named))
+    return found
+
+
+def _used(module: ast.Module) -> Counter[str]:
+    """How often names are read in a file, also by texts that name them."""
+    found: Counter[str] = Counter()
+    for node in ast.walk(module):
+        if isinstance(node, ast.Name):
+            found[node.id] += 1
+        elif isinstance(node, ast.Global | ast.Nonlocal):
+            found.update(node.names)
+        elif isinstance(node, ast.FunctionDef):
+            found[node.name] += 1
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and _REFERENCE.match(node.value):
+            found.update(re.findall(r"\w+", node.value))
+    return found
+
+
+def _is_kept(tree: Tree, statement: ast.stmt) -> bool:
+    """Whether a comment in the lines of a statement says that somebody wants it so."""
+    start, end = tree.range(statement)
+    return _KEPT.search(tree.source[tree.line_start(start) : tree.line_end(end)]) is not None
+
+
+def _needless(before: Tree, after: Tree) -> Sequence[Edit]:
+    """``import torch_npu`` that came for a call which is gone again: nothing is left that names CUDA or the NPU."""
+    added = [node for node in after.module.body if _is_adapter(node)]
+    if len(added) != 1 or any(_is_adapter(node) for node in before.module.body):
+        return ()
+    old, new = ([word for node in ast.walk(tree.module) for word in _words(node)] for tree in (before, after))
+    named = any("npu" in word or "cuda" in word for word in new)
+    return without(after, added[0]) if not named and any("cuda" in word for word in old) else ()
+
+
+def _is_adapter(node: ast.AST) -> bool:
+    return isinstance(node, ast.Import) and [(one.name, one.asname) for one in node.names] == [("torch_npu", None)]
+
+
+def _words(node: ast.AST) -> list[str]:
+    if isinstance(node, ast.Name):
+        return [node.id.lower()]
+    if isinstance(node, ast.Attribute):
+        return [node.attr.lower()]
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return [node.value.lower()]
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        own = node.module if isinstance(node, ast.ImportFrom) and node.module else ""
+        return [own, *(alias.name for alias in node.names if alias.name != "torch_npu")]
+    return []

@@ -1,0 +1,44 @@
+"""What is tidied up in Python files when all fixes are made: imports that nothing uses any more, lines that stood below
+a bracket."""
+
+from __future__ import annotations
+
+from npulint.findings import Edit
+from npulint.fix.desk import Desk
+from npulint.fix.model import Refused, Text
+from npulint.fix.python.aligned import realigned
+from npulint.fix.python.tree import Tree, tree_of
+from npulint.fix.python.unused import looks_up, no_longer_used
+from npulint.fix.source import edited_text
+from npulint.fix.verify import objection
+
+_Tidied = tuple[dict[str, bytes], dict[str, tuple[Edit, ...]]]
+
+
+def tidied(desk: Desk) -> _Tidied:
+    """The bytes of the files that are to be tidied up, and the edits that make them."""
+    data: dict[str, bytes] = {}
+    edits: dict[str, tuple[Edit, ...]] = {}
+    for path in desk.changed():
+        text = desk.document(path).text
+        try:
+            some = tuple(_edits(desk, text))
+            after = desk.document(path).edited(some)
+            if some and not objection(text, edited_text(text.text, some), some):
+                data[path], edits[path] = after, some
+        except (Refused, RecursionError, MemoryError):
+            continue
+    return data, edits
+
+
+def _edits(desk: Desk, text: Text) -> list[Edit]:
+    if text.kind != "python" or text.new:
+        return []
+    before, after = Tree(desk.original(text.path).text), tree_of(text)
+    stem = text.path.rpartition("/")[2].removesuffix(".py")
+
+    def exported(name: str) -> bool:
+        return any(looks_up(other, stem, name) for path, other in desk.python_texts() if path != text.path)
+
+    gone = no_longer_used(before, after, exported)
+    return [*gone, *realigned(before, after, lambda line: desk.line(text.path, line))]
