@@ -7,6 +7,7 @@ from npulint.findings import Edit
 from npulint.fix.desk import Desk
 from npulint.fix.model import Refused, Text
 from npulint.fix.python.aligned import realigned
+from npulint.fix.python.leftovers import left_over
 from npulint.fix.python.tree import Tree, tree_of
 from npulint.fix.python.unused import looks_up, no_longer_used
 from npulint.fix.source import edited_text
@@ -41,4 +42,5 @@ def _edits(desk: Desk, text: Text) -> list[Edit]:
         return any(looks_up(other, stem, name) for path, other in desk.python_texts() if path != text.path)
 
     gone = no_longer_used(before, after, exported)
+    gone += [edit for edit in left_over(before, after, exported) if edit not in gone]
     return [*gone, *realigned(before, after, lambda line: desk.line(text.path, line))]

@@ -20,7 +20,11 @@ _COMPOUND = tuple(
 )
 
 
-_READING = frozenset(("len", "getattr", "hasattr", "isinstance", "get", "is_available", "device_count"))
+_READING = frozenset(
+    "len range enumerate str int bool getattr hasattr isinstance get is_available device_count"
+    " list_physical_devices list_logical_devices get_visible_devices list_local_devices".split()
+)
+_ASKING = ("is_", "has_")  # how functions are named that only tell whether
 
 # -- delete ---------------------------------------------------------------------------------------
 
@@ -54,9 +58,9 @@ def _emptied(tree: Tree, statement: ast.stmt) -> ast.stmt:
         around = tree.parent(statement)
         if not isinstance(around, ast.For | ast.If | ast.Try) or around.orelse or _head(tree, around) is not around:
             break
-        if isinstance(around, ast.For) and not (isinstance(around.target, ast.Name) and _is_idle(around.iter)):
+        if isinstance(around, ast.For) and not (_names_only(around.target) and is_idle(around.iter)):
             break
-        if isinstance(around, ast.If) and not _is_idle(around.test):
+        if isinstance(around, ast.If) and not is_idle(around.test):
             break
         if isinstance(around, ast.Try) and (around.finalbody or tree.field(statement) != "body"):
             break
@@ -76,12 +80,16 @@ def _without_else(tree: Tree, statement: ast.stmt) -> Edit | None:
     return tree.edit(*_lines(tree, word[0], end), "")
 
 
-def _is_idle(node: ast.expr) -> bool:
+def _names_only(target: ast.expr) -> bool:
+    return all(isinstance(part, ast.Name | ast.Tuple | ast.expr_context) for part in ast.walk(target))
+
+
+def is_idle(node: ast.expr) -> bool:
     """Whether an expression only reads names: nobody notices when it is left out."""
     for part in ast.walk(node):
         if isinstance(part, ast.Call):
             name = part.func.id if isinstance(part.func, ast.Name) else getattr(part.func, "attr", "")
-            if name not in _READING:
+            if name not in _READING and not name.startswith(_ASKING):
                 return False
         elif isinstance(part, ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom):
             return False

@@ -16,6 +16,7 @@ from npulint.later import regex
 _QUIET = ("torch", "apex")
 _DYNAMIC = frozenset(("eval", "exec", "globals", "locals"))
 _KEPT = regex(r"\bnoqa\b|\bnoinspection\b|pylint:|\bisort:")
+_DEVICE = regex(r"(?<!i)npu|cuda")  # no input
 _REFERENCE = regex(r"^[\w.,\[\] |]+$")
 
 
@@ -89,7 +90,7 @@ def _needless(before: Tree, after: Tree) -> Sequence[Edit]:
     if len(added) != 1 or any(_is_adapter(node) for node in before.module.body):
         return ()
     old, new = ([word for node in ast.walk(tree.module) for word in _words(node)] for tree in (before, after))
-    named = any("npu" in word or "cuda" in word for word in new)
+    named = any(_DEVICE.search(word) for word in new)
     return without(after, added[0]) if not named and any("cuda" in word for word in old) else ()
 
 
