@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from npulint.cli.check import exit_code
+from npulint.cli.reporting import exit_code
 from npulint.facts.model import Problem
 from npulint.findings import RunResult, Summary
 from npulint.settings import Settings

@@ -2,38 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
-
 import msgspec
 
-from npulint.cli.catalogue import pages_of
-from npulint.cli.host import Host, Progress
+from npulint.cli.host import Host
+from npulint.cli.reporting import report
 from npulint.config import load
-from npulint.discover.files import discover, local, shown
+from npulint.discover.files import discover
 from npulint.errors import ConfigError
-from npulint.facts.model import Problem
-from npulint.findings import RunResult
-from npulint.lines import Lines
-from npulint.report.summary import reason
-from npulint.report.terminal import is_terminal, leading, wants_color, wants_links, width_of
-from npulint.report.view import View, render
-from npulint.settings import PEOPLE_FORMATS, RANK, Settings
-from npulint.settle.run import file_lines
+from npulint.report.terminal import leading
+from npulint.settings import Settings
 from npulint.texts import say
 
-if TYPE_CHECKING:
-    from npulint.fix.model import Mended
-
-_Done = TypeVar("_Done")
 _STDIN = "-"
-FROM_THE_ROOT = ("github", "gitlab", "sarif")
-"""Formats whose paths mean the root of the repository, wherever the run starts."""
-_UNREADABLE = ("missing", "unreadable", "not-a-file")
 
 
 def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang: str) -> int:
-    """Check and report; the exit code is that of `exit_code`."""
+    """Check and report; the exit code is that of `npulint.cli.reporting.exit_code`."""
     settings = _settings(words, options, host, lang)
     if settings.show_files:
         found = discover(settings.paths, settings.discovery())
@@ -43,67 +27,12 @@ def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang
         from npulint.cli.fix import fix
 
         return fix(settings, host, lang)
-    result = watched(host.run, settings, host, lang)
+    result = host.watched(host.run, settings, lang)
     if settings.show_fixes:
         from npulint.cli.fix import with_edits
 
         result = with_edits(result, settings)
     return report(result, settings, host)
-
-
-def report(result: RunResult, settings: Settings, host: Host, mended: Mended | None = None) -> int:
-    """All that is said of a result, after what was `mended` if that was asked for; the exit code."""
-    for notice in result.notices:
-        host.warn(notice)
-    if settings.write_baseline or settings.prune_baseline or result.baseline is not None:
-        from npulint.cli.baseline import attend
-
-        stop = attend(result, settings, host)
-        if stop:
-            return 2 if unreadable(result, settings) else 0
-    if not settings.silenced:
-        result = msgspec.structs.replace(result, silenced=[])
-    views = Views(settings, host, file_lines(settings), mended)
-    if mended is not None and settings.stdin is not None:  # standard output has the source
-        host.warn(render(settings.format, result, views.plain(settings.format)).rstrip("\n"))
-    else:
-        host.write(render(settings.format, result, views.screen(settings.format)))
-    for format_name, path in settings.output:
-        _further(format_name, path, result, host, views)
-    warn_of_nothing(result, settings, host)
-    return exit_code(result, settings)
-
-
-def watched(work: Callable[[Settings, Progress | None], _Done], settings: Settings, host: Host, lang: str) -> _Done:
-    """The result of the work; a person at a terminal sees how far it is."""
-    if is_terminal(host.stderr):
-        from npulint.cli.progress import ProgressLine, wants_progress
-
-        if wants_progress(host.stderr, host.environ):
-            with ProgressLine(host.stderr, lang) as line:
-                return work(settings, line)
-    return work(settings, None)
-
-
-def exit_code(result: RunResult, settings: Settings) -> int:
-    """2 when a path that was named cannot be read, or none of the files, else 1 when a reported finding reaches
-    `fail_on`, else 0. `exit_zero` hides findings, never 2."""
-    if fruitless(result, settings):
-        return 2
-    lowest = max(RANK[settings.fail_on], RANK[settings.min_severity or "note"])
-    failing = any(RANK[finding.severity] >= lowest for finding in result.findings)
-    return 1 if failing and not settings.exit_zero else 0
-
-
-def fruitless(result: RunResult, settings: Settings) -> bool:
-    """Whether the run could not do its work: a path that was named cannot be read, or none of the files."""
-    return bool(unreadable(result, settings) or (result.summary.files and not result.summary.read))
-
-
-def unreadable(result: RunResult, settings: Settings) -> list[Problem]:
-    """The paths that were named and are not there or cannot be opened."""
-    named = {shown(local(path)) for path in settings.paths} if settings.stdin is None else set()
-    return [problem for problem in result.unread if problem.path in named and problem.reason in _UNREADABLE]
 
 
 def _settings(words: list[str], options: dict[str, list[str] | bool], host: Host, lang: str) -> Settings:
@@ -115,73 +44,3 @@ def _settings(words: list[str], options: dict[str, list[str] | bool], host: Host
     named = {"stdin_filename": ["stdin.py"], **options}
     settings = load([], named, host.environ, host.read())
     return msgspec.structs.replace(settings, paths=(settings.stdin_filename,))
-
-
-def warn_of_nothing(result: RunResult, settings: Settings, host: Host) -> None:
-    """Say on the other stream that a path was wrong, or that there was nothing to check at all."""
-    lang = settings.language()
-    for problem in unreadable(result, settings):
-        host.warn(say(lang, "error", text=f"{problem.path}: {reason(problem, lang)}"))
-    if not result.summary.files and not result.unread and not settings.force_exclude:
-        host.warn(say(lang, "nothing.below", paths=", ".join(settings.paths)))
-
-
-def _further(format_name: str, path: str, result: RunResult, host: Host, views: Views) -> None:
-    """Another report, after the main one or into a file."""
-    from npulint.cli.outputs import STANDARD_OUTPUT, save
-
-    if path in STANDARD_OUTPUT:
-        host.write(render(format_name, result, views.screen(format_name)))
-        return
-    view = views.plain(format_name)
-
-    def within(limit: int) -> str:
-        return render(format_name, result, msgspec.structs.replace(view, limit=limit))
-
-    warning = save(path, within, host.environ, view.lang)
-    if warning:
-        host.warn(warning)
-
-
-class Views(msgspec.Struct, frozen=True):
-    """How the reports of a run look, by format."""
-
-    settings: Settings
-    host: Host
-    lines: Lines
-    mended: Mended | None = None
-
-    def plain(self, format_name: str) -> View:
-        """For a file."""
-        settings = self.settings
-        return View(
-            lang=settings.language(),
-            shown_from=settings.shown_from(format_name),
-            fail_on=settings.fail_on,
-            verbose=settings.verbose,
-            statistics=settings.statistics,
-            lines=self.lines,
-            page=pages_of(settings),
-            folder=_folder(format_name, self.host),
-            change=bool(settings.consequences_since),
-            fixes=settings.show_fixes,
-            unsafe=settings.unsafe_fixes,
-            mended=self.mended,
-        )
-
-    def screen(self, format_name: str) -> View:
-        """For standard output."""
-        view, host = self.plain(format_name), self.host
-        if format_name not in PEOPLE_FORMATS:
-            return view
-        color = wants_color(self.settings.color, host.stdout, host.environ)
-        links = wants_links(color, host.stdout, host.environ)
-        return msgspec.structs.replace(view, color=color, links=links, width=width_of(host.stdout, host.environ))
-
-
-def _folder(format_name: str, host: Host) -> str:
-    if format_name not in FROM_THE_ROOT:
-        return ""
-    from npulint.cli.outputs import folder_in_repository
-
-    return folder_in_repository(host.environ)

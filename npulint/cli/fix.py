@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from npulint.cli.check import fruitless, report, warn_of_nothing, watched
 from npulint.cli.host import Host
 from npulint.cli.outputs import STANDARD_OUTPUT
+from npulint.cli.reporting import fruitless, report, warn_of_nothing
 from npulint.errors import ConfigError
 from npulint.findings import Finding, RunResult
 from npulint.fix.model import FileChange, Mended
@@ -26,7 +26,7 @@ def fix(settings: Settings, host: Host, lang: str) -> int:
     """Mend what can be mended; the exit code. Files are written one by one, each whole or not at all: 2 when one cannot
     be written, else as for any run over what is left. A patch alone gives 1 when there is something in it."""
     _only_one(settings)
-    mended = watched(host.mend, settings, host, lang)
+    mended = host.watched(host.mend, settings, lang)
     if settings.diff:
         return _show(mended, settings, host)
     if settings.stdin is not None:

@@ -5,19 +5,20 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, TextIO, TypeVar
 
 import msgspec
 
 from npulint.catalogue.check import Catalogue
 from npulint.facts.model import Fact
 from npulint.findings import RunResult
-from npulint.report.terminal import plain_line
+from npulint.report.terminal import is_terminal, plain_line
 from npulint.settings import Settings
 
 if TYPE_CHECKING:
     from npulint.fix.model import Mended
 
+_Done = TypeVar("_Done")
 Progress = Callable[[int, int], None]
 """Hears how many files of how many are done."""
 
@@ -39,6 +40,16 @@ class Host(msgspec.Struct, frozen=True):
     facts_of: Callable[[str], Sequence[Fact]]
     review: Callable[[dict[str, str], dict[str, str], Catalogue], RunResult]
     mend: Callable[[Settings, Progress | None], Mended] = _mend
+
+    def watched(self, work: Callable[[Settings, Progress | None], _Done], settings: Settings, lang: str) -> _Done:
+        """The result of the work; a person at a terminal sees how far it is."""
+        if is_terminal(self.stderr):
+            from npulint.cli.progress import ProgressLine, wants_progress
+
+            if wants_progress(self.stderr, self.environ):
+                with ProgressLine(self.stderr, lang) as line:
+                    return work(settings, line)
+        return work(settings, None)
 
     def read(self) -> bytes:
         """All of standard input."""

@@ -10,6 +10,7 @@ import msgspec
 
 from npulint.facts.model import Span
 from npulint.findings import SEVERITIES, Change, Edit, Finding
+from npulint.fix.blanks import closed_up
 from npulint.fix.model import Plan, Refused, Text, Wish
 
 Uniting = Callable[[Text, Sequence[Wish]], tuple[Edit, ...]]
@@ -97,7 +98,7 @@ class Round:
         found = {
             path: (*self._imports.get(path, ()), *(edit for _, _, edit in self._taken.get(path, ()))) for path in paths
         }
-        return {path: edits for path, edits in found.items() if edits}
+        return {path: closed_up(self._text_of(path).text, edits) for path, edits in found.items() if edits}
 
     def _shared(self, edit: Edit) -> bool:
         """Whether somebody else does the same. An insertion within a line is not shared: two brackets that close at

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 
 from npulint.findings import Edit, Step
 from npulint.fix.model import Refused
+from npulint.fix.python.branches import turned_round
 from npulint.fix.python.lists import Listed
+from npulint.fix.python.remarks import told_above
 from npulint.fix.python.sections import behind_imports
 from npulint.fix.python.templates import Templates
 from npulint.fix.python.tree import Range, Tree
@@ -45,8 +47,11 @@ def deleted(tree: Tree, node: ast.AST, step: Step) -> list[Edit]:
     if what == "block":
         statement = _emptied(tree, statement)
         otherwise = _without_else(tree, statement)
-        if otherwise is not None and _is_whole(tree, tree.statement(node), node) is None:
+        if otherwise is not None:
             return [otherwise]
+        turned = turned_round(tree, statement)
+        if turned:
+            return turned
     if what == "line" and not (tree.leads(tree.range(statement)[0]) and _last_of_line(tree, statement)):
         raise Refused("one-line")
     return without(tree, statement)
@@ -148,7 +153,7 @@ def without(tree: Tree, statement: ast.stmt) -> list[Edit]:
     if lone:
         return [tree.edit(start, tree.line_end(end) if whole else end, "pass")]
     if whole:
-        return [tree.edit(*_lines(tree, start, end), "")]
+        return [tree.edit(*_lines(tree, told_above(tree, start, end), end), "")]
     following = tree.lexed.after(end)
     if tree.lexed.text(following) == ";":
         behind = tree.lexed.after(following[1])
@@ -181,11 +186,17 @@ def _lines(tree: Tree, start: int, end: int) -> Range:
         before, above = before - 1, above + 1
     if before >= 0 and not any(line.strip() for line in tree.lines[last:]):
         return tree.starts[before + 1], len(tree.source)  # blank lines before the last statement end no text
-    if before < 0:
+    if before < 0 or (not above and _opens_block(tree, before, first - 1)):
         above = len(tree.lines)
     while behind < len(tree.lines) - 1 and not tree.lines[behind].strip() and behind - last < above:
         behind += 1
     return tree.starts[first - 1], tree.starts[behind] if behind < len(tree.lines) else len(tree.source)
+
+
+def _opens_block(tree: Tree, header: int, line: int) -> bool:
+    """Whether a line is the first of the block that another begins."""
+    indents = [len(text) - len(text.lstrip()) for text in (tree.lines[header], tree.lines[line])]
+    return tree.lines[header].rstrip().endswith(":") and indents[0] < indents[1]
 
 
 # -- insert ---------------------------------------------------------------------------------------

@@ -14,10 +14,10 @@ from npulint.later import regex
 
 # What only defines names when it is imported, and torch has loaded long before; apex for the NPU lacks the classes.
 _QUIET = ("torch", "apex")
-_DYNAMIC = frozenset(("eval", "exec", "globals", "locals"))
+_DYNAMIC = frozenset(("eval", "exec", "globals"))
 _KEPT = regex(r"\bnoqa\b|\bnoinspection\b|pylint:|\bisort:")
 _DEVICE = regex(r"(?<!i)npu|cuda")  # no input
-_REFERENCE = regex(r"^[\w.,\[\] |]+$")
+_REFERENCE = regex(r"^[\w.\[\]|]+(?:, ?[\w.\[\]|]+)*$")
 
 
 def no_longer_used(before: Tree, after: Tree, exported: Callable[[str], bool]) -> list[Edit]:
@@ -26,7 +26,7 @@ def no_longer_used(before: Tree, after: Tree, exported: Callable[[str], bool]) -
     if after.path.rpartition("/")[2] == "__init__.py":
         return []
     old, new = _used(before.module), _used(after.module)
-    if _DYNAMIC & new.keys():
+    if _looks_names_up(after.module):
         return []
     had = {name for _, _, name in _imported(before.module)}
     edits: list[Edit] = []
@@ -76,6 +76,13 @@ def _used(module: ast.Module) -> Counter[str]:
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and _REFERENCE.match(node.value):
             found.update(re.findall(r"\w+", node.value))
     return found
+
+
+def _looks_names_up(module: ast.Module) -> bool:
+    """Whether a file may use names that it does not spell."""
+    named = {node.id for node in ast.walk(module) if isinstance(node, ast.Name)}
+    own = {node.name for node in ast.walk(module) if isinstance(node, ast.FunctionDef)}
+    return bool(_DYNAMIC & named - own)
 
 
 def _is_kept(tree: Tree, statement: ast.stmt) -> bool:

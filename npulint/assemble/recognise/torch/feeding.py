@@ -41,13 +41,18 @@ def purpose(context: Context, module: Module, index: int, dataset: Value | None,
     answer = said(target) or _of_dataset(context, module, call, dataset) or _of_conditions(module, call.block)
     if answer:
         return answer
-    for part in reversed(module.qualname(call.block).split(".")):
+    function, *around = reversed(module.qualname(call.block).split("."))
+    answer = said(function)
+    if answer:
+        return answer
+    if _made_to_evaluate(context, module, call):
+        return "unknown"
+    for part in around:
         answer = said(part)
         if answer:
             return answer
     if shuffles:
-        other = _only_read(context, module, call, target) or _made_to_evaluate(context, module, call)
-        return "unknown" if other else "train"
+        return "unknown" if _only_read(context, module, call, target) else "train"
     return "evaluate" if said(module.path.rpartition("/")[2].removesuffix(".py")) == "evaluate" else "unknown"
 
 
