@@ -225,7 +225,19 @@ class _Guard:
             return "not-named"
         if self._ignored(one, path, place) or any(self._ignored(one, other, None) for other in sorted(paths)):
             return "suppressed"
+        if self._of_other_adapter(plan):
+            return "adapter"
         return ""
+
+    def _of_other_adapter(self, plan: Plan) -> bool:
+        """Whether imports are wished for that cannot be had beside the adapter of the project: npu_bridge is there
+        under TensorFlow 1 alone, npu_device under TensorFlow 2."""
+        wished = {wish.statement.split()[1].partition(".")[0] for wish in plan.imports} & {"npu_bridge"}
+        return (
+            bool(wished)
+            and self._desk.imported_at_first("npu_device")
+            and not any(map(self._desk.imported_at_first, wished))
+        )
 
     def _ignored(self, one: Finding, path: str, place: Span | None) -> bool:
         if path not in self._commented:

@@ -1,5 +1,5 @@
-"""What the fixes of npulint make of the programs for the migration tool's rules, by rule and check (a number for a further
-program): the lines that go and those that come, or why the place is left to a person."""
+"""What the fixes of npulint make of the programs for the migration tool's rules, by rule and check (with a number where
+there are several): the lines that go and those that come, or why the place is left to a person."""
 
 from __future__ import annotations
 

@@ -33,10 +33,11 @@ SHOWN_ELSEWHERE = {
 
 
 class Row(msgspec.Struct, frozen=True):
-    """A row of the table: the checks that it names with their codes, and its remark."""
+    """A row of the table: the checks that it names with their codes, what fixes make of it, and its remark."""
 
     checks: dict[str, str]
     cell: str
+    fix: str
     remark: str
 
 
@@ -47,8 +48,8 @@ def rows() -> dict[str, Row]:
     for line in text.split("\n"):
         cells = [cell.strip() for cell in line.strip("|").split(" | ")]
         if line.startswith("| ") and re.fullmatch(r"[RVP]?\d+", cells[0]):
-            assert len(cells) == 4 and cells[0] not in found, line
-            found[cells[0]] = Row(dict(NAMED.findall(cells[2])), cells[2], cells[3])
+            assert len(cells) == 5 and cells[0] not in found, line
+            found[cells[0]] = Row(dict(NAMED.findall(cells[2])), *cells[2:])
     return found
 
 

@@ -58,7 +58,7 @@ def _generation(index: Index) -> str:
         return "1"
     if _functional(index) or index.named("call", "set_memory_growth"):
         return "2"
-    return "1" if any("compat.v1" in n for n in imports) else ""
+    return "1" if any("compat.v1" in n for n in imports) and "tensorflow" not in imports else ""
 
 
 def _functional(index: Index) -> bool:

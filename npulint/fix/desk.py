@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from npulint.discover.kinds import SourceFile, kinds_of
 from npulint.findings import Edit
 from npulint.fix.model import FileChange, Refused
 from npulint.fix.source import Document
+from npulint.later import regex
 from npulint.read.files import Loaded, load
 
 _FIRST = ("python", "notebook", "shell", "mixlist", "dockerfile", "cuda", "dependency")
@@ -95,13 +97,22 @@ class Desk:
         return {**self._before, **self._now}
 
     def changed(self) -> list[str]:
-        """The paths of the files that hold other bytes than at first."""
-        return sorted(self._now)
+        """The paths of the files that hold other bytes than at first; new ones are left out."""
+        return sorted(self._now.keys() & self._before.keys())
 
     def original(self, path: str) -> Document:
         """A file that was there at first, as it was then."""
         now = self.document(path)
         return Document(path, now.text.kind, self._before[path])
+
+    def imported_at_first(self, package: str) -> bool:
+        """Whether some Python file imported a package before all edits."""
+        named = regex(rf"^[ \t]*(?:import|from)[ \t]+{package}\b", re.MULTILINE)
+        return any(
+            named.search(self._before.get(path, b"").decode("utf-8", "replace"))
+            for path, sources in self._known.items()
+            if any(source.kind == "python" for source in sources)
+        )
 
     def python_texts(self) -> Iterator[tuple[str, str]]:
         """All Python files as they are now, by path; those that are no text are left out."""

@@ -80,6 +80,8 @@ class Script:
         last = first
         while 0 <= last < len(self.tokens) and self.end(last) < end:
             last += 1
+        if first < 0 and any(isinstance(token, Word) and token.start <= start < token.end for token in self.tokens):
+            raise Refused("nested")
         if first < 0 or last >= len(self.tokens) or self.end(last) != end:
             raise Refused("place")
         if not isinstance(self.tokens[first], Word) or not isinstance(self.tokens[last], Word):

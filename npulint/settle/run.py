@@ -95,11 +95,7 @@ def _sorted_out(compared: Compared, silenced: Sequence[Silenced], settings: Sett
 
 def left_to_people(findings: Iterable[Finding], checks: Sequence[str]) -> list[Finding]:
     """The findings; those of `checks` say that nothing mends them but a person."""
-    by_hand = msgspec.structs.replace
-    return [
-        by_hand(one, fix=Fix(one.fix.text)) if any(specificity(word, one) for word in checks) else one
-        for one in findings
-    ]
+    return [left_as_it_is(one) if any(specificity(word, one) for word in checks) else one for one in findings]
 
 
 def file_lines(settings: Settings) -> FileLines:
@@ -109,14 +105,20 @@ def file_lines(settings: Settings) -> FileLines:
 
 def unite(findings: Iterable[Finding]) -> list[Finding]:
     """One finding for what several programs say of one place; the first program keeps it, with what has to be changed
-    for the others as well."""
+    for the others as well. Where a rule does not hold for one of them, what it changes would spoil that program."""
     unique: dict[tuple[object, ...], Finding] = {}
     for one in findings:
         key = (one.code, one.path, one.span, one.message)
         first = unique.setdefault(key, one)
-        if one.fix.changes and first is not one:
-            unique[key] = _joined(first, one)
+        if first is not one:
+            both = bool(first.fix.changes and one.fix.changes)
+            unique[key] = _joined(first, one) if both else left_as_it_is(first)
     return sorted(unique.values(), key=_place)
+
+
+def left_as_it_is(one: Finding) -> Finding:
+    """A finding that nothing mends but a person."""
+    return msgspec.structs.replace(one, fix=Fix(one.fix.text)) if one.fix.changes else one
 
 
 def _joined(first: Finding, other: Finding) -> Finding:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 TEXTS: dict[str, tuple[str, str]] = {
     # why a step of a fix is not taken
+    "fix.refused.adapter": ("npu_bridge is not there beside npu_device", "使用 npu_device 的环境中没有 npu_bridge"),
     "fix.refused.ambiguous": ("it is not sure which of several parts is meant", "无法确定应修改其中哪一处"),
     "fix.refused.argument": ("the call does not give this argument", "该调用没有传入此参数"),
     "fix.refused.broken": ("the result would be no valid Python", "修改后不是有效的 Python 代码"),
@@ -31,7 +32,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "fix.refused.no-expression": ("the place is no expression that has a value", "此处不是有值的表达式"),
     "fix.refused.no-part": ("the name has no such part", "名称中没有该部分"),
     "fix.refused.no-statement": ("the place is only a part of a statement", "此处只是语句的一部分"),
-    "fix.refused.no-text": ("the place has no such text", "此处没有该字符串"),
+    "fix.refused.no-text": ("the text to change is not written here", "要修改的字符串不在此处"),
     "fix.refused.no-value": ("the place is not assigned a value of its own", "此处没有单独的赋值"),
     "fix.refused.not-named": ("a file would change that was not named", "会修改未指定的文件"),
     "fix.refused.not-python": ("the file is no Python 3", "该文件不是 Python 3 代码"),
@@ -40,6 +41,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "fix.refused.one-line": ("several statements share the line", "多条语句写在同一行"),
     "fix.refused.outside": ("a file would be made outside of the project", "会在工程目录之外创建文件"),
     "fix.refused.overlap": ("parts of the change overlap", "修改的各部分相互重叠"),
+    "fix.refused.nested": ("it stands within a command substitution or quotes", "该处位于命令替换或引号之内"),
     "fix.refused.place": ("the place is not there in the text as it is now", "当前文本中不存在该位置"),
     "fix.refused.positional": ("arguments behind it are told by position", "其后的参数按位置传入"),
     "fix.refused.restless": ("the check speaks again after its change", "修改后该检查仍会报告"),

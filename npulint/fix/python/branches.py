@@ -41,6 +41,9 @@ def _opposite(tree: Tree, test: ast.expr) -> Edit:
     if isinstance(test, ast.Compare) and len(test.ops) == 1 and type(test.ops[0]) in _OPPOSITE:
         between = tree.outer(test.left)[1], tree.outer(test.comparators[0])[0]
         return tree.edit(*between, f" {_OPPOSITE[type(test.ops[0])]} ")
-    if isinstance(test, ast.BoolOp | ast.IfExp | ast.Lambda | ast.NamedExpr | ast.Compare) and start == tree.range(test)[0]:
+    if (
+        isinstance(test, ast.BoolOp | ast.IfExp | ast.Lambda | ast.NamedExpr | ast.Compare)
+        and start == tree.range(test)[0]
+    ):
         return tree.edit(start, end, f"not ({tree.source[start:end]})")
     return tree.edit(start, start, tree.apart(start, start, "not "))

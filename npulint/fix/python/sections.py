@@ -50,10 +50,12 @@ def is_main(node: ast.If) -> bool:
 
 def import_place(tree: Tree, package: str = "", own: str = "") -> tuple[int, bool]:
     """Where a new import goes, and whether it stands behind another one: the end of a line, or 0 for the very
-    beginning. Best is behind the first import of `package`, and behind those of the package `own` below it."""
+    beginning. Best is behind the first import of `package`, or ``import package`` itself further down among the imports,
+    and behind those of the package `own` below it."""
     statement = None
     if package:
         statement = next((one for one in tree.module.body if imports(one, package)), None)
+        statement = _plain(tree, statement, package) or statement
     if own:
         others = (one for one in tree.module.body if isinstance(one, ast.Import | ast.ImportFrom) and imports(one, own))
         first = next(others, None)
@@ -64,6 +66,19 @@ def import_place(tree: Tree, package: str = "", own: str = "") -> tuple[int, boo
     if statement is not None:
         return tree.line_end(_line_of_statements(tree, statement)), True
     return _behind_head(tree), False
+
+
+def _plain(tree: Tree, first: ast.stmt | None, package: str) -> ast.stmt | None:
+    """The import of a package by its own name, where only imports stand between `first` and it."""
+    body = tree.module.body
+    for statement in body[body.index(first) :] if first is not None else ():
+        if not isinstance(statement, ast.Import | ast.ImportFrom):
+            return None
+        if isinstance(statement, ast.Import) and any(
+            (one.name, one.asname) == (package, None) for one in statement.names
+        ):
+            return statement
+    return None
 
 
 def _line_of_statements(tree: Tree, statement: ast.stmt) -> int:

@@ -20,7 +20,7 @@ _COMPOUND = tuple(
     for name in "FunctionDef AsyncFunctionDef ClassDef If For AsyncFor While With AsyncWith Try TryStar Match".split()
     if hasattr(ast, name)
 )
-
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 _READING = frozenset(
     "len range enumerate str int bool getattr hasattr isinstance get is_available device_count"
@@ -217,7 +217,17 @@ def inserted(tree: Tree, node: ast.AST | None, step: Step) -> list[Edit]:
         raise Refused("commented-out")  # somebody wanted it so
     if where == "instead":
         return _instead(tree, statement, text)
+    if where == "past":
+        statement = _outermost(tree, statement)
     return [_before(tree, statement, text) if where == "before" else _behind(tree, statement, text)]
+
+
+def _outermost(tree: Tree, statement: ast.stmt) -> ast.stmt:
+    """What stands around a statement in its function, or in the module."""
+    around = tree.parent(statement)
+    while isinstance(around, ast.stmt) and not isinstance(around, _SCOPES):
+        statement, around = around, tree.parent(around)
+    return statement
 
 
 def _commented_out(tree: Tree, text: str) -> bool:

@@ -27,7 +27,26 @@ def retexted(tree: Tree, node: ast.AST, step: Step) -> list[Edit]:
             return list(dict.fromkeys(edits))
         if not deep and not within:
             roots = [node]
-    raise Refused("no-text")
+    constants = [value for root in roots for value in _constant(tree, root)]
+    edits = [edit for value in dict.fromkeys(constants) for edit in _reworded(tree, value, part, to)]
+    if not edits:
+        raise Refused("no-text")
+    return edits
+
+
+def _constant(tree: Tree, node: ast.AST) -> Iterator[ast.expr]:
+    """The text that a name stands for, which the file binds once, at its top level."""
+    if isinstance(node, ast.Name):
+        stores = [
+            one
+            for _, _, one in tree.nodes
+            if isinstance(one, ast.Name) and one.id == node.id and not isinstance(one.ctx, ast.Load)
+        ]
+        statement = tree.parent(stores[0]) if len(stores) == 1 else None
+        if isinstance(statement, ast.Assign) and statement in tree.module.body and len(statement.targets) == 1:
+            yield from (
+                one for one in [statement.value] if isinstance(one, ast.Constant) and isinstance(one.value, str)
+            )
 
 
 def _named(tree: Tree, node: ast.AST, word: str) -> Iterator[ast.AST]:

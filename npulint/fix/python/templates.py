@@ -79,6 +79,7 @@ class Templates:
 
     def _stood_in(self, template: str) -> tuple[str, dict[str, Part]]:
         parts: dict[str, Part] = {}
+        template = self._quoted(template)
         if self._call is not None and not (self._call.args or self._call.keywords):
             template = _NO_ARGUMENTS.sub("", template)
 
@@ -88,6 +89,18 @@ class Templates:
             return name
 
         return _PLACEHOLDER.sub(stand_in, template), parts
+
+    def _quoted(self, template: str) -> str:
+        """A template with the quotes that the code there is written with."""
+        own = [quote for quote in "'\"" if quote in template]
+        if len(own) != 1 or "\\" in template or own[0] * 3 in template:
+            return template
+        place = self._tree.range(self._at) if hasattr(self._at, "lineno") else (0, 0)
+        for start, end in (place, (0, len(self._tree.source))):
+            near = [quote for begin, close, quote in self._tree.quotes if start <= begin and close <= end]
+            if near:
+                return template.replace(own[0], max([*own, "'", '"'], key=near.count))
+        return template
 
     def _part(self, name: str, operand: str) -> Part:
         if name == "module":

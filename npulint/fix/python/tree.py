@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 from npulint.facts.model import Span
 from npulint.findings import Edit
 from npulint.fix.model import Refused, Text
-from npulint.fix.python.lexing import Lexed
+from npulint.fix.python.lexing import Lexed, parts_of
 from npulint.fix.python.syntax import syntax
 
 Range = tuple[int, int]
@@ -108,6 +108,12 @@ class Tree:
         if text and _is_word(text[-1]) and _is_word(self.source[end : end + 1]):
             text = f"{text} "
         return text
+
+    @cached_property
+    def quotes(self) -> list[tuple[int, int, str]]:
+        """Where string literals stand, with what quotes; those of several lines are left out."""
+        found = ((start, end, parts_of(self.source, start)[1]) for start, end in self.lexed.strings)
+        return [(start, end, quote) for start, end, quote in found if len(quote) == 1]
 
     # -- nodes ----------------------------------------------------------------------------------
 

@@ -12,8 +12,8 @@ from npulint.fix.python.statements import listed_names, without
 from npulint.fix.python.tree import Tree
 from npulint.later import regex
 
-# What only defines names when it is imported, and torch has loaded long before; apex for the NPU lacks the classes.
-_QUIET = ("torch", "apex")
+# What only defines names when it is imported, and is loaded long before; apex for the NPU lacks the classes.
+_QUIET = ("torch", "apex", "tensorflow")
 _DYNAMIC = frozenset(("eval", "exec", "globals"))
 _KEPT = regex(r"\bnoqa\b|\bnoinspection\b|pylint:|\bisort:")
 _DEVICE = regex(r"(?<!i)npu|cuda")  # no input
@@ -30,15 +30,15 @@ def no_longer_used(before: Tree, after: Tree, exported: Callable[[str], bool]) -
         return []
     had = {name for _, _, name in _imported(before.module)}
     edits: list[Edit] = []
-    found: dict[ast.stmt, set[int]] = {}
+    found: dict[ast.Import | ast.ImportFrom, set[int]] = {}
     for statement, number, name in _imported(after.module):
         if name in had and old[name] and not new[name] and not _is_kept(after, statement) and not exported(name):
             found.setdefault(statement, set()).add(number)
     for statement, gone in found.items():
-        if len(gone) == len(statement.names):  # type: ignore[attr-defined]
+        if len(gone) == len(statement.names):
             edits += without(after, statement)
         else:
-            edits += listed_names(after, statement).changed(gone, ())  # type: ignore[arg-type]
+            edits += listed_names(after, statement).changed(gone, ())
     return [*edits, *_needless(before, after)]
 
 

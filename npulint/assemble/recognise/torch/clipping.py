@@ -99,7 +99,8 @@ def _stepped(context: Context, module: Module, call: Call) -> tuple[str, str]:
     where other gradients have been clipped since the last step."""
     first = 0
     found: list[tuple[str, str]] = []
-    for index in module.calls_in.get(module.function_of(call.block), ()):
+    inside = module.calls_in.get(module.function_of(call.block), ())
+    for index in sorted(inside, key=lambda index: module.code.calls[index].line):
         other, last = module.code.calls[index], module.written(index)
         if other.line < call.line:
             clips = last.startswith("clip_grad_")

@@ -18,6 +18,8 @@ _CHOICES = frozenset(("text", "available", "compare", "is_cuda"))
 _BUILDS = "torch.utils.cpp_extension"
 _DEPTH = 6
 _DEVICES = frozenset(("tensor", "type", "device"))
+# A captured graph is an object of another name, and captures what a person has to look at.
+_CAPTURED = frozenset("graph graphs graph_pool_handle make_graphed_callables is_current_stream_capturing".split())
 _SHOWN = frozenset(("shown", "properties"))
 # Their objects have a method of that name, and none for the NPU.
 _OWN_OBJECTS = frozenset("torch_geometric dgl pytorch3d kaolin spconv torchsparse MinkowskiEngine torchtext".split())
@@ -66,6 +68,8 @@ def _has_kernels(module: Module) -> bool:
 
 def _of_member(fact: Fact) -> str:
     name = fact.name
+    if known.part(name) in _CAPTURED:
+        return "none"
     if fact.get("covered") != "yes" or known.part(name) not in npu_members() or known.counterpart(name) == "none":
         return "none"
     if known.counterpart(name) != name.replace("cuda", "npu", 1):
