@@ -172,9 +172,10 @@ OPTIONS: tuple[Option, ...] = (
         "choice",
         "fixes",
         (
-            "how PyTorch programs are moved to the NPU: explicit writes the NPU's names at every place, transfer imports "
-            "transfer_to_npu in the script that is started (default: explicit)",
-            "PyTorch 程序的迁移方式：explicit 逐处改写为 NPU 接口，transfer 在启动脚本中导入 transfer_to_npu（默认 explicit）",
+            "how PyTorch programs are moved to the NPU: explicit writes the NPU's names at every place, "
+            "transfer imports transfer_to_npu in the script that is started (default: explicit)",
+            "PyTorch 程序的迁移方式：explicit 逐处改写为 NPU 接口，"
+            "transfer 在启动脚本中导入 transfer_to_npu（默认 explicit）",
         ),
         choices=PORTS,
     ),

@@ -30,7 +30,7 @@ CASES: dict[str, Case] = {
     "behind the first import of the package": (
         "import os\nimport torch.nn as nn\nimport torch\n",
         (TORCH,),
-        "import os\nimport torch.nn as nn\nimport torch_npu\nimport torch\n",
+        "import os\nimport torch.nn as nn\nimport torch\nimport torch_npu\n",
     ),
     "behind a from-import of the package": (
         "from torch.nn import Linear\n",

@@ -25,8 +25,8 @@ class Query(msgspec.Struct, frozen=True):
     """A question about facts. Either `kind` with patterns and filters, or one of all/any/not.
 
     `names` are canonical-name patterns (``*`` one dotted segment, ``**`` any number). `where` maps an
-    attribute to a condition; `args` an argument, written ``name``, ``position`` or ``name|position``. In `when` of a fix
-    `anywhere` tells that any fact of the program is meant, where the kind is that of the found one.
+    attribute to a condition; `args` an argument, written ``name``, ``position`` or ``name|position``. In `when` of a
+    fix `anywhere` tells that any fact of the program is meant, where the kind is that of the found one.
     """
 
     kind: str = ""

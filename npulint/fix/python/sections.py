@@ -50,8 +50,8 @@ def is_main(node: ast.If) -> bool:
 
 def import_place(tree: Tree, package: str = "", own: str = "") -> tuple[int, bool]:
     """Where a new import goes, and whether it stands behind another one: the end of a line, or 0 for the very
-    beginning. Best is behind the first import of `package`, or ``import package`` itself further down among the imports,
-    and behind those of the package `own` below it."""
+    beginning. Best is behind the first import of `package`, or ``import package`` itself where only imports stand
+    before it, and behind those of the package `own` below it."""
     statement = None
     if package:
         statement = next((one for one in tree.module.body if imports(one, package)), None)
