@@ -9,16 +9,18 @@ from npulint.facts.model import Span
 from npulint.findings import Edit
 from npulint.fix.blanks import closed_up
 from npulint.fix.model import Text
-from npulint.fix.python.leftovers import left_over
+from npulint.fix.python.questions import without_unread
 from npulint.fix.python.tree import Tree
+from npulint.fix.python.unused import without_unused
 from npulint.fix.source import edited_text
 from npulint.fixing import mend_texts
 from tests.test_fixing import catalogue, check
 
 
 def cleaned(before: str, after: str, path: str = "a.py", exported: bool = False) -> str:
-    trees = [Tree(Text(path, "python", text)) for text in (before, after)]
-    return edited_text(after, left_over(trees[0], trees[1], lambda name: exported))
+    trees = Tree(Text(path, "python", before)), Tree(Text(path, "python", after))
+    kinds = (without_unused, without_unread)
+    return edited_text(after, [edit for kind in kinds for edit in kind(*trees, lambda name: exported)])
 
 
 ASKED = "import tensorflow as tf\n\n\ndef f():\n    gpus = tf.config.list_physical_devices('GPU')\n"

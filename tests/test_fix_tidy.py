@@ -9,7 +9,7 @@ from npulint.catalogue.load import load_catalogue
 from npulint.fix.model import Text
 from npulint.fix.python.aligned import realigned
 from npulint.fix.python.tree import Tree
-from npulint.fix.python.unused import looks_up, no_longer_used
+from npulint.fix.python.unused import looks_up, without_unused
 from npulint.fix.source import edited_text
 from npulint.fixing import mend_texts
 
@@ -59,13 +59,13 @@ def tree(text: str, path: str = "a.py") -> Tree:
 )
 def test_imports_that_are_used_no_longer_go(before: str, after: str, result: str) -> None:
     trees = tree(before), tree(after)
-    assert edited_text(after, no_longer_used(*trees, lambda name: False)) == result
+    assert edited_text(after, without_unused(*trees, lambda name: False)) == result
 
 
 def test_what_others_import_stays() -> None:
     before, after = CUDNN + "cudnn.x = 1\n", CUDNN + "f()\n"
-    assert not no_longer_used(tree(before), tree(after), lambda name: True)
-    assert not no_longer_used(tree(before, "b/__init__.py"), tree(after, "b/__init__.py"), lambda name: False)
+    assert not without_unused(tree(before), tree(after), lambda name: True)
+    assert not without_unused(tree(before, "b/__init__.py"), tree(after, "b/__init__.py"), lambda name: False)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,5 @@
-"""What is tidied up in Python files when all fixes are made: imports that nothing uses any more, lines that stood below
-a bracket."""
+"""What is tidied up in Python files when all fixes are made: imports that nothing uses, questions whose answer nothing
+reads, lines that stood below a bracket."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from npulint.findings import Edit
 from npulint.fix.desk import Desk
 from npulint.fix.model import Refused, Text
 from npulint.fix.python.aligned import realigned
-from npulint.fix.python.leftovers import left_over
+from npulint.fix.python.questions import without_unread
 from npulint.fix.python.tree import Tree, tree_of
-from npulint.fix.python.unused import looks_up, no_longer_used
+from npulint.fix.python.unused import looks_up, without_unused
 from npulint.fix.source import edited_text
 from npulint.fix.verify import objection
 
@@ -41,6 +41,5 @@ def _edits(desk: Desk, text: Text) -> list[Edit]:
     def exported(name: str) -> bool:
         return any(looks_up(other, stem, name) for path, other in desk.python_texts() if path != text.path)
 
-    gone = no_longer_used(before, after, exported)
-    gone += [edit for edit in left_over(before, after, exported) if edit not in gone]
+    gone = [*without_unused(before, after, exported), *without_unread(before, after, exported)]
     return [*gone, *realigned(before, after, lambda line: desk.line(text.path, line))]

@@ -1,11 +1,14 @@
-"""Imports that a file no longer uses because of its fixes."""
+"""Imports that a file does not use because of its fixes: those that lost their last use, and those that came for
+something that is gone again."""
 
 from __future__ import annotations
 
 import ast
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+
+import msgspec
 
 from npulint.findings import Edit
 from npulint.fix.python.statements import listed_names, without
@@ -14,26 +17,34 @@ from npulint.later import regex
 
 # What only defines names when it is imported, and is loaded long before; apex for the NPU lacks the classes.
 _QUIET = ("torch", "apex", "tensorflow")
-_DYNAMIC = frozenset(("eval", "exec", "globals"))
+_ADDED = ("npu_bridge.npu_init", "os")  # what fixes import for its names alone
+_DYNAMIC = frozenset(("eval", "exec", "globals", "locals", "vars"))
 _KEPT = regex(r"\bnoqa\b|\bnoinspection\b|pylint:|\bisort:")
 _DEVICE = regex(r"(?<!i)npu|cuda")  # no input
 _REFERENCE = regex(r"^[\w.\[\]|]+(?:, ?[\w.\[\]|]+)*$")
 
 
-def no_longer_used(before: Tree, after: Tree, exported: Callable[[str], bool]) -> list[Edit]:
-    """What takes those names of imports out of a file that it used before its fixes, and uses no more. Names stay
-    that others may look up: `exported` tells whether another file does."""
-    if after.path.rpartition("/")[2] == "__init__.py":
+class _Imported(msgspec.Struct, frozen=True):
+    """A name that an import at the top level of a file binds: the `number`-th of its statement."""
+
+    statement: ast.Import | ast.ImportFrom
+    number: int
+    origin: str
+    name: str
+
+
+def without_unused(before: Tree, after: Tree, exported: Callable[[str], bool]) -> list[Edit]:
+    """What takes imports out of a file that it used before its fixes, or has got by them, and does not use. Names
+    that it had stay where others may look them up: `exported` tells whether another file does."""
+    if looks_names_up(after.module):
         return []
-    old, new = _used(before.module), _used(after.module)
-    if _looks_names_up(after.module):
-        return []
-    had = {name for _, _, name in _imported(before.module)}
-    edits: list[Edit] = []
+    old, new = read_names(before.module), read_names(after.module)
+    had = {one.name for one in _imported(before.module)}
     found: dict[ast.Import | ast.ImportFrom, set[int]] = {}
-    for statement, number, name in _imported(after.module):
-        if name in had and old[name] and not new[name] and not _is_kept(after, statement) and not exported(name):
-            found.setdefault(statement, set()).add(number)
+    for one in _imported(after.module):
+        if not new[one.name] and (_is_lost(one, after, old, exported) if one.name in had else one.origin in _ADDED):
+            found.setdefault(one.statement, set()).add(one.number)
+    edits: list[Edit] = []
     for statement, gone in found.items():
         if len(gone) == len(statement.names):
             edits += without(after, statement)
@@ -42,33 +53,36 @@ def no_longer_used(before: Tree, after: Tree, exported: Callable[[str], bool]) -
     return [*edits, *_needless(before, after)]
 
 
+def _is_lost(one: _Imported, after: Tree, old: Counter[str], exported: Callable[[str], bool]) -> bool:
+    """Whether a name that the file had from a quiet package has lost its last use, and nobody else wants it."""
+    inner = isinstance(one.statement, ast.ImportFrom) or "." in one.origin
+    quiet = inner and one.origin.partition(".")[0] in _QUIET and not getattr(one.statement, "level", 0)
+    kept = after.path.rpartition("/")[2] == "__init__.py" or _is_kept(after, one.statement)
+    return quiet and old[one.name] > 0 and not kept and not exported(one.name)
+
+
 def looks_up(text: str, module: str, name: str) -> bool:
     """Whether a file may take a name from a module: by ``from module import name`` or a star, or as an attribute."""
     word, own = re.escape(name), re.escape(module)
     return re.search(rf"\b{own}\s+import\b[^\n]*(?:\*|\(|\\|\b{word}\b)|\b{own}\.{word}\b", text) is not None
 
 
-def _imported(module: ast.Module) -> list[tuple[ast.Import | ast.ImportFrom, int, str]]:
-    """The names that a file imports at its top level from packages that only define names: statement, which, name."""
-    found = []
+def _imported(module: ast.Module) -> Iterable[_Imported]:
     for node in module.body:
-        if not isinstance(node, ast.Import | ast.ImportFrom) or (isinstance(node, ast.ImportFrom) and node.level):
-            continue
-        for number, alias in enumerate(node.names):
-            origin = alias.name if isinstance(node, ast.Import) else node.module or ""
-            named = alias.asname or (alias.name if isinstance(node, ast.ImportFrom) else "")
-            inner = isinstance(node, ast.ImportFrom) or "." in origin
-            if origin.partition(".")[0] in _QUIET and inner and named not in ("", "*"):
-                found.append((node, number, named))
-    return found
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            for number, alias in enumerate(node.names):
+                origin = alias.name if isinstance(node, ast.Import) else node.module or ""
+                name = alias.asname or (alias.name.partition(".")[0] if isinstance(node, ast.Import) else alias.name)
+                if name != "*" and (alias.asname or "." not in alias.name):  # `import a.b` also stands for other parts
+                    yield _Imported(node, number, origin, name)
 
 
-def _used(module: ast.Module) -> Counter[str]:
+def read_names(module: ast.Module) -> Counter[str]:
     """How often names are read in a file, also by texts that name them."""
     found: Counter[str] = Counter()
     for node in ast.walk(module):
         if isinstance(node, ast.Name):
-            found[node.id] += 1
+            found[node.id] += isinstance(node.ctx, ast.Load)
         elif isinstance(node, ast.Global | ast.Nonlocal):
             found.update(node.names)
         elif isinstance(node, ast.FunctionDef):
@@ -78,7 +92,7 @@ def _used(module: ast.Module) -> Counter[str]:
     return found
 
 
-def _looks_names_up(module: ast.Module) -> bool:
+def looks_names_up(module: ast.Module) -> bool:
     """Whether a file may use names that it does not spell."""
     named = {node.id for node in ast.walk(module) if isinstance(node, ast.Name)}
     own = {node.name for node in ast.walk(module) if isinstance(node, ast.FunctionDef)}

@@ -1,0 +1,45 @@
+"""Questions about devices whose answer nothing reads since a fix took its uses out."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable
+
+from npulint.findings import Edit
+from npulint.fix.python.statements import is_idle, without
+from npulint.fix.python.tree import Tree
+from npulint.fix.python.unused import looks_names_up, read_names
+
+_QUERIES = frozenset(
+    ("list_physical_devices", "list_logical_devices", "get_visible_devices", "list_local_devices", "device_count")
+)
+
+
+def without_unread(before: Tree, after: Tree, exported: Callable[[str], bool]) -> list[Edit]:
+    """What takes them out. `exported` tells whether another file may look a name up."""
+    if looks_names_up(after.module) or after.path.rpartition("/")[2] == "__init__.py":
+        return []
+    old, new = read_names(before.module), read_names(after.module)
+    edits: list[Edit] = []
+    for statement, name in _questions(after):
+        one_of_several = len(after.block(statement)) > 1
+        if one_of_several and old[name] and not new[name] and _bound_once(after, name) and not exported(name):
+            edits += without(after, statement)
+    return edits
+
+
+def _questions(tree: Tree) -> Iterable[tuple[ast.Assign, str]]:
+    """The statements that do nothing but name the devices there are, and that name."""
+    for _, _, node in tree.nodes:
+        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            asked = any(
+                isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr in _QUERIES
+                for part in ast.walk(node.value)
+            )
+            if asked and is_idle(node.value):
+                yield node, node.targets[0].id
+
+
+def _bound_once(tree: Tree, name: str) -> bool:
+    stored = (node for _, _, node in tree.nodes if isinstance(node, ast.Name) and node.id == name)
+    return sum(not isinstance(node.ctx, ast.Load) for node in stored) == 1
