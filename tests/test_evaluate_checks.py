@@ -9,7 +9,8 @@ import pytest
 
 from npulint.assemble.programs import Program
 from npulint.catalogue.check import Applies, Catalogue, Check, Query, Text
-from npulint.evaluate.checks import applies, evaluate, fill
+from npulint.evaluate.captures import fill
+from npulint.evaluate.checks import applies, evaluate
 from npulint.evaluate.match import Question
 from npulint.evaluate.register import Register
 from npulint.evaluate.summary import summarise

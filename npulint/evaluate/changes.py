@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from npulint.assemble.programs import Program
 from npulint.catalogue.check import FixRule, StepRule
+from npulint.evaluate.captures import sure
 from npulint.evaluate.conditions import Answer, both, either, opposite
 from npulint.evaluate.match import Candidates, Question
 from npulint.evaluate.patterns import matches
 from npulint.facts.model import Fact, Span
-from npulint.facts.values import Known
 from npulint.findings import Change, Step
 from npulint.later import regex
 
@@ -107,23 +107,9 @@ def _filled(text: str, fact: Fact, at: Fact) -> str | None:
     if "{" not in text:
         return text
     known = {
-        match[1]: _sure(match[1].removeprefix("at."), at if match[1].startswith("at.") else fact)
+        match[1]: sure(match[1].removeprefix("at."), at if match[1].startswith("at.") else fact)
         for match in _CAPTURE.finditer(text)
     }
     if None in known.values():
         return None
     return _CAPTURE.sub(lambda match: known[match[1]] or "", text)
-
-
-def _sure(name: str, fact: Fact) -> str | None:
-    """The one text that a capture can stand for."""
-    if name == "name":
-        return fact.name
-    if name == "short":
-        return fact.name.rpartition(".")[2]
-    value = fact.get(name)
-    if value is None and fact.args is not None:
-        value = fact.args.get(name, -1)
-    if isinstance(value, Known):
-        return value.text() if value.exact and len(value.values) == 1 else None
-    return None if value is None or value == "unknown" else str(value)

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import msgspec
 
 from npulint.assemble.programs import Program
 from npulint.catalogue.check import LEFT, Applies, Catalogue, Check
+from npulint.evaluate.captures import fill
 from npulint.evaluate.changes import AskedFix, applicability, changes
 from npulint.evaluate.match import Candidates, Question
 from npulint.evaluate.readiness import AskedItem, Spoken, checklist
 from npulint.evaluate.register import Register
 from npulint.evaluate.versions import within
 from npulint.facts.model import Fact, Span
-from npulint.facts.values import Known
 from npulint.findings import Change, ChecklistItem, Finding, Fix, Related
-from npulint.later import regex
 
 _RELATED = 24  # facts of `related` that are listed; the places that a finding speaks for are listed all
-_CAPTURE = regex(r"\{([a-z_][a-z0-9_]*)\}")
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -183,32 +179,3 @@ def _finding(
         program=program.entry or program.root,
         places=len(facts),
     )
-
-
-def fill(text: str, fact: Fact, counts: Mapping[str, str] = {}) -> str:
-    """Replace ``{captures}`` by what the fact says, ``{count}`` and ``{files}`` by `counts`; an unknown one
-    becomes ``?``."""
-    return _CAPTURE.sub(lambda m: counts.get(m[1]) or capture(m[1], fact), text) if "{" in text else text
-
-
-def capture(name: str, fact: Fact) -> str:
-    """The text of one capture: name, short, path, an attribute, or an argument of a call."""
-    if name == "name":
-        return fact.name
-    if name == "short":
-        return _short(fact.name)
-    if name == "path":
-        return fact.path
-    value = fact.get(name)
-    if value is None and fact.args is not None:
-        value = fact.args.get(name, -1)
-    if isinstance(value, Known):
-        return value.text()
-    return "?" if value is None else str(value)
-
-
-def _short(name: str) -> str:
-    """The last segment of a name; of an own definition (``package.module:Class``) what follows the module."""
-    last = name.rpartition(".")[2]
-    module, mark, own = last.partition(":")
-    return own if mark and module.isidentifier() and own.isidentifier() else last

@@ -9,6 +9,7 @@ import msgspec
 from npulint.assemble.build import DEFAULT_ADAPTER
 from npulint.catalogue.check import Catalogue
 from npulint.errors import ConfigError
+from npulint.evaluate.changes import applicability
 from npulint.facts.model import FileFacts, Problem
 from npulint.findings import CONFIDENCES, Finding, Fix, ProgramSummary, RunResult, Silenced, Summary
 from npulint.lines import FileLines, Lines
@@ -127,8 +128,7 @@ def _joined(first: Finding, other: Finding) -> Finding:
     if not more:
         return first
     changes = (*first.fix.changes, *more)
-    unsafe = any(change.applicability == "unsafe" for change in changes)
-    fix = msgspec.structs.replace(first.fix, changes=changes, applicability="unsafe" if unsafe else "safe")
+    fix = msgspec.structs.replace(first.fix, changes=changes, applicability=applicability(changes))
     return msgspec.structs.replace(first, fix=fix)
 
 

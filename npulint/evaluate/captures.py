@@ -1,0 +1,52 @@
+"""What ``{captures}`` in the texts of a check stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from npulint.facts.model import Fact
+from npulint.facts.values import Known
+from npulint.later import regex
+
+_CAPTURE = regex(r"\{([a-z_][a-z0-9_]*)\}")
+
+
+def fill(text: str, fact: Fact, counts: Mapping[str, str] = {}) -> str:
+    """Replace ``{captures}`` by what the fact says, ``{count}`` and ``{files}`` by `counts`; an unknown one
+    becomes ``?``."""
+    return _CAPTURE.sub(lambda m: counts.get(m[1]) or capture(m[1], fact), text) if "{" in text else text
+
+
+def capture(name: str, fact: Fact) -> str:
+    """The text of one capture: name, short, path, an attribute, or an argument of a call."""
+    value = _value(name, fact)
+    if isinstance(value, Known):
+        return value.text()
+    return "?" if value is None else str(value)
+
+
+def sure(name: str, fact: Fact) -> str | None:
+    """The one text that a capture can stand for; None when it is not known for sure."""
+    value = _value(name, fact)
+    if isinstance(value, Known):
+        return value.text() if value.exact and len(value.values) == 1 else None
+    return None if value is None or value == "unknown" else str(value)
+
+
+def _value(name: str, fact: Fact) -> Any:
+    if name == "name":
+        return fact.name
+    if name == "short":
+        return _short(fact.name)
+    if name == "path":
+        return fact.path
+    value = fact.get(name)
+    return fact.args.get(name, -1) if value is None and fact.args is not None else value
+
+
+def _short(name: str) -> str:
+    """The last segment of a name; of an own definition (``package.module:Class``) what follows the module."""
+    last = name.rpartition(".")[2]
+    module, mark, own = last.partition(":")
+    return own if mark and module.isidentifier() and own.isidentifier() else last
