@@ -27,9 +27,10 @@ class AskedFix:
         self._steps = [(step, None if step.at is None else Question(step.at)) for step in rule.steps]
 
     def questions(self) -> Iterator[Question]:
-        """The questions that have to be put to the program."""
-        if self._when is not None:
-            yield self._when
+        """The questions that have to be put to the program; those about the found fact need nobody else."""
+        for leaf in () if self._when is None else self._when.leaves():
+            if leaf.anywhere or leaf.kind not in self._kinds:
+                yield leaf
         yield from (place for _, place in self._steps if place is not None)
 
     def change(self, fact: Fact, program: Program, candidates: Candidates) -> Change | None:
