@@ -169,10 +169,72 @@ class Summary(msgspec.Struct, frozen=True):
     elsewhere: int = 0
 
 
+class ComparedSide(msgspec.Struct, frozen=True):
+    """One side of a row: what it says, where, and the places that the value came by (`path`, `span`, name as message),
+    the first of them being where it is written."""
+
+    text: str
+    path: str = ""
+    span: Span = Span()
+    stations: tuple[Related, ...] = ()
+
+
+class ComparedRow(msgspec.Struct, frozen=True):
+    """One thing that was compared. `part` is a word of `npulint.facts.recipe.ITEMS`, `what` names the thing. Answers:
+    same, differs, unknown, note (differs in a way that the NPU asks for). A side that lacks it is None. `code` is the
+    check that speaks of a difference."""
+
+    part: str
+    what: str
+    answer: str
+    reference: ComparedSide | None = None
+    migrated: ComparedSide | None = None
+    code: str = ""
+
+
+class ComparedItem(msgspec.Struct, frozen=True):
+    """One item of the pre-tuning checklist, its texts in the language of the run. Status: consistent, differs or
+    unknown. `look` says what a person has to look at where the code alone cannot tell; `failures` are the places of
+    the findings that make it differ, the gravest first; `same` counts what was compared and found equal."""
+
+    item: str
+    title: str
+    status: str
+    rows: tuple[ComparedRow, ...] = ()
+    look: str = ""
+    failures: tuple[Evidence, ...] = ()
+    same: int = 0
+
+
+class ComparedPair(msgspec.Struct, frozen=True):
+    """A training program of the reference and its migrated counterpart: their entry scripts, frameworks, how they are
+    started (the launcher that the values are those of; empty: none), and the items."""
+
+    reference: str
+    migrated: str
+    reference_framework: str = ""
+    migrated_framework: str = ""
+    reference_launcher: str = ""
+    migrated_launcher: str = ""
+    items: tuple[ComparedItem, ...] = ()
+
+
+class Comparison(msgspec.Struct, frozen=True):
+    """What a comparison of two projects says: their roots, the pairs of programs, and the training programs of either
+    side that have no counterpart."""
+
+    reference: str
+    migrated: str
+    pairs: tuple[ComparedPair, ...] = ()
+    only_reference: tuple[str, ...] = ()
+    only_migrated: tuple[str, ...] = ()
+
+
 class RunResult(msgspec.Struct, frozen=True):
     """The whole answer of one run. `target` maps framework, adapter, cann and soc to text such as
     ``1.15 (inferred)``. `notices` are warnings about the run itself, ready to be printed. `silenced` are the
-    findings that comments or the `baseline` keep out of `findings`."""
+    findings that comments or the `baseline` keep out of `findings`. `comparison` is there when there was a
+    reference."""
 
     findings: list[Finding] = []
     programs: list[ProgramSummary] = []
@@ -182,3 +244,4 @@ class RunResult(msgspec.Struct, frozen=True):
     notices: list[str] = []
     silenced: list[Silenced] = []
     baseline: Baseline | None = None
+    comparison: Comparison | None = None
