@@ -59,6 +59,7 @@ def load(
         raise ConfigError(problems)
     _relative_to(values.get("base", ""), given)
     _settle_fixes(values, given, spoken)
+    _settle_reference(values, given, stdin, spoken)
     values.update(given)
     _settle_language(values, environ)
     _settle_revision(values, environ)
@@ -83,6 +84,16 @@ def _settle_fixes(values: dict[str, Any], given: Mapping[str, Any], lang: str) -
     spelled = [tuple(f"--{name.replace('_', '-')}" for name in pair) for pair in pairs]
     if spelled:
         raise ConfigError([say(lang, "bad.combination", one=one, other=other) for one, other in spelled])
+
+
+def _settle_reference(values: dict[str, Any], given: Mapping[str, Any], stdin: bytes | None, lang: str) -> None:
+    """One file, or a change, is not compared with a project: what the configuration says is left out, and who asks for
+    both is told to choose."""
+    alone = "-" if stdin is not None else "--consequences-since" if given.get("consequences_since") else ""
+    if alone and given.get("reference"):
+        raise ConfigError([say(lang, "bad.combination", one="--reference", other=alone)])
+    if alone:
+        values.pop("reference", None)
 
 
 def _settle_language(values: dict[str, Any], environ: Mapping[str, str]) -> None:
@@ -137,6 +148,8 @@ def _configured(path: str, table: Mapping[str, Any], lang: str, problems: list[s
         values["checks"] = tuple(os.path.join(folder, name) for name in values["checks"])
     if "baseline" in values:
         values["baseline"] = os.path.join(folder, values["baseline"])
+    if "reference" in values:
+        values["reference"] = os.path.join(folder, values["reference"])
     return values
 
 

@@ -23,8 +23,9 @@ from npulint.judging import Outcome, decoded, judge_facts
 from npulint.judging import facts_of as read_facts
 from npulint.lines import FileLines
 from npulint.memory import fingerprint
-from npulint.pipeline import Judged, Progress, answer, judged, laid_out
+from npulint.pipeline import Judged, Progress, answer, judged
 from npulint.read.files import Loaded
+from npulint.scratch import laid_out
 from npulint.settings import Settings
 from npulint.settle.comments import ignoring
 from npulint.settle.run import settle

@@ -63,6 +63,16 @@ LANG = Option(
     ("language of the texts (default: auto, from the environment)", "文本语言（默认 auto，取自环境变量）"),
     choices=("auto", "en", "zh"),
 )
+REFERENCE = Option(
+    "reference",
+    "text",
+    "rules",
+    (
+        "the project before its migration, a folder or an entry script: adds the pre-tuning checklist of what differs",
+        "迁移前的参考工程（目录或入口脚本）：附加调优前检查清单，列出与其不一致之处",
+    ),
+    metavar="DIR",
+)
 FORMAT = Option(
     "format", "choice", "output", ("shape of the report (default: text)", "报告格式（默认 text）"), choices=FORMATS
 )
@@ -179,6 +189,7 @@ OPTIONS: tuple[Option, ...] = (
         ),
         choices=PORTS,
     ),
+    REFERENCE,
     FORMAT,
     Option(
         "output",

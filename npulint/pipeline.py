@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 import msgspec
 
 from npulint.assemble.build import assemble
 from npulint.cache import open_cache
-from npulint.catalogue.check import Catalogue
+from npulint.catalogue.check import Catalogue, two_sided
 from npulint.catalogue.load import load_catalogue
 from npulint.discover.context import company
 from npulint.discover.files import Discovery, discover
@@ -23,6 +22,7 @@ from npulint.judging import Outcome, judge_project
 from npulint.lines import Lines
 from npulint.memory import Told, untold
 from npulint.read.files import load, read
+from npulint.scratch import laid_out
 from npulint.settings import Settings
 from npulint.settle.run import settle
 from npulint.settle.scope import Scope, Spot
@@ -119,27 +119,15 @@ def judge(files: dict[str, str], target: dict[str, str], catalogue: Catalogue, l
 
 
 def review(files: dict[str, str], target: dict[str, str], catalogue: Catalogue, lang: str = "en") -> RunResult:
-    """All that the catalogue says of some texts by file name, as one project."""
+    """All that the catalogue says of some texts by file name, as one project; those of two sides are compared."""
+    if two_sided(files):
+        from npulint import comparing
+
+        return comparing.review(files, target, catalogue, lang)
     settings = Settings(target=target, cache=False, lang=lang)
     with laid_out(files) as (_, sources):
         outcome = judge_project(".", sources, catalogue, settings, open_cache(False))
     return settle(outcome.findings, outcome.programs, outcome.files, (), settings, catalogue)
-
-
-@contextmanager
-def laid_out(files: dict[str, str]) -> Iterator[tuple[str, list[SourceFile]]]:
-    """Some texts by file name as files in a folder of their own, while it lasts: the folder, and the files that a run
-    reads. Their paths are the names."""
-    import tempfile
-
-    with tempfile.TemporaryDirectory(prefix="npulint-") as folder:
-        for name, text in files.items():
-            place = os.path.join(folder, *name.split("/"))
-            os.makedirs(os.path.dirname(place), exist_ok=True)
-            with open(place, "w", encoding="utf-8", newline="") as out:
-                out.write(text)
-        found = discover([folder], Settings().discovery())
-        yield folder, [msgspec.structs.replace(one, path=os.path.relpath(one.location, folder)) for one in found.files]
 
 
 def facts_of(path: str) -> list[Fact]:

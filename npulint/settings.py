@@ -26,7 +26,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     `base` is the folder that `exclude` and `extend_exclude` are relative to and `config` the file they
     were read from (both empty: none was found). `exclude` is None for the usual exclusions,
     `baseline` is the path of a baseline
-    file, empty for none. `docs_url` may be empty: then findings name no page.
+    file, empty for none. `reference` is the project before its migration, which it is compared with, empty for none.
+    `docs_url` may be empty: then findings name no page.
     `min_severity` is empty for "warning for people, note for machines". `lang` is ``en`` or ``zh``.
     `stdin` holds the bytes of the source that was piped in under the name `stdin_filename`.
     """
@@ -47,6 +48,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     show_fixes: bool = False
     unfixable: tuple[str, ...] = ()
     torch_port: str = "explicit"
+    reference: str = ""
     format: str = "text"
     output: tuple[tuple[str, str], ...] = ()
     baseline: str = ""

@@ -23,7 +23,7 @@ LAYERS = (
     ("evaluate",),
     ("settle", "memory", "fix"),
     ("report",),
-    ("judging",),
+    ("judging", "scratch"),
     ("workers",),
     ("consequences", "comparing"),
     ("pipeline", "session", "option_values", "options", "config", "fixing"),

@@ -35,13 +35,13 @@ class Bindings:
         return self._member(self.names.of_name(module, head, block, line), last)
 
     def _of_self(self, module: Module, owner: int, attribute: str, block: int, line: int) -> list[Bound]:
-        bound = self._attribute(module, owner, attribute)
+        bound = self.attribute(module, owner, attribute)
         here = [b for m, b in bound if m is module and module.function_of(b.block) == module.function_of(block)]
         if any(b.line < line for b in here):
             return [(module, b) for b in module.reaching(sorted(here, key=_line), block, line)]
         return bound
 
-    def _attribute(self, module: Module, owner: int, attribute: str, depth: int = 0) -> list[Bound]:
+    def attribute(self, module: Module, owner: int, attribute: str, depth: int = 0) -> list[Bound]:
         """The assignments of an attribute in a class, else in the first of its bases that has any."""
         binds = module.attributes.get(owner, {}).get(attribute) or module.names.get(owner, {}).get(attribute)
         if binds or depth > _DEPTH:
@@ -49,7 +49,7 @@ class Bindings:
         record = module.blocks[owner]
         for base in record.bases:
             target = self.names.function(self.names.of_value(module, base, record.parent, record.line))
-            found = self._attribute(*target, attribute, depth + 1) if target is not None else []
+            found = self.attribute(*target, attribute, depth + 1) if target is not None else []
             if found:
                 return found
         return []
@@ -60,7 +60,7 @@ class Bindings:
             return self._exported(home, name) if home is not None else []
         target = self.names.function(meaning) if ":" in meaning else None
         if target is not None and target[0].blocks[target[1]].kind == "class":
-            return self._attribute(*target, name)
+            return self.attribute(*target, name)
         return []
 
     def _plain(self, module: Module, name: str, block: int, line: int) -> list[Bound]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterable
 
+import msgspec
+
 from npulint.assemble.adapter import Declared
 from npulint.assemble.context import Context
 from npulint.assemble.index import FactTable, table
@@ -19,12 +21,26 @@ from npulint.facts.model import Fact, FileFacts
 DEFAULT_ADAPTER = "1.15"  # the release line that is assumed when none is declared
 
 
+class Assembled(msgspec.Struct, frozen=True, eq=False):
+    """A project whose names have their meaning, and its programs: entry scripts first, then what none of them
+    reaches."""
+
+    context: Context
+    programs: list[Program]
+
+
 def assemble(
     root: str, files: Iterable[FileFacts], adapter: str = "", torch: str = "", cann: str = "", soc: str = ""
 ) -> list[Program]:
-    """The programs of a project: entry scripts first, then what none of them reaches. `adapter`, `torch` and `cann`
-    are the declared releases of the TensorFlow adapter, PyTorch and CANN; that of PyTorch else is the pinned one;
-    `soc` is the declared SoC family."""
+    """The programs of a project (see `assembled`)."""
+    return assembled(root, files, adapter, torch, cann, soc).programs
+
+
+def assembled(
+    root: str, files: Iterable[FileFacts], adapter: str = "", torch: str = "", cann: str = "", soc: str = ""
+) -> Assembled:
+    """A project with its programs. `adapter`, `torch` and `cann` are the declared releases of the TensorFlow adapter,
+    PyTorch and CANN; that of PyTorch else is the pinned one; `soc` is the declared SoC family."""
     project = Project(root, files)
     context = Context(project, torch or torch_release(project.files))
     facts = recognise(context)
@@ -39,7 +55,7 @@ def assemble(
     other.append(table(_built(facts)))
     tables = {path: table(found) for path, found in facts.items()}
     complete(tables, project, Declared(adapter, cann, soc))
-    return Programs(context, tables, other, adapter or DEFAULT_ADAPTER, context.torch).all()
+    return Assembled(context, Programs(context, tables, other, adapter or DEFAULT_ADAPTER, context.torch).all())
 
 
 def _built(facts: dict[str, list[Fact]]) -> list[Fact]:

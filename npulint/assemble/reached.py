@@ -41,19 +41,28 @@ class Reached:
 
     def comes_to(self, wanted: set[Place], paths: Iterable[str], entry: str) -> bool:
         """Whether a program of these modules may run any of these places; surely so when names are computed."""
+        found = self._run(wanted, paths, entry)
+        return found is None or not wanted.isdisjoint(found)
+
+    def all_of(self, paths: Iterable[str], entry: str) -> set[Place] | None:
+        """All that a program of these modules may run; None when names are computed, so that it may be anything."""
+        return self._run(set(), paths, entry)
+
+    def _run(self, wanted: set[Place], paths: Iterable[str], entry: str) -> set[Place] | None:
+        """What a program may run, until something of `wanted` is among it."""
         allowed = set(paths)
         queue: list[Place] = [*((path, IMPORTED) for path in allowed), (entry, STARTED)]
         found: set[Place] = set(queue)
         names: set[str] = set()
-        while queue and wanted.isdisjoint(found):
+        while queue and (not wanted or wanted.isdisjoint(found)):
             new = self._names_of(queue.pop()) - names
             if not new.isdisjoint(_DYNAMIC):
-                return True
+                return None
             names |= new
             places = {place for place in self._places(new) if place[0] in allowed} - found
             found |= places
             queue += places
-        return not wanted.isdisjoint(found)
+        return found
 
     def _names_of(self, place: Place) -> set[str]:
         known = self._uses.get(place)

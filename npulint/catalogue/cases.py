@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from npulint.catalogue.check import Example
+from npulint.catalogue.check import SIDES, Example
 from npulint.catalogue.fields import Fields, Keys
 from npulint.catalogue.problems import suggestion
 from npulint.catalogue.yaml_tree import Mapping, Node, Scalar
@@ -75,19 +75,32 @@ def read_files(fields: Fields, keys: Keys, side: str, what: str) -> tuple[dict[s
     return ({name: text}, marks) if name else ({}, ())
 
 
-def _several(fields: Fields, node: Node, what: str) -> tuple[dict[str, str], tuple[Mark, ...]]:
-    keys = fields.mapping(node, what, ("files",), ("expect",))
+def _several(fields: Fields, node: Mapping, what: str) -> tuple[dict[str, str], tuple[Mark, ...]]:
     files: dict[str, str] = {}
     expect: list[Mark] = []
-    entries = fields.open_mapping(keys["files"], f"{what}.files") if "files" in keys else {}
-    for key, value in entries.values():
-        name = _name(fields, key, f"{what}.files")
-        if name:
-            files[name], marks = _text(fields, value, name, f"{what}.files.{name}", empty=True)
-            expect += marks
+    sides = SIDES if any(side in node.entries for side in SIDES) else ()
+    keys = fields.mapping(node, what, sides or ("files",), ("expect",))
+    for part in sides or ("files",):
+        if part in keys:
+            expect += _folder(fields, keys[part], f"{what}.{part}", f"{part}/" if sides else "", files)
     for item in fields.items(keys["expect"], f"{what}.expect") if "expect" in keys else ():
         expect += _expected(fields, item, files, f"{what}.expect")
     return files, tuple(sorted(set(expect)))
+
+
+def _folder(fields: Fields, node: Node, what: str, prefix: str, files: dict[str, str]) -> list[Mark]:
+    """The marked lines of the files of one folder, which are added to `files`; of a side a text alone is the usual
+    file."""
+    if prefix and isinstance(node, Scalar):
+        name = prefix + _DEFAULT_FILE
+        files[name], marks = _text(fields, node, name, what)
+        return list(marks)
+    found: list[Mark] = []
+    for key, value in fields.open_mapping(node, what).values():
+        if name := _name(fields, key, what):
+            files[prefix + name], marks = _text(fields, value, prefix + name, f"{what}.{name}", empty=True)
+            found += marks
+    return found
 
 
 def _text(fields: Fields, node: Node, name: str, what: str, empty: bool = False) -> tuple[str, tuple[Mark, ...]]:

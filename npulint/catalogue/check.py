@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -11,7 +12,9 @@ LEFT = "left"  # a PyTorch program that stands unported beside others that use t
 MIGRATIONS = ("none", "transfer", "manual", "agnostic", LEFT)
 STATES = ("not_started", "partial", "migrated")
 FAMILIES = {"engine": 0, "tensorflow": 1, "pytorch": 2, "launch": 3, "graph": 4, "run": 5, "compare": 6}
-ANSWERS = ("passed", "failed", "unknown")  # of a readiness item
+ANSWERS = ("passed", "failed", "unknown")  # of a readiness item; in a comparison: consistent, differs, cannot tell
+COMPARE = "compare"  # the family of checks that need a reference
+SIDES = ("reference", "migrated")
 TOPICS = frozenset(
     """session_config estimator_migration setting mixed_precision mixlist loss_scale dropout drop_remainder
     dynamic_shape topk mix_compile variable_in_input_fn control_flow_v2 unsupported_op affinity_op py_func
@@ -81,6 +84,12 @@ class Example(msgspec.Struct, frozen=True):
     expect: tuple[tuple[str, int], ...] = ()
     also: tuple[str, ...] = ()
     fixed: dict[str, str] = {}
+
+
+def two_sided(files: Iterable[str]) -> bool:
+    """Whether files of an example, by name, are a reference and what was made of it: each lies below the folder of one
+    of the two, and both have some."""
+    return {side if below else "" for side, _, below in (name.partition("/") for name in files)} == set(SIDES)
 
 
 class Reference(msgspec.Struct, frozen=True):
@@ -164,9 +173,10 @@ class ItemExample(msgspec.Struct, frozen=True):
 
 
 class Item(msgspec.Struct, frozen=True):
-    """One line of the readiness list of a training program. It is left out where `needs` does not hold. Else
-    a finding that `fails` it, or a fact that `failed` finds, fails it; the first fact that `passed` finds passes
-    it; `otherwise` holds when there is none. The first fact that `look` finds is where a person has to look."""
+    """One line of the readiness list of a training program, or of the pre-tuning checklist of two that are compared. It
+    is left out where `needs` does not hold. Else a finding that `fails` it, or a fact that `failed` finds, fails it;
+    the first fact that `passed` finds passes it; `otherwise` holds when there is none. The first fact that `look` finds
+    is where a person has to look."""
 
     name: str
     order: int
@@ -188,9 +198,11 @@ class Item(msgspec.Struct, frozen=True):
 
 class Catalogue(msgspec.Struct, frozen=True):
     """All checks in code order and the items of the readiness list in theirs; `digest` identifies their
-    content for caches. `foreign` are the codes of checks that are not built in."""
+    content for caches. `foreign` are the codes of checks that are not built in. `pretuning` are the items of the
+    checklist for a program and its reference."""
 
     checks: tuple[Check, ...] = ()
     digest: str = ""
     items: tuple[Item, ...] = ()
     foreign: tuple[str, ...] = ()
+    pretuning: tuple[Item, ...] = ()

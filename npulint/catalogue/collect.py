@@ -10,7 +10,7 @@ import msgspec
 
 from npulint.catalogue.check import Catalogue, Check, Item
 from npulint.catalogue.problems import CatalogueError, CatalogueProblem
-from npulint.catalogue.readiness import FOLDER, ParsedItem, parse_item
+from npulint.catalogue.readiness import FOLDER, PRETUNING, ParsedItem, parse_item
 from npulint.catalogue.schema import Parsed, parse_check
 from npulint.catalogue.sources import RETIRED, SourceFile, builtin_directory, read_file
 from npulint.digest import blake2b
@@ -24,28 +24,34 @@ def collect(files: Sequence[SourceFile], alone: bool = False) -> Catalogue:
     problems: list[CatalogueProblem] = []
     retired: dict[str, str] = {}
     parsed: list[Parsed] = []
-    items: list[ParsedItem] = []
+    items: dict[str, list[ParsedItem]] = {FOLDER: [], PRETUNING: []}
     for source in files:
         if source.path.endswith(RETIRED):
             retired.update(_retired(source, problems))
         elif source.path.endswith(".yml"):
             problems.append(CatalogueProblem(source.path, 1, 1, "the file name must end in .yaml"))
-        elif source.family == FOLDER:
-            items.append(parse_item(read_file(source), source.path, source.name))
+        elif source.family in items:
+            compared = source.family == PRETUNING
+            items[source.family].append(parse_item(read_file(source), source.path, source.name, compared))
         else:
             parsed.append(parse_check(read_file(source), source.path, source.family, source.name))
     for result in parsed:
         problems += result.problems
     problems += _clashes(parsed, retired)
     checks = sorted((result.check for result in parsed if result.check is not None), key=lambda check: check.code)
-    for found in items:
+    for found in (*items[FOLDER], *items[PRETUNING]):
         problems += found.problems or ([] if alone else _strangers(found, checks))
     if problems:
         raise CatalogueError(problems)
-    listed = sorted((one.item for one in items if one.item is not None), key=lambda item: (item.order, item.name))
+    listed, pretuning = _ordered(items[FOLDER]), _ordered(items[PRETUNING])
     strange = _foreign(parsed)
     foreign = tuple(check.code for check in checks if check.code in strange)
-    return Catalogue(tuple(checks), content_digest(checks, listed), tuple(listed), foreign)
+    digest = content_digest(checks, [*listed, *pretuning])
+    return Catalogue(tuple(checks), digest, tuple(listed), foreign, tuple(pretuning))
+
+
+def _ordered(parsed: Sequence[ParsedItem]) -> list[Item]:
+    return sorted((one.item for one in parsed if one.item is not None), key=lambda item: (item.order, item.name))
 
 
 def _foreign(parsed: Sequence[Parsed]) -> set[str]:
@@ -56,12 +62,12 @@ def _foreign(parsed: Sequence[Parsed]) -> set[str]:
 
 
 def content_digest(checks: Sequence[Check], items: Sequence[Item] = ()) -> str:
-    """A text that changes whenever anything in the checks or readiness items changes."""
+    """A text that changes whenever anything in the checks or items changes."""
     return blake2b(msgspec.msgpack.encode((checks, items)), digest_size=16).hexdigest()
 
 
 def _strangers(parsed: ParsedItem, checks: Sequence[Check]) -> list[CatalogueProblem]:
-    """The checks that a readiness item names and that do not exist."""
+    """The checks that an item names and that do not exist."""
     if parsed.item is None:
         return []
     names = {check.name for check in checks}

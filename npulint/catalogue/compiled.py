@@ -20,9 +20,9 @@ from npulint.catalogue.check import Catalogue, Example, ItemExample, Reference
 from npulint.catalogue.sources import SourceFile
 from npulint.digest import blake2b
 
-_MAGIC = b"npulint-catalogue-4"
+_MAGIC = b"npulint-catalogue-5"
 _Prose = tuple[list[tuple[tuple[Example, ...], tuple[Reference, ...]]], list[tuple[ItemExample, ...]]]
-"""What of the checks and of the readiness items only their pages and their tests need."""
+"""What of the checks and of the items of both lists only their pages and their tests need."""
 
 
 def shipped_key(files: Iterable[SourceFile]) -> str:
@@ -41,9 +41,12 @@ def cache_key(files: Iterable[SourceFile]) -> str:
 def encode(catalogue: Catalogue, key: str) -> bytes:
     """The bytes of a compiled file: a header line, the catalogue without its prose, and the prose."""
     bare = tuple(msgspec.structs.replace(check, examples=(), references=()) for check in catalogue.checks)
-    items = tuple(msgspec.structs.replace(item, examples=()) for item in catalogue.items)
-    lean = msgspec.msgpack.encode(msgspec.structs.replace(catalogue, checks=bare, items=items))
-    tests = [item.examples for item in catalogue.items]
+    items, pretuning = (
+        tuple(msgspec.structs.replace(item, examples=()) for item in some)
+        for some in (catalogue.items, catalogue.pretuning)
+    )
+    lean = msgspec.msgpack.encode(msgspec.structs.replace(catalogue, checks=bare, items=items, pretuning=pretuning))
+    tests = [item.examples for item in (*catalogue.items, *catalogue.pretuning)]
     prose: _Prose = ([(check.examples, check.references) for check in catalogue.checks], tests)
     body = lean + msgspec.msgpack.encode(prose)
     return b"%s %s %08x %d\n%s" % (_MAGIC, key.encode("ascii"), zlib.crc32(body), len(lean), body)
@@ -74,8 +77,10 @@ def _complete(lean: Catalogue, data: bytes) -> Catalogue:
         msgspec.structs.replace(check, examples=examples, references=references)
         for check, (examples, references) in zip(lean.checks, prose, strict=True)
     ]
-    items = [msgspec.structs.replace(item, examples=examples) for item, examples in zip(lean.items, tests, strict=True)]
-    return msgspec.structs.replace(lean, checks=tuple(checks), items=tuple(items))
+    listed = zip((*lean.items, *lean.pretuning), tests, strict=True)
+    items = tuple(msgspec.structs.replace(item, examples=examples) for item, examples in listed)
+    cut = len(lean.items)
+    return msgspec.structs.replace(lean, checks=tuple(checks), items=items[:cut], pretuning=items[cut:])
 
 
 def read(path: str, key: str, whole: bool = True) -> Catalogue | None:

@@ -8,7 +8,7 @@ import msgspec
 
 from npulint.catalogue.check import Check, Example, Item, ItemExample
 from npulint.catalogue.readiness import ABSENT, ENTRY
-from npulint.findings import ChecklistItem, Finding, ProgramSummary
+from npulint.findings import ChecklistItem, ComparedItem, Comparison, Evidence, Finding, ProgramSummary
 
 Judge = Callable[[dict[str, str], dict[str, str]], list[Finding]]
 """Runs the whole catalogue over files (name to text) with target versions. Paths of the findings are the
@@ -16,6 +16,9 @@ names of the files."""
 
 Review = Callable[[dict[str, str], dict[str, str]], list[ProgramSummary]]
 """The same, for the programs with their readiness lists."""
+
+Compare = Callable[[dict[str, str], dict[str, str]], Comparison | None]
+"""The same, for what the comparison of the two programs says."""
 
 Mend = Callable[[dict[str, str], dict[str, str], str], tuple[dict[str, str], Sequence[str]]]
 """Lets the fixes of the check with a code mend files (name to text) with target versions: the texts that changed, and
@@ -128,15 +131,36 @@ def run_item_examples(items: Sequence[Item], review: Review) -> list[Outcome]:
         for number, example in enumerate(item.examples, 1):
             listed = next((p.checklist for p in review(example.files, example.target) if p.entry == ENTRY), ())
             answer = next((one for one in listed if one.item == item.key), None)
-            outcomes.append(_item_outcome(item, number, example, answer))
+            outcomes.append(_item_outcome("readiness", item, number, example, answer))
     return outcomes
 
 
-def _item_outcome(item: Item, number: int, example: ItemExample, answer: ChecklistItem | None) -> Outcome:
+def run_pretuning_examples(items: Sequence[Item], compare: Compare) -> list[Outcome]:
+    """The outcomes of all examples of items of the pre-tuning checklist: does the pair of entry scripts get the answer,
+    and does the gravest place that makes it differ stand where the example says?"""
+    outcomes = []
+    for item in items:
+        for number, example in enumerate(item.examples, 1):
+            comparison = compare(example.files, example.target)
+            pairs = comparison.pairs if comparison is not None else ()
+            listed = next((pair.items for pair in pairs if pair.migrated.endswith(ENTRY)), ())
+            answer = next((_answer(one) for one in listed if one.item == item.key), None)
+            outcomes.append(_item_outcome("pretuning", item, number, example, answer))
+    return outcomes
+
+
+def _answer(item: ComparedItem) -> ChecklistItem:
+    """An item of a comparison in the words of examples."""
+    word = {"consistent": "passed", "differs": "failed"}.get(item.status, item.status)
+    place: Evidence | None = next(iter(item.failures), None)
+    return ChecklistItem(item.item, item.title, word, place if word == "failed" else None)
+
+
+def _item_outcome(listed: str, item: Item, number: int, example: ItemExample, answer: ChecklistItem | None) -> Outcome:
     status = ABSENT if answer is None else answer.status
     place = answer.evidence if answer is not None else None
     seen = Place(ENTRY if place is None else place.path, 0 if place is None else place.span.line, status)
     wanted = {(seen.file, seen.line)} if place is not None else set()
     if status == example.answer and set(example.evidence) == wanted:
-        return Outcome("readiness", item.name, number, GOOD_WORDS[1])
-    return Outcome("readiness", item.name, number, "missing", (seen,))
+        return Outcome(listed, item.name, number, GOOD_WORDS[1])
+    return Outcome(listed, item.name, number, "missing", (seen,))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from npulint.catalogue.check import FAMILIES, Catalogue, Check, Example, Reference
+from npulint.catalogue.check import FAMILIES, Catalogue, Check, Example, Reference, two_sided
 
 _LABELS: dict[str, dict[str, str]] = {
     "en": {
@@ -15,6 +15,7 @@ _LABELS: dict[str, dict[str, str]] = {
         "references": "References", "title": "Check", "index": "Checks", "any": "every program",
         "lines": "Reported:", "trains": "programs that train", "idle": "programs that do not train",
         "unit": "{count} checks", "comma": ", ", "stop": "; ", "fixed": "What the fix makes of it:",
+        "reference": "Reference", "migrated": "Migrated program",
     },
     "zh": {
         "code": "编号", "name": "名称", "severity": "严重程度", "confidence": "置信度", "category": "类别",
@@ -23,6 +24,7 @@ _LABELS: dict[str, dict[str, str]] = {
         "references": "参考资料", "title": "检查项", "index": "检查项", "any": "所有程序",
         "lines": "报告位置：", "trains": "训练程序", "idle": "非训练程序",
         "unit": "共 {count} 项", "comma": "、", "stop": "；", "fixed": "修复结果：",
+        "reference": "参考工程", "migrated": "迁移后工程",
     },
 }  # fmt: skip
 _WORDS: dict[str, dict[str, str]] = {
@@ -129,7 +131,7 @@ class CheckPage:
 
     def example(self, example: Example) -> str:
         """One example: what it runs with, its files, and the places that are reported."""
-        parts = [f"`{name}`\n\n{fenced(name, text)}" for name, text in example.files.items()]
+        parts = [f"{caption(name, example, self.lang)}\n\n{fenced(name, text)}" for name, text in example.files.items()]
         if example.target:
             parts.insert(0, self.label["comma"].join(f"`{name}={given}`" for name, given in example.target.items()))
         if example.expect:
@@ -161,6 +163,12 @@ def applicabilities(check: Check) -> list[str]:
     if not known or all(rule.when is not None for rule in check.fixes):
         known.add("manual")
     return [word for word in ("safe", "unsafe", "manual") if word in known]
+
+
+def caption(name: str, example: Example, lang: str) -> str:
+    """What a file of an example is called above it; of two programs also which one it belongs to."""
+    side, _, below = name.partition("/")
+    return f"{_LABELS[lang][side]} `{below}`" if two_sided(example.files) else f"`{name}`"
 
 
 def difference(example: Example) -> str:

@@ -76,7 +76,7 @@ class Questions:
         where = f"{what}.{name}"
         return Query(
             kind=name,
-            names=self._names(name, keys[name], where),
+            names=self._names(name, kind, keys[name], where),
             where=self._attributes(name, kind, keys["where"], where) if "where" in keys else {},
             args=self._arguments(name, kind, keys["args"], where) if "args" in keys else {},
             active=not self._inactive(keys, where, condition),
@@ -84,15 +84,17 @@ class Questions:
             anywhere="anywhere" in keys and self.fields.flag(keys["anywhere"], f"{where}.anywhere"),
         )
 
-    def _names(self, kind: str, node: Node, what: str) -> tuple[str, ...]:
+    def _names(self, kind_name: str, kind: Kind, node: Node, what: str) -> tuple[str, ...]:
         names = self.fields.words(node, what)
         if names == ("any",):
             return ()
-        if kind == "program":
+        if kind_name == "program":
             self.fields.problem(node, f"{what}: a program is asked by 'program: any' with 'where'")
         for name in names:
             if not _NAME.match(name):
                 self.fields.problem(node, f"{what}: '{name}' is not a name pattern")
+            elif kind.names and "*" not in name and name not in kind.names:
+                self.fields.problem(node, f"{what}: no {kind_name} is called '{name}'{suggestion(name, kind.names)}")
         return names
 
     def _attributes(self, name: str, kind: Kind, node: Node, what: str) -> dict[str, Any]:

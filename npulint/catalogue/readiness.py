@@ -1,4 +1,4 @@
-"""From one file of the folder ``readiness`` to an item of the readiness list, with every mistake at its line."""
+"""From one file of the folder ``readiness`` or ``pretuning`` to an item, with every mistake at its line."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from npulint.catalogue.check import ANSWERS, TOPICS, Applies, Failing, Item, Ite
 from npulint.catalogue.fields import Fields, Keys
 from npulint.catalogue.problems import CatalogueProblem
 from npulint.catalogue.questions import Questions
-from npulint.catalogue.schema import read_applies, valid_name
+from npulint.catalogue.schema import check_sides, read_applies, valid_name
 from npulint.catalogue.texts import LANGUAGES, LONGEST_TITLE
 from npulint.catalogue.yaml_tree import Node, Scalar, TreeError, load_tree
 from npulint.findings import SEVERITIES
 
 FOLDER = "readiness"
+PRETUNING = "pretuning"  # the folder of items about two programs
 ENTRY = "train.py"  # the program that examples are about
 ABSENT = "absent"  # the item does not concern the program
 
@@ -30,8 +31,9 @@ class ParsedItem(msgspec.Struct, frozen=True):
     problems: tuple[CatalogueProblem, ...] = ()
 
 
-def parse_item(data: bytes, path: str, name: str) -> ParsedItem:
-    """Read one item. `path` is only used to name places; the name comes from it."""
+def parse_item(data: bytes, path: str, name: str, compared: bool = False) -> ParsedItem:
+    """Read one item, of two programs where they are `compared`. `path` is only used to name places; the name comes
+    from it."""
     try:
         tree = load_tree(data)
     except TreeError as error:
@@ -39,7 +41,10 @@ def parse_item(data: bytes, path: str, name: str) -> ParsedItem:
     fields = Fields(path)
     if not valid_name(name):
         fields.problem(tree, f"the file name '{name}' must be in kebab case")
-    item = _item(fields, fields.mapping(tree, "item", _REQUIRED, _OPTIONAL), name)
+    keys = fields.mapping(tree, "item", _REQUIRED, _OPTIONAL)
+    item = _item(fields, keys, name)
+    if "examples" in keys:
+        check_sides(fields, keys["examples"], [example.files for example in item.examples], compared)
     return ParsedItem(path, None if fields.problems else item, tuple(fields.problems))
 
 

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from npulint import __version__
-from npulint.catalogue.check import CATEGORIES, FAMILIES
+from npulint.catalogue.check import CATEGORIES, COMPARE, FAMILIES
 from npulint.catalogue.schema import WRITABLE, valid_name
 from npulint.catalogue.sources import SourceFile, builtin_directory, list_files
 
@@ -53,8 +53,26 @@ _SHELL = """\
       python3 train.py
     file: train.sh
 """
+_COMPARED = """\
+  - bad:
+      reference: |
+        import torch
+
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+      migrated: |
+        import torch
+
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.01)  # expect
+  - good:
+      reference: |
+        import torch
+      migrated: |
+        import torch
+"""
 _FIND_CALL = "find: {call: todo.name_of_the_call}"
 _FIND_VARIABLE = "find: {environment: TODO_NAME_OF_THE_VARIABLE}"
+_FIND_DIFFERENCE = 'find: {difference: any, where: {what: "TODO: what is compared"}}'
+_SPECIAL = {"launch": (_FIND_VARIABLE, _SHELL), COMPARE: (_FIND_DIFFERENCE, _COMPARED)}
 
 
 def create(root: str, family: str, name: str, category: str = "functional") -> str:
@@ -81,10 +99,9 @@ def create(root: str, family: str, name: str, category: str = "functional") -> s
 
 
 def _skeleton(code: str, family: str, category: str) -> str:
-    shell = family == "launch"
+    find, examples = _SPECIAL.get(family, (_FIND_CALL, _PYTHON))
     since = ".".join(__version__.split(".")[:2])
-    find = _FIND_VARIABLE if shell else _FIND_CALL
-    return _HEAD.format(code=code, since=since, category=category, find=find) + (_SHELL if shell else _PYTHON)
+    return _HEAD.format(code=code, since=since, category=category, find=find) + examples
 
 
 def _sources(root: str) -> list[SourceFile]:

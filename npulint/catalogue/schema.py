@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 import msgspec
 
 from npulint.catalogue.cases import read_examples
-from npulint.catalogue.check import CATEGORIES, FAMILIES, MIGRATIONS, STATES, TOPICS, Applies, Check, Query, Reference
+from npulint.catalogue.check import (
+    CATEGORIES,
+    COMPARE,
+    FAMILIES,
+    MIGRATIONS,
+    STATES,
+    TOPICS,
+    Applies,
+    Check,
+    Query,
+    Reference,
+    two_sided,
+)
 from npulint.catalogue.fields import Fields, Keys
 from npulint.catalogue.fixes import read_fixes
 from npulint.catalogue.problems import CatalogueProblem
@@ -95,9 +108,18 @@ def _check(fields: Fields, keys: Keys, family: str, name: str) -> Check:
         for side, bad in (("bad", True), ("good", False)):
             if all(example.bad != bad for example in check.examples):
                 fields.problem(keys["examples"], f"there is no {side} example")
+        check_sides(fields, keys["examples"], [example.files for example in check.examples], family == COMPARE)
         if check.fixes and not any(example.fixed for example in check.examples):
             fields.problem(keys["examples"], "there is no example with 'fixed', though there is a fix")
     return check
+
+
+def check_sides(fields: Fields, node: Node, examples: Iterable[dict[str, str]], compared: bool) -> None:
+    """See that the files of examples are those of two programs where programs are `compared`, and only there."""
+    for number, files in enumerate(examples):
+        if files and two_sided(files) != compared:
+            wanted = "needs a 'reference' and a 'migrated' program" if compared else "is about one program, not two"
+            fields.problem(node, f"examples[{number}] {wanted}")
 
 
 def _word(fields: Fields, keys: Keys, name: str, known: tuple[str, ...] | frozenset[str]) -> str:

@@ -20,6 +20,12 @@ _SEAM = re.compile(rf"(?<=[\u3000-\u303f\uff00-\uffef]) | (?=[\u3000-\u303f\uff0
 """The blank that a folded line leaves beside Chinese punctuation or between two Chinese characters."""
 _CHINESE = re.compile(r"[\u3400-\u9fff]")
 _ALWAYS = frozenset(("name", "short", "path", "count", "files"))
+_COMPOSED = {
+    "subject": ("what", "argument"),
+    "before": ("reference", "reference_place"),
+    "after": ("migrated", "migrated_place"),
+}
+"""Placeholders that are made of several attributes."""
 
 
 def read_texts(fields: Fields, node: Node, find: Query) -> dict[str, Text]:
@@ -68,7 +74,9 @@ def _fillable(fields: Fields, place: Node, part: str, names: frozenset[str], fin
     arguments of any name."""
     reported = [KINDS[kind] for kind in kinds_found(find)]
     for name in sorted(names - _ALWAYS):
-        if not name.islower() or not all(name in kind.attributes or kind.arguments for kind in reported):
+        known = _COMPOSED.get(name, (name,))
+        filled = all(kind.arguments or all(one in kind.attributes for one in known) for kind in reported)
+        if not name.islower() or not filled:
             fields.problem(place, f"text.en.{part}: nothing fills {{{name}}}")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from npulint.cli.host import Host
+from npulint.cli.reference import beside_reference, require
 from npulint.cli.reporting import report
 from npulint.config import load
 from npulint.discover.files import discover
@@ -23,11 +24,13 @@ def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang
         found = discover(settings.paths, settings.discovery())
         host.write("".join(f"{path}\n" for path in sorted({leading(file.path) for file in found.files})))
         return 0
+    if settings.reference:
+        require(settings.reference, settings.language())
     if settings.fix or settings.diff:
         from npulint.cli.fix import fix
 
         return fix(settings, host, lang)
-    result = host.watched(host.run, settings, lang)
+    result = beside_reference(host.watched(host.run, settings, lang), settings, host)
     if settings.show_fixes:
         from npulint.cli.fix import with_edits
 

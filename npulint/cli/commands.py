@@ -60,6 +60,12 @@ VERBOSE = Option(
 )
 SHELLS = ("bash", "zsh", "fish", "powershell")
 
+_NOT_COMPARED = (
+    *("reference", "fix", "unsafe_fixes", "diff", "show_fixes", "unfixable", "torch_port"),
+    *("consequences_since", "stdin_filename", "show_files"),
+)
+COMPARE = tuple(option for option in OPTIONS if option.name not in _NOT_COMPARED)
+
 COMMANDS: tuple[Command, ...] = (
     Command(
         "check",
@@ -68,6 +74,22 @@ COMMANDS: tuple[Command, ...] = (
         "PATHS",
         ("files and folders to check (default: this folder)", "要检查的文件和目录（默认当前目录）"),
         OPTIONS,
+    ),
+    Command(
+        "compare",
+        "compare",
+        (
+            "compare a migrated project with its reference: the checklist before precision is tuned",
+            "将迁移后的工程与参考基准对比：精度调优前的检查清单",
+        ),
+        "REFERENCE MIGRATED",
+        (
+            "the project before and after its migration: folders, or entry scripts for a single program",
+            "迁移前、迁移后的工程：目录，或入口脚本（只对比该程序）",
+        ),
+        COMPARE,
+        least=2,
+        most=2,
     ),
     Command(
         "explain",

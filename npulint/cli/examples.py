@@ -1,4 +1,4 @@
-"""``npulint test``: do the examples of checks and readiness items hold?"""
+"""``npulint test``: do the examples of checks and of the items of both lists hold?"""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import msgspec
 from npulint.cli.catalogue import known_options, load_all
 from npulint.cli.host import Host
 from npulint.config import load
-from npulint.findings import Finding, ProgramSummary
+from npulint.findings import Comparison, Finding, ProgramSummary
 from npulint.report.terminal import harmless
 from npulint.texts import count
 
 
 def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang: str) -> int:
     """Run the examples of the files, or of all checks; 1 when one does not hold."""
-    from npulint.catalogue.examples import run_examples, run_item_examples
+    from npulint.catalogue.examples import run_examples, run_item_examples, run_pretuning_examples
     from npulint.catalogue.load import load_files
 
     settings = load([], known_options(options), host.environ)
@@ -27,16 +27,20 @@ def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang
     def programs(files: dict[str, str], target: dict[str, str]) -> list[ProgramSummary]:
         return host.review(files, target, catalogue).programs
 
+    def compare(files: dict[str, str], target: dict[str, str]) -> Comparison | None:
+        return host.review(files, target, catalogue).comparison
+
     def mend(files: dict[str, str], target: dict[str, str], code: str) -> tuple[dict[str, str], list[str]]:
         from npulint.fixing import mended_example
 
         return mended_example(files, target, code, catalogue)
 
     outcomes = run_examples(tested.checks, catalogue.checks, judge, mend) + run_item_examples(tested.items, programs)
+    outcomes += run_pretuning_examples(tested.pretuning, compare)
     wrong = [outcome for outcome in outcomes if not outcome.ok]
     host.write("".join(f"{harmless(line)}\n" for outcome in wrong for line in str(outcome).split("\n")))
-    examples = len({(outcome.name, outcome.example) for outcome in outcomes})
-    failed = len({(outcome.name, outcome.example) for outcome in wrong})
+    examples = len({(outcome.code, outcome.name, outcome.example) for outcome in outcomes})
+    failed = len({(outcome.code, outcome.name, outcome.example) for outcome in wrong})
     lang = settings.language()
     summary = count(lang, "test.failed", examples, failed=failed) if failed else count(lang, "test.held", examples)
     host.write(summary + "\n")

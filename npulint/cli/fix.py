@@ -8,6 +8,7 @@ import msgspec
 
 from npulint.cli.host import Host
 from npulint.cli.outputs import STANDARD_OUTPUT
+from npulint.cli.reference import beside_reference
 from npulint.cli.reporting import fruitless, report, warn_of_nothing
 from npulint.errors import ConfigError
 from npulint.findings import Finding, RunResult
@@ -33,7 +34,8 @@ def fix(settings: Settings, host: Host, lang: str) -> int:
         return _pass_on(mended, settings.stdin, settings, host)
     failed = _write(mended.files, host, settings.language())
     kept = [one for one in mended.files if one.path not in failed]
-    code = report(mended.result, settings, host, msgspec.structs.replace(mended, files=kept))
+    result = beside_reference(mended.result, settings, host)
+    code = report(result, settings, host, msgspec.structs.replace(mended, files=kept))
     return 2 if failed else code
 
 

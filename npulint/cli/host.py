@@ -29,6 +29,18 @@ def _mend(settings: Settings, progress: Progress | None) -> Mended:
     return mend(settings, settings.unsafe_fixes, progress)
 
 
+def _compare(settings: Settings, reference: str, progress: Progress | None) -> RunResult:
+    from npulint.comparing import compare
+
+    return compare(settings, reference, progress)
+
+
+def _beside(result: RunResult, settings: Settings, progress: Progress | None) -> RunResult:
+    from npulint.comparing import beside
+
+    return beside(result, settings, progress)
+
+
 class Host(msgspec.Struct, frozen=True):
     """The streams and functions of one run; tests bring their own."""
 
@@ -40,6 +52,8 @@ class Host(msgspec.Struct, frozen=True):
     facts_of: Callable[[str], Sequence[Fact]]
     review: Callable[[dict[str, str], dict[str, str], Catalogue], RunResult]
     mend: Callable[[Settings, Progress | None], Mended] = _mend
+    compare: Callable[[Settings, str, Progress | None], RunResult] = _compare
+    beside: Callable[[RunResult, Settings, Progress | None], RunResult] = _beside
 
     def watched(self, work: Callable[[Settings, Progress | None], _Done], settings: Settings, lang: str) -> _Done:
         """The result of the work; a person at a terminal sees how far it is."""

@@ -64,3 +64,18 @@ def folder_in_repository(environ: Mapping[str, str]) -> str:
         if folder != ".." and not folder.startswith("../"):
             return "" if folder == "." else folder
     return ""
+
+
+def sources_on_the_web(environ: Mapping[str, str]) -> str:
+    """The address below which the server of the CI shows the working directory at the commit that is checked; empty
+    when no CI says so."""
+    github = [environ.get(f"GITHUB_{name}", "") for name in ("SERVER_URL", "REPOSITORY", "SHA")]
+    gitlab = [environ.get(f"CI_{name}", "") for name in ("PROJECT_URL", "COMMIT_SHA")]
+    if all(github):
+        shown = f"{github[0]}/{github[1]}/blob/{github[2]}"
+    elif all(gitlab):
+        shown = f"{gitlab[0]}/-/blob/{gitlab[1]}"
+    else:
+        return ""
+    folder = folder_in_repository(environ)
+    return f"{shown}/{folder}" if folder else shown

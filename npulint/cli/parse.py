@@ -50,7 +50,9 @@ def parse(command: Command, words: Sequence[str], lang: str) -> tuple[list[str],
         raise ConfigError([_unknown_option(word, command, lang) for word in unknown])
     plain += [*rest, *words[end + 1 :]]
     if len(plain) < command.least:
-        raise ConfigError([say(lang, "missing.argument", word=command.words)])
+        missing = say(lang, "missing.argument", word=" ".join(command.words.split()[len(plain) :]))
+        usage = say(lang, "missing.usage", usage=f"npulint {command.name} {command.words}") if command.least > 1 else ""
+        raise ConfigError([missing + usage])
     if len(plain) > command.most > 0 or (plain and not command.words):
         raise ConfigError([say(lang, "unexpected.argument", word=plain[command.most])])
     return plain, {name: value for name, value in values.items() if value is not None}
@@ -71,7 +73,7 @@ def _parser(command: Command, lang: str) -> _Parser:
         usage=argparse.SUPPRESS,
         formatter_class=_Formatter,
         description=command.help[lang == "zh"],
-        epilog=say(lang, "exit.codes") if command.name == "check" else None,
+        epilog=say(lang, "exit.codes") if command.name in ("check", "compare") else None,
         add_help=False,
         allow_abbrev=False,
     )
@@ -92,7 +94,7 @@ def _parser(command: Command, lang: str) -> _Parser:
 def _help(parser: _Parser, command: Command, lang: str) -> str:
     """argparse knows neither another language nor its colons."""
     words = f"[{command.words}]" if command.words and not command.least else command.words
-    words = f"{words} ..." if words and command.most != 1 else words
+    words = f"{words} ..." if words and not command.most else words
     usage = " ".join(filter(None, ["npulint", command.name, say(lang, "usage.options"), words]))
     return f"{say(lang, 'usage')}{usage}\n\n" + "".join(_headings(parser.format_help().splitlines(), lang))
 

@@ -27,8 +27,11 @@ FROM_THE_ROOT = ("github", "gitlab", "sarif")
 _UNREADABLE = ("missing", "unreadable", "not-a-file")
 
 
-def report(result: RunResult, settings: Settings, host: Host, mended: Mended | None = None) -> int:
-    """All that is said of a result, after what was `mended` if that was asked for; the exit code."""
+def report(
+    result: RunResult, settings: Settings, host: Host, mended: Mended | None = None, *, comparing: bool = False
+) -> int:
+    """All that is said of a result, after what was `mended` if that was asked for; the exit code. `comparing` tells
+    that the run was there for the comparison."""
     for notice in result.notices:
         host.warn(notice)
     if settings.write_baseline or settings.prune_baseline or result.baseline is not None:
@@ -39,7 +42,7 @@ def report(result: RunResult, settings: Settings, host: Host, mended: Mended | N
             return 2 if unreadable(result, settings) else 0
     if not settings.silenced:
         result = msgspec.structs.replace(result, silenced=[])
-    views = Views(settings, host, file_lines(settings), mended)
+    views = Views(settings, host, file_lines(settings), mended, comparing)
     if mended is not None and settings.stdin is not None:  # standard output has the source
         host.warn(render(settings.format, result, views.plain(settings.format)).rstrip("\n"))
     else:
@@ -67,7 +70,8 @@ def fruitless(result: RunResult, settings: Settings) -> bool:
 
 def unreadable(result: RunResult, settings: Settings) -> list[Problem]:
     """The paths that were named and are not there or cannot be opened."""
-    named = {shown(local(path)) for path in settings.paths} if settings.stdin is None else set()
+    paths = [*settings.paths, *([settings.reference] if settings.reference else [])]
+    named = {shown(local(path)) for path in paths} if settings.stdin is None else set()
     return [problem for problem in result.unread if problem.path in named and problem.reason in _UNREADABLE]
 
 
@@ -104,6 +108,7 @@ class Views(msgspec.Struct, frozen=True):
     host: Host
     lines: Lines
     mended: Mended | None = None
+    comparing: bool = False
 
     def plain(self, format_name: str) -> View:
         """For a file."""
@@ -121,6 +126,8 @@ class Views(msgspec.Struct, frozen=True):
             fixes=settings.show_fixes,
             unsafe=settings.unsafe_fixes,
             mended=self.mended,
+            comparing=self.comparing,
+            sources=_sources(format_name, self.host),
         )
 
     def screen(self, format_name: str) -> View:
@@ -131,6 +138,14 @@ class Views(msgspec.Struct, frozen=True):
         color = wants_color(self.settings.color, host.stdout, host.environ)
         links = wants_links(color, host.stdout, host.environ)
         return msgspec.structs.replace(view, color=color, links=links, width=width_of(host.stdout, host.environ))
+
+
+def _sources(format_name: str, host: Host) -> str:
+    if format_name != "markdown":
+        return ""
+    from npulint.cli.outputs import sources_on_the_web
+
+    return sources_on_the_web(host.environ)
 
 
 def _folder(format_name: str, host: Host) -> str:

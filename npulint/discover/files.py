@@ -10,6 +10,7 @@ import msgspec
 
 from npulint.discover.ignore import Chain, Excludes, Git, chain_above, enter, ignored
 from npulint.discover.kinds import (
+    CONFIGURATION,
     CPP_LIMIT,
     JSON_LIMIT,
     PASSING,
@@ -18,6 +19,7 @@ from npulint.discover.kinds import (
     is_mixlist,
     kinds_by_content,
     kinds_of,
+    may_configure,
 )
 from npulint.discover.projects import base_of
 from npulint.discover.regular import read_head
@@ -38,7 +40,8 @@ class DiscoverOptions(msgspec.Struct, frozen=True):
     """How to look. `exclude` replaces the usual exclusions, `extend_exclude` adds to them; both hold
     patterns in .gitignore syntax relative to `base` (default: the working directory). Paths that the
     user names are read although excluded, unless `force_exclude`, which treats them like those of a walk.
-    `max_bytes` bounds a Python file; a notebook may have ten times as many."""
+    `max_bytes` bounds a Python file; a notebook may have ten times as many. With `configurations`, the files below
+    folders that may hold the settings of a program are found as well, except large ones."""
 
     exclude: tuple[str, ...] = EXCLUDED
     extend_exclude: tuple[str, ...] = ()
@@ -46,6 +49,7 @@ class DiscoverOptions(msgspec.Struct, frozen=True):
     force_exclude: bool = False
     max_bytes: int = 2_000_000
     base: str = ""
+    configurations: bool = False
 
 
 class Discovery(msgspec.Struct, frozen=True):
@@ -232,7 +236,7 @@ class _Finder:
                     else:
                         stack.append((location + os.sep, os.path.join(absolute, name), chain))
                     continue
-                kinds = kinds_of(name)
+                kinds = kinds_of(name) or (CONFIGURATION if self._options.configurations and may_configure(name) else ())
                 if kinds:
                     if self._left_out(prefix + name, name, absolute, chain, folder=False):
                         self._excluded += 1
@@ -318,7 +322,9 @@ class _Finder:
             return
         size = status.st_size
         if passing and not _counts(location, kinds[0], size, self._options.max_bytes):
-            return
+            if kinds != ("mixlist",) or not self._options.configurations or size > JSON_LIMIT:
+                return
+            kinds = CONFIGURATION
         limit = _limit(kinds, self._options)
         if size > limit:
             self._problem(location, "too-large", f"{size} > {limit}")
@@ -348,6 +354,8 @@ def _limit(kinds: tuple[str, ...], options: DiscoverOptions) -> int:
 
 def _counts(location: str, kind: str, size: int, most: int, data: bytes | None = None) -> bool:
     """Whether a file of a kind that its name only hints at is one; `data` is what it holds, else it is looked up."""
+    if kind == "configuration":
+        return size <= JSON_LIMIT
     if kind == "mixlist":
         return size <= JSON_LIMIT and is_mixlist(read_head(location, JSON_LIMIT) if data is None else data)
     named = location.endswith((".cu", ".cuh"))

@@ -31,6 +31,7 @@ _SUFFIX = {
     "cc": ("cuda",),
     "cxx": ("cuda",),
 }
+_CONFIGURATIONS = frozenset("yaml yml json toml ini cfg conf gin pbtxt prototxt config".split())
 _REQUIREMENTS = regex(r"requirements?[\w.-]*\.txt", re.IGNORECASE)
 _LIST = regex(rb"(?<!\\)[\"'](?:black|white)-list[\"']\s*:")
 _BASELINE = b'{"version": 1, "findings": ['
@@ -42,7 +43,10 @@ JSON_LIMIT = 256 * 1024
 CPP_LIMIT = 64 * 1024
 """Bytes of a C++ file that are looked at for bindings of CUDA code."""
 
-PASSING = frozenset((("mixlist",), ("cuda",)))
+CONFIGURATION = ("configuration",)
+"""The kinds of a file of settings, of which a comparison reads those that programs name."""
+
+PASSING = frozenset((("mixlist",), ("cuda",), CONFIGURATION))
 """Kinds of files that only some of their name are of: nothing is said about those that cannot be read."""
 
 
@@ -72,6 +76,11 @@ def kinds_of(name: str) -> tuple[str, ...]:
     if name.endswith(".txt"):
         return ("dependency",) if _REQUIREMENTS.fullmatch(name) else ()
     return ("dockerfile",) if name.startswith("Dockerfile") else ()
+
+
+def may_configure(name: str) -> bool:
+    """Whether a file called `name` may hold the settings of a program."""
+    return "." in name and name.rpartition(".")[2].lower() in _CONFIGURATIONS
 
 
 def is_mixlist(data: bytes) -> bool:

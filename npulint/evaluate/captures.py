@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from npulint.facts.model import Fact
@@ -41,8 +41,31 @@ def _value(name: str, fact: Fact) -> Any:
         return _short(fact.name)
     if name == "path":
         return fact.path
+    if name in _COMPOSED:
+        return _COMPOSED[name](fact)
     value = fact.get(name)
     return fact.args.get(name, -1) if value is None and fact.args is not None else value
+
+
+def _subject(fact: Fact) -> str | None:
+    """What a difference is about, with its argument: ``conv2d(filters)``, or ``--lr`` where there is none."""
+    what, argument = fact.get("what"), fact.get("argument")
+    return f"{what}({argument})" if what and argument and argument != "-" else what
+
+
+def _side(fact: Fact, side: str) -> str:
+    """What one side of a difference says and where: ```0.1` (train.py:12)``. A dash where it says nothing; its place is
+    then where it would stand."""
+    value, place = (str(fact.get(one) or "-").replace("`", "'") for one in (side, f"{side}_place"))
+    shown = "–" if value == "-" else f"`{value}`"
+    return shown if place == "-" else f"{shown} ({place})"
+
+
+_COMPOSED: dict[str, Callable[[Fact], str | None]] = {
+    "subject": _subject,
+    "before": lambda fact: _side(fact, "reference"),
+    "after": lambda fact: _side(fact, "migrated"),
+}
 
 
 def _short(name: str) -> str:

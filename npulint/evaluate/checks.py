@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from npulint.assemble.programs import Program
-from npulint.catalogue.check import LEFT, Applies, Catalogue, Check
+from npulint.catalogue.check import COMPARE, LEFT, Applies, Catalogue, Check
 from npulint.evaluate.captures import fill
 from npulint.evaluate.changes import AskedFix, applicability, changes
 from npulint.evaluate.match import Candidates, Question
@@ -26,8 +26,9 @@ class Verdict(msgspec.Struct, frozen=True):
 
 
 def evaluate(catalogue: Catalogue, program: Program, target: dict[str, str], lang: str) -> Verdict:
-    """What the catalogue says of one program. `target` holds declared versions and the SoC family."""
-    ready = _ready(catalogue, program.attrs["framework"])
+    """What the catalogue says of one program. `target` holds declared versions and the SoC family. A program that is a
+    side of a comparison (`npulint.evaluate.pretuning`) is asked the questions of comparisons alone, others never."""
+    ready = _ready(catalogue, program.attrs["framework"], "side" in program.attrs)
     candidates = ready.register.candidates(program)
     found: list[Finding] = []
     spoken: list[Spoken] = []
@@ -76,11 +77,14 @@ class _Asked:
 
 
 class _Ready:
-    """What is asked about programs of one framework, with the questions made ready once for a run."""
+    """What is asked about programs of one framework, alone or `compared`, with the questions made ready once for a
+    run."""
 
-    def __init__(self, catalogue: Catalogue, framework: str) -> None:
-        self.asked = [_Asked(check) for check in catalogue.checks if _of(check.applies, framework)]
-        self.items = [AskedItem(item) for item in catalogue.items if _of(item.applies, framework)]
+    def __init__(self, catalogue: Catalogue, framework: str, compared: bool) -> None:
+        checks = [check for check in catalogue.checks if (check.family == COMPARE) == compared]
+        items = catalogue.pretuning if compared else catalogue.items
+        self.asked = [_Asked(check) for check in checks if _of(check.applies, framework)]
+        self.items = [AskedItem(item) for item in items if _of(item.applies, framework)]
         of_checks = [question for asked in self.asked for question in asked.questions()]
         self.register = Register(of_checks + [question for item in self.items for question in item.questions()])
         self._by_source: dict[Question, list[int]] = {}
@@ -98,17 +102,17 @@ def _of(rule: Applies, framework: str) -> bool:
     return not rule.frameworks or framework in rule.frameworks
 
 
-_LATEST: list[tuple[Catalogue, dict[str, _Ready]]] = []
+_LATEST: list[tuple[Catalogue, dict[tuple[str, bool], _Ready]]] = []
 
 
-def _ready(catalogue: Catalogue, framework: str) -> _Ready:
+def _ready(catalogue: Catalogue, framework: str, compared: bool) -> _Ready:
     """The questions of the latest catalogue; that of another run is dropped."""
     if not _LATEST or _LATEST[0][0] is not catalogue:
         _LATEST[:] = [(catalogue, {})]
-    by_framework = _LATEST[0][1]
-    if framework not in by_framework:
-        by_framework[framework] = _Ready(catalogue, framework)
-    return by_framework[framework]
+    known, kind = _LATEST[0][1], (framework, compared)
+    if kind not in known:
+        known[kind] = _Ready(catalogue, framework, compared)
+    return known[kind]
 
 
 def applies(rule: Applies, program: Program, target: dict[str, str]) -> bool:

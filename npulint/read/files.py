@@ -29,8 +29,9 @@ def load(file: SourceFile, given: bytes | None = None) -> Loaded:
     return Loaded(file, problem=data) if isinstance(data, Problem) else Loaded(file, data)
 
 
-def read(loaded: Loaded) -> FileFacts:
-    """The facts of a loaded file; never raises for what is in it."""
+def read(loaded: Loaded, whole: bool = False) -> FileFacts:
+    """The facts of a loaded file; never raises for what is in it. `whole`: also of functions that concern no
+    framework."""
     file = loaded.file
     if loaded.problem is not None:
         return FileFacts(file.path, file.kind, problems=[loaded.problem])
@@ -41,16 +42,19 @@ def read(loaded: Loaded) -> FileFacts:
     if isinstance(source, Problem):
         return FileFacts(file.path, file.kind, problems=[source])
     reader = _READERS.get(file.kind)
-    facts = reader(source, file.path) if reader else FileFacts(file.path, file.kind)
+    if whole and python:
+        facts = _python(source, file.path, whole)
+    else:
+        facts = reader(source, file.path) if reader else FileFacts(file.path, file.kind)
     noted = comments(source.text, python) if file.kind in ("python", "shell", "dockerfile", "dependency") else []
     doubts = source.problems if python else ()  # only Python minds in which encoding a comment is
     return msgspec.structs.replace(facts, comments=noted, problems=[*doubts, *facts.problems])
 
 
-def _python(source: Source, path: str) -> FileFacts:
+def _python(source: Source, path: str, whole: bool = False) -> FileFacts:
     from npulint.read.python import read_python
 
-    code, problems = read_python(source.text, path)
+    code, problems = read_python(source.text, path, whole)
     if any(p.fatal for p in problems):
         return FileFacts(path, "python", problems=problems)
     return FileFacts(path, "python", code, problems=problems)
@@ -87,6 +91,12 @@ def _dependency(source: Source, path: str) -> FileFacts:
     return FileFacts(path, "dependency", facts=read_dependency(source.text, path))
 
 
+def _configuration(source: Source, path: str) -> FileFacts:
+    from npulint.read.configuration import read_configuration
+
+    return read_configuration(source, path)
+
+
 def _cuda(data: bytes, path: str) -> FileFacts:
     """Comments in C++ may be in any encoding, and what is no text has no kernels: neither is a problem."""
     from npulint.read.cuda import read_cuda
@@ -102,4 +112,5 @@ _READERS: dict[str, Callable[[Source, str], FileFacts]] = {
     "mixlist": _mixlist,
     "dependency": _dependency,
     "dockerfile": _dependency,
+    "configuration": _configuration,
 }

@@ -30,6 +30,7 @@ def render(result: RunResult, view: View) -> str:
         "findings": [finding_record(finding) for finding in findings],
         "unread": unread_records(result),
         **mended_records(view),
+        **compared_record(result),
     }
     return msgspec.json.format(msgspec.json.encode(encodable(document)), indent=2).decode() + "\n"
 
@@ -73,6 +74,15 @@ def mended_records(view: View) -> dict[str, list[dict[str, Any]]]:
         "fixed": fixed,
         "refused": [{**_named(one), "reason": why(one.reason, view.lang)} for one in view.mended.refused],
     }
+
+
+def compared_record(result: RunResult, *, rows: bool = True) -> dict[str, Any]:
+    """The comparison with a reference; empty for runs without one."""
+    if result.comparison is None:
+        return {}
+    from npulint.report.compared.record import comparison_record
+
+    return {"comparison": comparison_record(result.comparison, rows=rows)}
 
 
 def _named(one: Fixed | Refusal) -> dict[str, Any]:

@@ -1,10 +1,10 @@
 """JSON lines: a report that can be read while it is written, and searched line by line.
 
 Every line is one object and says by its first key, `kind`, what it is. First come the findings in their order
-(``finding``, otherwise with the keys of the JSON report), then the programs (``program``), the files that were not
-read (``unread``) and, after --fix, what was mended (``fixed``) and what could not be (``refused``), and last, exactly
-once, the ``summary`` with version, tool, target and counts: without it the report is not complete. Lines end in a
-single line feed; no text holds one.
+(``finding``, otherwise with the keys of the JSON report), then the programs (``program``), the files that were not read
+(``unread``), after --fix what was mended (``fixed``) and what could not be (``refused``), of a comparison its programs
+(``comparison``) and items (``compared``), and last, exactly once, the ``summary`` with version, tool, target and
+counts: without it the report is not complete. Lines end in a single line feed; no text holds one.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ def render(result: RunResult, view: View) -> str:
         *_of_kind("program", map(program_record, result.programs)),
         *_of_kind("unread", unread_records(result)),
         *(row for kind, records in mended_records(view).items() for row in _of_kind(kind, records)),
+        *_compared(result),
         *_of_kind("summary", [_closing(result, summary_record(result, findings, view))]),
     ]
     return b"".join(msgspec.json.encode(encodable(row)) + b"\n" for row in rows).decode()
@@ -43,6 +44,14 @@ def render(result: RunResult, view: View) -> str:
 
 def _of_kind(kind: str, records: Iterable[dict[str, Any]]) -> Iterable[dict[str, Any]]:
     return ({"kind": kind, **record} for record in records)
+
+
+def _compared(result: RunResult) -> Iterable[dict[str, Any]]:
+    if result.comparison is None:
+        return ()
+    from npulint.report.compared.record import lines
+
+    return ({"kind": kind, **record} for kind, record in lines(result.comparison))
 
 
 def _closing(result: RunResult, counts: dict[str, Any]) -> dict[str, Any]:

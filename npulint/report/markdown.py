@@ -27,13 +27,16 @@ def render(result: RunResult, view: View) -> str:
     plain = msgspec.structs.replace(view, color=False)
     room = view.limit or LIMIT
     blocks = [
-        f"# {say(view.lang, 'markdown.title')}",
+        f"# {say(view.lang, 'compare.title.report' if view.comparing else 'markdown.title')}",
         "\n\n".join(prose(line) for line in closing(result, plain) if line),
     ]
     room -= sum(map(_size, blocks)) + _RESERVE
-    parts = [_programs(result, view.lang, room * 2 // 5), _mending(findings, view.lang, room // 5)]
+    compared = _compared(result, plain, room * 2 // 5)
+    room -= _size(compared)
+    programs = "" if view.comparing else _programs(result, view.lang, room * 2 // 5)
+    parts = [programs, _mending(findings, view.lang, room // 5)]
     room -= sum(map(_size, parts))
-    blocks += [*parts, _findings(findings, view.lang, room)]
+    blocks += [compared, *parts, _findings(findings, view.lang, room)]
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
@@ -50,6 +53,14 @@ def _fitting(rows: Iterable[str], room: int) -> list[str]:
             break
         fitting.append(row)
     return fitting
+
+
+def _compared(result: RunResult, view: View, room: int) -> str:
+    if result.comparison is None:
+        return ""
+    from npulint.report.compared.markdown import section
+
+    return section(result.comparison, view, room)
 
 
 def _programs(result: RunResult, lang: str, room: int) -> str:

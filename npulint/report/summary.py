@@ -47,12 +47,21 @@ def closing(result: RunResult, view: View, mark: str = "") -> list[str]:
     paint = Paint(view.color)
     asides = _asides(result, len(result.findings) - len(findings), view)
     text = say(view.lang, "list.clause").join([_headline(result, findings, view), *asides])
-    good = not findings and not result.unread and bool(result.summary.read)
+    good = not findings and not result.unread and bool(result.summary.read) and _consistent(result, view)
     lines = [*_mended(result, view), paint("green" if good else "bold", text), *_fixable(result, view, mark)]
     lines += [paint("yellow", line) for line in _unread(result.unread, view.lang)]
     if view.statistics:
         lines += statistics(result, findings, view.lang)
     return lines
+
+
+def _consistent(result: RunResult, view: View) -> bool:
+    """Whether a comparison, if that was asked for, has nothing to complain about."""
+    if not view.comparing or result.comparison is None:
+        return True
+    from npulint.report.compared.rows import consistent
+
+    return consistent(result.comparison)
 
 
 def fixability(finding: Finding) -> str:
@@ -102,6 +111,10 @@ def _headline(result: RunResult, findings: Sequence[Finding], view: View) -> str
         return text + count(view.lang, "in.files", max(summary.files, bad), bad=bad)
     if not summary.read:
         return say(view.lang, "nothing")
+    if view.comparing and result.comparison is not None:
+        from npulint.report.compared.rows import headline
+
+        return headline(result.comparison, summary.read, view.lang)
     if result.unread:
         return count(view.lang, "clean.read", summary.read)
     if summary.known:

@@ -26,13 +26,24 @@ def render(result: RunResult, view: View) -> str:
     findings, and what can be done about them."""
     findings = visible(result, view)
     writer = _Writer(view)
-    blocks = [writer.finding(finding) for finding in findings]
-    blocks += [] if view.change else [writer.programs(result), *readiness(result, view)]
+    compared = _compared(result, view)
+    blocks = [*(compared if view.comparing else ()), *(writer.finding(finding) for finding in findings)]
+    if not view.comparing:
+        blocks += [] if view.change else [writer.programs(result), *readiness(result, view)]
+        blocks += compared
     blocks += [
         writer.first(result, findings),
         [*closing(result, view, f"{_MARK} "), *writer.hint(findings)],
     ]
     return "\n".join("".join(f"{line}\n" for line in block) for block in blocks if block)
+
+
+def _compared(result: RunResult, view: View) -> list[list[str]]:
+    if result.comparison is None:
+        return []
+    from npulint.report.compared.text import blocks  # most runs have no reference
+
+    return blocks(result.comparison, view)
 
 
 def _arrow(frames: Frames, arrow: str, path: str, span: Span) -> str:

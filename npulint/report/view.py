@@ -46,7 +46,8 @@ class View(msgspec.Struct, frozen=True):
     report may take, 0 for as many as its format allows. `change` tells that the run judges a change, not a project.
     `fixes` shows the edits that mend each finding; `unsafe` counts those that may change results among what --fix
     mends. `mended` is what was fixed before this state was judged, None where nothing was to be; `dry` tells that it
-    was not written."""
+    was not written. `comparing` tells that the run was there to compare two projects, not to judge one. `sources` is
+    the address below which a repository shows the folder of the run, empty where nothing tells it."""
 
     lang: str = "en"
     shown_from: str = "note"
@@ -65,6 +66,8 @@ class View(msgspec.Struct, frozen=True):
     unsafe: bool = False
     mended: Mended | None = None
     dry: bool = False
+    comparing: bool = False
+    sources: str = ""
 
 
 class _Format(Protocol):

@@ -333,6 +333,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "unexpected.argument": ("unexpected argument `{word}`", "多余的参数 `{word}`"),
     "version.help": ("`npulint --version` tells the version.", "`npulint --version` 显示版本。"),
     "missing.argument": ("{word} is missing", "缺少 {word}"),
+    "missing.usage": ("; usage: {usage}", "；用法：{usage}"),
     "interrupted": ("interrupted", "已中断"),
     "progress": ("npulint: {done} of {total} files", "npulint：已处理 {done}/{total} 个文件"),
     "internal": (
@@ -362,7 +363,7 @@ TEXTS: dict[str, tuple[str, str]] = {
 }
 
 
-FAMILIES: tuple[str, ...] = ("baseline", "fix", "fixes", "github", "html", "init", "server", "settings")
+FAMILIES: tuple[str, ...] = ("baseline", "compare", "fix", "fixes", "github", "html", "init", "server", "settings")
 """The first words of keys whose sentences are in a module of their own below this package: read when one is said."""
 
 

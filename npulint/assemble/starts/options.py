@@ -13,7 +13,7 @@ from npulint.facts.values import NO, YES, Known, merge
 from npulint.later import regex
 
 # Names that hold parsed options by custom; anything else must come from parse_args() or FLAGS itself.
-_HOLDERS = regex(r"(?:^|\.)(?:FLAGS|flags|args|arg|opts?|hparams|hps|params|cfg|config|conf|options|parsed|argv|a)$")
+HOLDERS = regex(r"(?:^|\.)(?:FLAGS|flags|args|arg|opts?|hparams|hps|params|cfg|config|conf|options|parsed|argv|a)$")
 
 
 _MOST = 4  # definitions of one option that are looked at
@@ -63,7 +63,7 @@ class Options:
         own passes it, what others pass to the project's other scripts: they show how such a script is started."""
         own = [
             launch.options[flag]
-            for option in self._near(name, module)
+            for option in self.near(name, module)
             for launch in self.passed.starts(option.module.path, module.path)
             for flag in option.flags
             if flag in launch.options
@@ -127,15 +127,15 @@ class Options:
         """The value of ``FLAGS.x``, ``args.x`` and the like in `module`, or None when it is no option. It counts as
         exact: it is what runs unless somebody says otherwise."""
         holder, _, name = dotted.rpartition(".")
-        if name not in self.table or not holder or not _HOLDERS.search(holder) or name in self._busy:
+        if name not in self.table or not holder or not HOLDERS.search(holder) or name in self._busy:
             return None
         self._busy.add(name)
-        parts = [part for option in self._near(name, module)[:_MOST] for part in self._values(option, module, flow)]
+        parts = [part for option in self.near(name, module)[:_MOST] for part in self._values(option, module, flow)]
         self._busy.discard(name)
         merged = merge(parts)
         return Known(merged.values, merged.exact, name)
 
-    def _near(self, name: str, module: Module) -> list[Option]:
+    def near(self, name: str, module: Module) -> list[Option]:
         """The options of that name that `module` may mean: its own, else those that a script brings along with it."""
         options = self.table.get(name, [])
         if len(options) == 1:
@@ -156,7 +156,7 @@ class Options:
             left_out = left_out or flag is None or not launch.sure
             if flag is not None:
                 text = launch.options[flag]
-                parts[flag, text] = _given(option, launch, flag, text)
+                parts[flag, text] = given(option, launch, flag, text)
         found = list(parts.values())
         if left_out:
             default = flow.known(option.module, option.value, option.call.block, option.call.line, 2)
@@ -164,8 +164,9 @@ class Options:
         return found
 
 
-def _given(option: Option, launch: Launch, flag: str, text: str | None) -> Known:
-    """What a boolean option of absl takes is only what an equals sign binds to it."""
+def given(option: Option, launch: Launch, flag: str, text: str | None) -> Known:
+    """The value that an option has in a start that passes `text` by the name `flag`. What a boolean option of absl takes
+    is only what an equals sign binds to it."""
     if option.kind != "flag":
         return converted(text, option.kind)
     if flag != option.name:

@@ -75,6 +75,7 @@ KINDS: Kinds = {
             "project_npu": FLAG,
             "own_npu": FLAG,
             "entry": FLAG,
+            "side": words("reference migrated"),
             "ranks": words("many one unknown"),
             "patched": FLAG,
             "precision": words("none mixed fp16 bf16 fp32 origin unknown default"),

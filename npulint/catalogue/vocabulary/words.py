@@ -14,10 +14,12 @@ PURPOSE: Values = frozenset(("train", "evaluate", "export", "data", "unknown"))
 
 class Kind(msgspec.Struct, frozen=True):
     """One kind of fact. `attributes` maps each attribute to the words that it may hold (none: any value);
-    `arguments` tells whether facts of this kind are calls, so that `args` may be asked."""
+    `arguments` tells whether facts of this kind are calls, so that `args` may be asked. `names` are those that its
+    facts can have (none: any)."""
 
     attributes: dict[str, Values]
     arguments: bool = False
+    names: Values = ANY
 
 
 Kinds = dict[str, Kind]

@@ -75,7 +75,13 @@ def _of_option(option: Option) -> Value:
 def _of_words(metavar: str) -> Value:
     if not metavar:
         return Value()
-    known = {"CHECKS": "checks", "CODE|NAME": "check", "DIR": "folder", "PATTERNS": "file"}
+    known = {
+        "CHECKS": "checks",
+        "CODE|NAME": "check",
+        "DIR": "folder",
+        "PATTERNS": "file",
+        "REFERENCE MIGRATED": "file",
+    }
     if metavar == "SHELL":
         return Value("words", SHELLS)
     return Value(known.get(metavar) or ("file" if metavar.rstrip("S") in ("FILE", "PATH") else "any"))

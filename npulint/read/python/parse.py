@@ -27,8 +27,9 @@ _PYTHON2_HERE = regex(
 )
 
 
-def read_python(text: str, path: str) -> tuple[Code, list[Problem]]:
-    """Parse `text` and return its syntax facts; on failure an empty `Code` and one fatal `Problem`."""
+def read_python(text: str, path: str, whole: bool = False) -> tuple[Code, list[Problem]]:
+    """Parse `text` and return its syntax facts; on failure an empty `Code` and one fatal `Problem`. Unless the `whole`
+    is wanted, the functions of a source that names no framework are left out."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -40,7 +41,7 @@ def read_python(text: str, path: str) -> tuple[Code, list[Problem]]:
         return Code(), [Problem(path, "too-deep")]
     except ValueError as error:  # NUL characters, lone surrogates, endless numbers
         return Code(), [Problem(path, "syntax-error", str(error))]
-    light = not is_relevant(text)
+    light = not whole and not is_relevant(text)
     code = read_lightly(text, tree) if light else Walker(text).walk(tree)
     return msgspec.structs.replace(code, devices="cuda" in text or "npu" in text, light=light), []
 

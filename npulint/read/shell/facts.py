@@ -23,6 +23,7 @@ _READS = frozenset(("read", "mapfile", "readarray", "let", "unset", "getopts"))
 _SILENT = IDLE | _READS | {"for", "select", "[["}  # commands that give no facts
 _NESTING = 8  # levels of command substitution that are looked into
 _PACKAGES = 200  # of one pip command
+_WORDS = 100  # of one started script, beside its options
 _LINE = 400  # characters of a command kept for checks
 # Most substitutions only cut a figure out of a log; those that start something hold one of these.
 _TELLING = regex(r"python|nvidia|nvprof|nsys|nvcc|smi|mpi|run|pip|export|\bsh\b|\.sh")
@@ -45,13 +46,14 @@ def read_shell(text: str, path: str, via: str = "shell") -> list[Fact]:
     """The facts of a shell script, in text order.
 
     ``environment`` (attrs: value or None when computed, via, guarded, default, used), ``launch`` (name: the
-    script as written; attrs: script, path, folder, interpreter, options, defaults, apart, flags, places, module,
+    script as written; attrs: script, path, folder, interpreter, options, defaults, apart, flags, places, words, module,
     launcher, launcher_options, guarded, loop, rounds, sourced), ``command`` (name: the program; attrs: line, guarded,
     loop), ``dependency`` for what pip installs and ``shell_problem`` (spaced-assignment, not-exported; attrs: variable,
     value).
     `options` are the values by name (None when computed), `places` says where they stand, `apart` and `flags` how they
-    are written (see `npulint.read.shell.programs.Options`). `path` is that of the other script, `folder` where this one
-    is when it starts it (``*`` for what is computed, empty where it was started itself).
+    are written (see `npulint.read.shell.programs.Options`), `words` are what is no option, each with its place. `path`
+    is that of the other script, `folder` where this one is when it starts it (``*`` for what is computed, empty where
+    it was started itself).
     `rounds` counts those of the outermost loop around a launch (0: not known).
     `default` and `defaults` say that the caller of the script may choose another value, `used` that the script
     itself reads the variable. `via` marks the facts of other kinds of files that hold shell commands.
@@ -268,6 +270,7 @@ class _Reader:
             apart=given.apart,
             flags=given.flags,
             places=self._places(given),
+            words=self._words(given),
             module=launch.module,
             launcher=launch.launcher,
             launcher_options=launch.launcher_options,
@@ -285,6 +288,14 @@ class _Reader:
             found[name] = [span.line, span.column, span.end_line, span.end_column]
         return found
 
+    def _words(self, given: Options) -> list[list[str | int | None]]:
+        """The words that are no options: each with its line, its column and those of its end."""
+        found: list[list[str | int | None]] = []
+        for field in given.others[:_WORDS]:
+            span = self._lines.span(field.word.start, field.word.end)
+            found.append([field.known, span.line, span.column, span.end_line, span.end_column])
+        return found
+
     def _inline(self, text: str, word: Word, command: Command) -> None:
         """``bash -c "…"``: the facts of the text, all at the place of the word."""
         if HOLE in text or self._level >= _NESTING:
@@ -294,7 +305,7 @@ class _Reader:
         for fact in inner:
             if fact.kind == "launch":
                 folder = posixpath.join(self._variables.folder(command, word.start), fact.attrs["folder"])
-                fact.attrs.update(places={}, folder=folder)
+                fact.attrs.update(places={}, words=[], folder=folder)
             self._facts.append(Fact(fact.kind, fact.name, self._path, span, fact.attrs))
 
     def _packages(self, fields: list[Field], command: Command) -> None:

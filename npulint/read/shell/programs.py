@@ -72,13 +72,15 @@ def started(fields: list[Field]) -> Started:
 class Options(msgspec.Struct, frozen=True):
     """Options by name (dashes in front dropped, inner ones ``_``): the value, None when unknown, ``true`` for a
     flag without one. `defaults` names those whose value is only a default, `apart` those whose value is a word of
-    its own, `flags` those without a value; `words` holds the first and the last word of each."""
+    its own, `flags` those without a value; `words` holds the first and the last word of each. `others` are the fields
+    that belong to none."""
 
     values: dict[str, str | None]
     defaults: list[str]
     apart: list[str]
     flags: list[str]
     words: dict[str, tuple[Word, Word]]
+    others: list[Field] = []
 
 
 def options(fields: list[Field]) -> Options:
@@ -91,6 +93,7 @@ def options(fields: list[Field]) -> Options:
         name, equals, value = field.text.partition("=")
         key = name.lstrip("-").replace("-", "_")
         if not name.startswith("-") or not key or HOLE in name or _NEGATIVE.match(name):
+            found.others.append(field)
             continue
         if equals:
             found.values[key] = None if HOLE in value else value

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from npulint import __version__
 from npulint.findings import RunResult
 from npulint.report.html.assets import asset, icon, policy
@@ -22,18 +24,21 @@ _LANGUAGES = {"en": "en", "zh": "zh-CN"}
 def render(result: RunResult, view: View) -> str:
     """The whole page. It can be read without scripts, asks for nothing from anywhere, and tells no time."""
     page = Page(result, view)
-    answer = verdict(page)
+    top = _top(page)
+    comparing = view.comparing and result.comparison is not None
     parts = [
+        ("compared", _compared(page) if comparing else ""),
         ("first", first(page)),
-        ("overview", overview(page)),
-        ("programs", programs(page)),
+        ("overview", overview(page) if page.shown or not comparing else ""),
+        ("programs", "" if comparing else programs(page)),
+        ("compared", "" if comparing else _compared(page)),
         ("findings", findings(page)),
         ("fixed", mended(page)),
         ("silenced", silenced(page)),
         ("unread", unread(page)),
         ("run", run(page)),
     ]
-    lang, title = page.lang, say(page.lang, "html.title")
+    lang, title = page.lang, say(page.lang, "compare.title.report" if comparing else "html.title")
     links = "".join(
         f'<li><a href="#{name}">{say(lang, f"html.section.{name}")}</a></li>' for name, body in parts if body
     )
@@ -48,8 +53,8 @@ def render(result: RunResult, view: View) -> str:
 <meta name="color-scheme" content="light dark">
 <meta name="referrer" content="no-referrer">
 <meta name="generator" content="npulint {__version__}">
-<title>{say(lang, f"html.verdict.{answer.word}")} · {title}</title>
-<link rel="icon" href="{icon(answer.word)}">
+<title>{top.heading} · {title}</title>
+<link rel="icon" href="{icon(top.tone)}">
 <style>{style}</style>
 </head>
 <body>
@@ -61,7 +66,7 @@ def render(result: RunResult, view: View) -> str:
 </div></header>
 <nav aria-label="{say(lang, "html.sections")}"><ul>{links}</ul></nav>
 <main>
-{banner(page, answer)}
+{top.banner}
 {main}
 </main>
 <footer>npulint {__version__}</footer>
@@ -69,3 +74,31 @@ def render(result: RunResult, view: View) -> str:
 </body>
 </html>
 """
+
+
+class _Top(msgspec.Struct, frozen=True):
+    """What stands above everything: the answer in words, its tone, and the banner."""
+
+    heading: str
+    tone: str
+    banner: str
+
+
+def _top(page: Page) -> _Top:
+    comparison = page.result.comparison
+    if page.view.comparing and comparison is not None:
+        from npulint.report.html import compared_verdict
+
+        told = compared_verdict.verdict(page, comparison)
+        heading = say(page.lang, f"compare.verdict.{told.word}")
+        return _Top(heading, told.tone, compared_verdict.banner(page, told))
+    answer = verdict(page)
+    return _Top(say(page.lang, f"html.verdict.{answer.word}"), answer.word, banner(page, answer))
+
+
+def _compared(page: Page) -> str:
+    if page.result.comparison is None:
+        return ""
+    from npulint.report.html.compared import compared  # most runs have no reference
+
+    return compared(page)

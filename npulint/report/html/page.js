@@ -16,6 +16,7 @@
     for (const one of folded) one.open = false;
     folded = [];
   });
+  sides($('#sides'));
   if (!form || !groups) return;
 
   const boxOf = (el) => ({
@@ -228,6 +229,61 @@
     event.preventDefault();
     form.q.focus();
   });
+
+  // The comparison has a filter of its own: rows by their answer and their text.
+  function sides(filter) {
+    const opened = () => {
+      const item = location.hash.startsWith('#item-') && document.getElementById(location.hash.slice(1));
+      if (item && item.tagName === 'DETAILS') item.open = true;
+    };
+    addEventListener('hashchange', opened);
+    opened();
+    if (!filter) return;
+    const items = all('.item').map((el) => ({ el, rows: all('tr[data-a]', el), equal: $('.equal', el), said: '' }));
+    const total = items.reduce((n, item) => n + item.rows.length, 0);
+    for (const item of items) {
+      const head = $('.title', item.el).textContent.toLowerCase();
+      item.said = `${item.el.textContent.toLowerCase()}`;
+      item.rows = item.rows.map((el) => ({ el, answer: el.dataset.a, text: `${head} ${el.textContent.toLowerCase()}` }));
+    }
+    const filtered = () => {
+      const words = filter.q.value.toLowerCase().split(/\s+/).filter(Boolean);
+      const answers = new Set(all('input[name="answer"]:checked', filter).map((input) => input.value));
+      let shown = 0;
+      let left = 0;
+      for (const item of items) {
+        let inside = 0;
+        for (const row of item.rows) {
+          const show = answers.has(row.answer) && words.every((word) => row.text.includes(word));
+          row.el.hidden = !show;
+          if (show) inside += 1;
+        }
+        for (const table of all('table', item.el)) table.hidden = !$('tr[data-a]:not([hidden])', table);
+        if (item.equal) {
+          item.equal.hidden = !$('tr[data-a]:not([hidden])', item.equal);
+          if (words.length && !item.equal.hidden) item.equal.open = true;
+        }
+        const bare = answers.has(item.el.dataset.a) && words.every((word) => item.said.includes(word));
+        item.el.hidden = !(inside || (!item.rows.length && bare));
+        if (words.length && inside && item.el.tagName === 'DETAILS') item.el.open = true;
+        shown += inside;
+        left += !item.el.hidden;
+      }
+      filter.shown.textContent = filter.shown.dataset.text.replace('{shown}', shown).replace('{all}', total);
+      $('.no-rows').hidden = left > 0;
+    };
+    filter.addEventListener('input', filtered);
+    filter.addEventListener('reset', () => setTimeout(filtered));
+    filter.addEventListener('submit', (event) => event.preventDefault());
+    addEventListener('hashchange', () => {
+      const item = items.find((one) => `#${one.el.id}` === location.hash);
+      if (item && item.el.hidden) {
+        filter.reset();
+        setTimeout(() => item.el.scrollIntoView());
+      }
+    });
+    filter.hidden = false;
+  }
 
   form.hidden = false;
   apply();

@@ -50,8 +50,12 @@ class Page:
     def link(self, evidence: Evidence) -> str:
         """The place of some evidence, leading to the finding there if it is on the page."""
         text = f'<span class="path">{self.place(evidence.path, evidence.span.line)}</span>'
+        return self.link_as(evidence, text)
+
+    def link_as(self, evidence: Evidence, label: str) -> str:
+        """Markup that leads to the finding at the place of some evidence, if that is on the page."""
         target = self._at.get((evidence.code, evidence.path, evidence.span))
-        return text if target is None else f'<a href="#{target}">{text}</a>'
+        return label if target is None else f'<a href="#{target}">{label}</a>'
 
     def finding(self, one: Finding) -> str:
         """A link to the card of a finding."""
@@ -82,6 +86,10 @@ def _paths(result: RunResult, mended: Mended | None) -> set[str]:
         found.add(program.entry)
         found |= {item.evidence.path for item in program.checklist if item.evidence is not None}
         found |= {failure.path for item in program.checklist for failure in item.failures}
+    if result.comparison is not None:
+        from npulint.report.compared.rows import paths
+
+        found |= paths(result.comparison)
     if mended is not None:
         found |= {one.path for one in mended.fixed} | {one.path for one in mended.refused}
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 import msgspec
 
@@ -60,14 +61,19 @@ def verdict(page: Page) -> Verdict:
 def banner(page: Page, answer: Verdict) -> str:
     """The verdict, the reasons for it, and the figures of the run."""
     word = answer.word
-    sentences = "".join(f"<p>{words(sentence)}</p>" for sentence in _sentences(page, answer))
+    return drawn(word, say(page.lang, f"html.verdict.{word}"), _sentences(page, answer), _tiles(page, answer))
+
+
+def drawn(tone: str, heading: str, reasons: Sequence[str], tiles: str) -> str:
+    """A banner in a tone, which is the word of a verdict."""
+    sentences = "".join(f"<p>{words(sentence)}</p>" for sentence in reasons)
     sign = (
-        f'<svg class="sign" viewBox="0 0 24 24" aria-hidden="true"><circle cx="12" cy="12" r="11"/>{_SIGNS[word]}</svg>'
+        f'<svg class="sign" viewBox="0 0 24 24" aria-hidden="true"><circle cx="12" cy="12" r="11"/>{_SIGNS[tone]}</svg>'
     )
     return (
-        f'<section class="verdict {word}" id="verdict" aria-labelledby="verdict-word">\n{sign}\n'
-        f'<div class="answer"><h2 id="verdict-word">{say(page.lang, f"html.verdict.{word}")}</h2>\n{sentences}</div>\n'
-        f'<ul class="tiles">{_tiles(page, answer)}</ul>\n</section>'
+        f'<section class="verdict {tone}" id="verdict" aria-labelledby="verdict-word">\n{sign}\n'
+        f'<div class="answer"><h2 id="verdict-word">{heading}</h2>\n{sentences}</div>\n'
+        f'<ul class="tiles">{tiles}</ul>\n</section>'
     )
 
 

@@ -2,7 +2,8 @@
 
 Silenced findings are in it with their `suppressions`, after the others. GitHub shows those as open alerts unless they
 are dismissed by the action ``advanced-security/dismiss-alerts`` or taken out before the upload; other readers hide
-them. Files that were not read are notifications of the invocation. The counts of the run are in its property bag.
+them. Files that were not read are notifications of the invocation. The counts of the run and the items of a comparison
+are in its property bag; findings of a comparison have the other side among their related locations.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from npulint import __version__
 from npulint.facts.model import Problem
 from npulint.findings import Finding, RunResult, Silenced
 from npulint.later import regex
-from npulint.report.json import encodable, mended_records, summary_record
+from npulint.report.json import compared_record, encodable, mended_records, summary_record
 from npulint.report.sarif.places import ROOT, artifact, region
 from npulint.report.sarif.results import Writer
 from npulint.report.sarif.rules import rules
@@ -41,7 +42,7 @@ def render(result: RunResult, view: View) -> str:
 
 
 def _run(result: RunResult, view: View) -> dict[str, Any]:
-    shown = visible(result, view)
+    shown = _with_other_sides(visible(result, view), result)
     entries: list[_Entry] = [(finding, None) for finding in shown]
     entries += [(one.finding, one) for one in visible_silenced(result, view)]
     kept = most_important(entries, MOST_RESULTS)
@@ -55,8 +56,21 @@ def _run(result: RunResult, view: View) -> dict[str, Any]:
         "originalUriBaseIds": {ROOT: {"description": {"text": say(view.lang, "sarif.root")}}},
         "invocations": [_invocation(result, len(entries) - len(kept), view)],
         "results": [writer.result(finding, silenced) for finding, silenced in kept],
-        "properties": {"summary": summary_record(result, shown, view), "target": result.target, **mended_records(view)},
+        "properties": {
+            "summary": summary_record(result, shown, view),
+            "target": result.target,
+            **mended_records(view),
+            **compared_record(result, rows=False),
+        },
     }
+
+
+def _with_other_sides(findings: list[Finding], result: RunResult) -> list[Finding]:
+    if result.comparison is None:
+        return findings
+    from npulint.report.compared.rows import with_other_sides
+
+    return with_other_sides(findings, result.comparison)
 
 
 def most_important(entries: Sequence[_Entry], limit: int) -> Sequence[_Entry]:

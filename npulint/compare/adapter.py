@@ -1,0 +1,77 @@
+"""What both programs set of the NPU adapter: its options that decide numbers, and its lists of operators."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from npulint.assemble.programs import Program
+from npulint.compare.difference import Difference, Mark
+from npulint.data.recipe import setting_parts
+from npulint.facts.model import Fact
+from npulint.facts.values import Known
+
+_LIST = "mixlist_entry"
+
+
+def of_adapter(reference: Program, migrated: Program) -> Iterator[Difference]:
+    """The differences between the settings of two programs. What a reference that does not use the NPU lacks is the
+    migration itself."""
+    ported = reference.attrs["npu"] == "yes"
+    yield from _settings(reference, migrated, ported)
+    if ported:
+        yield from _lists(reference, migrated)
+
+
+def _settings(reference: Program, migrated: Program, ported: bool) -> Iterator[Difference]:
+    parts = setting_parts()
+    first, second = (_by_name(program, parts) for program in (reference, migrated))
+    for name in dict.fromkeys((*first, *second)):
+        one, other = first.get(name), second.get(name)
+        left, right = _value(one), _value(other)
+        if one is not None and other is not None:
+            if left is not None and right is not None:
+                change = "none" if left == right else "changed"
+                yield Difference(parts[name], change, name, "", _mark(one, left), _mark(other, right))
+        elif other is None and one is not None:
+            yield Difference(parts[name], "removed", name, "", _mark(one, left))
+        elif other is not None and ported:
+            yield Difference(parts[name], "added", name, "", None, _mark(other, right))
+
+
+def _by_name(program: Program, parts: dict[str, str]) -> dict[str, Fact]:
+    found: dict[str, Fact] = {}
+    for fact in program.index.of_kind("setting"):
+        if fact.name in parts and fact.get("active") != "no":
+            found.setdefault(fact.name, fact)
+    return found
+
+
+def _value(fact: Fact | None) -> object:
+    value = None if fact is None else fact.get("value")
+    return value.single if isinstance(value, Known) else value
+
+
+def _lists(reference: Program, migrated: Program) -> Iterator[Difference]:
+    first, second = _entries(reference), _entries(migrated)
+    for key in dict.fromkeys((*first, *second)):
+        one, other = first.get(key), second.get(key)
+        change = "none" if one and other else "removed" if one else "added"
+        near = next(iter(second.values()), None)
+        yield Difference(
+            "mix_list",
+            change,
+            ": ".join(key),
+            "",
+            None if one is None else _mark(one, one.name),
+            None if other is None else _mark(other, other.name),
+            near=None if near is None else _mark(near, ""),
+        )
+
+
+def _entries(program: Program) -> dict[tuple[str, str], Fact]:
+    entries = program.index.of_kind(_LIST)
+    return {(f"{fact.get('list')} {fact.get('action')}", fact.name): fact for fact in entries}
+
+
+def _mark(fact: Fact, value: object) -> Mark:
+    return Mark("?" if value is None else str(value), fact.path, fact.span)

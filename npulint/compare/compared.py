@@ -1,0 +1,80 @@
+"""Two programs compared: every difference of their recipes, once, at the place where it is written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from npulint.assemble.starts.launches import Launch
+from npulint.compare.adapter import of_adapter
+from npulint.compare.alone import of_added, of_removed
+from npulint.compare.counterparts import Counterparts
+from npulint.compare.difference import Difference, Mark
+from npulint.compare.pairing import Pairer
+from npulint.compare.settings import of_settings
+from npulint.compare.steps import of_pairs
+from npulint.compare.values import Comparer
+from npulint.recipe.configs import Configs
+from npulint.recipe.origins import Tracer
+from npulint.recipe.program import Recipe
+from npulint.recipe.settings import settings
+
+_GENERAL = ("setting", "")
+
+
+class Start(msgspec.Struct, frozen=True, eq=False):
+    """How the two programs are started, each by a launcher or by itself, and the configuration files that they read
+    then."""
+
+    reference: Launch | None
+    migrated: Launch | None
+    reference_configs: Configs | None = None
+    migrated_configs: Configs | None = None
+
+
+def compared(reference: Recipe, migrated: Recipe, matched: Counterparts, starts: Sequence[Start]) -> list[Difference]:
+    """What of two recipes differs, and (`change` none) what was compared and is equal. The first of the starts tells
+    which values expressions have; what is set is compared for each."""
+    start = starts[0]
+    pairer = Pairer(reference, migrated, matched)
+    pairing = pairer.pairing()
+    known = {home for home in reference.homes if pairer.counterpart(home) is not None}
+    theirs = {other for home in known if (other := pairer.counterpart(home)) is not None}
+    comparer = Comparer(
+        Tracer(reference.context, start.reference, start.reference_configs),
+        Tracer(migrated.context, start.migrated, start.migrated_configs),
+    )
+    found: list[Difference] = []
+    for one in starts:
+        left = settings(reference.context, reference.program.entry, one.reference, one.reference_configs)
+        right = settings(migrated.context, migrated.program.entry, one.migrated, one.migrated_configs)
+        found += of_settings(left, right)
+    found += of_adapter(reference.program, migrated.program)
+    found += of_pairs(pairing, comparer)
+    found += of_removed(pairing, known)
+    found += of_added(pairing, theirs)
+    return united(found)
+
+
+def united(found: Iterable[Difference]) -> list[Difference]:
+    """One difference for what is written at one place and used at several; what says more of it stays."""
+    unique: dict[object, Difference] = {}
+    for one in found:
+        key = (one.change in ("none", "unknown"), _spot(one.reference), _spot(one.migrated), _own(one))
+        first = unique.get(key)
+        if first is None:
+            unique[key] = one
+        elif first.part in _GENERAL and one.part not in _GENERAL:
+            unique[key] = msgspec.structs.replace(first, part=one.part)
+    return list(unique.values())
+
+
+def _spot(mark: Mark | None) -> object:
+    return None if mark is None else (mark.path, mark.span)
+
+
+def _own(one: Difference) -> object:
+    """What keeps differences of one place apart: the arguments of one call, unless the values came from elsewhere."""
+    came = any(mark is not None and len(mark.stations) > 1 for mark in (one.reference, one.migrated))
+    return "" if came else (one.argument, one.change)

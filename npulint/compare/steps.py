@@ -1,0 +1,122 @@
+"""What differs between paired steps, and what the steps that only one side has amount to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from npulint.compare.difference import Difference, Mark
+from npulint.compare.pairing import Pairing
+from npulint.compare.values import DIFFERS, UNKNOWN, Answer, Comparer, Given
+from npulint.recipe.steps import Argument, Step
+
+_LITERAL = frozenset(("bind", "default", "entry", "expression", "loop", "named"))
+_ORDERED = frozenset(("transform", "shuffle", "repeat", "batch_size", "dataset"))
+
+
+def of_pairs(pairing: Pairing, comparer: Comparer) -> Iterator[Difference]:
+    """The differences between paired steps, and the things in which they agree."""
+    for left, right in (*pairing.pairs, *pairing.swapped):
+        yield from _pair(left, right, comparer)
+    for left, right in pairing.swapped:
+        if left.part in _ORDERED and left.kind in ("call", "own"):
+            yield _whole("reordered", left, right)
+
+
+def _pair(left: Step, right: Step, comparer: Comparer) -> Iterator[Difference]:
+    if left.kind == "call" and left.name != right.name:
+        yield _whole("changed", left, right)
+        return
+    told = False
+    for name, first, second in _arguments(left, right):
+        answer = _compared(left, first, right, second, comparer)
+        if answer is None or answer.answer == UNKNOWN:
+            continue
+        role = next((a.role for a in (second, first) if a is not None and a.role), "") or left.part
+        if answer.answer == DIFFERS:
+            told = True
+            yield _argument(left, first, right, second, name, role, answer)
+        elif role != left.part:
+            yield _argument(left, first, right, second, name, role, answer, "none")
+    if not told:
+        yield _whole("none", left, right)
+
+
+def _arguments(left: Step, right: Step) -> Iterator[tuple[str, Argument | None, Argument | None]]:
+    """The arguments of both steps that go together: those of one name; of own functions whose parameters have other
+    names now, those of one place."""
+    first = {argument.name: argument for argument in left.arguments}
+    second = {argument.name: argument for argument in right.arguments}
+    if left.kind == "own":
+        gone = [name for name in first if name not in second]
+        new = [name for name in second if name not in first]
+        if len(gone) == len(new):
+            for old, now in zip(gone, new, strict=True):
+                yield now, first.pop(old), second.pop(now)
+    for name in dict.fromkeys((*first, *second)):
+        yield name, first.get(name), second.get(name)
+
+
+def _compared(
+    left: Step, first: Argument | None, right: Step, second: Argument | None, comparer: Comparer
+) -> Answer | None:
+    """The answer about an argument; None where one side does not give it and its default is not known."""
+    one, other = _given(left, first, second), _given(right, second, first)
+    return None if one is None or other is None else comparer.compare(one, other)
+
+
+def _given(step: Step, argument: Argument | None, instead: Argument | None) -> Given | None:
+    if argument is not None:
+        return Given(step.module, argument, how=argument.how)
+    if step.open or instead is None or step.known is None:
+        return None
+    defaults = step.known.effective({})
+    return Given(step.module, None, defaults[instead.name]) if instead.name in defaults else None
+
+
+def _argument(
+    left: Step,
+    first: Argument | None,
+    right: Step,
+    second: Argument | None,
+    name: str,
+    role: str,
+    answer: Answer,
+    change: str = "changed",
+) -> Difference:
+    literal = left.kind in _LITERAL
+    return Difference(
+        part=role,
+        change=change,
+        what=left.shown,
+        argument="" if literal and left.kind != "named" else name,
+        reference=_mark(left, answer.reference, answer.reference_stations),
+        migrated=_mark(right, answer.migrated, answer.migrated_stations),
+        function=function_of(right),
+        evaluates=left.evaluates and right.evaluates,
+    )
+
+
+def _mark(step: Step, text: str, stations: tuple[object, ...]) -> Mark:
+    from npulint.facts.recipe import Station
+
+    way = tuple(one for one in stations if isinstance(one, Station))
+    if way:
+        return Mark(text, way[0].path, way[0].span, way)
+    return Mark(text, step.module.path, step.span)
+
+
+def _whole(change: str, left: Step, right: Step) -> Difference:
+    return Difference(
+        part=left.part or right.part,
+        change=change,
+        what=left.shown,
+        reference=Mark(left.shown, left.module.path, left.span),
+        migrated=Mark(right.shown, right.module.path, right.span),
+        function=function_of(right),
+        evaluates=left.evaluates and right.evaluates,
+    )
+
+
+def function_of(step: Step) -> str:
+    """The name of the function that a step belongs to; empty outside functions."""
+    return step.module.blocks[step.home].name if step.home else ""

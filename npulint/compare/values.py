@@ -1,0 +1,123 @@
+"""Two values held against each other: the same, different, or not to be told."""
+
+from __future__ import annotations
+
+import msgspec
+
+from npulint.assemble.module import Module
+from npulint.compare.shown import shown
+from npulint.data.recipe import converted
+from npulint.facts.code import Const, Function, Items, Op, Ref, Result, Value
+from npulint.facts.recipe import Station, Traced
+from npulint.recipe.origins import Tracer
+from npulint.recipe.plain import canonical
+from npulint.recipe.steps import Argument
+
+SAME, DIFFERS, UNKNOWN = "same", "differs", "unknown"
+_RANK = {SAME: 0, UNKNOWN: 1, DIFFERS: 2}
+_DEEP = 8
+
+
+class Given(msgspec.Struct, frozen=True, eq=False):
+    """A value of one side: what is written, or (without `argument`) the plain `value` that holds if nothing is. `how`
+    converts it for the comparison."""
+
+    module: Module
+    argument: Argument | None
+    value: object = None
+    how: str = ""
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """How two values stand to each other, what to show of them, and how each came to where it is used."""
+
+    answer: str
+    reference: str = ""
+    migrated: str = ""
+    reference_stations: tuple[Station, ...] = ()
+    migrated_stations: tuple[Station, ...] = ()
+
+
+class Comparer:
+    """Compares what is written, and only where that differs the values that it comes to."""
+
+    def __init__(self, reference: Tracer, migrated: Tracer) -> None:
+        self._reference = reference
+        self._migrated = migrated
+
+    def compare(self, left: Given, right: Given) -> Answer:
+        """The answer about two values."""
+        if left.argument is not None and right.argument is not None and left.how == right.how:
+            written = self._written(left, left.argument.value, right, right.argument.value, 0)
+            if written == SAME:
+                return Answer(SAME)
+        first, second = _traced(self._reference, left), _traced(self._migrated, right)
+        if first.known and second.known:
+            same = canonical(converted(left.how, first.value)) == canonical(converted(right.how, second.value))
+            return _told(SAME if same else DIFFERS, left, first, right, second)
+        if left.argument is not None and right.argument is not None and left.how == right.how and written == DIFFERS:
+            return _told(DIFFERS, left, first, right, second)
+        return _told(UNKNOWN, left, first, right, second)
+
+    def _written(self, left: Given, a: Value, right: Given, b: Value, depth: int) -> str:
+        """How two expressions stand to each other as they are written; names that are equal mean the same here, for
+        what they stand for is compared where it is written."""
+        if isinstance(a, Const) and isinstance(b, Const):
+            return SAME if canonical(a.value) == canonical(b.value) else DIFFERS
+        if isinstance(a, Ref) and isinstance(b, Ref):
+            return SAME if a.name == b.name else UNKNOWN
+        if depth >= _DEEP or type(a) is not type(b):
+            return UNKNOWN
+        if isinstance(a, Result) and isinstance(b, Result):
+            return _called(left.module, a, right.module, b)
+        if isinstance(a, Function):
+            return SAME
+        if isinstance(a, Items) and isinstance(b, Items):
+            return self._parts(left, a.items, right, b.items, depth)
+        if isinstance(a, Op) and isinstance(b, Op) and a.op == b.op:
+            return self._parts(left, a.operands, right, b.operands, depth)
+        return UNKNOWN
+
+    def _parts(self, left: Given, first: tuple[Value, ...], right: Given, second: tuple[Value, ...], depth: int) -> str:
+        if len(first) != len(second):
+            return UNKNOWN
+        answers = (self._part(left, a, right, b, depth) for a, b in zip(first, second, strict=True))
+        return max(answers, key=lambda answer: _RANK[answer], default=SAME)
+
+    def _part(self, left: Given, a: Value, right: Given, b: Value, depth: int) -> str:
+        """A part of an expression: where what is written does not tell, what it comes to."""
+        written = self._written(left, a, right, b, depth + 1)
+        if written != UNKNOWN or left.argument is None or right.argument is None:
+            return written
+        first = self._reference.trace(left.module, a, left.argument.block, left.argument.line)
+        second = self._migrated.trace(right.module, b, right.argument.block, right.argument.line)
+        if first.known and second.known:
+            return SAME if canonical(first.value) == canonical(second.value) else DIFFERS
+        return UNKNOWN
+
+
+def _called(left: Module, a: Result, right: Module, b: Result) -> str:
+    """Calls are steps themselves where they count; those of equal names are taken for the same."""
+    return SAME if left.written(a.call) == right.written(b.call) else UNKNOWN
+
+
+def _traced(tracer: Tracer, given: Given) -> Traced:
+    if given.argument is None:
+        return Traced(True, given.value, shown_plain(given.value))
+    argument = given.argument
+    return tracer.trace(given.module, argument.value, argument.block, argument.line)
+
+
+def shown_plain(value: object) -> str:
+    """A plain value as people write it."""
+    return repr(value) if isinstance(value, str) else str(value)
+
+
+def _told(answer: str, left: Given, first: Traced, right: Given, second: Traced) -> Answer:
+    return Answer(answer, _text(left, first), _text(right, second), first.stations, second.stations)
+
+
+def _text(given: Given, traced: Traced) -> str:
+    if traced.known or given.argument is None:
+        return traced.text
+    return shown(given.module, given.argument.value)

@@ -1,0 +1,218 @@
+"""The straight way of a comparison: two projects, their recipes, what differs, the checklist."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Sequence
+
+import msgspec
+
+from npulint.assemble.build import Assembled, assembled
+from npulint.assemble.programs import Program
+from npulint.catalogue.check import SIDES, Catalogue
+from npulint.catalogue.load import load_catalogue
+from npulint.compare.compared import Start, compared
+from npulint.compare.counterparts import Counterparts, Side, counterparts
+from npulint.compare.facts import difference_facts, ingredient_facts
+from npulint.compare.programs import pairs_of
+from npulint.discover.context import company
+from npulint.discover.files import discover
+from npulint.discover.kinds import SourceFile
+from npulint.evaluate.pretuning import pretuning, sided
+from npulint.evaluate.rows import items_of
+from npulint.facts.model import FileFacts, Problem
+from npulint.findings import ChecklistItem, ComparedPair, Comparison, Finding, RunResult
+from npulint.read.files import load, read
+from npulint.recipe.configs import Configs
+from npulint.recipe.program import Recipe
+from npulint.recipe.starts import paired_starts
+from npulint.scratch import laid_out
+from npulint.settings import Settings
+from npulint.settle.run import settle
+
+Progress = Callable[[int, int], None]
+"""Hears how many files of how many are done."""
+_STARTS = 4  # ways to start a pair of programs that are compared
+
+
+class Project(msgspec.Struct, frozen=True, eq=False):
+    """One side: what of it was not found, its facts, and the project assembled from them. `entry` is the script that
+    was named, if one was."""
+
+    root: str
+    problems: Sequence[Problem]
+    files: list[FileFacts]
+    whole: Assembled
+    entry: str = ""
+
+    def programs(self) -> Sequence[Program]:
+        """The programs that are to be compared."""
+        named = [program for program in self.whole.programs if program.entry == self.entry]
+        return named if self.entry and named else self.whole.programs
+
+
+class Answer(msgspec.Struct, frozen=True, eq=False):
+    """What a comparison gives before it is settled."""
+
+    findings: list[Finding]
+    comparison: Comparison
+
+
+def compare(settings: Settings, reference: str, progress: Progress | None = None) -> RunResult:
+    """Compare the project (or entry script) at `reference` with the one of the settings' paths. Raises `CatalogueError`
+    for a broken check file."""
+    begun = time.perf_counter()
+    catalogue = load_catalogue(settings.checks, whole=False)
+    left = _discovered(reference, settings)
+    right = _discovered(settings.paths[0], settings)
+    told = _counting(len(left.sources) + len(right.sources), progress)
+    first, second = project(left, settings, told), project(right, settings, told)
+    return settled(answer(first, second, settings, catalogue), first, second, settings, catalogue, begun)
+
+
+def beside(result: RunResult, settings: Settings, progress: Progress | None = None) -> RunResult:
+    """The result of a check with what the comparison with the reference of the settings says."""
+    both = compare(settings, settings.reference, progress)
+    own = {(one.code, one.path, one.span, one.message) for one in result.findings}
+    more = [one for one in both.findings if (one.code, one.path, one.span, one.message) not in own]
+    counted = msgspec.structs.replace(
+        result.summary,
+        errors=result.summary.errors + sum(one.severity == "error" for one in more),
+        warnings=result.summary.warnings + sum(one.severity == "warning" for one in more),
+        notes=result.summary.notes + sum(one.severity == "note" for one in more),
+        seconds=result.summary.seconds + both.summary.seconds,
+    )
+    findings = sorted([*result.findings, *more], key=lambda one: (one.path, one.span, one.code))
+    return msgspec.structs.replace(result, findings=findings, summary=counted, comparison=both.comparison)
+
+
+def review(files: dict[str, str], target: dict[str, str], catalogue: Catalogue, lang: str = "en") -> RunResult:
+    """What a comparison says of texts by file name below ``reference/`` and ``migrated/``. Paths are these names."""
+    settings = Settings(target=target, cache=False, lang=lang)
+    with laid_out(files, configurations=True) as (_, sources):
+        sides = [project(Sources(side, _below(sources, side), ()), settings) for side in SIDES]
+        return settled(answer(sides[0], sides[1], settings, catalogue), sides[0], sides[1], settings, catalogue)
+
+
+def review_folders(reference: str, migrated: str, lang: str = "en") -> RunResult:
+    """What a comparison of two folders says with the built-in checks."""
+    return compare(Settings(paths=(migrated,), cache=False, lang=lang), reference)
+
+
+class Sources(msgspec.Struct, frozen=True):
+    """The files of one side; `entry` is the script that was named."""
+
+    root: str
+    sources: Sequence[SourceFile]
+    problems: Sequence[Problem]
+    entry: str = ""
+
+
+def _below(sources: Iterable[SourceFile], side: str) -> list[SourceFile]:
+    return [source for source in sources if source.path.startswith(f"{side}/")]
+
+
+def _discovered(path: str, settings: Settings) -> Sources:
+    options = msgspec.structs.replace(settings.discovery(), configurations=True)
+    found = discover((path,), options)
+    if os.path.isdir(path):
+        return Sources(_shown(path), found.files, found.problems)
+    entry = found.files[0].path if found.files else ""
+    files = [*found.files, *company(found, options)]
+    return Sources(os.path.dirname(entry) or ".", files, found.problems, entry)
+
+
+def _shown(path: str) -> str:
+    from npulint.discover.files import local, shown
+
+    return shown(local(path)).rstrip("/") or "."
+
+
+def project(side: Sources, settings: Settings, told: Callable[[int], None] = lambda _: None) -> Project:
+    """Read and assemble one side, functions that concern no framework included."""
+    files = []
+    for source in side.sources:
+        files.append(read(load(source), whole=True))
+        told(1)
+    declared = [settings.target.get(key, "") for key in ("adapter", "torch", "cann", "soc")]
+    return Project(side.root, side.problems, files, assembled(side.root, files, *declared), side.entry)
+
+
+def answer(reference: Project, migrated: Project, settings: Settings, catalogue: Catalogue) -> Answer:
+    """What the checks and the checklist say of two projects."""
+    matched = counterparts(_side(reference), _side(migrated))
+    pairs = pairs_of(reference.programs(), migrated.programs(), matched)
+    findings: list[Finding] = []
+    told: list[ComparedPair] = []
+    for left, right in pairs.pairs:
+        more, pair = _pair(_Sided(reference, left), _Sided(migrated, right), matched, settings, catalogue)
+        findings += more
+        told.append(pair)
+    alone = (tuple(p.entry for p in side if p.entry) for side in (pairs.only_reference, pairs.only_migrated))
+    return Answer(findings, Comparison(reference.root, migrated.root, tuple(told), *alone))
+
+
+class _Sided(msgspec.Struct, frozen=True, eq=False):
+    project: Project
+    program: Program
+
+
+def _pair(
+    left: _Sided, right: _Sided, matched: Counterparts, settings: Settings, catalogue: Catalogue
+) -> tuple[list[Finding], ComparedPair]:
+    """What is said of one pair of programs."""
+    contexts = left.project.whole.context, right.project.whole.context
+    configs = tuple(Configs(side.project.whole.context, side.project.files) for side in (left, right))
+    ways = paired_starts(contexts[0], left.program.entry, contexts[1], right.program.entry)[:_STARTS]
+    starts = [Start(one, other, *configs) for one, other in ways]
+    recipes = Recipe(contexts[0], left.program), Recipe(contexts[1], right.program)
+    found = compared(*recipes, matched, starts)
+    facts = [*difference_facts(found), *ingredient_facts(found)]
+    findings: list[Finding] = []
+    answers: dict[str, ChecklistItem] = {}
+    for side, program in zip(SIDES, (left.program, right.program), strict=True):
+        verdict = pretuning(catalogue, sided(program, side, facts), settings.target, settings.language())
+        findings += verdict.findings
+        answers.update((item.item, item) for item in verdict.checklist)
+    items = items_of(_in_order(catalogue, answers), found, findings)
+    return findings, ComparedPair(
+        left.program.entry,
+        right.program.entry,
+        left.program.attrs["framework"],
+        right.program.attrs["framework"],
+        ways[0][0].fact.path if ways[0][0] else "",
+        ways[0][1].fact.path if ways[0][1] else "",
+        items,
+    )
+
+
+def _in_order(catalogue: Catalogue, answers: dict[str, ChecklistItem]) -> list[ChecklistItem]:
+    return [answers[item.key] for item in catalogue.pretuning if item.key in answers]
+
+
+def settled(
+    given: Answer, reference: Project, migrated: Project, settings: Settings, catalogue: Catalogue, begun: float = 0.0
+) -> RunResult:
+    """The answer after suppressions and thresholds."""
+    files = [file for side in (reference, migrated) for file in side.files if file.kind != "configuration"]
+    seconds = time.perf_counter() - begun if begun else 0.0
+    problems = [*reference.problems, *migrated.problems]
+    result = settle(given.findings, [], files, problems, settings, catalogue, seconds)
+    return msgspec.structs.replace(result, comparison=given.comparison)
+
+
+def _side(one: Project) -> Side:
+    return Side(one.whole.context.names, list(one.whole.context.project.modules))
+
+
+def _counting(total: int, progress: Progress | None) -> Callable[[int], None]:
+    done = 0
+
+    def told(more: int) -> None:
+        nonlocal done
+        done += more
+        if progress is not None:
+            progress(done, total)
+
+    return told

@@ -1,0 +1,163 @@
+"""The tables that `npulint.data.recipe` asks.
+
+Rows lie in ``recipe_*.csv``; parameters are those of a row, else recorded ones from ``signatures_*.json`` (name →
+parameters as in a ``def``, with ``...`` for a default that is no plain value). The columns of a row:
+
+``pattern``     a canonical name; ``*`` stands for any text without a dot, ``**`` for any text, ``{a,b}`` for one of
+                several texts. ``?.name`` is a method of an object of which nothing is known, and also of the result
+                of a framework's function that has no row of its own. The row with the longest plain beginning wins,
+                one without wildcards over all others.
+``part``        a word of `npulint.facts.recipe.ITEMS`; ``-`` if such calls decide nothing; ``=`` if this is another
+                spelling of the name in `same_as`, which has a row itself.
+``same_as``     the canonical name under which the call is compared; empty for its own. ``*`` in it is what the
+                braces, else the first wildcard, of the pattern stood for; ``$`` is the last part of the name.
+``neutral``     its name without framework (``*`` as in `same_as`), then ``parameter=neutral parameter`` where these
+                differ; a parameter may be an element (``betas[0]``). The names lie in ``recipe_neutral.txt``.
+``signature``   the parameters; empty for the recorded ones of the name, else of `same_as`; ``=name`` for those of
+                another name.
+``ignored``     parameters that change no number, beside the ones that never do.
+``roles``       ``parameter=part`` where the part is another one than that of the call and the usual one.
+``renamed``     ``parameter=name`` under which it is compared, ``parameter=name:how`` if its value is converted first,
+                ``parameter=:how`` for converting alone.
+``flags``       ``host`` (a call of a library for arrays or images: it belongs to a recipe only in code that prepares
+                data), ``adapter`` (what the NPU adapter offers instead), ``through=parameter`` (the call only gives
+                this argument on; ``through=self`` gives the object on whose method it is).
+"""
+
+from __future__ import annotations
+
+import ast
+import csv
+import io
+import re
+from collections.abc import Iterator
+from functools import cache, lru_cache
+from itertools import product
+from typing import Any
+
+import msgspec
+
+from npulint.data import table
+from npulint.later import regex
+
+Plain = str | int | float | bool | None | tuple["Plain", ...]
+
+NOTHING = "-"
+SPELLING = "="
+RECORDED = ("tensorflow", "torch")  # tables that have a file of signatures
+
+_BRACES = regex(r"\{([^{}]*)\}")
+
+
+class Row(msgspec.Struct, frozen=True):
+    """A row of a table, as it is written."""
+
+    pattern: str
+    part: str
+    same_as: str
+    neutral: str
+    signature: str
+    ignored: str
+    roles: str
+    renamed: str
+    flags: str
+
+
+class Sheet:
+    """The rows of one table: by exact name, and those with wildcards by how much of them is plain."""
+
+    def __init__(self, rows: list[Row]) -> None:
+        self.rows = rows
+        self.exact: dict[str, tuple[Row, str]] = {}
+        wild: list[tuple[str, re.Pattern[str], Row, str]] = []
+        for row in rows:
+            for pattern, word in spelled_out(row.pattern):
+                if "*" in pattern:
+                    wild.append((pattern[: pattern.index("*")], _expression(pattern), row, word))
+                else:
+                    self.exact[pattern] = (row, word)
+        self.wild = sorted(wild, key=lambda one: -len(one[0]))
+
+    def find(self, name: str) -> tuple[Row, str] | None:
+        """The row for a name, and what ``*`` in it stands for."""
+        found = self.exact.get(name)
+        if found is not None:
+            return found
+        for start, expression, row, word in self.wild:
+            if name.startswith(start) and (matched := expression.fullmatch(name)):
+                return row, word or (matched[1] if expression.groups else "")
+        if name.startswith("?") or ")." in name or "]." in name:
+            last = name.rpartition(".")
+            return self.exact.get("?." + last[2]) if last[0] and ":" not in name else None
+        return None
+
+
+class Signature(msgspec.Struct, frozen=True):
+    """Parameters in order, how many of them can be given by place, the one that takes all others (``*args``), and the
+    defaults that are plain values."""
+
+    parameters: tuple[str, ...] = ()
+    positional: int = 0
+    rest: str = ""
+    defaults: dict[str, Plain] = {}
+
+
+def spelled_out(pattern: str) -> Iterator[tuple[str, str]]:
+    """The patterns without braces that one with braces stands for, with the text that was chosen first."""
+    parts = _BRACES.split(pattern)
+    choices = [part.split(",") if at % 2 else [part] for at, part in enumerate(parts)]
+    for chosen in product(*choices):
+        yield "".join(chosen), chosen[1] if len(chosen) > 1 else ""
+
+
+def _expression(pattern: str) -> re.Pattern[str]:
+    return re.compile(re.escape(pattern).replace(r"\*\*", "(.*)").replace(r"\*", "([^.]*)"))
+
+
+@cache
+def sheet(source: str) -> Sheet:
+    """The table of a framework, or ``host``."""
+    rows = csv.DictReader(io.StringIO(table(f"recipe_{source}.csv").decode()))
+    return Sheet([Row(**{field: row.get(field) or "" for field in Row.__struct_fields__}) for row in rows])
+
+
+@cache
+def _signatures(source: str) -> dict[str, str]:
+    if source not in RECORDED:
+        return {}
+    return msgspec.json.decode(table(f"signatures_{source}.json"), type=dict[str, str])
+
+
+def signature_of(source: str, row: Row, name: str, same_as: str) -> Signature:
+    """The parameters of a call of `name`, to which `row` belongs."""
+    recorded = _signatures(source)
+    if row.signature.startswith("="):
+        return signature(recorded.get(row.signature[1:], ""))
+    return signature(row.signature or recorded.get(name) or recorded.get(same_as, ""))
+
+
+@lru_cache(maxsize=1 << 12)
+def signature(text: str) -> Signature:
+    """The parameters that are written as in a ``def``. Raises SyntaxError if they are not."""
+    if not text:
+        return Signature()
+    function = ast.parse(f"def f({text}): 0").body[0]
+    if not isinstance(function, ast.FunctionDef):
+        raise SyntaxError(text)
+    arguments = function.args
+    by_place = [*arguments.posonlyargs, *arguments.args]
+    pairs: list[tuple[ast.arg, ast.expr | None]] = []
+    if arguments.defaults:
+        pairs += zip(by_place[-len(arguments.defaults) :], arguments.defaults, strict=True)
+    pairs += zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+    values = {argument.arg: ast.literal_eval(default) for argument, default in pairs if default is not None}
+    return Signature(
+        tuple(argument.arg for argument in (*by_place, *arguments.kwonlyargs)),
+        len(by_place),
+        arguments.vararg.arg if arguments.vararg else "",
+        {name: _frozen(value) for name, value in values.items() if value is not ...},
+    )
+
+
+def _frozen(value: Any) -> Plain:
+    return tuple(map(_frozen, value)) if isinstance(value, (list, tuple)) else value

@@ -1,0 +1,67 @@
+"""Configuration files: what YAML, JSON, TOML, INI, gin and text-format protocol buffers say, leaf by leaf, with places."""
+
+from __future__ import annotations
+
+from npulint.facts.model import Fact, FileFacts, Problem, Span
+from npulint.read.configuration.leaves import Leaf, TooMuchError, Tree, UnreadableError, leaves
+from npulint.read.source import Source
+
+LIMIT = 1 << 20
+"""Characters of a configuration file that are read at most; what is larger is data."""
+
+KIND = "configuration"
+_SYNTAX = {
+    "yaml": "yaml",
+    "yml": "yaml",
+    "json": "json",
+    "toml": "lines",
+    "ini": "lines",
+    "cfg": "lines",
+    "conf": "lines",
+    "gin": "lines",
+    "pbtxt": "protobuf",
+    "prototxt": "protobuf",
+    "config": "protobuf",
+}
+
+
+def read_configuration(source: Source, path: str) -> FileFacts:
+    """A fact ``config_value`` for every leaf of a configuration file: its name is the dotted key, `key` the list of
+    the keys, `value` a scalar or a list of values, its span that of the value. Never raises: what cannot be read is a
+    `Problem` (``syntax-error``, ``json``, ``too-large``, ``too-deep``)."""
+    if len(source.text) > LIMIT:
+        return FileFacts(path, KIND, problems=[Problem(path, "too-large", f"> {LIMIT}")])
+    try:
+        found = leaves(_tree(source.text, path))
+    except TooMuchError as error:
+        return FileFacts(path, KIND, problems=[Problem(path, "too-large", str(error))])
+    except UnreadableError as error:
+        return FileFacts(path, KIND, problems=[Problem(path, error.reason, error.detail, error.span)])
+    return FileFacts(path, KIND, facts=[_fact(leaf, path) for leaf in found])
+
+
+def _tree(text: str, path: str) -> Tree:
+    """The values of a file, by the syntax that its name tells."""
+    syntax = _SYNTAX.get(path.rpartition(".")[2].lower(), "lines")
+    if syntax == "yaml":
+        from npulint.read.configuration.yaml_values import yaml_values
+
+        return yaml_values(text)
+    if syntax == "json":
+        from npulint.read.configuration.json_values import json_values
+
+        return json_values(text)
+    if syntax == "protobuf":
+        from npulint.read.configuration.protobuf_values import protobuf_values
+
+        return protobuf_values(text)
+    from npulint.read.configuration.line_values import line_values
+
+    return line_values(text)
+
+
+def _fact(leaf: Leaf, path: str) -> Fact:
+    return Fact("config_value", ".".join(leaf.key), path, leaf.span, {"key": list(leaf.key), "value": leaf.value})
+
+
+__all__ = ["KIND", "LIMIT", "Leaf", "Span", "read_configuration"]

@@ -1,0 +1,129 @@
+"""Values with places, and the leaves of a tree of them."""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from npulint.facts.model import Span
+from npulint.later import regex
+
+MAX_DEPTH = 64
+"""Levels of nesting that a configuration may have."""
+
+_MOST = 50_000  # values of one file, where an alias counts for all that it stands for
+
+_INT = regex(r"[-+]?(?:0[xX][0-9a-fA-F_]{1,16}|0[bB][01_]{1,64}|0|[1-9][0-9_]{0,40})")
+_OCTAL = regex(r"[-+]?0[0-7_]{1,20}")
+_FLOAT = regex(r"[-+]?(?:[0-9][0-9_]{0,80}\.?[0-9_]{0,80}|\.[0-9][0-9_]{0,80})(?:[eE][-+]?[0-9]{1,8})?")
+_INFINITE = regex(r"([-+]?)\.?inf(?:inity)?", re.IGNORECASE)
+_WORDS: dict[str, bool | None] = {
+    **dict.fromkeys(("", "~", "null", "none"), None),
+    **dict.fromkeys(("true", "yes", "on"), True),
+    **dict.fromkeys(("false", "no", "off"), False),
+}
+
+
+class UnreadableError(Exception):
+    """A text that is not in its syntax. `reason` is that of a `npulint.facts.model.Problem`."""
+
+    def __init__(self, reason: str, detail: str, span: Span) -> None:
+        self.reason = reason
+        self.detail = detail
+        self.span = span
+        super().__init__(f"{span.line}:{span.column}: {detail}")
+
+
+class TooMuchError(Exception):
+    """More values than a configuration has: this is data."""
+
+
+class Tree(msgspec.Struct, frozen=True):
+    """A value: a scalar, a list, or a mapping of texts to values. The same tree may stand at several places."""
+
+    value: object
+    span: Span
+
+
+class Leaf(msgspec.Struct, frozen=True):
+    """A scalar, or a list without mappings as a tuple, with the keys that lead to it; of items of lists the keys are
+    their numbers from 0."""
+
+    key: tuple[str, ...]
+    value: object
+    span: Span
+
+
+def typed(text: str) -> str | int | float | bool | None:
+    """What a word without quotes is meant to be: ``1e-3`` is a number, though YAML 1.1 takes it for text; times and
+    dates stay text, and so does what is no number."""
+    lowered = text.lower()
+    if lowered in _WORDS:
+        return _WORDS[lowered]
+    if lowered[0] not in "0123456789+-.i":
+        return text
+    if _INT.fullmatch(text):
+        return int(text.replace("_", ""), 0)
+    if _OCTAL.fullmatch(text):
+        return int(text.replace("_", ""), 8)
+    infinite = _INFINITE.fullmatch(text)
+    if infinite is not None:
+        return float(f"{infinite.group(1)}inf")
+    if _FLOAT.fullmatch(text):
+        try:
+            return float(text.replace("_", ""))
+        except ValueError:
+            return text
+    return text
+
+
+def leaves(root: Tree) -> list[Leaf]:
+    """The leaves of a tree in its order; raises `TooMuchError`."""
+    found: list[Leaf] = []
+    budget = _Budget()
+    stack: list[tuple[tuple[str, ...], Tree]] = [((), root)]
+    while stack:
+        key, tree = stack.pop()
+        budget.spend(1)
+        if len(key) > MAX_DEPTH:
+            raise TooMuchError(f"> {MAX_DEPTH} levels")
+        value = tree.value
+        if isinstance(value, dict):
+            stack += [((*key, name), inner) for name, inner in reversed(value.items())]
+        elif isinstance(value, list):
+            plain = _plain(tree, budget, 0)
+            if plain is not None:
+                found.append(Leaf(key, plain, tree.span))
+            else:
+                stack += [((*key, str(number)), inner) for number, inner in reversed(list(enumerate(value)))]
+        else:
+            found.append(Leaf(key, value, tree.span))
+    return [leaf for leaf in found if leaf.key]
+
+
+class _Budget:
+    def __init__(self) -> None:
+        self._left = _MOST
+
+    def spend(self, count: int) -> None:
+        self._left -= count
+        if self._left < 0:
+            raise TooMuchError(f"> {_MOST} values")
+
+
+def _plain(tree: Tree, budget: _Budget, depth: int) -> tuple[object, ...] | None:
+    """A list as a tuple; None when there is a mapping in it."""
+    items: list[object] = []
+    for item in tree.value if isinstance(tree.value, list) else ():
+        budget.spend(1)
+        if isinstance(item.value, dict) or depth > MAX_DEPTH:
+            return None
+        if isinstance(item.value, list):
+            inner = _plain(item, budget, depth + 1)
+            if inner is None:
+                return None
+            items.append(inner)
+        else:
+            items.append(item.value)
+    return tuple(items)

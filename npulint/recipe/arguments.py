@@ -1,0 +1,74 @@
+"""The arguments of steps under the names by which they are compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from npulint.assemble.context import Context
+from npulint.assemble.module import Module
+from npulint.data.recipe import RecipeCall
+from npulint.facts.code import Call, Op, Value
+from npulint.recipe.literals import is_literal, is_telling
+from npulint.recipe.settings import setting_part
+from npulint.recipe.steps import Argument
+
+
+def of_vocabulary(call: Call, known: RecipeCall) -> Iterator[Argument]:
+    """The arguments that a call of the vocabulary is given, without those that do not change numbers."""
+    given: list[tuple[str, Value]] = []
+    for place, value in enumerate(call.args):
+        if isinstance(value, Op) and value.op == "star":
+            break
+        given.append((known.parameter(place), value))
+    for parameter, value in (*given, *call.keywords):
+        name = known.compared(parameter)
+        if name and parameter != "**":
+            how = known.renamed.get(parameter, ("", ""))[1]
+            yield Argument(name, value, call.block, call.line, known.role(parameter), how)
+
+
+def of_own(context: Context, module: Module, index: int, home: Module, block: int) -> Iterator[Argument]:
+    """The arguments of a call of an own function or class, by the names of its parameters. Those whose names tell that
+    they change no numbers are left out."""
+    call = module.code.calls[index]
+    params, shift = parameters(context, module, index, home, block)
+    for position, value in enumerate(call.args):
+        if isinstance(value, Op) and value.op == "star":
+            break
+        place = position + shift
+        name = params[place] if place < len(params) else str(position)
+        if _counts(name):
+            yield Argument(name, value, call.block, call.line, setting_part(name) if name in params else "")
+    for name, value in call.keywords:
+        if name != "**" and _counts(name):
+            yield Argument(name, value, call.block, call.line, setting_part(name))
+
+
+def parameters(context: Context, module: Module, index: int, home: Module, block: int) -> tuple[tuple[str, ...], int]:
+    """The parameters of what a call calls, and how many of them (``self``) it does not write."""
+    if home.blocks[block].kind == "class":
+        maker = home.definition(block, "__init__")
+        return (home.blocks[maker].params, 1) if maker >= 0 else ((), 0)
+    return home.blocks[block].params, context.flow.shift(home, block, module, index)
+
+
+def _counts(name: str) -> bool:
+    return name.isdigit() or name.startswith("*") or bool(setting_part(name))
+
+
+def named_literals(call: Call) -> Iterator[Argument]:
+    """Settings that a call of something unknown is given as literals by keyword."""
+    for name, value in call.keywords:
+        part = setting_part(name) if name != "**" else ""
+        if part and is_literal(value) and is_telling(value):
+            yield Argument(name, value, call.block, call.line, part)
+
+
+def by_name(arguments: tuple[Argument, ...]) -> dict[str, Argument]:
+    """The arguments by their names; of a name that is given twice the last."""
+    return {argument.name: argument for argument in arguments}
+
+
+def value_of(arguments: tuple[Argument, ...], name: str) -> Value | None:
+    """What is given for a name, or None."""
+    return next((argument.value for argument in arguments if argument.name == name), None)

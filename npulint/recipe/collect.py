@@ -1,0 +1,190 @@
+"""From the code of a module to its steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from npulint.assemble.context import Context
+from npulint.assemble.module import Module
+from npulint.assemble.purpose import purpose
+from npulint.data.recipe import RecipeCall, recipe_call
+from npulint.facts.code import Call, Const, Op, Ref, Result, Table, Value
+from npulint.facts.model import Span
+from npulint.recipe.arguments import named_literals, of_own, of_vocabulary
+from npulint.recipe.literals import is_literal, is_telling
+from npulint.recipe.settings import setting_part
+from npulint.recipe.steps import MODULE, Argument, Step
+
+_OUTER = ("module", "class", "global")
+
+
+class Collector:
+    """Collects the steps of a project's modules, each as it stands; which of them count is decided afterwards."""
+
+    def __init__(self, context: Context, framework: str) -> None:
+        self.context = context
+        self._framework = framework
+        self.names = context.names
+
+    def steps(self, module: Module) -> list[Step]:
+        """All steps of a module in the order of their homes and of evaluation."""
+        found = [*self._calls(module), *self._binds(module), *self._defaults(module), *self._loops(module)]
+        found.sort(key=lambda step: (step.home, step.order))
+        return found
+
+    # -- calls ------------------------------------------------------------------------------------
+
+    def _calls(self, module: Module) -> Iterator[Step]:
+        for index, name in enumerate(self.names.of_calls(module)):
+            call = module.code.calls[index]
+            step = self._known(module, index, call, name) or self._own(module, index, call, name)
+            if step is None:
+                step = self._named(module, index, call)
+            if step is not None:
+                yield step
+
+    def _known(self, module: Module, index: int, call: Call, name: str) -> Step | None:
+        """A call that the vocabulary knows, or of an object of a class that it knows (a layer that is applied)."""
+        known = recipe_call(name, self._framework)
+        if known is None or known.transparent:
+            return None
+        arguments = () if known.same_as.endswith("()") else tuple(of_vocabulary(call, known))
+        shown = known.same_as.rpartition(".")[2]
+        return self._step("call", known.same_as, shown, known.part, module, call, arguments, index, known)
+
+    def _own(self, module: Module, index: int, call: Call, name: str) -> Step | None:
+        target = self.names.function(name)
+        if target is None:
+            return None
+        home, block = target
+        applied = name.endswith("()") and home.blocks[block].kind == "class"
+        shown = home.blocks[block].name.rpartition(".")[2] or "lambda"
+        arguments = () if applied else tuple(of_own(self.context, module, index, home, block))
+        key = f"{home.path}:{block}" + ("()" if applied else "")
+        return self._step("own", key, shown, "", module, call, arguments, index, None, (home.path, block))
+
+    def _named(self, module: Module, index: int, call: Call) -> Step | None:
+        """A call of something unknown that is given settings by keyword: ``dict(type="SGD", lr=0.1)``."""
+        arguments = tuple(named_literals(call))
+        if not arguments:
+            return None
+        last = module.written(index)
+        parts = [argument.role for argument in arguments]
+        part = next((p for p in parts if p != "setting"), "setting")
+        return self._step("named", last, last, part, module, call, arguments, index)
+
+    def _step(
+        self,
+        kind: str,
+        name: str,
+        shown: str,
+        part: str,
+        module: Module,
+        call: Call,
+        arguments: tuple[Argument, ...],
+        index: int,
+        known: RecipeCall | None = None,
+        target: tuple[str, int] | None = None,
+    ) -> Step:
+        return Step(
+            kind=kind,
+            name=name,
+            shown=shown,
+            part=part,
+            module=module,
+            home=home_of(module, call.block),
+            block=call.block,
+            span=Span(call.line, call.column, call.end_line, call.end_column),
+            arguments=arguments,
+            open=_open(call),
+            call=index,
+            target=target,
+            known=known,
+            evaluates=purpose(module, call.block) == "evaluate",
+        )
+
+    # -- literals that get names ------------------------------------------------------------------
+
+    def _binds(self, module: Module) -> Iterator[Step]:
+        for bind in module.code.binds:
+            place = Span(bind.line, bind.column, bind.end_line, bind.end_column)
+            last = _last(bind.target)
+            if isinstance(bind.value, Table):
+                yield from self._entries(module, bind.value, bind.block, place, last)
+                continue
+            if not is_literal(bind.value) or not is_telling(bind.value):
+                continue
+            part = setting_part(last)
+            if part == "setting" and not _of_configuration(module, bind.block, bind.target):
+                continue
+            if part:
+                yield self._literal("bind", last, part, module, bind.block, place, bind.value)
+
+    def _entries(self, module: Module, table: Table, block: int, place: Span, owner: str) -> Iterator[Step]:
+        waiting: list[tuple[str, Table]] = [(owner, table)]
+        while waiting:
+            prefix, display = waiting.pop()
+            for key, value in zip(display.keys, display.values, strict=True):
+                if not isinstance(key, Const):
+                    continue
+                name = f"{prefix}.{key.value}"
+                if isinstance(value, Table):
+                    waiting.append((name, value))
+                elif is_literal(value) and is_telling(value) and setting_part(str(key.value)):
+                    part = setting_part(str(key.value))
+                    yield self._literal("entry", name, part, module, block, place, value)
+
+    def _literal(self, kind: str, name: str, part: str, module: Module, block: int, place: Span, value: Value) -> Step:
+        given = Argument("", value, block, place.line, part)
+        home = home_of(module, block)
+        evaluates = purpose(module, block) == "evaluate"
+        return Step(kind, name, name, part, module, home, block, place, (given,), evaluates=evaluates)
+
+    def _defaults(self, module: Module) -> Iterator[Step]:
+        for block, record in enumerate(module.blocks):
+            if record.kind != "function" or not record.defaults:
+                continue
+            first = len(record.params) - len(record.defaults)
+            for name, value in zip(record.params[first:], record.defaults, strict=True):
+                part = setting_part(name)
+                if part and is_literal(value) and is_telling(value):
+                    place = Span(record.line, 1, record.line, 1)
+                    yield self._literal("default", name, part, module, block, place, value)
+
+    def _loops(self, module: Module) -> Iterator[Step]:
+        """Loops whose number of rounds is written: ``for epoch in range(90)``."""
+        counters = {b.block: b.target for b in module.code.binds if module.blocks[b.block].kind == "loop"}
+        for block, record in enumerate(module.blocks):
+            if record.kind != "loop" or not isinstance(record.test, Result):
+                continue
+            call = module.code.calls[record.test.call]
+            part = setting_part(counters.get(block, ""))
+            if isinstance(call.callee, Ref) and call.callee.name in ("range", "xrange") and part in ("epochs", "steps"):
+                given = tuple(Argument(str(i), a, call.block, call.line, part) for i, a in enumerate(call.args))
+                span = Span(call.line, call.column, call.end_line, call.end_column)
+                home = home_of(module, record.parent)
+                yield Step("loop", part, "range", part, module, home, record.parent, span, given, _open(call))
+
+
+def home_of(module: Module, block: int) -> int:
+    """The named function around a block, or `MODULE`; a lambda belongs to the function that it stands in."""
+    function = module.function_of(block)
+    while function >= 0 and module.blocks[function].kind == "lambda":
+        function = module.function_of(module.blocks[function].parent)
+    return max(function, MODULE)
+
+
+def _open(call: Call) -> bool:
+    """Whether ``*args`` or ``**kwargs`` may give more than is seen."""
+    return any(isinstance(a, Op) and a.op == "star" for a in call.args) or any(k == "**" for k, _ in call.keywords)
+
+
+def _last(target: str) -> str:
+    """The last word of an assignment's target: ``lr`` of ``self.cfg[lr]`` and of ``cfg.lr``."""
+    return target.rstrip("]").replace("[", ".").rpartition(".")[2]
+
+
+def _of_configuration(module: Module, block: int, target: str) -> bool:
+    """Whether an assignment sets something for more than its own function: at the level of a module or class, of an
+    object, or in a function that makes a configuration."""
+    return "." in target or "[" in target or module.blocks[module.scope[block]].kind in _OUTER

@@ -1,0 +1,272 @@
+"""Paths: which text an expression that names a file comes to, with ``*`` where it is not known."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable
+from itertools import product
+
+import msgspec
+
+from npulint.assemble.context import Context
+from npulint.assemble.flow import argument
+from npulint.assemble.module import Module
+from npulint.assemble.starts.launches import Launch
+from npulint.assemble.starts.options import HOLDERS, Option
+from npulint.facts.code import Call, Const, Items, Op, Ref, Result, Value
+from npulint.later import regex
+
+_DEPTH = 24
+_STEPS = 1500  # expressions that one question may look at
+_MOST = 8  # alternatives that are kept
+_LONG = 500  # characters of a path
+UNKNOWN = "*"
+
+_SAME = frozenset(
+    """abspath realpath normpath expanduser expandvars fspath str Path PurePath PosixPath PurePosixPath open GFile File
+    Open FastGFile resolve absolute absolute_path read read_text readlines strip to_absolute_path get_original_path
+    StringIO BytesIO BufferedReader decode encode as_posix""".split()
+)
+_TEMPLATE = regex(r"\{[^{}]*\}")
+_PERCENT = regex(r"%[-+ #0-9.]*[sdrif]")
+_ENDING = regex(r"\.(?:ya?ml|json|toml|ini|cfg|conf|gin|pbtxt|prototxt|config|py)$")
+
+
+class Frame(msgspec.Struct, frozen=True, eq=False):
+    """The call by which a function was entered: its parameters are what this call passes."""
+
+    home: Module
+    function: int
+    caller: Module
+    index: int
+    outer: Frame | None = None
+
+
+class Paths:
+    """The texts of expressions under one start of a program (None: by its defaults). `modules` are the paths of the
+    modules whose calls count; None for all."""
+
+    def __init__(self, context: Context, launch: Launch | None = None, modules: frozenset[str] | None = None) -> None:
+        self.context = context
+        self.launch = launch
+        self.modules = modules
+        self._busy: set[tuple[str, str, int, int]] = set()
+        self._steps = 0
+
+    def of(self, module: Module, value: Value, block: int, line: int, frame: Frame | None = None) -> tuple[str, ...]:
+        """What `value` may be as a text; empty when nothing of it is known."""
+        self._steps = 0
+        found = self._texts(module, value, block, line, frame, 0)
+        return tuple(text for text in found if text.strip("*/"))
+
+    def _texts(
+        self, module: Module, value: Value, block: int, line: int, frame: Frame | None, depth: int
+    ) -> tuple[str, ...]:
+        self._steps += 1
+        if depth > _DEPTH or self._steps > _STEPS:
+            return ()
+        if isinstance(value, Const):
+            return (value.value,) if isinstance(value.value, str) else ()
+        if isinstance(value, Ref):
+            return self._name(module, value.name, block, line, frame, depth + 1)
+        if isinstance(value, Result):
+            return self._result(module, value.call, frame, depth + 1)
+        if isinstance(value, Op):
+            return self._operation(module, value, block, line, frame, depth + 1)
+        return ()
+
+    def _operation(
+        self, module: Module, value: Op, block: int, line: int, frame: Frame | None, depth: int
+    ) -> tuple[str, ...]:
+        operands = value.operands
+
+        def texts(operand: Value) -> tuple[str, ...]:
+            return self._texts(module, operand, block, line, frame, depth)
+
+        if value.op in ("+", "join"):
+            return _joined("", [texts(one) for one in operands])
+        if value.op == "/":
+            return _joined("/", [texts(one) for one in operands])
+        if value.op in ("or", "if"):
+            return _unique(text for one in (operands[1:] if value.op == "if" else operands) for text in texts(one))
+        if value.op == "%" and isinstance(operands[0], Const):
+            given = operands[1].items if isinstance(operands[1], Items) else operands[1:]
+            return _filled(_PERCENT, str(operands[0].value), [texts(one) for one in given])
+        if value.op == "." and isinstance(operands[1], Const) and operands[1].value == "parent":
+            return tuple(posixpath.dirname(text) for text in texts(operands[0]))
+        if value.op == "[]" and isinstance(operands[0], Ref) and operands[0].name == "sys.argv":
+            return self._word(operands[1])
+        return ()
+
+    def _word(self, index: Value) -> tuple[str, ...]:
+        """``sys.argv[1]``."""
+        words = (self.launch.fact.attrs.get("words") if self.launch else None) or []
+        at = index.value - 1 if isinstance(index, Const) and isinstance(index.value, int) else -1
+        text = words[at][0] if 0 <= at < len(words) else None
+        return (text,) if isinstance(text, str) else ()
+
+    # -- names ----------------------------------------------------------------------------------
+
+    def _name(
+        self, module: Module, name: str, block: int, line: int, frame: Frame | None, depth: int
+    ) -> tuple[str, ...]:
+        if name == "__file__":
+            return (module.path,)
+        head, _, last = name.rpartition(".")
+        if last == "parent" and head:
+            return tuple(map(posixpath.dirname, self._name(module, head, block, line, frame, depth + 1)))
+        key = (module.path, name, block, line)
+        if key in self._busy or depth > _DEPTH:
+            return ()
+        self._busy.add(key)
+        try:
+            return self._bound(module, name, block, line, frame, depth)
+        finally:
+            self._busy.discard(key)
+
+    def _bound(
+        self, module: Module, name: str, block: int, line: int, frame: Frame | None, depth: int
+    ) -> tuple[str, ...]:
+        head, _, last = name.rpartition(".")
+        options = self.context.options
+        if head and last in options.table and HOLDERS.search(head):
+            found = _unique(text for option in options.near(last, module)[:4] for text in self._option(option, depth))
+            if found:
+                return found
+        parts: list[str] = []
+        for home, bind in self.context.flow.bindings(module, name, block, line)[:_MOST]:
+            parts += self._texts(home, bind.value, bind.block, bind.line, frame, depth)
+        return _unique(parts or self._parameter(module, name, block, frame, depth))
+
+    def _parameter(
+        self, module: Module, name: str, block: int, frame: Frame | None, depth: int
+    ) -> Iterable[str]:
+        function = module.function_of(block)
+        while function > 0 and name not in module.blocks[function].params:
+            function = module.function_of(module.blocks[function].parent)
+        if function <= 0:
+            return
+        missing = True
+        for home, value, at, around in self.arguments(module, function, name, frame):
+            if value is not None:
+                missing = False
+                yield from self._texts(home, value, at.block, at.line, around, depth)
+        record = module.blocks[function]
+        position = record.params.index(name) - (len(record.params) - len(record.defaults))
+        if missing and position >= 0:
+            yield from self._texts(module, record.defaults[position], record.parent, record.line, None, depth)
+
+    def arguments(
+        self, module: Module, function: int, name: str, frame: Frame | None
+    ) -> list[tuple[Module, Value | None, Call, Frame | None]]:
+        """What the calls of a function pass for a parameter; only the call that it was entered by, where one is known."""
+        flow = self.context.flow
+        if frame is not None and frame.home is module and frame.function == function:
+            call = frame.caller.code.calls[frame.index]
+            shift = flow.shift(module, function, frame.caller, frame.index)
+            value = argument(call, name, module.blocks[function].params.index(name) - shift)
+            return [(frame.caller, value, call, frame.outer)]
+        return [
+            (home, value, home.code.calls[index], None)
+            for (home, index), value in flow.passed(module, function, name)
+            if self.modules is None or home.path in self.modules
+        ]
+
+    def _option(self, option: Option, depth: int) -> tuple[str, ...]:
+        """The text of an option: what is passed, else its default, else what other starts pass."""
+        if self.launch is not None:
+            for flag in option.flags:
+                if flag in self.launch.options:
+                    text = self.launch.options[flag]
+                    return (text,) if text else ()
+            if not option.flags and (words := self.launch.fact.attrs.get("words")):
+                return tuple(word[0] for word in words[:1] if isinstance(word[0], str))
+        call = option.call
+        found = self._texts(option.module, option.value, call.block, call.line, None, depth)
+        if found or self.launch is not None:
+            return found
+        starts = self.context.options.passed.starts(option.module.path, option.module.path)
+        return _unique(
+            text for launch in starts for flag in option.flags if (text := launch.options.get(flag)) is not None
+        )
+
+    # -- calls ----------------------------------------------------------------------------------
+
+    def _result(self, module: Module, index: int, frame: Frame | None, depth: int) -> tuple[str, ...]:
+        call = module.code.calls[index]
+        last = module.written(index)
+
+        def texts(value: Value) -> tuple[str, ...]:
+            return self._texts(module, value, call.block, call.line, frame, depth)
+
+        receiver = _receiver(call)
+        if last in ("join", "joinpath"):
+            parts = [texts(one) for one in call.args]
+            return _joined("/", parts if last == "join" or receiver is None else [texts(receiver), *parts])
+        if last == "dirname" and call.args:
+            return tuple(posixpath.dirname(text) for text in texts(call.args[0]))
+        if last in ("getcwd", "cwd", "curdir"):
+            return (".",)
+        if last == "format" and receiver is not None:
+            given = [texts(one) for one in call.args]
+            return _unique(
+                text for template in texts(receiver) for text in _filled(_TEMPLATE, template, given, dict(call.keywords))
+            )
+        if last in _SAME:
+            found = texts(call.args[0]) if call.args else ()
+            return found or (texts(receiver) if receiver is not None else ())
+        if last in ("get", "getenv") and len(call.args) > 1:
+            return texts(call.args[1])
+        return self._returned(module, index, frame, depth) or _named(text for one in call.args for text in texts(one))
+
+    def _returned(self, module: Module, index: int, frame: Frame | None, depth: int) -> tuple[str, ...]:
+        target = self.context.names.function(self.context.names.of_call(module, index))
+        if target is None or target[0].blocks[target[1]].kind == "class":
+            return ()
+        home, function = target
+        inner = Frame(home, function, module, index, frame)
+        return _named(
+            text
+            for returned in home.returns.get(function, ())[:_MOST]
+            for text in self._texts(home, returned.value, returned.block, returned.line + 1, inner, depth)
+        )
+
+
+def _receiver(call: Call) -> Value | None:
+    if isinstance(call.callee, Op) and call.callee.op == ".":
+        return call.callee.operands[0]
+    if isinstance(call.callee, Ref) and "." in call.callee.name:
+        return Ref(call.callee.name.rpartition(".")[0])
+    return None
+
+
+def _joined(between: str, parts: list[tuple[str, ...]]) -> tuple[str, ...]:
+    """All ways to put alternatives together; of what has none, nothing is known."""
+    found: list[str] = []
+    for chosen in product(*[part or (UNKNOWN,) for part in parts[:16]]):
+        found.append(posixpath.join(*chosen) if between and chosen else "".join(chosen))
+        if len(found) >= _MOST:
+            break
+    return _unique(text for text in found if len(text) <= _LONG)
+
+
+def _filled(
+    hole: object, template: str, given: list[tuple[str, ...]], keywords: dict[str, Value] | None = None
+) -> tuple[str, ...]:
+    """A template with its holes filled in turn; what is named in it is not known."""
+    pieces = _PERCENT.split(template) if hole is _PERCENT else _TEMPLATE.split(template)
+    if len(pieces) - 1 != len(given) or keywords:
+        return (UNKNOWN.join(pieces),)
+    parts: list[tuple[str, ...]] = [(pieces[0],)]
+    for text, piece in zip(given, pieces[1:], strict=True):
+        parts += [text, (piece,)]
+    return _joined("", parts)
+
+
+def _named(texts: Iterable[str]) -> tuple[str, ...]:
+    """Those that end as configuration files do."""
+    return _unique(text for text in texts if _ENDING.search(text))
+
+
+def _unique(texts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(texts))[:_MOST]

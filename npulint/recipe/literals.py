@@ -1,0 +1,40 @@
+"""Literals: values that are written down where they stand."""
+
+from __future__ import annotations
+
+from npulint.facts.code import Const, Items, Op, Table, Value
+
+_DEEP = 6  # levels of displays and operations that are looked into
+_ARITHMETIC = frozenset(("+", "-", "*", "/", "//", "%", "**"))
+
+
+def is_literal(value: Value, depth: int = 0) -> bool:
+    """Whether a value is made of constants alone: ``0.1``, ``[0.5] * 3``, ``(1, 2)``, ``{"a": 1}``."""
+    if isinstance(value, Const):
+        return True
+    if depth >= _DEEP:
+        return False
+    if isinstance(value, Items):
+        return bool(value.items) and all(is_literal(item, depth + 1) for item in value.items)
+    if isinstance(value, Table):
+        parts = (*value.keys, *value.values)
+        return bool(parts) and all(part is not None and is_literal(part, depth + 1) for part in parts)
+    return isinstance(value, Op) and value.op in _ARITHMETIC and all(is_literal(v, depth + 1) for v in value.operands)
+
+
+def has_number(value: Value, depth: int = 0) -> bool:
+    """Whether a number that says something stands in an operation: 0 and 1 are counters and signs."""
+    if isinstance(value, Const):
+        number = value.value
+        return isinstance(number, int | float) and not isinstance(number, bool) and number not in (0, 1, -1)
+    return isinstance(value, Op) and depth < _DEEP and any(has_number(v, depth + 1) for v in value.operands)
+
+
+def is_telling(value: Value) -> bool:
+    """Whether a literal may decide numbers: it is neither nothing, nor a text that names a file, nor 0."""
+    if isinstance(value, Const):
+        content = value.value
+        if isinstance(content, str):
+            return 0 < len(content) <= 40 and not any(mark in content for mark in "/\\\n %{")
+        return content is not None and (isinstance(content, bool) or content != 0)
+    return True

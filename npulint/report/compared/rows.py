@@ -1,0 +1,179 @@
+"""What every report needs to know of a comparison: how often which answer was given, and where a value stands."""
+
+from __future__ import annotations
+
+import posixpath
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from npulint.findings import (
+    ComparedItem,
+    ComparedPair,
+    ComparedRow,
+    ComparedSide,
+    Comparison,
+    Evidence,
+    Finding,
+    Related,
+)
+from npulint.report.terminal import harmless, leading
+from npulint.texts import count, known, say
+
+STATUSES = ("consistent", "differs", "unknown")
+ANSWERS = ("differs", "note", "unknown", "same")
+_NAMED = 5  # programs without a counterpart that are named
+_STATIONS = 6  # of the way of a value
+
+
+class Roots:
+    """Shortens the paths of each side by the folder that it lies in: a row has little room."""
+
+    def __init__(self, comparison: Comparison) -> None:
+        self.reference = _folder(comparison.reference, [pair.reference for pair in comparison.pairs])
+        self.migrated = _folder(comparison.migrated, [pair.migrated for pair in comparison.pairs])
+
+    def short(self, path: str, side: str) -> str:
+        """The path below the folder of its `side` (reference or migrated), as it is when it lies elsewhere."""
+        root = self.reference if side == "reference" else self.migrated
+        below = path.removeprefix(f"{root}/") if root else path
+        return leading(below)
+
+
+def _folder(root: str, entries: Sequence[str]) -> str:
+    """The folder of a side; the one that an entry script lies in when that was named."""
+    plain = posixpath.normpath(root.replace("\\", "/")) if root else ""
+    if plain in entries:
+        plain = posixpath.dirname(plain)
+    return "" if plain == "." else plain.rstrip("/")
+
+
+def answers(item: ComparedItem) -> Counter[str]:
+    """How many rows of an item have which answer."""
+    found = Counter(row.answer for row in item.rows)
+    found["same"] = max(found["same"], item.same)
+    return found
+
+
+def told_answers(item: ComparedItem, lang: str) -> str:
+    """``2 differ, 1 note, 14 same``; empty when nothing was compared."""
+    found = answers(item)
+    told = [count(lang, f"compare.rows.{word}", found[word]) for word in ANSWERS if found[word]]
+    return say(lang, "list.and").join(told)
+
+
+def items_of(pairs: Iterable[ComparedPair]) -> Counter[str]:
+    """How many items have which status."""
+    return Counter(item.status for pair in pairs for item in pair.items)
+
+
+def tally(pair: ComparedPair, lang: str) -> str:
+    """How many items are consistent, differ, or cannot be told."""
+    found = items_of([pair])
+    return say(lang, "compare.counts", **{status: found[status] for status in STATUSES})
+
+
+def of_interest(item: ComparedItem) -> list[ComparedRow]:
+    """The rows that differ, then those that the NPU asks for, then those that cannot be told."""
+    rank = {word: place for place, word in enumerate(ANSWERS)}
+    return sorted((row for row in item.rows if row.answer != "same"), key=lambda row: rank.get(row.answer, 0))
+
+
+def unspoken(item: ComparedItem) -> list[Evidence]:
+    """The places that make an item differ and that none of its rows names."""
+    named = {
+        (place.path, place.span.line)
+        for row in item.rows
+        if row.answer != "same"
+        for side in (row.reference, row.migrated)
+        if side is not None
+        for place in places_of(side)
+    }
+    return [one for one in item.failures if (one.path, one.span.line) not in named]
+
+
+def places_of(side: ComparedSide) -> list[Related]:
+    """The way of a value, beginning where it is written."""
+    stations = list(side.stations)
+    if side.path and not (stations and (stations[0].path, stations[0].span.line) == (side.path, side.span.line)):
+        stations.insert(0, Related(side.path, side.span, ""))
+    return stations
+
+
+def paths(comparison: Comparison) -> set[str]:
+    """Every path that a comparison names."""
+    rows = [row for pair in comparison.pairs for item in pair.items for row in item.rows]
+    sides = [side for row in rows for side in (row.reference, row.migrated) if side is not None]
+    found = {place.path for side in sides for place in places_of(side)}
+    found |= {one.path for pair in comparison.pairs for item in pair.items for one in item.failures}
+    return found | {entry for pair in comparison.pairs for entry in (pair.reference, pair.migrated)}
+
+
+def way(side: ComparedSide) -> list[str]:
+    """The names that a value has on its way, without the one that it is written with: ``--lr``, ``args.lr``."""
+    names = [place.message for place in places_of(side)[1:] if place.message]
+    told = [name for index, name in enumerate(names) if index == 0 or names[index - 1] != name]
+    return told if len(told) <= _STATIONS else [*told[: _STATIONS - 2], "...", told[-1]]
+
+
+def described(framework: str, launcher: str, lang: str) -> str:
+    """The framework of a program and how it is started."""
+    words = []
+    if framework not in ("", "none", "unknown"):
+        key = f"framework.{framework}"
+        words.append(say(lang, key) if known(key) else harmless(framework))
+    started = say(lang, "compare.started", path=harmless(launcher)) if launcher else say(lang, "compare.started.alone")
+    return say(lang, "list.and").join([*words, started])
+
+
+def alone(comparison: Comparison, lang: str) -> list[str]:
+    """A sentence about the training programs of each side that have no counterpart."""
+    told = []
+    for side, entries in (("reference", comparison.only_reference), ("migrated", comparison.only_migrated)):
+        if entries:
+            names = [harmless(entry) for entry in entries[:_NAMED]]
+            if len(entries) > _NAMED:
+                names.append(count(lang, "compare.only.more", len(entries) - _NAMED))
+            listed = say(lang, "list.and").join(names)
+            told.append(count(lang, f"compare.only.{side}", len(entries), list=listed))
+    return told
+
+
+def headline(comparison: Comparison, read: int, lang: str) -> str:
+    """The last line of a run that compares and finds nothing to complain about."""
+    if not comparison.pairs:
+        return say(lang, "compare.pairs.none")
+    found = items_of(comparison.pairs)
+    if found["differs"]:
+        return count(lang, "compare.clean.items", found["differs"])
+    asides = [count(lang, "compare.clean.unknown", found["unknown"])] if found["unknown"] else []
+    return say(lang, "list.clause").join([count(lang, "compare.clean", read), *asides])
+
+
+def consistent(comparison: Comparison) -> bool:
+    """Whether something was compared and nothing of it differs."""
+    return bool(comparison.pairs) and not items_of(comparison.pairs)["differs"]
+
+
+def with_other_sides(findings: Sequence[Finding], comparison: Comparison) -> list[Finding]:
+    """The findings; those that speak of a row have its other side and the way of its value as related places."""
+    rows: dict[tuple[str, str, int], list[ComparedRow]] = {}
+    for row in (row for pair in comparison.pairs for item in pair.items for row in item.rows if row.code):
+        for side in (row.reference, row.migrated):
+            for place in places_of(side)[:1] if side is not None else ():
+                rows.setdefault((row.code, place.path, place.span.line), []).append(row)
+    return [_related(one, rows.get((one.code, one.path, one.span.line), ())) for one in findings]
+
+
+def _related(one: Finding, rows: Sequence[ComparedRow]) -> Finding:
+    known_places = {(one.path, one.span.line), *((place.path, place.span.line) for place in one.related)}
+    more: list[Related] = []
+    for row in rows:
+        for side in (row.reference, row.migrated):
+            for place in places_of(side) if side is not None else ():
+                if (place.path, place.span.line) not in known_places:
+                    known_places.add((place.path, place.span.line))
+                    text = place.message or f"{row.what} {side.text if side is not None else ''}".strip()
+                    more.append(Related(place.path, place.span, text))
+    return msgspec.structs.replace(one, related=(*one.related, *more)) if more else one

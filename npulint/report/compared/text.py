@@ -1,0 +1,204 @@
+"""The comparison on a terminal: the items of each pair of programs, and below them both sides of what differs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from npulint.findings import ComparedItem, ComparedPair, ComparedRow, ComparedSide, Comparison, Evidence
+from npulint.report.compared.rows import (
+    Roots,
+    alone,
+    described,
+    of_interest,
+    places_of,
+    tally,
+    told_answers,
+    unspoken,
+    way,
+)
+from npulint.report.compared.table import ARROW, Line, drawn, fold, laid, widths
+from npulint.report.terminal import Paint, cells, harmless, leading
+from npulint.report.view import View
+from npulint.texts import count, say
+
+_PAIRS = 3  # that are told in full
+_ROWS = 10  # of an item
+_PLACES = 5  # of an item that no row tells
+_WIDTH = 100  # cells when nobody tells the width
+_NARROW = 64  # cells below which the sides stand below each other
+_TALL = 4  # lines of one value
+_INDENT = 4
+_NUMBERS = 14  # cells that the numbers of an item have at least
+_STATUS = {"consistent": "green", "differs": "red", "unknown": "yellow"}
+_ORDER = {"differs": 0, "unknown": 1, "consistent": 2}
+_ANSWER = {"differs": "red", "note": "cyan", "unknown": "yellow", "same": "dim"}
+
+
+def blocks(comparison: Comparison, view: View) -> list[list[str]]:
+    """Blocks of lines: one for each pair of programs, one for what could not be compared."""
+    shown = comparison.pairs if view.verbose else comparison.pairs[:_PAIRS]
+    writer = _Writer(comparison, view)
+    told = [writer.pair(pair) for pair in shown]
+    rest = alone(comparison, view.lang)
+    if len(comparison.pairs) > len(shown):
+        rest.insert(0, count(view.lang, "compare.pairs.more", len(comparison.pairs) - len(shown)))
+    if not comparison.pairs:
+        rest.insert(0, say(view.lang, "compare.pairs.none"))
+    width = view.width or 0
+    return [*told, [part for line in rest for part in (fold(line, width) if width else [line])]]
+
+
+class _Writer:
+    def __init__(self, comparison: Comparison, view: View) -> None:
+        self._view = view
+        self._lang = view.lang
+        self._paint = Paint(view.color)
+        self._roots = Roots(comparison)
+        self._width = view.width or _WIDTH
+
+    def pair(self, pair: ComparedPair) -> list[str]:
+        """Both programs, the items, both sides of what is not simply the same, and what is left out."""
+        title = self._paint("bold", say(self._lang, "compare.title"))
+        head = title + say(self._lang, "aside", text=tally(pair, self._lang))
+        lines = [head, *self._programs(pair), "", *self._items(pair.items), *self._details(pair.items)]
+        same = sum(item.same for item in pair.items)
+        if same and not self._view.verbose:
+            lines += ["", self._paint("dim", f"  {count(self._lang, 'compare.rows.same.hint', same)}")]
+        return lines
+
+    def _say(self, key: str) -> str:
+        return say(self._lang, f"compare.{key}")
+
+    def _programs(self, pair: ComparedPair) -> list[str]:
+        rows = []
+        for side in ("reference", "migrated"):
+            launcher = getattr(pair, f"{side}_launcher")
+            told = described(
+                getattr(pair, f"{side}_framework"), self._roots.short(launcher, side) if launcher else "", self._lang
+            )
+            entry = leading(getattr(pair, side))
+            rows.append([[Line(self._say(side))], [Line(entry, "bold")], [Line(told, "dim")]])
+        columns = widths(rows, self._width - 2)
+        return [f"  {line}" for row in rows for line in laid(row, columns, self._paint)]
+
+    def _items(self, items: Sequence[ComparedItem]) -> list[str]:
+        """A line for each item: its status, its title, and how often which answer was given."""
+        rows = [
+            [
+                [Line(self._say(f"status.{item.status}"), _STATUS.get(item.status, ""))],
+                [Line(harmless(item.title))],
+                [Line(told_answers(item, self._lang), "dim")],
+            ]
+            for item in items
+        ]
+        columns = self._item_columns(rows) if rows else []
+        return [f"  {line}" for row in rows for line in laid(row, columns, self._paint)]
+
+    def _item_columns(self, rows: Sequence[Sequence[Sequence[Line]]]) -> list[int]:
+        """Titles are broken after the numbers are."""
+        status, title, told = (max(cells(row[column][0].text) for row in rows) for column in range(3))
+        room = self._width - status - 6
+        title = min(title, max(room - told, room - _NUMBERS))
+        return [status, title, max(1, min(told, room - title))]
+
+    def _details(self, items: Sequence[ComparedItem]) -> list[str]:
+        """What there is to say below each item, the columns the same for all of them."""
+        chosen = [(item, [self._row(row) for row in self._chosen(item)]) for item in items]
+        chosen.sort(key=lambda one: (not one[1], _ORDER.get(one[0].status, 0)))  # heads of columns stand above rows
+        rows = [row for _, found in chosen for row in found]
+        beside = self._width >= _NARROW
+        heads = [
+            [Line(say(self._lang, f"compare.heading.{word}"), "dim")] for word in ("what", "reference", "migrated")
+        ]
+        columns = widths([heads, *rows], self._width - _INDENT)
+        lines = []
+        for item, found in chosen:
+            told = [*self._look(item), *self._places(item)]
+            for row in found:
+                told += laid(row, columns, self._paint, _TALL) if beside else self._stacked(row)
+            told += self._rest(item, len(found))
+            if told:
+                lines += ["", *self._heading(item), *(" " * _INDENT + line for line in told)]
+        head = [" " * _INDENT + line for line in laid(heads, columns, self._paint)] if beside and rows else []
+        return ["", *head, *lines[1:]] if head else lines
+
+    def _heading(self, item: ComparedItem) -> list[str]:
+        title = harmless(item.title)
+        if item.status != "differs":
+            title += say(self._lang, "aside", text=self._say(f"status.{item.status}"))
+        return [f"  {self._paint('bold', line)}" for line in fold(title, self._width - 2)]
+
+    def _chosen(self, item: ComparedItem) -> list[ComparedRow]:
+        """The rows that are shown. What cannot be told is asked for where nothing else is known."""
+        found = of_interest(item)
+        if self._view.verbose:
+            return [*found, *(row for row in item.rows if row.answer == "same")]
+        return [row for row in found if row.answer != "unknown" or item.status == "unknown"][:_ROWS]
+
+    def _rest(self, item: ComparedItem, shown: int) -> list[str]:
+        more = len(of_interest(item)) - shown
+        return [self._paint("dim", count(self._lang, "compare.rows.more", more))] if more > 0 else []
+
+    def _look(self, item: ComparedItem) -> list[str]:
+        if item.status != "unknown" or not item.look:
+            return []
+        text = harmless(" ".join(item.look.split()))
+        return [self._paint("dim", line) for line in fold(text, self._width - _INDENT)]
+
+    def _stacked(self, row: Sequence[Sequence[Line]]) -> list[str]:
+        """A row on a narrow terminal: its sides below each other."""
+        names = [Line(self._say(side), "dim") for side in ("reference", "migrated")]
+        first = max(cells(name.text) for name in names)
+        room = max(10, self._width - _INDENT - first - 4)
+        what, *sides = row
+        lines = [
+            drawn(Line(part, one.color), self._paint) for one in what for part in fold(one.text, self._width - _INDENT)
+        ]
+        for name, side in zip(names, sides, strict=True):
+            lines += [f"  {line}" for line in laid([[name], side], [first, room], self._paint, _TALL)]
+        return lines
+
+    def _row(self, row: ComparedRow) -> list[list[Line]]:
+        color = _ANSWER.get(row.answer, "")
+        what = harmless(row.what)
+        if row.answer != "differs":
+            what += say(self._lang, "aside", text=self._say(f"answer.{row.answer}"))
+        sides = ((row.reference, "reference"), (row.migrated, "migrated"))
+        return [
+            [Line(what, "" if row.answer == "differs" else color)],
+            *(self._side(one, name, color) for one, name in sides),
+        ]
+
+    def _side(self, side: ComparedSide | None, name: str, color: str) -> list[Line]:
+        """The value, where it is written, and the names that it has on its way."""
+        if side is None:
+            return [Line(self._say("absent"), "dim")]
+        lines = [Line(harmless(" ".join(side.text.split())) or "?", color if name == "migrated" else "")]
+        places = places_of(side)
+        told = [f"{self._roots.short(one.path, name)}:{one.span.line}" for one in places[:1]]
+        names = [harmless(one) for one in way(side)]
+        if told:
+            lines.append(Line(f" {ARROW} ".join([*told, *names]), "dim", self._address(places[0].path)))
+        return lines
+
+    def _places(self, item: ComparedItem) -> list[str]:
+        """The places that make an item differ and that no row tells."""
+        places = unspoken(item) if item.status == "differs" else []
+        shown = places if self._view.verbose else places[:_PLACES]
+        lines = [self._place(one) for one in shown]
+        if len(places) > len(shown):
+            lines.append(count(self._lang, "related.more", len(places) - len(shown)))
+        return lines
+
+    def _place(self, one: Evidence) -> str:
+        place = Line(f"{leading(one.path)}:{one.span.line}", "dim", self._address(one.path))
+        return f"{drawn(place, self._paint)}  {self._paint('dim', harmless(one.check))}".rstrip()
+
+    def _address(self, path: str) -> str:
+        if not self._view.links:
+            return ""
+        try:
+            return Path(path).absolute().as_uri()
+        except (OSError, ValueError):
+            return ""

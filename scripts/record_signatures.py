@@ -1,0 +1,162 @@
+"""Records the parameters of the framework calls that decide the numbers of a training.
+
+python scripts/record_signatures.py [torch] [tensorflow]     (needs the framework; the installed release is recorded)
+
+Writes ``npulint/data/signatures_<framework>.json``: canonical name → parameters as Python writes them, where ``...``
+stands for a default that is no plain value. Methods leave out ``self``, classes show what their constructor takes.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import json
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+DATA = ROOT / "npulint" / "data"
+
+Signatures = dict[str, str]
+
+TORCH = (
+    "torch",
+    "torch.amp",
+    "torch.cuda.amp",
+    "torch.distributed",
+    "torch.fft",
+    "torch.linalg",
+    "torch.nn",
+    "torch.nn.functional",
+    "torch.nn.init",
+    "torch.nn.parallel",
+    "torch.nn.utils",
+    "torch.nn.utils.parametrizations",
+    "torch.nn.utils.rnn",
+    "torch.optim",
+    "torch.optim.lr_scheduler",
+    "torch.optim.swa_utils",
+    "torch.special",
+    "torch.utils.checkpoint",
+    "torch.utils.data",
+    "torch.utils.data.distributed",
+)
+
+
+def plain(value: object) -> bool:
+    """Whether a default can be written as a literal."""
+    if isinstance(value, tuple | list):
+        return all(map(plain, value))
+    return value is None or type(value) in (bool, int, float, str)
+
+
+def written(parameters: list[inspect.Parameter]) -> str:
+    """Parameters as Python writes them."""
+    kept = [p.replace(annotation=p.empty) for p in parameters]
+    kept = [p if p.default is p.empty or plain(p.default) else p.replace(default=...) for p in kept]
+    text = str(inspect.Signature(kept))[1:-1].replace("Ellipsis", "...")
+    return text.replace("/, ", "").removesuffix(", /")
+
+
+def by_inspection(function: Callable[..., Any], method: bool = False) -> str | None:
+    """What Python itself knows of the parameters; None where it knows nothing of use."""
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return None
+    if method and parameters:
+        del parameters[0]
+    if not method and parameters and all(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters):
+        return None
+    return written(parameters)
+
+
+def by_documentation(function: object, name: str) -> str | None:
+    """The parameters that the first line of a docstring shows; None where it shows none."""
+    first = (inspect.getdoc(function) or "").split("\n")[0]
+    start, end = first.find("("), first.rfind(")")
+    if start < 0 or end < start or first[:start].rpartition(".")[2] != name:
+        return None
+    inner = first[start + 1 : first.rfind(") ->") if ") ->" in first else end]
+    try:
+        tree = ast.parse(f"def f({inner}): pass").body[0]
+    except SyntaxError:
+        return None
+    return _literals(tree.args) if isinstance(tree, ast.FunctionDef) else None
+
+
+def _literals(arguments: ast.arguments) -> str:
+    for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
+        one.annotation = None
+    arguments.args = arguments.posonlyargs + arguments.args
+    arguments.posonlyargs = []
+    arguments.defaults = [_literal(default) for default in arguments.defaults]
+    arguments.kw_defaults = [default and _literal(default) for default in arguments.kw_defaults]
+    return ast.unparse(arguments)
+
+
+def _literal(default: ast.expr) -> ast.expr:
+    try:
+        plain_value = plain(ast.literal_eval(default))
+    except ValueError:
+        plain_value = False
+    return default if plain_value else ast.Constant(...)
+
+
+def public(module: ModuleType) -> Iterator[tuple[str, Any]]:
+    """The callables that a module offers, by name."""
+    for name in sorted(set(getattr(module, "__all__", None) or dir(module))):
+        found = getattr(module, name, None)
+        if not name.startswith("_") and callable(found):
+            yield name, found
+
+
+def torch() -> Signatures:
+    """The signatures of PyTorch: modules, functions, optimizers, loaders, and methods of tensors."""
+    from npulint.data.names import canonical
+
+    found: Signatures = {}
+    for module in TORCH:
+        for name, member in public(importlib.import_module(module)):
+            text = _torch_signature(member, name)
+            if text is not None:
+                found.setdefault(canonical(f"{module}.{name}"), text)
+    tensor = importlib.import_module("torch").Tensor
+    for name, member in public(tensor):
+        text = by_documentation(member, name) or by_inspection(member, method=True)
+        if text is not None:
+            found[f"torch.Tensor.{name}"] = text
+    return found
+
+
+def _torch_signature(member: Any, name: str) -> str | None:
+    if isinstance(member, type) and issubclass(member, (BaseException, int, str)):
+        return None
+    return by_inspection(member) or by_documentation(member, name)
+
+
+FRAMEWORKS: dict[str, Callable[[], Signatures]] = {"torch": torch}
+
+
+def text_of(signatures: Signatures) -> str:
+    """The file as it is committed: one signature a line, sorted."""
+    return json.dumps(signatures, indent=0, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def main(frameworks: list[str]) -> None:
+    warnings.simplefilter("ignore")
+    for framework in frameworks or sorted(FRAMEWORKS):
+        with suppress(ModuleNotFoundError):
+            text = text_of(FRAMEWORKS[framework]())
+            (DATA / f"signatures_{framework}.json").write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(ROOT))
+    main(sys.argv[1:])
