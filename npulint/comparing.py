@@ -14,6 +14,7 @@ from npulint.catalogue.check import SIDES, Catalogue
 from npulint.catalogue.load import load_catalogue
 from npulint.compare.compared import Start, compared
 from npulint.compare.counterparts import Counterparts, Side, counterparts
+from npulint.compare.difference import Difference
 from npulint.compare.facts import difference_facts, ingredient_facts
 from npulint.compare.programs import pairs_of
 from npulint.discover.context import company
@@ -33,6 +34,7 @@ from npulint.settle.run import settle
 
 Progress = Callable[[int, int], None]
 """Hears how many files of how many are done."""
+_SPEAKING = ("NPU0", "NPU6")  # what cannot be read, and comparisons
 _STARTS = 4  # ways to start a pair of programs that are compared
 
 
@@ -52,11 +54,21 @@ class Project(msgspec.Struct, frozen=True, eq=False):
         return named if self.entry and named else self.whole.programs
 
 
-class Answer(msgspec.Struct, frozen=True, eq=False):
-    """What a comparison gives before it is settled."""
+class PairAnswer(msgspec.Struct, frozen=True, eq=False):
+    """What is said of two programs before it is settled: the pair without its items, the answers of the checklist, what
+    was compared, and the findings."""
 
+    pair: ComparedPair
+    answers: list[ChecklistItem]
+    found: list[Difference]
     findings: list[Finding]
-    comparison: Comparison
+
+
+class Answer(msgspec.Struct, frozen=True, eq=False):
+    """What is said of two projects before it is settled; `bare` lacks its pairs."""
+
+    bare: Comparison
+    pairs: list[PairAnswer]
 
 
 def compare(settings: Settings, reference: str, progress: Progress | None = None) -> RunResult:
@@ -74,8 +86,7 @@ def compare(settings: Settings, reference: str, progress: Progress | None = None
 def beside(result: RunResult, settings: Settings, progress: Progress | None = None) -> RunResult:
     """The result of a check with what the comparison with the reference of the settings says."""
     both = compare(settings, settings.reference, progress)
-    own = {(one.code, one.path, one.span, one.message) for one in result.findings}
-    more = [one for one in both.findings if (one.code, one.path, one.span, one.message) not in own]
+    more = [one for one in both.findings if one.code.startswith(_SPEAKING[1])]
     counted = msgspec.structs.replace(
         result.summary,
         errors=result.summary.errors + sum(one.severity == "error" for one in more),
@@ -143,14 +154,13 @@ def answer(reference: Project, migrated: Project, settings: Settings, catalogue:
     """What the checks and the checklist say of two projects."""
     matched = counterparts(_side(reference), _side(migrated))
     pairs = pairs_of(reference.programs(), migrated.programs(), matched)
-    findings: list[Finding] = []
-    told: list[ComparedPair] = []
-    for left, right in pairs.pairs:
-        more, pair = _pair(_Sided(reference, left), _Sided(migrated, right), matched, settings, catalogue)
-        findings += more
-        told.append(pair)
-    alone = (tuple(p.entry for p in side if p.entry) for side in (pairs.only_reference, pairs.only_migrated))
-    return Answer(findings, Comparison(reference.root, migrated.root, tuple(told), *alone))
+    told = [
+        _pair(_Sided(reference, left), _Sided(migrated, right), matched, settings, catalogue)
+        for left, right in pairs.pairs
+    ]
+    alone = [tuple(p.entry for p in side if p.entry) for side in (pairs.only_reference, pairs.only_migrated)]
+    bare = Comparison(reference.root, migrated.root, only_reference=alone[0], only_migrated=alone[1])
+    return Answer(bare, told)
 
 
 class _Sided(msgspec.Struct, frozen=True, eq=False):
@@ -158,16 +168,13 @@ class _Sided(msgspec.Struct, frozen=True, eq=False):
     program: Program
 
 
-def _pair(
-    left: _Sided, right: _Sided, matched: Counterparts, settings: Settings, catalogue: Catalogue
-) -> tuple[list[Finding], ComparedPair]:
+def _pair(left: _Sided, right: _Sided, matched: Counterparts, settings: Settings, catalogue: Catalogue) -> PairAnswer:
     """What is said of one pair of programs."""
     contexts = left.project.whole.context, right.project.whole.context
-    configs = tuple(Configs(side.project.whole.context, side.project.files) for side in (left, right))
+    configs = [Configs(side.project.whole.context, side.project.files) for side in (left, right)]
     ways = paired_starts(contexts[0], left.program.entry, contexts[1], right.program.entry)[:_STARTS]
-    starts = [Start(one, other, *configs) for one, other in ways]
-    recipes = Recipe(contexts[0], left.program), Recipe(contexts[1], right.program)
-    found = compared(*recipes, matched, starts)
+    starts = [Start(one, other, configs[0], configs[1]) for one, other in ways]
+    found = compared(*_recipes(left, right, matched), matched, starts)
     facts = [*difference_facts(found), *ingredient_facts(found)]
     findings: list[Finding] = []
     answers: dict[str, ChecklistItem] = {}
@@ -175,15 +182,25 @@ def _pair(
         verdict = pretuning(catalogue, sided(program, side, facts), settings.target, settings.language())
         findings += verdict.findings
         answers.update((item.item, item) for item in verdict.checklist)
-    items = items_of(_in_order(catalogue, answers), found, findings)
-    return findings, ComparedPair(
+    pair = ComparedPair(
         left.program.entry,
         right.program.entry,
         left.program.attrs["framework"],
         right.program.attrs["framework"],
-        ways[0][0].fact.path if ways[0][0] else "",
-        ways[0][1].fact.path if ways[0][1] else "",
-        items,
+        reference_launcher=ways[0][0].fact.path if ways[0][0] else "",
+        migrated_launcher=ways[0][1].fact.path if ways[0][1] else "",
+    )
+    return PairAnswer(pair, _in_order(catalogue, answers), found, findings)
+
+
+def _recipes(left: _Sided, right: _Sided, matched: Counterparts) -> tuple[Recipe, Recipe]:
+    """The recipes of two programs. A module that one of them comes to and whose counterpart the other one has is taken
+    for a module of both: it may be loaded by a computed name."""
+    theirs = [matched.modules[path] for path in left.program.paths if path in matched.modules]
+    ours = [matched.reference_modules[path] for path in right.program.paths if path in matched.reference_modules]
+    return (
+        Recipe(left.project.whole.context, left.program, ours),
+        Recipe(right.project.whole.context, right.program, theirs),
     )
 
 
@@ -194,12 +211,21 @@ def _in_order(catalogue: Catalogue, answers: dict[str, ChecklistItem]) -> list[C
 def settled(
     given: Answer, reference: Project, migrated: Project, settings: Settings, catalogue: Catalogue, begun: float = 0.0
 ) -> RunResult:
-    """The answer after suppressions and thresholds."""
+    """The answer after suppressions and thresholds. Only comparisons speak here."""
+    if not settings.select:
+        settings = msgspec.structs.replace(settings, select=_SPEAKING)
+    findings = [one for pair in given.pairs for one in pair.findings]
     files = [file for side in (reference, migrated) for file in side.files if file.kind != "configuration"]
     seconds = time.perf_counter() - begun if begun else 0.0
     problems = [*reference.problems, *migrated.problems]
-    result = settle(given.findings, [], files, problems, settings, catalogue, seconds)
-    return msgspec.structs.replace(result, comparison=given.comparison)
+    result = settle(findings, [], files, problems, settings, catalogue, seconds)
+    pairs = tuple(_told(pair, result.findings) for pair in given.pairs)
+    return msgspec.structs.replace(result, comparison=msgspec.structs.replace(given.bare, pairs=pairs))
+
+
+def _told(given: PairAnswer, left: Sequence[Finding]) -> ComparedPair:
+    """A pair with its items, of which `left` are the findings that are still told."""
+    return msgspec.structs.replace(given.pair, items=items_of(given.answers, given.found, left))
 
 
 def _side(one: Project) -> Side:

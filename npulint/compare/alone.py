@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from npulint.compare.difference import Difference, Mark
-from npulint.compare.pairing import Pairing
+from npulint.compare.step_pairs import Pairing
 from npulint.compare.steps import function_of
 from npulint.recipe.program import Home
 from npulint.recipe.steps import Step
@@ -63,7 +63,7 @@ def _grouped(steps: Sequence[Step]) -> list[list[Step]]:
     """The steps that speak, by function and part."""
     groups: dict[tuple[Home, str], list[Step]] = defaultdict(list)
     for step in steps:
-        if step.kind in _SPEAKING:
+        if step.kind in _SPEAKING and step.counts:
             groups[_home(step), step.part].append(step)
     return list(groups.values())
 

@@ -11,7 +11,7 @@ from npulint.compare.adapter import of_adapter
 from npulint.compare.alone import of_added, of_removed
 from npulint.compare.counterparts import Counterparts
 from npulint.compare.difference import Difference, Mark
-from npulint.compare.pairing import Pairer
+from npulint.compare.step_pairs import Pairer
 from npulint.compare.settings import of_settings
 from npulint.compare.steps import of_pairs
 from npulint.compare.values import Comparer

@@ -3,15 +3,19 @@ wherever it has moved. Nothing is paired that is not alike."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from functools import cached_property
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import cached_property, partial
 from typing import NamedTuple
 
 from npulint.assemble.names import Names
+from npulint.compare.called import pair_called
 from npulint.compare.features import Spot, Tokens, Unit, units_of
+from npulint.compare.files import pair_bodies, pair_files
 from npulint.compare.homes import Homes
 from npulint.compare.likeness import Likeness
 from npulint.compare.matching import Matching
+from npulint.compare.pairing import Pairing
 
 
 class Side(NamedTuple):
@@ -77,42 +81,46 @@ def counterparts(reference: Side, migrated: Side) -> Counterparts:
     left = units_of(reference.names, dict.fromkeys(reference.paths), tokens)
     right = units_of(migrated.names, dict.fromkeys(migrated.paths), tokens)
     likeness = Likeness(left, right)
-    matching = Matching(left, right, likeness, Homes(left, right))
-    matching.match()
-    blocks = {one.spot: other.spot for one, other in matching.pairs()}
+    pairing = Pairing(left, right, likeness, Homes(left, right))
+    Matching(pairing).match()
+    pair_called(pairing)
+    files = pair_files(pairing)
+    pair_bodies(pairing, files)
+    blocks = {one.spot: other.spot for one, other in pairing.pairs()}
     blocks.update(_lambdas(reference.names, migrated.names, blocks))
-    return Counterparts(matching.modules, blocks, _Alike(likeness, left, right))
+    return Counterparts(files, blocks, _Alike(likeness, left, right))
 
 
-def _lambdas(reference: Names, migrated: Names, blocks: dict[Spot, Spot]) -> Iterator[tuple[Spot, Spot]]:
+def _lambdas(reference: Names, migrated: Names, blocks: dict[Spot, Spot]) -> dict[Spot, Spot]:
     """Lambdas belong together where two counterparts have equally many."""
-    for (path, block), (other, theirs) in list(blocks.items()):
-        ours = _lambdas_in(reference, path, block)
-        found = _lambdas_in(migrated, other, theirs) if ours else []
-        if len(ours) == len(found):
-            yield from (((path, a), (other, b)) for a, b in zip(ours, found, strict=True))
+    found: dict[Spot, Spot] = {}
+    theirs = _lambdas_of(migrated, {path for path, _ in blocks.values()})
+    for spot, inner in _lambdas_of(reference, {path for path, _ in blocks}).items():
+        others = theirs.get(blocks[spot], []) if spot in blocks else []
+        if len(inner) == len(others):
+            found.update(zip(inner, others, strict=True))
+    return found
 
 
-def _lambdas_in(names: Names, path: str, block: int) -> list[int]:
-    """The lambdas within a function, a class or a module, but not within a function of it."""
-    return _of_module(names, path).get(block, [])
-
-
-def _of_module(names: Names, path: str) -> dict[int, list[int]]:
-    module = names.project.modules[path]
-    found: dict[int, list[int]] = {}
-    homes: list[int] = []
-    for block, record in enumerate(module.blocks):
-        here = block if block == 0 or record.kind in ("function", "class") else homes[record.parent]
-        homes.append(here)
-        if record.kind == "lambda":
-            found.setdefault(here, []).append(block)
+def _lambdas_of(names: Names, paths: Iterable[str]) -> dict[Spot, list[Spot]]:
+    """The lambdas of some modules by the function, class or module that they stand in."""
+    found: dict[Spot, list[Spot]] = {}
+    for path in paths:
+        homes: list[int] = []
+        for block, record in enumerate(names.project.modules[path].blocks):
+            own = block == 0 or record.kind in ("function", "class")
+            homes.append(block if own else homes[record.parent])
+            if record.kind == "lambda":
+                found.setdefault((path, homes[block]), []).append((path, block))
     return found
 
 
 def _homes(modules: dict[str, str], blocks: dict[Spot, Spot]) -> dict[str, tuple[str, ...]]:
-    counts: dict[str, dict[str, int]] = {path: {other: 1} for path, other in modules.items()}
+    counts = {path: Counter((other,)) for path, other in modules.items()}
     for (path, _), (other, _) in blocks.items():
-        to = counts.setdefault(path, {})
-        to[other] = to.get(other, 0) + 1
-    return {path: tuple(sorted(to, key=lambda other, to=to: (-to[other], other))) for path, to in counts.items()}  # type: ignore[misc]
+        counts.setdefault(path, Counter())[other] += 1
+    return {path: tuple(sorted(to, key=partial(_first, to))) for path, to in counts.items()}
+
+
+def _first(counts: Counter[str], path: str) -> tuple[int, str]:
+    return -counts[path], path

@@ -25,7 +25,7 @@ _SELF = ("self", "cls")
 
 class Unit(msgspec.Struct, eq=False, gc=False):
     """A function, a class or a module's own code: what stands in it, but in no function or class within it. `parent` is
-    the number of the unit around it (-1: none), `frame` and `words` are its tokens in the order of the code,
+    the number of the unit around it (-1: none), `number` its own, `frame` and `words` are its tokens in the order of the code,
     `shape` the numbers of arguments; `calls` are the calls of the project's own code and of others by line and
     column, each as a token and the spot that is called, if it is the project's."""
 
@@ -33,6 +33,7 @@ class Unit(msgspec.Struct, eq=False, gc=False):
     kind: str
     name: str
     parent: int
+    number: int
     frame: list[int] = []
     words: list[int] = []
     shape: list[int] = []
@@ -109,7 +110,7 @@ class _Reader:
                 around = self.homes[record.parent].spot[1] if block else -1
                 numbers[block] = len(found)
                 kind = record.kind if block else "module"
-                unit = Unit((module.path, block), kind, record.name, numbers.get(around, -1))
+                unit = Unit((module.path, block), kind, record.name, numbers.get(around, -1), len(found))
                 found.append(unit)
                 self.homes.append(unit)
             else:

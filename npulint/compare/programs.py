@@ -25,6 +25,8 @@ def pairs_of(reference: Sequence[Program], migrated: Sequence[Program], matched:
     left, right = training(reference), training(migrated)
     found: list[tuple[Program, Program]] = []
     for fits in (_are_counterparts, _are_namesakes, _share_modules):
+        if found and fits is _share_modules:
+            break  # variants of a script share modules with its counterpart
         for one in list(left):
             likeness, at = max(((fits(one, other, matched), -at) for at, other in enumerate(right)), default=(0.0, 0))
             if likeness > 0:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from npulint.compare.difference import Difference, Mark
-from npulint.compare.pairing import Pairing
+from npulint.compare.step_pairs import Pairing
 from npulint.compare.values import DIFFERS, UNKNOWN, Answer, Comparer, Given
+from npulint.facts.recipe import Station
 from npulint.recipe.steps import Argument, Step
 
 _LITERAL = frozenset(("bind", "default", "entry", "expression", "loop", "named"))
@@ -16,9 +17,11 @@ _ORDERED = frozenset(("transform", "shuffle", "repeat", "batch_size", "dataset")
 def of_pairs(pairing: Pairing, comparer: Comparer) -> Iterator[Difference]:
     """The differences between paired steps, and the things in which they agree."""
     for left, right in (*pairing.pairs, *pairing.swapped):
+        if not (left.counts or right.counts):
+            continue
         yield from _pair(left, right, comparer)
     for left, right in pairing.swapped:
-        if left.part in _ORDERED and left.kind in ("call", "own"):
+        if left.part in _ORDERED and left.kind in ("call", "own") and (left.counts or right.counts):
             yield _whole("reordered", left, right)
 
 
@@ -31,7 +34,7 @@ def _pair(left: Step, right: Step, comparer: Comparer) -> Iterator[Difference]:
         answer = _compared(left, first, right, second, comparer)
         if answer is None or answer.answer == UNKNOWN:
             continue
-        role = next((a.role for a in (second, first) if a is not None and a.role), "") or left.part
+        role = next((a.role for a in (second, first) if a is not None and a.role), "") or left.part or right.part
         if answer.answer == DIFFERS:
             told = True
             yield _argument(left, first, right, second, name, role, answer)
@@ -66,11 +69,11 @@ def _compared(
 
 def _given(step: Step, argument: Argument | None, instead: Argument | None) -> Given | None:
     if argument is not None:
-        return Given(step.module, argument, how=argument.how)
+        return Given(step.module, argument, step.span, how=argument.how)
     if step.open or instead is None or step.known is None:
         return None
     defaults = step.known.effective({})
-    return Given(step.module, None, defaults[instead.name]) if instead.name in defaults else None
+    return Given(step.module, None, step.span, defaults[instead.name]) if instead.name in defaults else None
 
 
 def _argument(
@@ -89,20 +92,18 @@ def _argument(
         change=change,
         what=left.shown,
         argument="" if literal and left.kind != "named" else name,
-        reference=_mark(left, answer.reference, answer.reference_stations),
-        migrated=_mark(right, answer.migrated, answer.migrated_stations),
+        reference=_mark(left, first, answer.reference, answer.reference_stations),
+        migrated=_mark(right, second, answer.migrated, answer.migrated_stations),
         function=function_of(right),
         evaluates=left.evaluates and right.evaluates,
     )
 
 
-def _mark(step: Step, text: str, stations: tuple[object, ...]) -> Mark:
-    from npulint.facts.recipe import Station
-
-    way = tuple(one for one in stations if isinstance(one, Station))
-    if way:
-        return Mark(text, way[0].path, way[0].span, way)
-    return Mark(text, step.module.path, step.span)
+def _mark(step: Step, argument: Argument | None, text: str, stations: tuple[Station, ...]) -> Mark:
+    if stations:
+        return Mark(text, stations[0].path, stations[0].span, stations)
+    own = argument.span if argument is not None else None
+    return Mark(text, step.module.path, own or step.span)
 
 
 def _whole(change: str, left: Step, right: Step) -> Difference:

@@ -8,6 +8,7 @@ from npulint.assemble.module import Module
 from npulint.compare.shown import shown
 from npulint.data.recipe import converted
 from npulint.facts.code import Const, Function, Items, Op, Ref, Result, Value
+from npulint.facts.model import Span
 from npulint.facts.recipe import Station, Traced
 from npulint.recipe.origins import Tracer
 from npulint.recipe.plain import canonical
@@ -20,10 +21,11 @@ _DEEP = 8
 
 class Given(msgspec.Struct, frozen=True, eq=False):
     """A value of one side: what is written, or (without `argument`) the plain `value` that holds if nothing is. `how`
-    converts it for the comparison."""
+    converts it for the comparison, `span` is the place of the step."""
 
     module: Module
     argument: Argument | None
+    span: Span
     value: object = None
     how: str = ""
 
@@ -105,7 +107,7 @@ def _traced(tracer: Tracer, given: Given) -> Traced:
     if given.argument is None:
         return Traced(True, given.value, shown_plain(given.value))
     argument = given.argument
-    return tracer.trace(given.module, argument.value, argument.block, argument.line)
+    return tracer.trace(given.module, argument.value, argument.block, argument.line, argument.span or given.span)
 
 
 def shown_plain(value: object) -> str:

@@ -236,7 +236,7 @@ class _Finder:
                     else:
                         stack.append((location + os.sep, os.path.join(absolute, name), chain))
                     continue
-                kinds = kinds_of(name) or (CONFIGURATION if self._options.configurations and may_configure(name) else ())
+                kinds = kinds_of(name) or (self._options.configurations and may_configure(name) and CONFIGURATION)
                 if kinds:
                     if self._left_out(prefix + name, name, absolute, chain, folder=False):
                         self._excluded += 1

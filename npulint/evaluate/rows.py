@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 
 from npulint.compare.difference import Difference, Mark
 from npulint.facts.model import Span
@@ -20,28 +20,32 @@ Spot = tuple[str, Span]
 def items_of(
     answers: Sequence[ChecklistItem], found: Sequence[Difference], findings: Sequence[Finding]
 ) -> tuple[ComparedItem, ...]:
-    """The items with their rows. `findings` are those of the checks about this pair of programs: a difference that
-    none of them speaks of is no difference to people."""
-    spoken = {(one.path, one.span, one.message): one for one in findings}
+    """The items with their rows. A difference that none of the `findings` speaks of (they may be silenced) is no
+    difference to people, and fails nothing."""
     by_place: dict[Spot, list[Finding]] = {}
-    for one in spoken.values():
+    for one in findings:
         by_place.setdefault((one.path, one.span), []).append(one)
     rows: dict[str, list[ComparedRow]] = {}
     same: dict[str, int] = {}
-    for one in found:
-        item = ITEM_OF[one.part]
-        if one.change == "none":
+    for difference in found:
+        item = ITEM_OF[difference.part]
+        if difference.change == "none":
             same[item] = same.get(item, 0) + 1
-        row = _row(one, by_place)
+        row = _row(difference, by_place)
         if row is not None:
             rows.setdefault(item, []).append(row)
-    return tuple(_item(answer, rows.get(answer.item, []), same.get(answer.item, 0)) for answer in answers)
+    live = {(one.code, one.path, one.span) for one in findings}
+    return tuple(_item(answer, rows.get(answer.item, []), same.get(answer.item, 0), live) for answer in answers)
 
 
-def _item(answer: ChecklistItem, rows: list[ComparedRow], same: int) -> ComparedItem:
-    differs = answer.failures or any(row.answer == "differs" for row in rows)
+def _item(
+    answer: ChecklistItem, rows: list[ComparedRow], same: int, live: Container[tuple[str, str, Span]]
+) -> ComparedItem:
+    failures = tuple(one for one in answer.failures if (one.code, one.path, one.span) in live)
+    differs = failures or any(row.answer == "differs" for row in rows)
     status = "differs" if differs else STATUSES[answer.status]
-    return ComparedItem(answer.item, answer.title, status, tuple(rows), answer.look, answer.failures, same)
+    look = answer.look if status == "unknown" else ""
+    return ComparedItem(answer.item, answer.title, status, tuple(rows), look, failures, same)
 
 
 def _row(one: Difference, findings: Mapping[Spot, Iterable[Finding]]) -> ComparedRow | None:

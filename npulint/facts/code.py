@@ -37,10 +37,12 @@ class Items(msgspec.Struct, frozen=True, array_like=True, tag="s"):
 
 
 class Table(msgspec.Struct, frozen=True, array_like=True, tag="d"):
-    """A dict display; a ``**other`` entry has the key ``None``."""
+    """A dict display; a ``**other`` entry has the key ``None``. `places` are those of the values, in the close reading
+    of an assigned display."""
 
     keys: tuple[Value | None, ...]
     values: tuple[Value, ...]
+    places: tuple[tuple[int, int, int, int], ...] = ()
 
 
 class Op(msgspec.Struct, frozen=True, array_like=True, tag="o"):
@@ -91,7 +93,8 @@ class Block(msgspec.Struct, frozen=True, array_like=True):
 class Call(msgspec.Struct, frozen=True, array_like=True):
     """A call. `callee` is a `Ref` for a dotted name, ``Op(".", (Result, Const))`` for a method on a
     result. Lines count from 1, columns from 1 in characters, ends are inclusive-exclusive. `places` are the places
-    of the keywords of classes of settings (``…Config``), of which each is a setting by itself."""
+    of the keywords of classes of settings (``…Config``), of which each is a setting by itself; `spots` are those of the
+    values of all arguments, in the close reading of a call of several lines."""
 
     callee: Value
     args: tuple[Value, ...]
@@ -102,6 +105,7 @@ class Call(msgspec.Struct, frozen=True, array_like=True):
     end_line: int
     end_column: int
     places: tuple[tuple[int, int, int, int], ...] = ()
+    spots: tuple[tuple[int, int, int, int], ...] = ()
 
 
 class Bind(msgspec.Struct, frozen=True, array_like=True):

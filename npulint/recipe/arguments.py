@@ -8,6 +8,7 @@ from npulint.assemble.context import Context
 from npulint.assemble.module import Module
 from npulint.data.recipe import RecipeCall
 from npulint.facts.code import Call, Op, Value
+from npulint.facts.model import Span
 from npulint.recipe.literals import is_literal, is_telling
 from npulint.recipe.settings import setting_part
 from npulint.recipe.steps import Argument
@@ -15,16 +16,28 @@ from npulint.recipe.steps import Argument
 
 def of_vocabulary(call: Call, known: RecipeCall) -> Iterator[Argument]:
     """The arguments that a call of the vocabulary is given, without those that do not change numbers."""
-    given: list[tuple[str, Value]] = []
+    given: list[tuple[str, Value, int]] = []
     for place, value in enumerate(call.args):
         if isinstance(value, Op) and value.op == "star":
             break
-        given.append((known.parameter(place), value))
-    for parameter, value in (*given, *call.keywords):
+        given.append((known.parameter(place), value, place))
+    for parameter, value, place in (*given, *_keywords(call)):
         name = known.compared(parameter)
-        if name and parameter != "**":
+        if name:
             how = known.renamed.get(parameter, ("", ""))[1]
-            yield Argument(name, value, call.block, call.line, known.role(parameter), how)
+            yield Argument(name, value, call.block, call.line, known.role(parameter), how, spot(call, place))
+
+
+def _keywords(call: Call) -> Iterator[tuple[str, Value, int]]:
+    """The keywords of a call with their places among its arguments."""
+    for at, (name, value) in enumerate(call.keywords):
+        if name != "**":
+            yield name, value, len(call.args) + at
+
+
+def spot(call: Call, place: int) -> Span | None:
+    """Where an argument of a call of several lines stands, if that is known."""
+    return Span(*call.spots[place]) if place < len(call.spots) else None
 
 
 def of_own(context: Context, module: Module, index: int, home: Module, block: int) -> Iterator[Argument]:
@@ -38,10 +51,11 @@ def of_own(context: Context, module: Module, index: int, home: Module, block: in
         place = position + shift
         name = params[place] if place < len(params) else str(position)
         if _counts(name):
-            yield Argument(name, value, call.block, call.line, setting_part(name) if name in params else "")
-    for name, value in call.keywords:
-        if name != "**" and _counts(name):
-            yield Argument(name, value, call.block, call.line, setting_part(name))
+            part = setting_part(name) if name in params else ""
+            yield Argument(name, value, call.block, call.line, part, span=spot(call, position))
+    for name, value, position in _keywords(call):
+        if _counts(name):
+            yield Argument(name, value, call.block, call.line, setting_part(name), span=spot(call, position))
 
 
 def parameters(context: Context, module: Module, index: int, home: Module, block: int) -> tuple[tuple[str, ...], int]:
@@ -58,10 +72,10 @@ def _counts(name: str) -> bool:
 
 def named_literals(call: Call) -> Iterator[Argument]:
     """Settings that a call of something unknown is given as literals by keyword."""
-    for name, value in call.keywords:
-        part = setting_part(name) if name != "**" else ""
+    for name, value, position in _keywords(call):
+        part = setting_part(name)
         if part and is_literal(value) and is_telling(value):
-            yield Argument(name, value, call.block, call.line, part)
+            yield Argument(name, value, call.block, call.line, part, span=spot(call, position))
 
 
 def by_name(arguments: tuple[Argument, ...]) -> dict[str, Argument]:

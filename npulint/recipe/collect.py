@@ -15,6 +15,7 @@ from npulint.recipe.literals import is_literal, is_telling
 from npulint.recipe.settings import setting_part
 from npulint.recipe.steps import MODULE, Argument, Step
 
+_DEFINING = frozenset(("add_argument", "HParams", "set_defaults"))
 _OUTER = ("module", "class", "global")
 
 
@@ -69,6 +70,8 @@ class Collector:
         if not arguments:
             return None
         last = module.written(index)
+        if last in _DEFINING or last.startswith("DEFINE_"):
+            return None  # options have values of their own
         parts = [argument.role for argument in arguments]
         part = next((p for p in parts if p != "setting"), "setting")
         return self._step("named", last, last, part, module, call, arguments, index)
@@ -124,7 +127,8 @@ class Collector:
         waiting: list[tuple[str, Table]] = [(owner, table)]
         while waiting:
             prefix, display = waiting.pop()
-            for key, value in zip(display.keys, display.values, strict=True):
+            places = [Span(*one) for one in display.places] or [place] * len(display.keys)
+            for key, value, at in zip(display.keys, display.values, places, strict=True):
                 if not isinstance(key, Const):
                     continue
                 name = f"{prefix}.{key.value}"
@@ -132,7 +136,7 @@ class Collector:
                     waiting.append((name, value))
                 elif is_literal(value) and is_telling(value) and setting_part(str(key.value)):
                     part = setting_part(str(key.value))
-                    yield self._literal("entry", name, part, module, block, place, value)
+                    yield self._literal("entry", name, part, module, block, at, value)
 
     def _literal(self, kind: str, name: str, part: str, module: Module, block: int, place: Span, value: Value) -> Step:
         given = Argument("", value, block, place.line, part)

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Sequence
 from fnmatch import fnmatchcase
 from itertools import takewhile
 
-import msgspec
-
 from npulint.assemble.context import Context
 from npulint.discover.kinds import SourceFile
-from npulint.facts.model import FileFacts, Span
+from npulint.facts.model import FileFacts
 from npulint.read.files import load, read
+from npulint.recipe.config_modules import module_values
+from npulint.recipe.config_values import ConfigValue, overlaid, plain
 
 _MOST = 4000  # leaves of a file; what has more is data
 _CHAIN = 16  # files that one may be built upon
@@ -21,28 +21,6 @@ _ENDINGS = ("", ".yaml", ".yml", ".json")
 _USUAL = frozenset(("config.json", "config.yaml", "config.yml", "settings.json", "params.json", "data.json"))
 
 Read = Callable[[SourceFile], FileFacts]
-
-
-class ConfigValue(msgspec.Struct, frozen=True):
-    """A leaf of a configuration file: the keys that lead to it, its plain value (a scalar, or a tuple of plain values),
-    and the place of the value."""
-
-    key: tuple[str, ...]
-    value: object
-    path: str
-    span: Span
-
-    @property
-    def name(self) -> str:
-        """The dotted key."""
-        return ".".join(self.key)
-
-
-class ConfigFile(msgspec.Struct, frozen=True):
-    """A configuration file that a program loads, with its values; those of its bases have the paths of these."""
-
-    path: str
-    values: tuple[ConfigValue, ...]
 
 
 def read_source(file: SourceFile) -> FileFacts:
@@ -68,7 +46,7 @@ class ConfigFiles:
         """The path of the file that a text means in a program that runs in one of `folders`; empty when that is not
         certain."""
         text = written.replace("\\", "/")
-        head, star, rest = text.rpartition("*")
+        _, star, rest = text.rpartition("*")
         if star and "/" in rest:
             text = rest if rest.startswith("/") else rest.partition("/")[2]
         for ending in _ENDINGS:
@@ -138,8 +116,6 @@ class ConfigFiles:
 
     def _whole(self, path: str) -> tuple[ConfigValue, ...]:
         if path in self._context.project.modules:
-            from npulint.recipe.config_modules import module_values
-
             own = module_values(self._context, self._context.project.modules[path])
         else:
             own = self._own(path)
@@ -164,28 +140,6 @@ class ConfigFiles:
         )
 
 
-def overlaid(base: tuple[ConfigValue, ...], own: tuple[ConfigValue, ...]) -> tuple[ConfigValue, ...]:
-    """The values of `base` where `own` neither sets them nor puts something else in their place, then `own`. A mapping
-    with ``_delete_`` replaces all of the mapping in the base."""
-    if not base:
-        return own
-    replaced = {one.key for one in own}
-    dropped = {one.key[:-1] for one in own if one.key[-1] == "_delete_" and one.value is True}
-    inner = {one.key[:length] for one in own for length in range(1, len(one.key))}
-    kept = [
-        one
-        for one in base
-        if one.key not in inner
-        and not any(one.key[:length] in replaced or one.key[:length] in dropped for length in range(1, len(one.key) + 1))
-    ]
-    return (*kept, *own)
-
-
-def plain(value: object) -> object:
-    """A value as it was read, its lists as tuples."""
-    return tuple(map(plain, value)) if isinstance(value, list | tuple) else value
-
-
 def _bases(values: tuple[ConfigValue, ...]) -> list[str]:
     found: list[str] = []
     for one in values:
@@ -204,6 +158,9 @@ def _tail(path: str, parts: list[str]) -> int:
 def _near(path: str, folders: Sequence[str]) -> int:
     here = path.split("/")
     return max(
-        (sum(1 for _ in takewhile(lambda p: p[0] == p[1], zip(here, folder.split("/"), strict=False))) for folder in folders),
+        (
+            sum(1 for _ in takewhile(lambda p: p[0] == p[1], zip(here, folder.split("/"), strict=False)))
+            for folder in folders
+        ),
         default=0,
     )

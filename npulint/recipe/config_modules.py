@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from npulint.assemble.context import Context
 from npulint.assemble.module import Module
-from npulint.facts.code import Const, Items, Op, Ref, Result, Table, Value
+from npulint.facts.code import Bind, Const, Items, Op, Ref, Result, Table, Value
 from npulint.facts.model import Span
-from npulint.recipe.config_files import ConfigValue
+from npulint.recipe.config_values import ConfigValue
 
 _DEPTH = 24
 _MOST = 4000
-_DICTS = frozenset(("dict", "ConfigDict", "edict", "EasyDict", "CN", "CfgNode", "AttrDict", "OrderedDict", "Munch", "Dict"))
+_STEPS = 20_000  # values that one module may have, where a name counts for all that it stands for
+_DICTS = frozenset(
+    ("dict", "ConfigDict", "edict", "EasyDict", "CN", "CfgNode", "AttrDict", "OrderedDict", "Munch", "Dict")
+)
 
 _NOT_PLAIN = object()
 
@@ -30,11 +33,13 @@ class _Module:
     def __init__(self, context: Context, module: Module) -> None:
         self._context = context
         self._module = module
+        self._steps = 0
         self.found: list[ConfigValue] = []
 
     def add(self, key: tuple[str, ...], value: Value, span: Span, depth: int) -> None:
         """Add the leaves of a value."""
-        if depth > _DEPTH or len(self.found) >= _MOST:
+        self._steps += 1
+        if depth > _DEPTH or len(self.found) >= _MOST or self._steps > _STEPS:
             return
         entries, span = self.entries(value, span, depth)
         if entries is not None:
@@ -85,7 +90,7 @@ class _Module:
         bind = self._bind(value) if isinstance(value, Ref) else None
         return self.entries(bind.value if bind is not None else value, span, depth + 1)[0] or []
 
-    def _bind(self, value: Ref):  # type: ignore[no-untyped-def]
+    def _bind(self, value: Ref) -> Bind | None:
         binds = self._module.names.get(0, {}).get(value.name, ())
         return binds[-1] if binds else None
 

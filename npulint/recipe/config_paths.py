@@ -42,6 +42,14 @@ class Frame(msgspec.Struct, frozen=True, eq=False):
     outer: Frame | None = None
 
 
+def takes(module: Module, name: str, block: int) -> int:
+    """The innermost function around `block` that has a parameter of this name, or 0."""
+    function = module.function_of(block)
+    while function > 0 and name not in module.blocks[function].params:
+        function = module.function_of(module.blocks[function].parent)
+    return max(function, 0)
+
+
 class Paths:
     """The texts of expressions under one start of a program (None: by its defaults). `modules` are the paths of the
     modules whose calls count; None for all."""
@@ -130,7 +138,7 @@ class Paths:
         head, _, last = name.rpartition(".")
         options = self.context.options
         if head and last in options.table and HOLDERS.search(head):
-            found = _unique(text for option in options.near(last, module)[:4] for text in self._option(option, depth))
+            found = _unique(text for option in options.near(last, module)[:4] for text in self.option(option, depth))
             if found:
                 return found
         parts: list[str] = []
@@ -138,13 +146,9 @@ class Paths:
             parts += self._texts(home, bind.value, bind.block, bind.line, frame, depth)
         return _unique(parts or self._parameter(module, name, block, frame, depth))
 
-    def _parameter(
-        self, module: Module, name: str, block: int, frame: Frame | None, depth: int
-    ) -> Iterable[str]:
-        function = module.function_of(block)
-        while function > 0 and name not in module.blocks[function].params:
-            function = module.function_of(module.blocks[function].parent)
-        if function <= 0:
+    def _parameter(self, module: Module, name: str, block: int, frame: Frame | None, depth: int) -> Iterable[str]:
+        function = takes(module, name, block)
+        if not function:
             return
         missing = True
         for home, value, at, around in self.arguments(module, function, name, frame):
@@ -159,7 +163,7 @@ class Paths:
     def arguments(
         self, module: Module, function: int, name: str, frame: Frame | None
     ) -> list[tuple[Module, Value | None, Call, Frame | None]]:
-        """What the calls of a function pass for a parameter; only the call that it was entered by, where one is known."""
+        """What the calls of a function pass for a parameter; that by which it was entered alone, where it is known."""
         flow = self.context.flow
         if frame is not None and frame.home is module and frame.function == function:
             call = frame.caller.code.calls[frame.index]
@@ -172,7 +176,7 @@ class Paths:
             if self.modules is None or home.path in self.modules
         ]
 
-    def _option(self, option: Option, depth: int) -> tuple[str, ...]:
+    def option(self, option: Option, depth: int = 0) -> tuple[str, ...]:
         """The text of an option: what is passed, else its default, else what other starts pass."""
         if self.launch is not None:
             for flag in option.flags:
@@ -199,7 +203,7 @@ class Paths:
         def texts(value: Value) -> tuple[str, ...]:
             return self._texts(module, value, call.block, call.line, frame, depth)
 
-        receiver = _receiver(call)
+        receiver = receiver_of(call)
         if last in ("join", "joinpath"):
             parts = [texts(one) for one in call.args]
             return _joined("/", parts if last == "join" or receiver is None else [texts(receiver), *parts])
@@ -210,7 +214,9 @@ class Paths:
         if last == "format" and receiver is not None:
             given = [texts(one) for one in call.args]
             return _unique(
-                text for template in texts(receiver) for text in _filled(_TEMPLATE, template, given, dict(call.keywords))
+                text
+                for template in texts(receiver)
+                for text in _filled(_TEMPLATE, template, given, dict(call.keywords))
             )
         if last in _SAME:
             found = texts(call.args[0]) if call.args else ()
@@ -232,7 +238,8 @@ class Paths:
         )
 
 
-def _receiver(call: Call) -> Value | None:
+def receiver_of(call: Call) -> Value | None:
+    """What a method is called on."""
     if isinstance(call.callee, Op) and call.callee.op == ".":
         return call.callee.operands[0]
     if isinstance(call.callee, Ref) and "." in call.callee.name:

@@ -116,11 +116,10 @@ class Start:
 def defined(option: Option) -> Station:
     """The place where an option is defined, with the name by which it is passed."""
     call = option.call
-    flag = option.flags[0] if option.flags else option.name
-    name = option.name if option.kind == "parameter" else dashed(flag)
-    longest = next((one for one in option.flags if len(one) > 1), "")
-    if longest and option.kind != "parameter":
-        name = dashed(longest)
+    as_written = [arg.value for arg in call.args if isinstance(arg, Const) and isinstance(arg.value, str)]
+    name = next((text for text in as_written if text.startswith("--")), "")
+    if not name:
+        name = option.name if option.kind == "parameter" or not option.flags else dashed(option.flags[0])
     return Station(option.module.path, Span(call.line, call.column, call.end_line, call.end_column), name)
 
 

@@ -241,6 +241,9 @@ class Tracer:
     def _plain(self, name: str, at: At) -> Found:
         if name == "__name__" and self.start.entry:
             return literal("__main__" if at.module.path == self.start.entry else at.module.name)
+        for variable, value in at.bound:
+            if variable == name:
+                return literal(value)
         module = at.module
         binds = self.bindings.of(module, name, at.block, at.line)
         function = taker(module, name, at.block)
@@ -306,11 +309,15 @@ class Tracer:
         groups: dict[tuple[str, int], list[Bound]] = defaultdict(list)
         for home, bind in binds:
             groups[home.path, home.function_of(bind.block)].append((home, bind))
-        found: list[tuple[list[Found], bool]] = [self._in_order(group, at) for group in groups.values()]
-        if len(found) > 1:  # what is only a place to be filled in
+        around = at.module.ancestors(at.block)
+        found = []
+        for (path, function), group in groups.items():
+            parts, sure = self._in_order(group, at)
+            within = function < 0 or (path == at.module.path and function in around)
+            found.append((parts, sure and within))
+        if len(found) > 1:  # a None is only a place to be filled in
             found = [one for one in found if not all(part.values == (None,) for part in one[0])] or found
-        certain = [sure for (_, function), (_, sure) in zip(groups, found, strict=False) if function < 0 or len(found) == 1]
-        return [part for parts, _ in found for part in parts], any(certain) and len(found) == 1
+        return [part for parts, _ in found for part in parts], len(found) == 1 and found[0][1]
 
     def _in_order(self, group: list[Bound], at: At) -> tuple[list[Found], bool]:
         """The assignments in one function, the nearest first, down to one that surely runs."""
@@ -349,6 +356,10 @@ class Tracer:
             elif record.kind in ("loop", "except"):
                 answer = None
         return answer
+
+    def runs_at(self, at: At, block: int) -> bool | None:
+        """Whether the conditions around `block` in its function let it run, as seen from a place in that function."""
+        return self._runs(at, block, frozenset())
 
     def _set_elsewhere(self, module: Module, name: str) -> bool:
         """Whether the program assigns an attribute of this name to some other object than an option's holder."""
@@ -463,7 +474,7 @@ class Tracer:
 
 
 def _identity(at: At) -> object:
-    return tuple([(frame.passing.home.path, frame.passing.index) for frame in at.frames])
+    return tuple([(frame.passing.home.path, frame.passing.index) for frame in at.frames]), at.bound
 
 
 def _unknown(parts: list[Found]) -> Found:

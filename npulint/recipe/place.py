@@ -12,21 +12,24 @@ from npulint.recipe.plain import Found
 
 class At(NamedTuple):
     """A line in a block of a module, so many steps from the question. `frames` are the calls that the search followed
-    into the functions that it is in, the outermost first: those alone give their parameters."""
+    into the functions that it is in, the outermost first: those alone give their parameters. `bound` are the variables
+    of a comprehension with their values in one of its rounds."""
 
     module: Module
     block: int
     line: int
     depth: int = 0
     frames: tuple[Frame, ...] = ()
+    bound: tuple[tuple[str, object], ...] = ()
 
     def deeper(self) -> At:
         """The same place, one step on."""
         return self._replace(depth=self.depth + 1)
 
     def moved(self, module: Module, block: int, line: int) -> At:
-        """Another place, one step on."""
-        return At(module, block, line, self.depth + 1, self.frames)
+        """Another place, one step on; the rounds of a comprehension are left with its block."""
+        bound = self.bound if module is self.module and block == self.block else ()
+        return At(module, block, line, self.depth + 1, self.frames, bound)
 
     def entered(self, module: Module, function: int, passing: Passing, line: int, block: int) -> At:
         """A place in a function that a call here runs."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 from functools import partial
 
 import msgspec
@@ -10,7 +11,8 @@ import msgspec
 from npulint.assemble.context import Context
 from npulint.assemble.module import Module
 from npulint.assemble.programs import Program
-from npulint.assemble.reached import IMPORTED, STARTED, Reached
+from npulint.assemble.reached import STARTED, Reached
+from npulint.assemble.reached import home as place_of
 from npulint.facts.model import Span
 from npulint.later import regex
 from npulint.recipe.collect import Collector, home_of
@@ -34,46 +36,39 @@ _METRIC = regex(
 
 
 class Recipe:
-    """The steps of a program, by the function that they belong to. `parts` tells what a function is there for."""
+    """The steps of a program, by the function that they belong to. `parts` tells what a function is there for. `more`
+    are modules that it also comes to, though no import statement tells so."""
 
-    def __init__(self, context: Context, program: Program) -> None:
+    def __init__(self, context: Context, program: Program, more: Iterable[str] = ()) -> None:
         self.context = context
         self.program = program
         self.homes: dict[Home, list[Step]] = defaultdict(list)
         self.parts: dict[Home, str] = {}
-        self._reached = Reached(context.project).all_of(program.paths, program.entry)
+        self.paths = tuple(dict.fromkeys((*program.paths, *more)))
+        self._reached = Reached(context.project).all_of(self.paths, program.entry) if program.entry else None
         framework = program.attrs["framework"]
         collector = Collector(context, framework)
         found: dict[Home, list[Step]] = defaultdict(list)
-        for path in program.paths:
+        for path in self.paths:
             module = context.project.modules[path]
             for step in context.once(("steps", path, framework), partial(collector.steps, module)):
-                if self._runs(module, step.home, step.block):
+                if step.home != MODULE or self._starts(module, step.block):
                     found[path, step.home].append(step)
         self._judge(found)
         for home, steps in found.items():
-            kept = [one for step in steps if (one := self._kept(home, step)) is not None]
-            if kept:
-                self.homes[home] = kept
-        for path in program.paths:
+            self.homes[home] = [self._weighed(home, step) for step in steps]
+        for path in self.paths:
             self._calculate(context.project.modules[path])
         for steps in self.homes.values():
             steps.sort(key=lambda step: step.order)
 
-    def _runs(self, module: Module, home: int, block: int) -> bool:
-        """Whether the program may come to the code of a home."""
-        if self._reached is None or home == MODULE:
-            started = any(module.blocks[b].kind == "if" and b in self._mains(module) for b in module.ancestors(block))
-            return not started or module.path == self.program.entry
-        return (module.path, home) in self._reached
+    def runs(self, home: Home) -> bool:
+        """Whether the program may come to a function."""
+        return self._reached is None or home[1] == MODULE or home in self._reached
 
-    def _mains(self, module: Module) -> set[int]:
-        from npulint.assemble.guards import is_main
-
-        return self.context.once(
-            ("mains", module.path),
-            lambda: {i for i, b in enumerate(module.blocks) if b.kind == "if" and is_main(b.test)},
-        )
+    def _starts(self, module: Module, block: int) -> bool:
+        """Whether code outside functions runs in this program: what is behind ``__main__`` only in the entry script."""
+        return module.path == self.program.entry or place_of(module, block) != STARTED
 
     def _judge(self, found: dict[Home, list[Step]]) -> None:
         """Tell what each function is there for: the most telling of its steps, those of what it calls included."""
@@ -117,23 +112,25 @@ class Recipe:
             return True
         return bool(_DATA.search(name.lower().rpartition(".")[2]))
 
-    def _kept(self, home: Home, step: Step) -> Step | None:
+    def _weighed(self, home: Home, step: Step) -> Step:
+        """A step with what is told of it by its surroundings: whether it counts, and what an own function is for."""
         module = self.context.project.modules[home[0]]
+        part, counts = step.part, True
         if step.kind == "call":
-            return step if self._counts(module, step) else None
-        if step.kind == "own":
+            counts = self._counts(module, step)
+        elif step.kind == "own":
             inner = [self.parts[target] for target in self._entered(step.target or home) if target in self.parts]
             part = _leading(set(inner))
-            return msgspec.structs.replace(step, part=part) if part else None
-        if step.kind == "default" and step.part == "setting":
-            return step if home in self.parts else None
-        return step
+            counts = bool(part)
+        elif step.kind == "default" and step.part == "setting":
+            counts = home in self.parts
+        return step if counts and part == step.part else msgspec.structs.replace(step, part=part, counts=counts)
 
     def _calculate(self, module: Module) -> None:
         for one in arithmetic(module):
             home = (module.path, home_of(module, one.block))
             part = self._part_of(module, home, one)
-            if part and self._runs(module, home[1], one.block):
+            if part and (home[1] != MODULE or self._starts(module, one.block)):
                 self.homes[home].append(_expression(module, home[1], one, part))
 
     def _part_of(self, module: Module, home: Home, one: Arithmetic) -> str:
@@ -161,6 +158,3 @@ def _expression(module: Module, home: int, one: Arithmetic, part: str) -> Step:
     span = Span(one.line, one.column, one.line, one.end)
     target = one.target.rpartition(".")[2]
     return Step("expression", one.shape.text, target or "return", part, module, home, one.block, span, given)
-
-
-__all__ = ["IMPORTED", "STARTED", "Home", "Recipe"]

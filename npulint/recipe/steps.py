@@ -16,7 +16,8 @@ MODULE = 0
 class Argument(msgspec.Struct, frozen=True, eq=False):
     """One argument of a step: the name under which it is compared (a number: its place, where the parameters are not
     known), its value as written in `block` at `line`, the part of the recipe that it belongs to, and how its value is
-    converted before it is compared (`npulint.data.recipe.converted`)."""
+    converted before it is compared (`npulint.data.recipe.converted`). `span` is its own place, where that is
+    known."""
 
     name: str
     value: Value
@@ -24,6 +25,7 @@ class Argument(msgspec.Struct, frozen=True, eq=False):
     line: int
     role: str = ""
     how: str = ""
+    span: Span | None = None
 
 
 class Step(msgspec.Struct, frozen=True, eq=False):
@@ -32,7 +34,8 @@ class Step(msgspec.Struct, frozen=True, eq=False):
     expression (arithmetic with constants) or loop (how often). `name` is what has to be equal for steps to be each
     other's counterparts, `shown` what people read; `part` is a word of `npulint.facts.recipe.ITEMS`. `home` is the
     block of the function (`MODULE`: none) that it belongs to, `block` the one that it stands in. `open`: there may be
-    more arguments than are seen. `target` is the own function that is called, by path and block."""
+    more arguments than are seen. `target` is the own function that is called, by path and block. `counts`: as far as this
+    program tells, it decides numbers."""
 
     kind: str
     name: str
@@ -48,6 +51,7 @@ class Step(msgspec.Struct, frozen=True, eq=False):
     target: tuple[str, int] | None = None
     known: RecipeCall | None = None
     evaluates: bool = False
+    counts: bool = True
 
     @property
     def order(self) -> tuple[int, int]:

@@ -1,9 +1,9 @@
-"""Configuration files: what YAML, JSON, TOML, INI, gin and text-format protocol buffers say, leaf by leaf, with places."""
+"""Configuration files: what YAML, JSON, TOML, INI, gin and the text format of protocol buffers say, with places."""
 
 from __future__ import annotations
 
-from npulint.facts.model import Fact, FileFacts, Problem, Span
-from npulint.read.configuration.leaves import Leaf, TooMuchError, Tree, UnreadableError, leaves
+from npulint.facts.model import Fact, FileFacts, Problem
+from npulint.read.configuration.leaves import Leaf, TooMuchError, Tree, UnreadableError, leaves, typed
 from npulint.read.source import Source
 
 LIMIT = 1 << 20
@@ -64,4 +64,4 @@ def _fact(leaf: Leaf, path: str) -> Fact:
     return Fact("config_value", ".".join(leaf.key), path, leaf.span, {"key": list(leaf.key), "value": leaf.value})
 
 
-__all__ = ["KIND", "LIMIT", "Leaf", "Span", "read_configuration"]
+__all__ = ["KIND", "LIMIT", "Leaf", "read_configuration", "typed"]

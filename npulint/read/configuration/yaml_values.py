@@ -1,11 +1,11 @@
 """YAML as training programs load it: anchors, merges and tags are followed, templates are text.
 
-Built from parse events with an explicit stack: nothing is constructed, so no tag can name a class, and nothing recurses.
+Built from parse events with an explicit stack: nothing is constructed, so no tag can name a class; nothing recurses.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from npulint.facts.model import Span
 from npulint.read.configuration.leaves import MAX_DEPTH, TooMuchError, Tree, UnreadableError, typed
@@ -49,7 +49,7 @@ class _Open:
     """A list or mapping whose end has not come yet. A mapping with a `strange` key is a template."""
 
     def __init__(self, event: yaml.CollectionStartEvent, is_map: bool) -> None:
-        self.start = event.start_mark
+        self.start: Any = event.start_mark
         self.anchor = event.anchor
         self.is_map = is_map
         self.items: list[Tree] = []
@@ -75,7 +75,9 @@ class _Builder:
             if isinstance(event, yaml.ScalarEvent):
                 self._add(self._scalar(event), event.anchor, event.value)
             elif isinstance(event, yaml.AliasEvent):
-                self._add(self._anchors.get(event.anchor, Tree(None, _span(event.start_mark, event.end_mark))), None)
+                self._add(
+                    self._anchors.get(event.anchor or "", Tree(None, _span(event.start_mark, event.end_mark))), None
+                )
             elif isinstance(event, yaml.CollectionStartEvent):
                 if len(self._open) >= MAX_DEPTH:
                     raise UnreadableError("too-deep", f"> {MAX_DEPTH}", _span(event.start_mark, event.end_mark))
@@ -91,7 +93,7 @@ class _Builder:
         plain = event.implicit[0] or word in ("int", "float", "bool", "null")
         return Tree(typed(event.value) if plain else event.value, _span(event.start_mark, event.end_mark))
 
-    def _close(self, done: _Open, end: yaml.Mark) -> None:
+    def _close(self, done: _Open, end: Any) -> None:
         span = _span(done.start, end)
         if done.strange:
             self._add(Tree(self._text[done.start.index : end.index], span), done.anchor)
@@ -131,5 +133,6 @@ class _Builder:
             parent.key = None
 
 
-def _span(start: yaml.Mark, end: yaml.Mark) -> Span:
+def _span(start: Any, end: Any) -> Span:
+    """The place between two marks; typed as events have them, each mark may be missing."""
     return Span(start.line + 1, start.column + 1, end.line + 1, end.column + 1)

@@ -29,7 +29,8 @@ _PYTHON2_HERE = regex(
 
 def read_python(text: str, path: str, whole: bool = False) -> tuple[Code, list[Problem]]:
     """Parse `text` and return its syntax facts; on failure an empty `Code` and one fatal `Problem`. Unless the `whole`
-    is wanted, the functions of a source that names no framework are left out."""
+    is wanted, as comparisons do, the functions of a source that names no framework are left out, and no notice is taken
+    of where arguments stand."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -43,6 +44,10 @@ def read_python(text: str, path: str, whole: bool = False) -> tuple[Code, list[P
         return Code(), [Problem(path, "syntax-error", str(error))]
     light = not whole and not is_relevant(text)
     code = read_lightly(text, tree) if light else Walker(text).walk(tree)
+    if whole:
+        from npulint.read.python.close import read_closely
+
+        code = read_closely(code, tree)
     return msgspec.structs.replace(code, devices="cuda" in text or "npu" in text, light=light), []
 
 

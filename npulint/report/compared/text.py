@@ -59,12 +59,18 @@ class _Writer:
 
     def pair(self, pair: ComparedPair) -> list[str]:
         """Both programs, the items, both sides of what is not simply the same, and what is left out."""
-        title = self._paint("bold", say(self._lang, "compare.title"))
-        head = title + say(self._lang, "aside", text=tally(pair, self._lang))
-        lines = [head, *self._programs(pair), "", *self._items(pair.items), *self._details(pair.items)]
+        title, told = say(self._lang, "compare.title"), say(self._lang, "aside", text=tally(pair, self._lang))
+        head = [self._paint("bold", title) + told]
+        if cells(title + told) > self._width:
+            head = [
+                self._paint("bold", title),
+                *(f"  {part}" for part in fold(tally(pair, self._lang), self._width - 2)),
+            ]
+        lines = [*head, *self._programs(pair), "", *self._items(pair.items), *self._details(pair.items)]
         same = sum(item.same for item in pair.items)
         if same and not self._view.verbose:
-            lines += ["", self._paint("dim", f"  {count(self._lang, 'compare.rows.same.hint', same)}")]
+            hint = count(self._lang, "compare.rows.same.hint", same)
+            lines += ["", *(self._paint("dim", f"  {line}") for line in fold(hint, self._width - 2))]
         return lines
 
     def _say(self, key: str) -> str:

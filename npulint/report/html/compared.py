@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from npulint.findings import ComparedItem, ComparedPair, ComparedRow, ComparedSide, Evidence
@@ -10,7 +11,6 @@ from npulint.report.compared.rows import (
     STATUSES,
     Roots,
     alone,
-    answers,
     described,
     of_interest,
     places_of,
@@ -26,6 +26,7 @@ from npulint.texts import count, say
 
 _PAIRS = 50
 _ROWS = 2000  # of the page
+_ROOMY = 40  # characters that fit into half of a page
 _FRAMES = 100  # rows with their source around them; the others show a line
 
 
@@ -70,7 +71,7 @@ class _Writer:
         cards = "".join(self._card(item, name) for item, name in zip(pair.items, ids, strict=True))
         items = "\n".join(self._item(item, name) for item, name in zip(pair.items, ids, strict=True))
         return (
-            f'<section class="pair" aria-label="{label}">\n<dl class="programs">{sides}</dl>\n'
+            f'<section class="pair" aria-label="{label}">\n<dl class="both">{sides}</dl>\n'
             f'<p class="tally">{tally(pair, self._lang)}</p>\n<ul class="items">{cards}</ul>\n{items}\n</section>'
         )
 
@@ -172,16 +173,21 @@ class _Writer:
         steps = "".join(f' <span class="step">→ <code>{words(one)}</code></span>' for one in way(side))
         lines = self._page.view.lines(first.path)
         label = say(self._lang, "compare.code", side=self._say(name))
-        code = frame(first.path, lines, first.span, label) if framed else self._page.line(first.path, first.span.line)
+        code = (
+            frame(first.path, lines, first.span, label, _ROOMY)
+            if framed
+            else self._page.line(first.path, first.span.line)
+        )
         return f'{value}<p class="at">{at}{steps}</p>{code}'
 
     def filters(self) -> str:
         """Answers, search, and how much is shown: of use only to the script, which shows them."""
         comparison = self._page.result.comparison
-        items = [item for pair in (comparison.pairs if comparison else ()) for item in pair.items]
+        pairs = comparison.pairs[:_PAIRS] if comparison else ()
+        found = Counter(row.answer for pair in pairs for item in pair.items for row in item.rows)
         chips = "".join(
             f'<label class="chip {word}"><input type="checkbox" name="answer" value="{word}" checked>'
-            f"<span>{self._say(f'answer.{word}')} <b>{sum(answers(item)[word] for item in items)}</b></span></label>"
+            f"<span>{self._say(f'answer.{word}')} <b>{found[word]}</b></span></label>"
             for word in ANSWERS
         )
         wanted = say(self._lang, "compare.filter.shown", shown="{shown}", all="{all}")

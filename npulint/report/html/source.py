@@ -18,8 +18,9 @@ _ROOMY = 88  # characters that fit without scrolling on most screens
 _GAP = "⋯"
 
 
-def frame(path: str, source: Sequence[str], span: Span, label: str) -> str:
-    """The source around `span`; empty when there is none. `label` names it where it has to be scrolled."""
+def frame(path: str, source: Sequence[str], span: Span, label: str, roomy: int = _ROOMY) -> str:
+    """The source around `span`; empty when there is none. `label` names it where it has to be scrolled, which is where
+    it has more than `roomy` characters in a line."""
     if not 0 < span.line <= len(source):
         return ""
     last = min(max(span.line, span.end_line), len(source))
@@ -36,7 +37,7 @@ def frame(path: str, source: Sequence[str], span: Span, label: str) -> str:
         longest = max(longest, sum(map(len, pieces)))
         rows.append(_marked(*pieces))
     gutter = "\n".join(str(number) if number else "" for number in shown)
-    focus = f' tabindex="0" role="group" aria-label="{escape(label)}"' if longest > _ROOMY else ""
+    focus = f' tabindex="0" role="group" aria-label="{escape(label)}"' if longest > roomy else ""
     code = "\n".join(rows)
     return f'<pre class="src"{focus}><span aria-hidden="true">{gutter}</span><code>{code}</code></pre>'
 
