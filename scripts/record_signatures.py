@@ -16,6 +16,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from math import isfinite
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -53,7 +54,7 @@ def plain(value: object) -> bool:
     """Whether a default can be written as a literal."""
     if isinstance(value, tuple | list):
         return all(map(plain, value))
-    return value is None or type(value) in (bool, int, float, str)
+    return value is None or type(value) in (bool, int, str) or (type(value) is float and isfinite(value))
 
 
 def written(parameters: list[inspect.Parameter]) -> str:
@@ -78,14 +79,20 @@ def by_inspection(function: Callable[..., Any], method: bool = False) -> str | N
 
 
 def by_documentation(function: object, name: str) -> str | None:
-    """The parameters that the first line of a docstring shows; None where it shows none."""
-    first = (inspect.getdoc(function) or "").split("\n")[0]
-    start, end = first.find("("), first.rfind(")")
-    if start < 0 or end < start or first[:start].rpartition(".")[2] != name:
+    """The parameters that a docstring shows, in its first line or as further forms (``.. function::``): the most of
+    them, as the forms of a reduction by dimension have more than that over everything. None where it shows none."""
+    lines = (inspect.getdoc(function) or "").split("\n")
+    forms = [lines[0], *(line.partition("::")[2] for line in lines[1:] if line.startswith(".. function::"))]
+    shown = [text for form in forms if (text := _shown(form.strip(), name)) is not None]
+    return max(shown, key=lambda text: text.count(","), default=None)
+
+
+def _shown(line: str, name: str) -> str | None:
+    start, end = line.find("("), line.rfind(") ->") if ") ->" in line else line.rfind(")")
+    if start < 0 or end < start or line[:start].rpartition(".")[2] != name:
         return None
-    inner = first[start + 1 : first.rfind(") ->") if ") ->" in first else end]
     try:
-        tree = ast.parse(f"def f({inner}): pass").body[0]
+        tree = ast.parse(f"def f({line[start + 1 : end]}): pass").body[0]
     except SyntaxError:
         return None
     return _literals(tree.args) if isinstance(tree, ast.FunctionDef) else None
@@ -141,7 +148,70 @@ def _torch_signature(member: Any, name: str) -> str | None:
     return by_inspection(member) or by_documentation(member, name)
 
 
-FRAMEWORKS: dict[str, Callable[[], Signatures]] = {"torch": torch}
+TENSORFLOW = (
+    "",
+    "bitwise",
+    "data",
+    "data.experimental",
+    "distributions",
+    "feature_column",
+    "image",
+    "initializers",
+    "io",
+    "keras.activations",
+    "keras.backend",
+    "keras.callbacks",
+    "keras.constraints",
+    "keras.initializers",
+    "keras.layers",
+    "keras.losses",
+    "keras.metrics",
+    "keras.optimizers",
+    "keras.optimizers.schedules",
+    "keras.regularizers",
+    "keras.utils",
+    "linalg",
+    "losses",
+    "math",
+    "metrics",
+    "nn",
+    "random",
+    "signal",
+    "sparse",
+    "strings",
+    "train",
+    "train.experimental",
+)
+
+
+def tensorflow() -> Signatures:
+    """The signatures of TensorFlow 1.x as the installed release still has them (``compat.v1``), and of its Keras; only
+    of calls that have a row without parameters in ``recipe_tensorflow.csv``."""
+    from npulint.data.names import canonical
+
+    v1 = importlib.import_module("tensorflow").compat.v1
+    found: Signatures = {}
+    for module in TENSORFLOW:
+        home = v1
+        for part in module.split(".") if module else ():
+            home = getattr(home, part)
+        for name, member in public(home):
+            spelling = canonical(".".join(filter(None, ("tensorflow", module, name))))
+            if spelling not in found and _asked_for(spelling):
+                text = by_inspection(member)
+                if text is not None:
+                    found[spelling] = text
+    return found
+
+
+def _asked_for(name: str) -> bool:
+    from npulint.data.recipe_tables import NOTHING, SPELLING, sheet
+
+    row = sheet("tensorflow").find(name)
+    return row is not None and row[0].part not in (NOTHING, SPELLING) and row[0].signature in ("", f"={name}")
+
+
+FRAMEWORKS: dict[str, Callable[[], Signatures]] = {"tensorflow": tensorflow, "torch": torch}
 
 
 def text_of(signatures: Signatures) -> str:

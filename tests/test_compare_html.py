@@ -161,7 +161,7 @@ def test_hostile_comparisons_make_a_valid_page() -> None:
     root = tree(shown(hostile()))
     assert len(with_class(root, "pair")) == 2
     assert {element.tag for element in root.iter()} <= TAGS
-    assert not [one for one in root.iter() for name in one.keys() if name.startswith("on")]
+    assert not [one for one in root.iter() for name in one.attrib if name.startswith("on")]
 
 
 # in a browser

@@ -3,56 +3,152 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
 from npulint.compare.difference import Difference, Mark
 from npulint.compare.step_pairs import Pairing
 from npulint.compare.steps import function_of
-from npulint.recipe.program import Home
-from npulint.recipe.steps import Step
+from npulint.recipe.program import LEADING, Home, Recipe
+from npulint.recipe.steps import MODULE, Step
 
 _SPEAKING = ("call", "own")  # a literal without counterpart says nothing by itself: what it is used for does
+_CALCULATED = ("arithmetic", "loss", "schedule")
 _MANY = 4  # steps of one part and function; so many are told together
-_INNER = frozenset(("operation",))
+_TOGETHER = frozenset(
+    ("operation", "seed", "update", "loss_scale", "autocast", "initialisation", "checkpoint", "evaluation", "frozen")
+)
+_ONCE = frozenset(("update", "loss_scale", "autocast", "checkpoint", "frozen", "determinism"))
+_SHAPING = frozenset(
+    """reshape cast transpose squeeze expand_dims constant concat stack unstack identity split slice strided_slice tile
+    shape size rank zeros ones zeros_like ones_like fill range convert_to_tensor to_float to_int32 to_int64 placeholder
+    view permute unsqueeze flatten contiguous expand expand_as type type_as float long int half to chunk cat arange
+    tensor from_numpy numpy detach item clone t repeat eye linspace full full_like new_zeros new_ones view_as
+    reshape_as narrow select placeholder_with_default get_shape set_shape group control_dependencies no_op print
+    Print variable_scope name_scope""".split()
+)
 
 
-def of_removed(pairing: Pairing, matched: set[Home]) -> Iterator[Difference]:
-    """What the migrated program lacks. `matched` are the functions of the reference that have a counterpart."""
-    for group in _grouped(pairing.removed):
-        certain = _home(group[0]) in matched
-        for step, count, names in _told(group, certain):
-            near = pairing.neighbours.get(id(step))
-            yield Difference(
-                part=step.part,
-                change="removed",
-                what=names,
-                reference=Mark(names, step.module.path, step.span),
-                near=None if near is None else Mark("", near.module.path, near.span),
-                certain=certain,
-                count=count,
-                function=function_of(step),
-                evaluates=step.evaluates,
-            )
+class Side(msgspec.Struct, frozen=True, eq=False):
+    """One of the programs: which change its lonely steps are, its recipe, the functions of it that have a counterpart,
+    and which these are."""
+
+    change: str
+    recipe: Recipe
+    other: Recipe
+    counterpart: Callable[[Home], Home | None]
+
+    def known(self, home: Home) -> bool:
+        """Whether a function has a counterpart that does something too."""
+        return self.counterpart(home) is not None
 
 
-def of_added(pairing: Pairing, matched: set[Home]) -> Iterator[Difference]:
-    """What only the migrated program has. `matched` are its functions that have a counterpart."""
-    for group in _grouped(pairing.added):
-        certain = _home(group[0]) in matched
-        for step, count, names in _told(group, certain):
-            yield Difference(
-                part=step.part,
-                change="added",
-                what=names,
-                migrated=Mark(names, step.module.path, step.span),
-                certain=certain,
-                adapter=step.known is not None and step.known.adapter,
-                count=count,
-                function=function_of(step),
-                evaluates=step.evaluates,
-            )
+def of_lonely(pairing: Pairing, removed: Side, added: Side) -> Iterator[Difference]:
+    """What only one of two programs does: in functions that both have step by step, else file by file."""
+    gone = [step for step in pairing.removed if _speaks(step, removed)]
+    new = [step for step in pairing.added if _speaks(step, added)]
+    for was, now in _replaced(gone, new, removed):
+        yield _exchange(was, now)
+    for side, steps in ((removed, gone), (added, new)):
+        for group in _grouped([step for step in steps if side.known(_home(step))]):
+            for step, count, names in _told(group):
+                yield _difference(side.change, step, count, names, pairing.neighbours.get(id(step)))
+        yield from _strangers(side, [step for step in steps if not side.known(_home(step))], steps)
+
+
+def _replaced(gone: list[Step], new: list[Step], removed: Side) -> list[tuple[list[Step], list[Step]]]:
+    """Operations of functions that now do with others; they are taken out of the lists."""
+    here: dict[Home, list[Step]] = defaultdict(list)
+    for step in new:
+        if step.part == "operation":
+            here[_home(step)].append(step)
+    found = []
+    for group in _grouped([step for step in gone if step.part == "operation"]):
+        now = here.get(removed.counterpart(_home(group[0])) or ("", -1))
+        if now:
+            found.append((group, now))
+    taken = {id(step) for pair in found for group in pair for step in group}
+    gone[:] = [step for step in gone if id(step) not in taken]
+    new[:] = [step for step in new if id(step) not in taken]
+    return found
+
+
+def _exchange(was: list[Step], now: list[Step]) -> Difference:
+    names = [_listed(list(dict.fromkeys(step.shown for step in group))) for group in (was, now)]
+    return Difference(
+        part="operation",
+        change="changed",
+        what=names[0],
+        reference=Mark(names[0], was[0].module.path, was[0].span),
+        migrated=Mark(names[1], now[0].module.path, now[0].span),
+        certain=False,
+        count=max(len(was), len(now)),
+        function=function_of(now[0]),
+    )
+
+
+def _speaks(step: Step, side: Side) -> bool:
+    """Whether it says something that a step has no counterpart."""
+    if step.kind == "expression":
+        return step.part in _CALCULATED and side.known(_home(step))
+    if step.kind not in _SPEAKING or not step.counts or (step.evaluates and step.part == "operation"):
+        return False
+    if step.part == "operation" and step.kind == "call" and step.shown in _SHAPING:
+        return False
+    if step.part == "initialisation" and not step.arguments and step.shown in _SHAPING:
+        return False
+    return not _is_branch(step, side)
+
+
+def _is_branch(step: Step, side: Side) -> bool:
+    """Whether the counterpart of the function does the same elsewhere: in the other branch of a condition, or, of what
+    is done once in a function, anywhere."""
+    other = side.counterpart(_home(step))
+    steps = side.other.homes.get(other, ()) if other is not None else ()
+    conditional = any(
+        step.module.blocks[b].kind in ("if", "else", "try", "except")
+        for b in step.module.ancestors(step.block)
+        if b > step.home
+    )
+    if not conditional and step.part not in _ONCE:
+        return False
+    return any(one.kind == step.kind and one.shown == step.shown for one in steps)
+
+
+def _strangers(side: Side, steps: Sequence[Step], all_of_them: Sequence[Step]) -> Iterator[Difference]:
+    """Functions without counterpart, once for each file; what is called by a step that is told already is told with
+    it."""
+    told = _entered(side.recipe, [step for step in all_of_them if side.known(_home(step))])
+    files: dict[str, list[Step]] = defaultdict(list)
+    for step in steps:
+        if not told(_home(step)) and not step.evaluates:
+            files[step.module.path].append(step)
+    for group in files.values():
+        names = list(dict.fromkeys(function_of(step) or step.shown for step in group))
+        part = next((part for part in LEADING if any(step.part == part for step in group)), group[0].part)
+        yield _difference(side.change, group[0], len(group), _listed(names), None, part, certain=False)
+
+
+def _entered(recipe: Recipe, steps: Sequence[Step]) -> Callable[[Home], bool]:
+    """What the calls among these steps lead to: functions, and classes with all of their methods."""
+    found: set[Home] = set()
+    queue = [step.target for step in steps if step.target is not None]
+    while queue:
+        target = queue.pop()
+        if target in found:
+            continue
+        found.add(target)
+        module = recipe.context.project.modules[target[0]]
+        for home in recipe.homes:
+            if home == target or (home[0] == target[0] and module.class_of(home[1]) == target[1]):
+                queue += [step.target for step in recipe.homes[home] if step.target is not None]
+
+    def told(home: Home) -> bool:
+        module = recipe.context.project.modules[home[0]]
+        return home in found or (home[1] != MODULE and (home[0], module.class_of(home[1])) in found)
+
+    return told
 
 
 def _home(step: Step) -> Home:
@@ -60,25 +156,38 @@ def _home(step: Step) -> Home:
 
 
 def _grouped(steps: Sequence[Step]) -> list[list[Step]]:
-    """The steps that speak, by function and part."""
+    """The steps by function and part."""
     groups: dict[tuple[Home, str], list[Step]] = defaultdict(list)
     for step in steps:
-        if step.kind in _SPEAKING and step.counts:
-            groups[_home(step), step.part].append(step)
+        groups[_home(step), step.part].append(step)
     return list(groups.values())
 
 
-def _told(group: list[Step], certain: bool) -> list[tuple[Step, int, str]]:
-    """The steps of a group one by one, or together where they are many or their function has no counterpart."""
-    if certain and len(group) < _MANY and group[0].part not in _INNER:
-        return [(step, 1, step.shown) for step in group]
-    names = list(dict.fromkeys(step.shown for step in group))
-    shown = ", ".join(names[:_MANY]) + (", …" if len(names) > _MANY else "")
-    return [(group[0], len(group), shown)]
+def _told(group: list[Step]) -> list[tuple[Step, int, str]]:
+    """The steps of a group one by one, or together where they are many or go together anyway."""
+    if len(group) < _MANY and group[0].part not in _TOGETHER:
+        return [(step, 1, step.text or step.shown) for step in group]
+    return [(group[0], len(group), _listed(list(dict.fromkeys(step.shown for step in group))))]
 
 
-class Leftovers(msgspec.Struct, frozen=True):
-    """How much of two programs has no counterpart: steps that speak, of all."""
+def _listed(names: list[str]) -> str:
+    return ", ".join(names[:_MANY]) + (", …" if len(names) > _MANY else "")
 
-    left: int
-    all: int
+
+def _difference(
+    change: str, step: Step, count: int, names: str, near: Step | None, part: str = "", certain: bool = True
+) -> Difference:
+    mark = Mark(names, step.module.path, step.span)
+    return Difference(
+        part=part or step.part,
+        change=change,
+        what=step.shown if step.text else names,
+        reference=mark if change == "removed" else None,
+        migrated=mark if change == "added" else None,
+        near=None if near is None else Mark("", near.module.path, near.span),
+        certain=certain,
+        adapter=step.known is not None and step.known.adapter,
+        count=count,
+        function=function_of(step),
+        evaluates=step.evaluates,
+    )

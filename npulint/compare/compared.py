@@ -7,14 +7,16 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from npulint.assemble.starts.launches import Launch
+from npulint.compare.across import of_frameworks, operations
 from npulint.compare.adapter import of_adapter
-from npulint.compare.alone import of_added, of_removed
+from npulint.compare.alone import Side, of_lonely
 from npulint.compare.counterparts import Counterparts
 from npulint.compare.difference import Difference, Mark
-from npulint.compare.step_pairs import Pairer
 from npulint.compare.settings import of_settings
+from npulint.compare.step_pairs import Pairer
 from npulint.compare.steps import of_pairs
 from npulint.compare.values import Comparer
+from npulint.facts.recipe import Ingredient
 from npulint.recipe.configs import Configs
 from npulint.recipe.origins import Tracer
 from npulint.recipe.program import Recipe
@@ -37,24 +39,32 @@ def compared(reference: Recipe, migrated: Recipe, matched: Counterparts, starts:
     """What of two recipes differs, and (`change` none) what was compared and is equal. The first of the starts tells
     which values expressions have; what is set is compared for each."""
     start = starts[0]
+    first = Tracer(reference.context, start.reference, start.reference_configs, reference.program.entry)
+    second = Tracer(migrated.context, start.migrated, start.migrated_configs, migrated.program.entry)
+    if reference.program.attrs["framework"] != migrated.program.attrs["framework"]:
+        told = operations(reference, first), operations(migrated, second)
+        return united(of_frameworks(*told, *_set(reference, migrated, start)))
     pairer = Pairer(reference, migrated, matched)
     pairing = pairer.pairing()
-    known = {home for home in reference.homes if pairer.counterpart(home) is not None}
-    theirs = {other for home in known if (other := pairer.counterpart(home)) is not None}
-    comparer = Comparer(
-        Tracer(reference.context, start.reference, start.reference_configs),
-        Tracer(migrated.context, start.migrated, start.migrated_configs),
-    )
     found: list[Difference] = []
     for one in starts:
-        left = settings(reference.context, reference.program.entry, one.reference, one.reference_configs)
-        right = settings(migrated.context, migrated.program.entry, one.migrated, one.migrated_configs)
-        found += of_settings(left, right)
+        found += of_settings(*_set(reference, migrated, one))
     found += of_adapter(reference.program, migrated.program)
-    found += of_pairs(pairing, comparer)
-    found += of_removed(pairing, known)
-    found += of_added(pairing, theirs)
+    found += of_pairs(pairing, Comparer(first, second))
+    found += of_lonely(
+        pairing,
+        Side("removed", reference, migrated, pairer.counterpart),
+        Side("added", migrated, reference, pairer.origin),
+    )
     return united(found)
+
+
+def _set(reference: Recipe, migrated: Recipe, start: Start) -> tuple[list[Ingredient], list[Ingredient]]:
+    """What is set by name on both sides."""
+    return (
+        settings(reference.context, reference.program.entry, start.reference, start.reference_configs),
+        settings(migrated.context, migrated.program.entry, start.migrated, start.migrated_configs),
+    )
 
 
 def united(found: Iterable[Difference]) -> list[Difference]:

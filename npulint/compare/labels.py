@@ -7,23 +7,23 @@ from collections.abc import Hashable, Sequence
 from npulint.compare.features import Unit, digest
 from npulint.compare.likeness import Likeness
 
-_ROUNDS = 3
+_DOWNWARDS = 2  # levels that look at what is called
+_UPWARDS = 2  # levels that look at the callers as well
+
+Labels = list[int]
 
 
-def labels(left: Sequence[Unit], right: Sequence[Unit], likeness: Likeness) -> list[tuple[list[int], list[int]]]:
-    """A label for each unit of both sides, none of which depends on names: first by their code alone, then, level by
-    level, by the labels that the units around them have on the level before. Equal labels mean the same on both sides."""
+def labels(left: Sequence[Unit], right: Sequence[Unit], likeness: Likeness) -> list[tuple[Labels, Labels]]:
+    """A label for each unit of both sides, none of which depends on names. The first level looks at the code alone, each
+    further one at the labels that the units around have on the level before: those that are called and held, later the
+    callers and holders too. Equal labels of a level mean the same on both sides."""
     numbers: dict[Hashable, int] = {}
-    sides = [_Neighbours(units) for units in (left, right)]
-    levels = [[[numbers.setdefault(_code(unit, likeness), len(numbers)) for unit in units] for units in (left, right)]]
-    for _ in range(_ROUNDS):
-        before = levels[-1]
-        levels.append(
-            [
-                [numbers.setdefault(side.key(number, old), len(numbers)) for number in range(len(old))]
-                for side, old in zip(sides, before, strict=True)
-            ]
-        )
+    sides = (_Neighbours(left), _Neighbours(right))
+    levels = [tuple([numbers.setdefault(_code(unit, likeness), len(numbers)) for unit in units] for units in (left, right))]
+    for level in range(_DOWNWARDS + _UPWARDS):
+        upwards = level >= _DOWNWARDS
+        keys = [side.keys(old, upwards) for side, old in zip(sides, levels[-1], strict=True)]
+        levels.append(tuple([numbers.setdefault(key, len(numbers)) for key in found] for found in keys))
     return [(ours, theirs) for ours, theirs in levels]
 
 
@@ -34,25 +34,28 @@ def _code(unit: Unit, likeness: Likeness) -> Hashable:
 
 
 class _Neighbours:
-    """What the units of one side call, hold, and are called by."""
+    """What the units of one side call and hold, and what calls them."""
 
     def __init__(self, units: Sequence[Unit]) -> None:
         spots = {unit.spot: unit.number for unit in units}
-        self.units = units
-        self.called = [[spots[c[3]] for c in unit.calls if c[3] in spots] for unit in units]
+        self.called = [[spots[call[3]] for call in unit.calls if call[3] in spots] for unit in units]
         self.callers: list[list[int]] = [[] for _ in units]
-        self.inner: list[list[int]] = [[] for _ in units]
+        self.held: list[list[int]] = [[] for _ in units]
+        self.around = [-1 if unit.parent < 0 or units[unit.parent].kind == "module" else unit.parent for unit in units]
         for number, called in enumerate(self.called):
             for target in called:
                 self.callers[target].append(number)
-        for unit in units:
-            if unit.parent >= 0 and units[unit.parent].kind != "module":
-                self.inner[unit.parent].append(unit.number)
+        for number, around in enumerate(self.around):
+            if around >= 0:
+                self.held[around].append(number)
 
-    def key(self, number: int, old: list[int]) -> Hashable:
-        """What tells one unit from others, by the labels of the level before."""
-        parent = self.units[number].parent
-        around = old[parent] if parent >= 0 and self.units[parent].kind != "module" else -1
-        called = tuple([old[target] for target in self.called[number]])
-        callers = tuple(sorted([old[caller] for caller in self.callers[number]]))
-        return old[number], around, called, callers, tuple(sorted([old[inner] for inner in self.inner[number]]))
+    def keys(self, old: Labels, upwards: bool) -> list[Hashable]:
+        """What tells each unit from others, by the labels of the level before."""
+        found: list[Hashable] = []
+        for number, label in enumerate(old):
+            called = tuple([old[target] for target in self.called[number]])
+            held = tuple(sorted([old[inner] for inner in self.held[number]]))
+            around = self.around[number]
+            callers = tuple(sorted([old[caller] for caller in self.callers[number]])) if upwards else ()
+            found.append((label, called, held, callers, old[around] if upwards and around >= 0 else -1))
+        return found

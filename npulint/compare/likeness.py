@@ -67,9 +67,12 @@ class Likeness:
         known = self._known.get(key)
         if known is None:
             frame = self._jaccard(self.frame(left), self.frame(right))
-            words = self._jaccard(self.words(left), self.words(right))
-            known = self._known[key] = max(frame, 0.6 * frame + 0.4 * words)
+            known = self._known[key] = max(frame, 0.6 * frame + 0.4 * self.wording(left, right))
         return known
+
+    def wording(self, left: Unit, right: Unit) -> float:
+        """From 0 to 1: how much of their names and texts two units share."""
+        return self._jaccard(self.words(left), self.words(right))
 
     def trusted(self, left: Unit, right: Unit) -> float:
         """As `of`, but little where there is little to compare: for units that have nothing else in common."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
+from functools import cached_property
 
 from npulint.compare.features import Unit, digest
-from npulint.compare.labels import labels
+from npulint.compare.labels import Labels, labels
 from npulint.compare.pairing import Edge, Pairing, grouped, surroundings
 
 _SURE = 0.6  # likeness of two units of one name in surroundings that belong together, at which no better is looked for
@@ -49,12 +50,40 @@ class Matching:
         self._groups(ours, self.found.free_right(kind), lambda unit: (unit.simple, text(unit)))
 
     def _groups(self, ours: Iterable[Unit], theirs: Iterable[Unit], key: Callable[[Unit], Hashable]) -> None:
+        """Pair what has the same key; of several what has the same labels, else what most speaks for."""
         others = grouped(theirs, key)
-        edges: list[Edge] = []
+        crowds: list[tuple[list[Unit], list[Unit]]] = []
         for found, group in grouped(ours, key).items():
-            for unit in group[:_COPIES]:
-                edges += [self.found.edge(unit, other) for other in others.get(found, ())[:_COPIES]]
+            rest = others.get(found, [])
+            if len(group) == 1 == len(rest):
+                self.found.pair(group[0], rest[0])
+            elif rest:
+                crowds.append((group, rest))
+        for level in self._labels[::-1] if crowds else ():
+            for group, rest in crowds:
+                self._sole(group, rest, level)
+        edges: list[Edge] = []
+        for group, rest in crowds:
+            for unit in self._left_free(group)[:_COPIES]:
+                edges += [self.found.edge(unit, other) for other in self._right_free(rest)[:_COPIES]]
         self.found.take(edges)
+
+    def _sole(self, ours: Iterable[Unit], theirs: Iterable[Unit], level: tuple[Labels, Labels]) -> None:
+        """Pair what alone has its label."""
+        others = grouped(self._right_free(theirs), lambda unit: level[1][unit.number])
+        for label, group in grouped(self._left_free(ours), lambda unit: level[0][unit.number]).items():
+            if len(group) == 1 == len(others.get(label, ())):
+                self.found.pair(group[0], others[label][0])
+
+    def _left_free(self, units: Iterable[Unit]) -> list[Unit]:
+        return [unit for unit in units if unit.number not in self.found.to]
+
+    def _right_free(self, units: Iterable[Unit]) -> list[Unit]:
+        return [unit for unit in units if unit.number not in self.found.back]
+
+    @cached_property
+    def _labels(self) -> list[tuple[Labels, Labels]]:
+        return labels(self.found.left, self.found.right, self.found.likeness)
 
     def _same_name(self, kind: str, floor: float) -> None:
         """Pair what has one name in surroundings that belong together."""
@@ -73,7 +102,7 @@ class Matching:
         found = self.found
         if not found.free_left(kind) or not found.free_right(kind):
             return
-        for ours, theirs in reversed(labels(found.left, found.right, found.likeness)):
+        for ours, theirs in self._labels[::-1]:
             numbers = {id(unit): ours[unit.number] for unit in found.free_left(kind)}
             numbers.update({id(unit): theirs[unit.number] for unit in found.free_right(kind)})
             large = [unit for unit in found.free_left(kind) if not found.is_small(unit)]

@@ -53,8 +53,8 @@ class Pairing:
         """How much speaks for a pair: the likeness, then the name, the surroundings, and the place in the file."""
         name = 0.5 * (one.simple == other.simple) + 0.5 * (one.name == other.name)
         far = abs(one.number - other.number) / (len(self.left) + len(self.right) + 1)
-        rank = self.likeness.of(one, other) + 0.3 * name + 0.3 * self.nearness(one, other) - 0.01 * far
-        return rank, one.number, other.number
+        alike = self.likeness.of(one, other) + 0.2 * self.likeness.wording(one, other)
+        return alike + 0.3 * name + 0.3 * self.nearness(one, other) - 0.01 * far, one.number, other.number
 
     def is_small(self, unit: Unit) -> bool:
         """Whether a unit is so small that its code alone says nothing."""

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterator, Sequence
 
 import msgspec
 
 from npulint.compare.align import align
 from npulint.compare.counterparts import Counterparts
+from npulint.recipe.literals import skeleton
 from npulint.recipe.program import Home, Recipe
 from npulint.recipe.steps import MODULE, Step
 
 _LITERAL = frozenset(("bind", "default", "entry"))
+_FEW = 2
+_RARE = frozenset(
+    """optimizer schedule loss clipping average loss_scale dataset shuffle repeat batch_size seed sampler shard
+    learning_rate weight_decay""".split()
+)
+"""Parts of which a program has one step or few, so that one that stands elsewhere now is found by its name."""
 
 
 class Pairing(msgspec.Struct, frozen=True, eq=False):
@@ -61,6 +68,14 @@ class Pairer:
             return None if other is None else (other, MODULE)
         return self._matched.blocks.get(home)
 
+    def origin(self, home: Home) -> Home | None:
+        """The function of the reference that does what one of the migrated program does."""
+        path, block = home
+        if block == MODULE:
+            other = self._matched.reference_modules.get(path)
+            return None if other is None else (other, MODULE)
+        return self._matched.reference_blocks.get(home)
+
     def key(self, step: Step) -> Hashable:
         """What is equal for a step of the reference and its counterparts."""
         if step.target is not None:
@@ -73,32 +88,49 @@ class Pairer:
         gone: list[Step] = []
         new: list[Step] = []
         last: Step | None = None
-        for a, b in align([self.key(step) for step in left], [migrated_key(step) for step in right]):
-            if a is not None and b is not None:
-                result.pairs.append((left[a], right[b]))
-                last = right[b]
-            elif a is not None:
-                gone.append(left[a])
+        for one, other in self._in_order(left, right):
+            if one is not None and other is not None:
+                result.pairs.append((one, other))
+            elif one is not None:
+                gone.append(one)
                 if last is not None or right:
-                    result.neighbours[id(left[a])] = last or right[0]
-            elif b is not None:
-                new.append(right[b])
-                last = right[b]
-        for a_step, b_step in self._equal_elsewhere(gone, new):
-            result.swapped.append((a_step, b_step))
-        for a_step, b_step in _in_place_of(gone, new):
-            result.pairs.append((a_step, b_step))
+                    result.neighbours[id(one)] = last or right[0]
+            elif other is not None:
+                new.append(other)
+            last = other or last
+        result.swapped.extend(_equal(gone, new, self.key, migrated_key))
+        result.pairs.extend(_alone(gone, new, self.key, migrated_key))
+        result.pairs.extend(_in_place_of(gone, new))
         result.removed.extend(gone)
         result.added.extend(new)
 
-    def _equal_elsewhere(self, gone: list[Step], new: list[Step]) -> list[tuple[Step, Step]]:
-        """Pairs of left-over steps of one key; they are taken out of the lists."""
-        return _paired(gone, new, self.key, migrated_key)
+    def _in_order(self, left: Sequence[Step], right: Sequence[Step]) -> Iterator[tuple[Step | None, Step | None]]:
+        """The steps of two counterparts side by side: those with the same arguments first, and between them those
+        that do the same with others."""
+        first = [(self.key(step), _written(step)) for step in left]
+        second = [(migrated_key(step), _written(step)) for step in right]
+        gone: list[Step] = []
+        new: list[Step] = []
+        for a, b in (*align(first, second), (-1, -1)):
+            if a is not None and b is not None:
+                yield from self._by_name(gone, new)
+                gone, new = [], []
+                if a >= 0:
+                    yield left[a], right[b]
+            elif a is not None:
+                gone.append(left[a])
+            elif b is not None:
+                new.append(right[b])
+
+    def _by_name(self, gone: list[Step], new: list[Step]) -> Iterator[tuple[Step | None, Step | None]]:
+        for a, b in align([self.key(step) for step in gone], [migrated_key(step) for step in new]):
+            yield None if a is None else gone[a], None if b is None else new[b]
 
     def _rejoin(self) -> None:
         """Pair what is left over in different functions: moved code, functions that were joined or split."""
         result = self._result
-        result.pairs.extend(_paired(result.removed, result.added, self.key, migrated_key, alone=True))
+        result.pairs.extend(_equal(result.removed, result.added, self.key, migrated_key))
+        result.pairs.extend(_alone(result.removed, result.added, self.key, migrated_key, _RARE))
 
 
 def _key(step: Step) -> Hashable:
@@ -115,55 +147,72 @@ def migrated_key(step: Step) -> Hashable:
 
 
 _Key = Callable[[Step], Hashable]
+_Pairs = list[tuple[Step, Step]]
 
 
-def _paired(
-    gone: list[Step], new: list[Step], left_key: _Key, right_key: _Key, alone: bool = False
-) -> list[tuple[Step, Step]]:
-    """Pairs of equal keys, those of equal arguments first; taken out of both lists. `alone`: steps of other arguments
-    are a pair only where there are no more of their key."""
-    found: list[tuple[Step, Step]] = []
-    for exact in (True, False):
-        waiting: dict[Hashable, list[Step]] = defaultdict(list)
-        for step in new:
-            waiting[_wanted(right_key(step), step, exact)].append(step)
-        sought = Counter(_wanted(left_key(step), step, exact) for step in gone)
-        taken: set[int] = set()
-        for step in gone:
-            wanted = _wanted(left_key(step), step, exact)
-            rest = waiting.get(wanted)
-            if rest and (exact or not alone or (len(rest) == 1 and sought[wanted] == 1)):
-                other = rest.pop(0)
-                found.append((step, other))
-                taken |= {id(step), id(other)}
-        gone[:] = [step for step in gone if id(step) not in taken]
-        new[:] = [step for step in new if id(step) not in taken]
+def _equal(gone: list[Step], new: list[Step], left_key: _Key, right_key: _Key) -> _Pairs:
+    """Pairs of steps that do the same with the same arguments; taken out of both lists."""
+    waiting: dict[Hashable, list[Step]] = defaultdict(list)
+    for step in new:
+        waiting[right_key(step), _written(step)].append(step)
+    found: _Pairs = []
+    for step in gone:
+        rest = waiting.get((left_key(step), _written(step)))
+        if rest:
+            found.append((step, rest.pop(0)))
+    _take_out(found, gone, new)
     return found
 
 
-def _wanted(key: Hashable, step: Step, exact: bool) -> Hashable:
-    return (key, tuple((a.name, repr(a.value)) for a in step.arguments)) if exact else key
+def _alone(
+    gone: list[Step], new: list[Step], left_key: _Key, right_key: _Key, parts: frozenset[str] | None = None
+) -> _Pairs:
+    """Pairs of steps (of some parts) that do the same, of which there is one on either side; taken out of both
+    lists."""
+    first, second = _single(gone, left_key), _single(new, right_key)
+    if parts is not None:
+        first = {key: step for key, step in first.items() if step.part in parts}
+    found = [(step, second[key]) for key, step in first.items() if key in second]
+    _take_out(found, gone, new)
+    return found
 
 
-def _in_place_of(gone: list[Step], new: list[Step]) -> list[tuple[Step, Step]]:
-    """Steps that stand for each other under other names: one of a part was there, one of that part is there now."""
-    found: list[tuple[Step, Step]] = []
-    for part in dict.fromkeys(step.part for step in gone):
-        was = [s for s in gone if s.part == part and s.kind == "call"]
-        is_now = [s for s in new if s.part == part and s.kind == "call"]
-        if len(was) == len(is_now) <= 2:
-            found += zip(was, is_now, strict=True)
+def _single(steps: Sequence[Step], key: _Key) -> dict[Hashable, Step]:
+    by_key: dict[Hashable, list[Step]] = defaultdict(list)
+    for step in steps:
+        by_key[key(step)].append(step)
+    return {one: found[0] for one, found in by_key.items() if len(found) == 1}
+
+
+def _take_out(found: _Pairs, gone: list[Step], new: list[Step]) -> None:
     taken = {id(step) for pair in found for step in pair}
     gone[:] = [step for step in gone if id(step) not in taken]
     new[:] = [step for step in new if id(step) not in taken]
+
+
+def _written(step: Step) -> Hashable:
+    """The arguments of a step as they are written, without the names in them; of an applied layer what it is called."""
+    if step.call >= 0 and not step.arguments:
+        return step.module.written(step.call)
+    written = {argument.name: skeleton(argument.value) for argument in step.arguments}
+    return tuple((name, written[name]) for name in sorted(written))
+
+
+def _in_place_of(gone: list[Step], new: list[Step]) -> _Pairs:
+    """Steps that stand for each other under other names: arithmetic that gives the same name its value, and one or two
+    calls of a part where there were as many."""
+    expressions = [step for step in gone if step.kind == "expression"], [s for s in new if s.kind == "expression"]
+    found = _alone(*expressions, _target, _target)
+    for part in dict.fromkeys(step.part for step in gone):
+        if part == "operation":
+            continue
+        was = [s for s in gone if s.part == part and s.kind == "call" and s.counts]
+        is_now = [s for s in new if s.part == part and s.kind == "call" and s.counts]
+        if len(was) == len(is_now) <= _FEW:
+            found += zip(was, is_now, strict=True)
+    _take_out(found, gone, new)
     return found
 
 
-def same_name(pair: tuple[Step, Step]) -> bool:
-    """Whether two steps do the same thing by name, whatever their arguments."""
-    return pair[0].name == pair[1].name or pair[0].kind == "own"
-
-
-def of_part(steps: Iterable[Step], part: str) -> list[Step]:
-    """The steps of one part."""
-    return [step for step in steps if step.part == part]
+def _target(step: Step) -> Hashable:
+    return step.part, step.shown

@@ -26,7 +26,7 @@ def of_pairs(pairing: Pairing, comparer: Comparer) -> Iterator[Difference]:
 
 
 def _pair(left: Step, right: Step, comparer: Comparer) -> Iterator[Difference]:
-    if left.kind == "call" and left.name != right.name:
+    if left.kind in ("call", "expression") and left.name != right.name:
         yield _whole("changed", left, right)
         return
     told = False
@@ -111,8 +111,8 @@ def _whole(change: str, left: Step, right: Step) -> Difference:
         part=left.part or right.part,
         change=change,
         what=left.shown,
-        reference=Mark(left.shown, left.module.path, left.span),
-        migrated=Mark(right.shown, right.module.path, right.span),
+        reference=Mark(left.text or left.shown, left.module.path, left.span),
+        migrated=Mark(right.text or right.shown, right.module.path, right.span),
         function=function_of(right),
         evaluates=left.evaluates and right.evaluates,
     )

@@ -5,13 +5,13 @@ from __future__ import annotations
 import msgspec
 
 from npulint.assemble.module import Module
-from npulint.compare.shown import shown
 from npulint.data.recipe import converted
 from npulint.facts.code import Const, Function, Items, Op, Ref, Result, Value
 from npulint.facts.model import Span
 from npulint.facts.recipe import Station, Traced
 from npulint.recipe.origins import Tracer
 from npulint.recipe.plain import canonical
+from npulint.recipe.shown import shown
 from npulint.recipe.steps import Argument
 
 SAME, DIFFERS, UNKNOWN = "same", "differs", "unknown"

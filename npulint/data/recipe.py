@@ -20,7 +20,10 @@ FRAMEWORKS = ("tensorflow", "torch")
 _TABLES = (*FRAMEWORKS, "host")
 _TORCH = frozenset(
     "torch torchvision torch_npu apex timm albumentations nvidia pytorch_lightning lightning mmcv mmdet mmengine mmcls "
-    "mmseg transformers ignite fairseq kornia torchaudio torchtext accelerate deepspeed warmup_scheduler".split()
+    "mmseg transformers ignite fairseq kornia torchaudio torchtext accelerate deepspeed warmup_scheduler diffusers "
+    "pytorch_pretrained_bert torch_optimizer adamp madgrad lion_pytorch bitsandbytes torch_ema torchmetrics monai "
+    "lightning_fabric fairscale fvcore detectron2 segmentation_models_pytorch efficientnet_pytorch catalyst "
+    "torch_geometric prefetch_generator imgaug audiomentations torch_audiomentations".split()
 )
 _TENSORFLOW = frozenset(
     "tensorflow keras tf_slim horovod npu_bridge npu_device hccl tensorpack tensorlayer tflearn tensorflow_addons "
@@ -30,7 +33,7 @@ _TENSORFLOW = frozenset(
 NEVER = frozenset(
     "name scope reuse collections outputs_collections variables_collections num_parallel_calls parallel_iterations "
     "swap_memory use_locking gate_gradients colocate_gradients_with_ops use_cudnn_on_gpu num_workers pin_memory device "
-    "out inplace verbose".split()
+    "out inplace verbose data_format".split()
 )
 """Parameters that change no number, whatever has them."""
 
@@ -67,11 +70,11 @@ _ROOT = regex(r"^\??[^.:()\[\]]*")
 
 
 class RecipeCall(msgspec.Struct, frozen=True):
-    """What a call of `name` adds to a recipe: `part` is a word of `npulint.facts.recipe.ITEMS`, empty for a call that only
-    gives on an argument. Parameters are named as the callee names them; under which name each is
-    compared, and how its value is converted for that, says `renamed`. `defaults` are the ones that are plain values;
-    the first `positional` parameters can be given by place, `rest` takes all others (``*args``). `through` is the
-    argument that a merely passing call gives on (``self``: the object whose method it is); `host` calls belong to a
+    """What a call of `name` adds to a recipe: `part` is a word of `npulint.facts.recipe.ITEMS`, empty for a call that
+    only gives on an argument. Parameters are named as the callee names them; under which name each is compared, and
+    how its value is converted for that, says `renamed`. `defaults` are the ones that are plain values; the first
+    `positional` parameters can be given by place, `rest` takes all others (``*args``). `through` is the argument that
+    the call gives on, and whose place it takes (``self``: the object whose method it is). `host` calls belong to a
     recipe only in code that prepares data; `adapter` calls are the NPU adapter's."""
 
     name: str
@@ -92,8 +95,8 @@ class RecipeCall(msgspec.Struct, frozen=True):
 
     @property
     def transparent(self) -> bool:
-        """Whether the call only gives on one of its arguments."""
-        return bool(self.through)
+        """Whether the call only gives on one of its arguments, and decides nothing itself."""
+        return bool(self.through) and not self.part
 
     def parameter(self, place: int) -> str:
         """The parameter that takes the argument at this place; the place itself where that is not known."""
@@ -103,7 +106,9 @@ class RecipeCall(msgspec.Struct, frozen=True):
 
     def compared(self, parameter: str) -> str:
         """The name under which a parameter is compared; empty for one that changes no number."""
-        return "" if parameter in self.ignored else self.renamed.get(parameter, (parameter, ""))[0]
+        if parameter in self.ignored or "*" in self.ignored:
+            return ""
+        return self.renamed.get(parameter, (parameter, ""))[0]
 
     def role(self, parameter: str) -> str:
         """The part of the recipe that an argument belongs to, by the callee's name of the parameter."""
@@ -159,14 +164,17 @@ def converted(how: str, value: object) -> object:
 @lru_cache(maxsize=1 << 14)
 def recipe_call(name: str, framework: str = "") -> RecipeCall | None:
     """What is known of calls of the canonical `name`; none if they decide no numbers or are not known. A method of an
-    unknown object is one of `framework`, if that is one of `FRAMEWORKS`, or of a host library. An object that was made by a
-    known call and is itself called (``torch.nn.Conv2d()``) is the application of that: its `same_as` ends in ``()``."""
+    unknown object is one of `framework`, if that is one of `FRAMEWORKS`, or of a host library. An object that was made
+    by a known call and is itself called (``torch.nn.Conv2d()``) is the application of that: its `same_as` ends in
+    ``()``."""
     for source in _sources(name, framework):
         found = sheet(source).find(name)
         if found is not None:
             return _known(source, name, *found)
     if name.endswith("()"):
         made = recipe_call(name[:-2], framework)
+        if made is not None and made.through == "self":
+            return recipe_call(name[:-2].rpartition(".")[0], framework)
         if made is not None and not made.through and made.part in _APPLIED:
             return RecipeCall(name, made.part, made.same_as + "()", host=made.host, adapter=made.adapter)
     return None
@@ -216,6 +224,7 @@ def _call(source: str, name: str, row: Row, word: str) -> RecipeCall:
     flags = dict(_pair(flag) for flag in row.flags.split())
     neutral, *neutral_names = row.neutral.replace("*", word).split() or [""]
     signature = signature_of(source, row, name, same_as)
+    renamed = dict(_renaming(text) for text in row.renamed.split())
     return RecipeCall(
         name=name,
         part="" if row.part == NOTHING else row.part,
@@ -226,13 +235,20 @@ def _call(source: str, name: str, row: Row, word: str) -> RecipeCall:
         rest=signature.rest,
         defaults=signature.defaults,
         ignored=NEVER.union(row.ignored.split()),
-        roles=dict(_pair(role) for role in row.roles.split()),
-        renamed=dict(_renaming(text) for text in row.renamed.split()),
+        roles=_roles(row, signature.parameters, renamed),
+        renamed=renamed,
         neutral_names=dict(_pair(text) for text in neutral_names),
         host="host" in flags,
         adapter="adapter" in flags,
         through=flags.get("through", ""),
     )
+
+
+def _roles(row: Row, parameters: tuple[str, ...], renamed: dict[str, tuple[str, str]]) -> dict[str, str]:
+    """The parts of the parameters that have one of their own, by their own and by their compared names."""
+    usual = {parameter: USUAL[parameter] for parameter in parameters if parameter in USUAL}
+    found = usual | dict(_pair(role) for role in row.roles.split())
+    return {renamed[parameter][0]: part for parameter, part in found.items() if parameter in renamed} | found
 
 
 def _pair(text: str) -> tuple[str, str]:

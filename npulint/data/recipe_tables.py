@@ -3,10 +3,10 @@
 Rows lie in ``recipe_*.csv``; parameters are those of a row, else recorded ones from ``signatures_*.json`` (name →
 parameters as in a ``def``, with ``...`` for a default that is no plain value). The columns of a row:
 
-``pattern``     a canonical name; ``*`` stands for any text without a dot, ``**`` for any text, ``{a,b}`` for one of
-                several texts. ``?.name`` is a method of an object of which nothing is known, and also of the result
-                of a framework's function that has no row of its own. The row with the longest plain beginning wins,
-                one without wildcards over all others.
+``pattern``     a canonical name; ``*`` stands for any name, ``**`` for any dotted one (in other spellings: for any
+                text), ``{a,b}`` for one of several texts. ``?.name`` is a method of an object of which nothing is
+                known, and also of the result of a framework's function that has no row of its own. The row with the
+                longest plain beginning wins, one without wildcards over all others.
 ``part``        a word of `npulint.facts.recipe.ITEMS`; ``-`` if such calls decide nothing; ``=`` if this is another
                 spelling of the name in `same_as`, which has a row itself.
 ``same_as``     the canonical name under which the call is compared; empty for its own. ``*`` in it is what the
@@ -14,8 +14,8 @@ parameters as in a ``def``, with ``...`` for a default that is no plain value). 
 ``neutral``     its name without framework (``*`` as in `same_as`), then ``parameter=neutral parameter`` where these
                 differ; a parameter may be an element (``betas[0]``). The names lie in ``recipe_neutral.txt``.
 ``signature``   the parameters; empty for the recorded ones of the name, else of `same_as`; ``=name`` for those of
-                another name.
-``ignored``     parameters that change no number, beside the ones that never do.
+                another name (``$`` as in `same_as`).
+``ignored``     parameters that change no number, beside the ones that never do; ``*`` for all.
 ``roles``       ``parameter=part`` where the part is another one than that of the call and the usual one.
 ``renamed``     ``parameter=name`` under which it is compared, ``parameter=name:how`` if its value is converted first,
                 ``parameter=:how`` for converting alone.
@@ -73,7 +73,8 @@ class Sheet:
         for row in rows:
             for pattern, word in spelled_out(row.pattern):
                 if "*" in pattern:
-                    wild.append((pattern[: pattern.index("*")], _expression(pattern), row, word))
+                    expression = _expression(pattern, row.part == SPELLING)
+                    wild.append((pattern[: pattern.index("*")], expression, row, word))
                 else:
                     self.exact[pattern] = (row, word)
         self.wild = sorted(wild, key=lambda one: -len(one[0]))
@@ -110,8 +111,9 @@ def spelled_out(pattern: str) -> Iterator[tuple[str, str]]:
         yield "".join(chosen), chosen[1] if len(chosen) > 1 else ""
 
 
-def _expression(pattern: str) -> re.Pattern[str]:
-    return re.compile(re.escape(pattern).replace(r"\*\*", "(.*)").replace(r"\*", "([^.]*)"))
+def _expression(pattern: str, anything: bool) -> re.Pattern[str]:
+    text = re.escape(pattern).replace(r"\*\*", "(.*)" if anything else r"([^()\[\]]*)")
+    return re.compile(text.replace(r"\*", r"([^.()\[\]]*)"))
 
 
 @cache
@@ -132,7 +134,7 @@ def signature_of(source: str, row: Row, name: str, same_as: str) -> Signature:
     """The parameters of a call of `name`, to which `row` belongs."""
     recorded = _signatures(source)
     if row.signature.startswith("="):
-        return signature(recorded.get(row.signature[1:], ""))
+        return signature(recorded.get(row.signature[1:].replace("$", name.rpartition(".")[2]), ""))
     return signature(row.signature or recorded.get(name) or recorded.get(same_as, ""))
 
 

@@ -6,15 +6,18 @@ from collections.abc import Iterator
 
 from npulint.assemble.context import Context
 from npulint.assemble.module import Module
-from npulint.assemble.purpose import purpose
 from npulint.data.recipe import RecipeCall, recipe_call
 from npulint.facts.code import Call, Const, Op, Ref, Result, Table, Value
 from npulint.facts.model import Span
+from npulint.later import regex
 from npulint.recipe.arguments import named_literals, of_own, of_vocabulary
 from npulint.recipe.literals import is_literal, is_telling
 from npulint.recipe.settings import setting_part
 from npulint.recipe.steps import MODULE, Argument, Step
 
+_EVALUATION = regex(
+    r"(?:^|[_.])(?:eval|evaluate|evaluation|val|valid|validate|validation|test|infer|inference)(?:[_.]|$)"
+)
 _DEFINING = frozenset(("add_argument", "HParams", "set_defaults"))
 _OUTER = ("module", "class", "global")
 
@@ -103,7 +106,7 @@ class Collector:
             call=index,
             target=target,
             known=known,
-            evaluates=purpose(module, call.block) == "evaluate",
+            evaluates=evaluates(module, call.block),
         )
 
     # -- literals that get names ------------------------------------------------------------------
@@ -141,8 +144,8 @@ class Collector:
     def _literal(self, kind: str, name: str, part: str, module: Module, block: int, place: Span, value: Value) -> Step:
         given = Argument("", value, block, place.line, part)
         home = home_of(module, block)
-        evaluates = purpose(module, block) == "evaluate"
-        return Step(kind, name, name, part, module, home, block, place, (given,), evaluates=evaluates)
+        only = evaluates(module, block)
+        return Step(kind, name, name, part, module, home, block, place, (given,), evaluates=only)
 
     def _defaults(self, module: Module) -> Iterator[Step]:
         for block, record in enumerate(module.blocks):
@@ -151,9 +154,14 @@ class Collector:
             first = len(record.params) - len(record.defaults)
             for name, value in zip(record.params[first:], record.defaults, strict=True):
                 part = setting_part(name)
-                if part and is_literal(value) and is_telling(value):
+                if part and is_literal(value) and is_telling(value) and not self._always_given(module, block, name):
                     place = Span(record.line, 1, record.line, 1)
                     yield self._literal("default", name, part, module, block, place, value)
+
+    def _always_given(self, module: Module, block: int, name: str) -> bool:
+        """Whether all calls of a function pass a parameter, so that its default says nothing."""
+        passed = self.context.flow.passed(module, block, name)
+        return bool(passed) and all(value is not None for _, value in passed)
 
     def _loops(self, module: Module) -> Iterator[Step]:
         """Loops whose number of rounds is written: ``for epoch in range(90)``."""
@@ -176,6 +184,11 @@ def home_of(module: Module, block: int) -> int:
     while function >= 0 and module.blocks[function].kind == "lambda":
         function = module.function_of(module.blocks[function].parent)
     return max(function, MODULE)
+
+
+def evaluates(module: Module, block: int) -> bool:
+    """Whether code is there for evaluation alone, by the names around it."""
+    return any(_EVALUATION.search(word) for word in (module.qualname(block).lower(), module.path.rpartition("/")[2]))
 
 
 def _open(call: Call) -> bool:

@@ -11,6 +11,7 @@ from npulint.assemble.context import Context
 from npulint.discover.kinds import SourceFile
 from npulint.facts.model import FileFacts
 from npulint.read.files import load, read
+from npulint.recipe.config_groups import composed
 from npulint.recipe.config_modules import module_values
 from npulint.recipe.config_values import ConfigValue, overlaid, plain
 
@@ -19,6 +20,9 @@ _CHAIN = 16  # files that one may be built upon
 _BASES = ("_base_", "_BASE_", "BASE", "base_config", "__base__", "_base", "include")
 _ENDINGS = ("", ".yaml", ".yml", ".json")
 _USUAL = frozenset(("config.json", "config.yaml", "config.yml", "settings.json", "params.json", "data.json"))
+
+Choices = tuple[tuple[str, str], ...]
+"""What a launcher chooses of the groups of hydra."""
 
 Read = Callable[[SourceFile], FileFacts]
 
@@ -38,7 +42,9 @@ class ConfigFiles:
         self._by_base: dict[str, list[str]] = {}
         for path in (*self._files, *context.project.modules):
             self._by_base.setdefault(posixpath.basename(path), []).append(path)
-        self._values: dict[str, tuple[ConfigValue, ...]] = {}
+        self._values: dict[tuple[str, Choices], tuple[ConfigValue, ...]] = {}
+        self._own_values: dict[str, tuple[ConfigValue, ...]] = {}
+        self._packages: dict[str, str] = {}
         self._busy: list[str] = []
         self.read: list[FileFacts] = []
 
@@ -96,43 +102,68 @@ class ConfigFiles:
     def _has(self, path: str) -> bool:
         return path in self._files or path in self._context.project.modules
 
-    def below(self, folder: str) -> list[str]:
-        """The paths of the files in a folder and in those in it."""
-        prefix = f"{folder}/" if folder not in ("", ".") else ""
-        return sorted(path for path in self._files if path.startswith(prefix))
-
-    def values(self, path: str) -> tuple[ConfigValue, ...]:
-        """The values of a file, those of its bases first where it does not replace them."""
-        known = self._values.get(path)
+    def values(self, path: str, choices: Choices = ()) -> tuple[ConfigValue, ...]:
+        """The values of a file, those of its bases and groups first where it does not replace them."""
+        known = self._values.get((path, choices))
         if known is None:
             if path in self._busy or len(self._busy) >= _CHAIN:
                 return ()
             self._busy.append(path)
             try:
-                known = self._values[path] = self._whole(path)
+                known = self._values[path, choices] = self._whole(path, choices)
             finally:
                 self._busy.pop()
         return known
 
-    def _whole(self, path: str) -> tuple[ConfigValue, ...]:
-        if path in self._context.project.modules:
-            own = module_values(self._context, self._context.project.modules[path])
-        else:
-            own = self._own(path)
+    def _whole(self, path: str, choices: Choices) -> tuple[ConfigValue, ...]:
+        folder = posixpath.dirname(path)
+        own = self._own(path)
         found: tuple[ConfigValue, ...] = ()
         for base in _bases(own):
-            target = self.find(base, [posixpath.dirname(path)])
+            target = self.find(base, [folder])
             if target and target != path:
-                found = overlaid(found, self.values(target))
-        return overlaid(found, tuple(one for one in own if one.key[0] not in _BASES[:4]))
+                found = overlaid(found, self.values(target, choices))
+        own = tuple(one for one in own if one.key[0] not in _BASES or len(one.key) > 1)
+        if any(one.key[0] == "defaults" for one in own):
+            own = composed(
+                own,
+                dict(choices),
+                lambda name: self._group(folder, name),
+                lambda inner: self.values(inner, choices),
+                self._packages,
+            )
+        return overlaid(found, own)
+
+    def _group(self, folder: str, name: str) -> str:
+        """The file that an entry of a list of defaults names."""
+        while True:
+            for ending in (".yaml", ".yml"):
+                path = posixpath.normpath(posixpath.join(folder, name + ending))
+                if path in self._files:
+                    self._own(path)
+                    return path
+            if not folder or not self._busy or folder == posixpath.dirname(self._busy[0]):
+                return ""
+            folder = posixpath.dirname(folder)
 
     def _own(self, path: str) -> tuple[ConfigValue, ...]:
+        known = self._own_values.get(path)
+        if known is None:
+            module = self._context.project.modules.get(path)
+            known = module_values(self._context, module) if module is not None else self._read(path)
+            self._own_values[path] = known
+        return known
+
+    def _read(self, path: str) -> tuple[ConfigValue, ...]:
         file = self._files.get(path)
         if file is None:
             return ()
         facts = file if isinstance(file, FileFacts) else self._reader(file)
         self.read.append(facts)
         leaves = [fact for fact in facts.facts if fact.kind == "config_value"]
+        for fact in facts.facts:
+            if fact.kind == "config_package":
+                self._packages[path] = fact.name
         if len(leaves) > _MOST or (leaves and all(str(fact.attrs["key"][0]).isdigit() for fact in leaves)):
             return ()
         return tuple(

@@ -38,6 +38,12 @@ def overridden(files: list[ConfigFile], launch: Launch | None) -> list[ConfigFil
     ]
 
 
+def choices(launch: Launch | None) -> tuple[tuple[str, str], ...]:
+    """The words of a launcher that may choose among the parts of a configuration: ``optimizer=sgd``."""
+    words = (text.partition("=") for text, _ in (_words(launch) if launch is not None else ()))
+    return tuple(sorted({name.lstrip("+"): value for name, equals, value in words if equals}.items()))
+
+
 def _replaced(one: ConfigValue, given: dict[str, tuple[str, Span]], path: str) -> ConfigValue:
     if one.name not in given:
         return one

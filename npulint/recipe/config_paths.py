@@ -137,13 +137,15 @@ class Paths:
     ) -> tuple[str, ...]:
         head, _, last = name.rpartition(".")
         options = self.context.options
-        if head and last in options.table and HOLDERS.search(head):
-            found = _unique(text for option in options.near(last, module)[:4] for text in self.option(option, depth))
-            if found:
-                return found
+        near = options.near(last, module)[:4] if head and last in options.table and HOLDERS.search(head) else []
+        passed = _unique(text for option in near for text in self._passed(option))
+        if passed:
+            return passed
         parts: list[str] = []
         for home, bind in self.context.flow.bindings(module, name, block, line)[:_MOST]:
             parts += self._texts(home, bind.value, bind.block, bind.line, frame, depth)
+        if near and not any(parts):
+            return _unique(text for option in near for text in self.option(option, depth))
         return _unique(parts or self._parameter(module, name, block, frame, depth))
 
     def _parameter(self, module: Module, name: str, block: int, frame: Frame | None, depth: int) -> Iterable[str]:
@@ -178,13 +180,9 @@ class Paths:
 
     def option(self, option: Option, depth: int = 0) -> tuple[str, ...]:
         """The text of an option: what is passed, else its default, else what other starts pass."""
-        if self.launch is not None:
-            for flag in option.flags:
-                if flag in self.launch.options:
-                    text = self.launch.options[flag]
-                    return (text,) if text else ()
-            if not option.flags and (words := self.launch.fact.attrs.get("words")):
-                return tuple(word[0] for word in words[:1] if isinstance(word[0], str))
+        passed = self._passed(option)
+        if passed:
+            return passed
         call = option.call
         found = self._texts(option.module, option.value, call.block, call.line, None, depth)
         if found or self.launch is not None:
@@ -193,6 +191,20 @@ class Paths:
         return _unique(
             text for launch in starts for flag in option.flags if (text := launch.options.get(flag)) is not None
         )
+
+    def _passed(self, option: Option) -> tuple[str, ...]:
+        """What the launcher passes for an option; of those without a dash, each takes a word in their order."""
+        if self.launch is None:
+            return ()
+        if option.flags:
+            given = [self.launch.options.get(flag) for flag in option.flags]
+            return tuple(text for text in given if text)[:1]
+        names = self.context.options.by_module.get(option.module.path, {})
+        bare = [one for options in names.values() for one in options if not one.flags]
+        words = self.launch.fact.attrs.get("words") or []
+        at = next((at for at, one in enumerate(bare) if one is option), len(words))
+        text = words[at][0] if at < len(words) else None
+        return (text,) if isinstance(text, str) else ()
 
     # -- calls ----------------------------------------------------------------------------------
 

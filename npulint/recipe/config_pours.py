@@ -66,16 +66,14 @@ class Pours:
         if depth > _DEPTH:
             return []
         if isinstance(holder, Result):
-            receiver = receiver_of(module.code.calls[holder.call])
-            same = module.written(holder.call) in ("clone", "copy", "deepcopy", "vars")
             args = module.code.calls[holder.call].args
-            inner = args[0] if args and module.written(holder.call) != "clone" else receiver
-            return self._holders(module, inner, block, line, depth + 1) if same and inner is not None else []
+            same = module.written(holder.call) == "vars" and bool(args)
+            return self._holders(module, args[0], block, line, depth + 1) if same else []
         if not isinstance(holder, Ref):
             return []
         found = list(self._context.flow.bindings(module, holder.name, block, line)[:_MOST])
         for home, bind in tuple(found):
-            if isinstance(bind.value, Ref):
+            if isinstance(bind.value, Ref | Result):
                 found += self._holders(home, bind.value, bind.block, bind.line, depth + 1)
         if not found:
             function = takes(module, holder.name, block)
@@ -99,7 +97,7 @@ class Pours:
                 if source is not None:
                     yield Pour(module, call.args[0], call.block, call.line, source)
             elif receiver is not None and last in READS:
-                if last != "read" or "onfigParser" in self._context.names.of_call(module, index):
+                if not last.startswith("read") or "onfigParser" in self._context.names.of_call(module, index):
                     yield Pour(module, receiver, call.block, call.line, None, index)
             elif receiver is not None:
                 for value in (*call.args[:1], *(value for name, value in call.keywords if name == "**")):

@@ -89,6 +89,8 @@ class Roots:
     def reads(self, module: Module, index: int) -> bool:
         """Whether a call reads a configuration file and gives what is in it."""
         last = module.written(index)
+        if last == "fromfile" and self._context.names.of_call(module, index).startswith(("numpy.", "np.")):
+            return False
         return last in READERS or ("load" in last and bool(_READS.search(self._context.names.of_call(module, index))))
 
     def hydra(self, module: Module, function: int) -> tuple[str, ...]:

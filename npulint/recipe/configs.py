@@ -16,7 +16,7 @@ from npulint.facts.code import Const, Op, Ref, Value
 from npulint.facts.model import FileFacts, Problem
 from npulint.later import regex
 from npulint.recipe.config_files import ConfigFiles, Read, read_source
-from npulint.recipe.config_overrides import overridden
+from npulint.recipe.config_overrides import choices, overridden
 from npulint.recipe.config_pours import READS
 from npulint.recipe.config_roots import Root, Roots
 from npulint.recipe.config_values import ConfigFile, ConfigValue
@@ -79,7 +79,8 @@ class Configs:
         known = self._programs.get("")
         if known is None:
             found = dict.fromkeys(path for path in self._loaded() if path)
-            files = [ConfigFile(path, self._files.values(path)) for path in sorted(found)]
+            chosen = choices(self._launch)
+            files = [ConfigFile(path, self._files.values(path, chosen)) for path in sorted(found)]
             known = tuple(overridden([file for file in files if file.values], self._launch))
             self._programs[""] = known
         return known
@@ -191,7 +192,9 @@ class Configs:
         last = max((at for at, part in enumerate(parts[:-1]) if _SETTINGS.fullmatch(part)), default=-1)
         if last < 0 or last > 2 or (parts[-1] in self._context.options.table and HOLDERS.search(parts[last])):
             return []
-        if self._context.flow.bindings(module, ".".join(parts), max(block, 0), line):
+        if self._of(module, parts, block, line) or self._context.flow.bindings(
+            module, ".".join(parts), max(block, 0), line
+        ):
             return []
         wanted = parts[last + 1 :]
         fitting = {

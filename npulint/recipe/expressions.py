@@ -10,6 +10,7 @@ from npulint.later import regex
 
 _DEEP = 12
 _ARITHMETIC = frozenset(("+", "-", "*", "/", "//", "**", "@"))
+_COMPARING = frozenset(("<", "<=", ">", ">=", "==", "!=", "in", "%", "and", "or", "not"))
 _NUMBERLESS = regex(
     r"time|durat|elapsed|fps|speed|perf|eta\b|percent|progress|cost_|_cost|took|memory|second|minute|hour|begin|start"
     r"|idx|index|count|path|file|step_per|print|log|str|fmt|width_|gpu|cpu"
@@ -20,7 +21,8 @@ class Shape:
     """An expression as it is compared: the operations with ``_`` for what has a name and ``#`` for constants, the
     constants in their order, and the names."""
 
-    def __init__(self, value: Value) -> None:
+    def __init__(self, value: Value, operators: frozenset[str] = _ARITHMETIC) -> None:
+        self._operators = operators
         self.constants: list[Const] = []
         self.names: list[str] = []
         self.operations = 0
@@ -36,7 +38,7 @@ class Shape:
             self.names.append(value.name)
             return "_"
         if isinstance(value, Op) and depth < _DEEP:
-            if value.op in _ARITHMETIC:
+            if value.op in self._operators:
                 self.operations += 1
                 return f"({value.op.join(self._text(v, depth + 1) for v in value.operands)})"
             if value.op == "+=":
@@ -53,9 +55,12 @@ class Shape:
 
 
 class Arithmetic:
-    """An expression with its place: `target` is the name that it is assigned to, empty for one that is returned."""
+    """An expression with its place: `target` is the name that it is assigned to, empty for one that is returned, ``if``
+    for the condition of the block `inner`."""
 
-    def __init__(self, shape: Shape, value: Value, target: str, block: int, line: int, column: int, end: int) -> None:
+    def __init__(
+        self, shape: Shape, value: Value, target: str, block: int, line: int, column: int, end: int, inner: int = -1
+    ) -> None:
         self.shape = shape
         self.value = value
         self.target = target
@@ -63,6 +68,7 @@ class Arithmetic:
         self.line = line
         self.column = column
         self.end = end
+        self.inner = inner
 
 
 def arithmetic(module: Module) -> Iterator[Arithmetic]:
@@ -77,6 +83,15 @@ def arithmetic(module: Module) -> Iterator[Arithmetic]:
             shape = Shape(returned.value)
             if shape.telling and (shape.names or _has_result(returned.value)):
                 yield Arithmetic(shape, returned.value, "", returned.block, returned.line, 1, 1)
+
+
+def conditions(module: Module) -> Iterator[Arithmetic]:
+    """The conditions of a module that compare with constants: ``epoch < 30``, ``step in (8, 11)``."""
+    for block, record in enumerate(module.blocks):
+        if record.kind == "if" and isinstance(record.test, Op):
+            shape = Shape(record.test, _COMPARING | _ARITHMETIC)
+            if shape.telling:
+                yield Arithmetic(shape, record.test, "if", record.parent, record.line, 1, 1, block)
 
 
 def _has_result(value: Value, depth: int = 0) -> bool:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 from npulint.facts.code import Const, Items, Op, Table, Value
 
+_EXACT = 1 << 53  # integers up to here are exact as floats
 _DEEP = 6  # levels of displays and operations that are looked into
 _ARITHMETIC = frozenset(("+", "-", "*", "/", "//", "%", "**"))
 
@@ -20,6 +23,19 @@ def is_literal(value: Value, depth: int = 0) -> bool:
         parts = (*value.keys, *value.values)
         return bool(parts) and all(part is not None and is_literal(part, depth + 1) for part in parts)
     return isinstance(value, Op) and value.op in _ARITHMETIC and all(is_literal(v, depth + 1) for v in value.operands)
+
+
+def skeleton(value: Value, depth: int = 0) -> Hashable:
+    """A value without its names: the constants and operations in it. Numbers are equal whatever their type."""
+    if isinstance(value, Const):
+        content = value.value
+        return float(content) if isinstance(content, bool | int) and abs(content) < _EXACT else content
+    if depth < _DEEP:
+        if isinstance(value, Items):
+            return ("[]", *(skeleton(item, depth + 1) for item in value.items))
+        if isinstance(value, Op):
+            return (value.op, *(skeleton(part, depth + 1) for part in value.operands))
+    return "_"
 
 
 def has_number(value: Value, depth: int = 0) -> bool:

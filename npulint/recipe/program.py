@@ -16,14 +16,15 @@ from npulint.assemble.reached import home as place_of
 from npulint.facts.model import Span
 from npulint.later import regex
 from npulint.recipe.collect import Collector, home_of
-from npulint.recipe.expressions import Arithmetic, arithmetic
+from npulint.recipe.expressions import Arithmetic, arithmetic, conditions
+from npulint.recipe.shown import shown
 from npulint.recipe.steps import MODULE, Argument, Step
 
 Home = tuple[str, int]
 """A function by path and block; `MODULE` stands for what is outside functions."""
 
 _ROUNDS = 6  # calls of own functions through which what they do is told
-_LEADING = ("layer", "loss", "transform", "optimizer", "schedule", "initialisation", "dataset", "operation", "update")
+LEADING = ("layer", "loss", "transform", "optimizer", "schedule", "initialisation", "dataset", "operation", "update")
 _DATA = regex(
     r"data|augment|transform|preproc|load|crop|resiz|image|img|read|batch|sampl|parse|decode|collate|input|generat"
     r"|normal|flip|rotat|distort|record|reader|feed|mel|spec|wav|audio|token|voxel|point|patch|noise|label|anno"
@@ -127,9 +128,13 @@ class Recipe:
         return step if counts and part == step.part else msgspec.structs.replace(step, part=part, counts=counts)
 
     def _calculate(self, module: Module) -> None:
-        for one in arithmetic(module):
+        rates = {bind.block for bind in module.code.binds if _RATE.search(bind.target.lower())}
+        for one in (*arithmetic(module), *conditions(module)):
             home = (module.path, home_of(module, one.block))
-            part = self._part_of(module, home, one)
+            if one.target == "if":
+                part = "schedule" if one.inner in rates else ""
+            else:
+                part = self._part_of(module, home, one)
             if part and (home[1] != MODULE or self._starts(module, one.block)):
                 self.homes[home].append(_expression(module, home[1], one, part))
 
@@ -150,11 +155,13 @@ class Recipe:
 
 
 def _leading(parts: set[str]) -> str:
-    return next((part for part in _LEADING if part in parts), "")
+    return next((part for part in LEADING if part in parts), "")
 
 
 def _expression(module: Module, home: int, one: Arithmetic, part: str) -> Step:
     given = tuple(Argument(str(at), constant, one.block, one.line) for at, constant in enumerate(one.shape.constants))
     span = Span(one.line, one.column, one.line, one.end)
     target = one.target.rpartition(".")[2]
-    return Step("expression", one.shape.text, target or "return", part, module, home, one.block, span, given)
+    shown_as = target or "return"
+    text = shown(module, one.value)
+    return Step("expression", one.shape.text, shown_as, part, module, home, one.block, span, given, text=text)

@@ -35,7 +35,7 @@ class Step(msgspec.Struct, frozen=True, eq=False):
     other's counterparts, `shown` what people read; `part` is a word of `npulint.facts.recipe.ITEMS`. `home` is the
     block of the function (`MODULE`: none) that it belongs to, `block` the one that it stands in. `open`: there may be
     more arguments than are seen. `target` is the own function that is called, by path and block. `counts`: as far as this
-    program tells, it decides numbers."""
+    program tells, it decides numbers. `text` is the source of an expression."""
 
     kind: str
     name: str
@@ -52,6 +52,7 @@ class Step(msgspec.Struct, frozen=True, eq=False):
     known: RecipeCall | None = None
     evaluates: bool = False
     counts: bool = True
+    text: str = ""
 
     @property
     def order(self) -> tuple[int, int]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from npulint.facts.model import Fact, FileFacts, Problem
+from npulint.facts.model import Fact, FileFacts, Problem, Span
+from npulint.later import regex
 from npulint.read.configuration.leaves import Leaf, TooMuchError, Tree, UnreadableError, leaves, typed
 from npulint.read.source import Source
 
@@ -10,6 +11,7 @@ LIMIT = 1 << 20
 """Characters of a configuration file that are read at most; what is larger is data."""
 
 KIND = "configuration"
+_PACKAGE = regex(r"\s*#[ \t]*@package[ \t]+(\S+)")
 _SYNTAX = {
     "yaml": "yaml",
     "yml": "yaml",
@@ -26,9 +28,10 @@ _SYNTAX = {
 
 
 def read_configuration(source: Source, path: str) -> FileFacts:
-    """A fact ``config_value`` for every leaf of a configuration file: its name is the dotted key, `key` the list of
-    the keys, `value` a scalar or a list of values, its span that of the value. Never raises: what cannot be read is a
-    `Problem` (``syntax-error``, ``json``, ``too-large``, ``too-deep``)."""
+    """A fact ``config_value`` for every leaf of a configuration file: its name is the dotted key, `key` the list of the
+    keys, `value` a scalar or a list of values, its span that of the value; before them a fact ``config_package`` for
+    the package that a comment of hydra names. Never raises: what cannot be read is a `Problem` (``syntax-error``,
+    ``json``, ``too-large``, ``too-deep``)."""
     if len(source.text) > LIMIT:
         return FileFacts(path, KIND, problems=[Problem(path, "too-large", f"> {LIMIT}")])
     try:
@@ -37,7 +40,9 @@ def read_configuration(source: Source, path: str) -> FileFacts:
         return FileFacts(path, KIND, problems=[Problem(path, "too-large", str(error))])
     except UnreadableError as error:
         return FileFacts(path, KIND, problems=[Problem(path, error.reason, error.detail, error.span)])
-    return FileFacts(path, KIND, facts=[_fact(leaf, path) for leaf in found])
+    package = _PACKAGE.match(source.text)
+    told = [Fact("config_package", package.group(1), path, Span())] if package else []
+    return FileFacts(path, KIND, facts=[*told, *(_fact(leaf, path) for leaf in found)])
 
 
 def _tree(text: str, path: str) -> Tree:

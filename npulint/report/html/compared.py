@@ -66,13 +66,13 @@ class _Writer:
         page = self._page
         sides = "".join(self._program(pair, side) for side in ("reference", "migrated"))
         names = (page.paths(pair.reference), page.paths(pair.migrated))
-        label = attribute(say(self._lang, "compare.pair", reference=names[0], migrated=names[1]))
+        title = words(say(self._lang, "compare.pair", reference=names[0], migrated=names[1]))
         ids = [identifier(f"item-{number}", item.item) for item in pair.items]
         cards = "".join(self._card(item, name) for item, name in zip(pair.items, ids, strict=True))
         items = "\n".join(self._item(item, name) for item, name in zip(pair.items, ids, strict=True))
         return (
-            f'<section class="pair" aria-label="{label}">\n<dl class="both">{sides}</dl>\n'
-            f'<p class="tally">{tally(pair, self._lang)}</p>\n<ul class="items">{cards}</ul>\n{items}\n</section>'
+            f'<div class="pair">\n<h3 class="unseen">{title}</h3>\n<dl class="both">{sides}</dl>\n'
+            f'<p class="tally">{tally(pair, self._lang)}</p>\n<ul class="items">{cards}</ul>\n{items}\n</div>'
         )
 
     def _program(self, pair: ComparedPair, side: str) -> str:

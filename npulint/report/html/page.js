@@ -240,11 +240,12 @@
     opened();
     if (!filter) return;
     const items = all('.item').map((el) => ({ el, rows: all('tr[data-a]', el), equal: $('.equal', el), said: '' }));
+    const told = (el) => all('th, .value, .at', el).map((part) => part.textContent.toLowerCase()).join(' '); // no source
     const total = items.reduce((n, item) => n + item.rows.length, 0);
     for (const item of items) {
       const head = $('.title', item.el).textContent.toLowerCase();
-      item.said = `${item.el.textContent.toLowerCase()}`;
-      item.rows = item.rows.map((el) => ({ el, answer: el.dataset.a, text: `${head} ${el.textContent.toLowerCase()}` }));
+      item.said = item.el.textContent.toLowerCase();
+      item.rows = item.rows.map((el) => ({ el, answer: el.dataset.a, text: `${head} ${told(el)}` }));
     }
     const filtered = () => {
       const words = filter.q.value.toLowerCase().split(/\s+/).filter(Boolean);

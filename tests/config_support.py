@@ -1,0 +1,52 @@
+"""Small projects with configuration files, as a comparison sees them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from npulint.assemble.context import Context
+from npulint.assemble.module import Module
+from npulint.assemble.project import Project
+from npulint.assemble.starts.launches import Launch
+from npulint.discover.files import DiscoverOptions, discover
+from npulint.read.files import load, read
+from npulint.recipe.configs import Configs
+
+
+class Laid:
+    """Texts by file name laid out in a folder, found, read and assembled."""
+
+    def __init__(self, root: Path, files: dict[str, str]) -> None:
+        for name, text in files.items():
+            place = root / name
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(text, encoding="utf-8")
+        self.root = str(root)
+        found = discover([str(root)], DiscoverOptions(configurations=True)).files
+        self.sources = [file for file in found if file.kind == "configuration"]
+        facts = [read(load(file), whole=True) for file in found if file.kind != "configuration"]
+        self.context = Context(Project(self.root, facts))
+        self.configs = Configs(self.context, self.sources)
+
+    def path(self, name: str) -> str:
+        return os.path.join(self.root, name)
+
+    def module(self, name: str) -> Module:
+        return self.context.project.modules[self.path(name)]
+
+    def launch(self, entry: str, script: str) -> Launch:
+        """The start of `entry` by the launcher `script`."""
+        launches = self.context.options.passed.launches.by_entry[self.path(entry)]
+        return next(one for one in launches if one.fact.path == self.path(script))
+
+    def files(self, entry: str, script: str = "") -> list[str]:
+        """The names of the configuration files that a start loads."""
+        launch = self.launch(entry, script) if script else None
+        return [os.path.relpath(file.path, self.root) for file in self.configs.of_program(self.path(entry), launch)]
+
+    def values(self, module: str, name: str, entry: str = "", script: str = "") -> list[object]:
+        """What a name in a module may be by configuration files."""
+        launch = self.launch(entry, script) if script else None
+        view = self.configs.under(self.path(entry), launch) if entry else self.configs
+        return [one.value for one in view.lookup(self.module(module), name)]
