@@ -27,6 +27,7 @@ from npulint.findings import ChecklistItem, ComparedPair, Comparison, Finding, R
 from npulint.read.files import load, read
 from npulint.recipe.configs import Configs
 from npulint.recipe.program import Recipe
+from npulint.recipe.repeatability import random_facts
 from npulint.recipe.starts import paired_starts
 from npulint.scratch import laid_out
 from npulint.settings import Settings
@@ -178,8 +179,9 @@ def _pair(left: _Sided, right: _Sided, matched: Counterparts, settings: Settings
     facts = [*difference_facts(found), *ingredient_facts(found)]
     findings: list[Finding] = []
     answers: dict[str, ChecklistItem] = {}
-    for side, program in zip(SIDES, (left.program, right.program), strict=True):
-        verdict = pretuning(catalogue, sided(program, side, facts), settings.target, settings.language())
+    chance = random_facts(contexts[0], left.program.paths), []
+    for side, program, more in zip(SIDES, (left.program, right.program), chance, strict=True):
+        verdict = pretuning(catalogue, sided(program, side, [*facts, *more]), settings.target, settings.language())
         findings += verdict.findings
         answers.update((item.item, item) for item in verdict.checklist)
     pair = ComparedPair(

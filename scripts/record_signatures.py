@@ -80,14 +80,21 @@ def by_inspection(function: Callable[..., Any], method: bool = False) -> str | N
 
 def by_documentation(function: object, name: str) -> str | None:
     """The parameters that a docstring shows, in its first line or as further forms (``.. function::``): the most of
-    them, as the forms of a reduction by dimension have more than that over everything. None where it shows none."""
+    them, as the forms of a reduction by dimension have more than that over everything, where such ones may be left
+    out. None where it shows none."""
     lines = (inspect.getdoc(function) or "").split("\n")
     forms = [lines[0], *(line.partition("::")[2] for line in lines[1:] if line.startswith(".. function::"))]
-    shown = [text for form in forms if (text := _shown(form.strip(), name)) is not None]
-    return max(shown, key=lambda text: text.count(","), default=None)
+    shown = [tree for form in forms if (tree := _shown(form.strip(), name)) is not None]
+    if not shown:
+        return None
+    first = {one.arg for one in (*shown[0].args, *shown[0].kwonlyargs)}
+    most = max(shown, key=lambda tree: len(tree.args) + len(tree.kwonlyargs))
+    while len(most.defaults) < len(most.args) and most.args[-len(most.defaults) - 1].arg not in first:
+        most.defaults.insert(0, ast.Constant(None))
+    return _literals(most)
 
 
-def _shown(line: str, name: str) -> str | None:
+def _shown(line: str, name: str) -> ast.arguments | None:
     start, end = line.find("("), line.rfind(") ->") if ") ->" in line else line.rfind(")")
     if start < 0 or end < start or line[:start].rpartition(".")[2] != name:
         return None
@@ -95,14 +102,16 @@ def _shown(line: str, name: str) -> str | None:
         tree = ast.parse(f"def f({line[start + 1 : end]}): pass").body[0]
     except SyntaxError:
         return None
-    return _literals(tree.args) if isinstance(tree, ast.FunctionDef) else None
+    if not isinstance(tree, ast.FunctionDef):
+        return None
+    tree.args.args = tree.args.posonlyargs + tree.args.args
+    tree.args.posonlyargs = []
+    return tree.args
 
 
 def _literals(arguments: ast.arguments) -> str:
-    for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
+    for one in (*arguments.args, *arguments.kwonlyargs):
         one.annotation = None
-    arguments.args = arguments.posonlyargs + arguments.args
-    arguments.posonlyargs = []
     arguments.defaults = [_literal(default) for default in arguments.defaults]
     arguments.kw_defaults = [default and _literal(default) for default in arguments.kw_defaults]
     return ast.unparse(arguments)

@@ -16,6 +16,7 @@ from npulint.facts.code import Block, Const, Items, Op, Ref, Result, Table, Valu
 
 _DEPTH = 8  # levels of an expression that are looked into
 _DYNAMIC = frozenset(("getattr", "eval", "exec", "globals", "locals", "vars"))
+_COMPUTED = "()"  # stands among names for those that are not written; `model.eval` makes none
 _CALLED_BY_FRAMEWORKS = frozenset(("call", "build", "train_step", "model_fn", "input_fn", "main", "setUp", "run"))
 
 _NAMELESS = (Const, Result)
@@ -45,7 +46,8 @@ class Reached:
         return found is None or not wanted.isdisjoint(found)
 
     def all_of(self, paths: Iterable[str], entry: str) -> set[Place] | None:
-        """All that a program of these modules may run; None when names are computed, so that it may be anything."""
+        """All that a program of these modules may run; None when names are computed, so that it may be anything.
+        (`comes_to` also takes methods of the names of functions that compute names for such.)"""
         return self._run(set(), paths, entry)
 
     def _run(self, wanted: set[Place], paths: Iterable[str], entry: str) -> set[Place] | None:
@@ -56,7 +58,7 @@ class Reached:
         names: set[str] = set()
         while queue and (not wanted or wanted.isdisjoint(found)):
             new = self._names_of(queue.pop()) - names
-            if not new.isdisjoint(_DYNAMIC):
+            if _COMPUTED in new or (wanted and not new.isdisjoint(_DYNAMIC)):
                 return None
             names |= new
             places = {place for place in self._places(new) if place[0] in allowed} - found
@@ -162,6 +164,8 @@ def _simple(block: Block) -> str:
 def _add_names(value: Value, names: set[str], depth: int = 0) -> None:
     """Add the first and last segments of the names in a value: ``train`` of ``tf.train.Saver`` is neither."""
     if isinstance(value, Ref):
+        if value.name in _DYNAMIC:
+            names.add(_COMPUTED)
         names.add(value.name.partition(".")[0])
         names.add(value.name.rpartition(".")[2])
     elif isinstance(value, _NAMELESS):  # most values are

@@ -10,6 +10,7 @@ import msgspec
 from npulint.compare.difference import Difference, Mark
 from npulint.compare.step_pairs import Pairing
 from npulint.compare.steps import function_of
+from npulint.recipe.collect import home_of
 from npulint.recipe.program import LEADING, Home, Recipe
 from npulint.recipe.steps import MODULE, Step
 
@@ -19,6 +20,7 @@ _MANY = 4  # steps of one part and function; so many are told together
 _TOGETHER = frozenset(
     ("operation", "seed", "update", "loss_scale", "autocast", "initialisation", "checkpoint", "evaluation", "frozen")
 )
+_REPLACED = frozenset(("layer", "transform", "initialisation"))
 _ONCE = frozenset(("update", "loss_scale", "autocast", "checkpoint", "frozen", "determinism"))
 _SHAPING = frozenset(
     """reshape cast transpose squeeze expand_dims constant concat stack unstack identity split slice strided_slice tile
@@ -58,15 +60,14 @@ def of_lonely(pairing: Pairing, removed: Side, added: Side) -> Iterator[Differen
 
 
 def _replaced(gone: list[Step], new: list[Step], removed: Side) -> list[tuple[list[Step], list[Step]]]:
-    """Operations of functions that now do with others; they are taken out of the lists."""
-    here: dict[Home, list[Step]] = defaultdict(list)
-    for step in new:
-        if step.part == "operation":
-            here[_home(step)].append(step)
+    """Operations, or many layers or transformations, of functions that now do with others; they are taken out of the
+    lists."""
+    here = {(_home(group[0]), group[0].part): group for group in _grouped(new)}
     found = []
-    for group in _grouped([step for step in gone if step.part == "operation"]):
-        now = here.get(removed.counterpart(_home(group[0])) or ("", -1))
-        if now:
+    for group in _grouped(gone):
+        part = group[0].part
+        now = here.get((removed.counterpart(_home(group[0])) or ("", -1), part), [])
+        if now and (part == "operation" or (part in _REPLACED and min(len(group), len(now)) >= _MANY)):
             found.append((group, now))
     taken = {id(step) for pair in found for group in pair for step in group}
     gone[:] = [step for step in gone if id(step) not in taken]
@@ -77,12 +78,12 @@ def _replaced(gone: list[Step], new: list[Step], removed: Side) -> list[tuple[li
 def _exchange(was: list[Step], now: list[Step]) -> Difference:
     names = [_listed(list(dict.fromkeys(step.shown for step in group))) for group in (was, now)]
     return Difference(
-        part="operation",
+        part=was[0].part,
         change="changed",
         what=names[0],
         reference=Mark(names[0], was[0].module.path, was[0].span),
         migrated=Mark(names[1], now[0].module.path, now[0].span),
-        certain=False,
+        certain=was[0].part != "operation",
         count=max(len(was), len(now)),
         function=function_of(now[0]),
     )
@@ -94,11 +95,11 @@ def _speaks(step: Step, side: Side) -> bool:
         return step.part in _CALCULATED and side.known(_home(step))
     if step.kind not in _SPEAKING or not step.counts or (step.evaluates and step.part == "operation"):
         return False
-    if step.part == "operation" and step.kind == "call" and step.shown in _SHAPING:
+    if step.part == "operation" and step.kind == "call" and step.shown.rpartition(".")[2] in _SHAPING:
         return False
-    if step.part == "initialisation" and not step.arguments and step.shown in _SHAPING:
+    if step.part == "initialisation" and not step.arguments and step.shown.rpartition(".")[2] in _SHAPING:
         return False
-    return not _is_branch(step, side)
+    return not _is_branch(step, side) and not _is_unresolved(step, side)
 
 
 def _is_branch(step: Step, side: Side) -> bool:
@@ -111,9 +112,26 @@ def _is_branch(step: Step, side: Side) -> bool:
         for b in step.module.ancestors(step.block)
         if b > step.home
     )
+    if step.part == "reduction":
+        return any(one.part == step.part for one in steps)
     if not conditional and step.part not in _ONCE:
         return False
     return any(one.kind == step.kind and one.shown == step.shown for one in steps)
+
+
+def _is_unresolved(step: Step, side: Side) -> bool:
+    """Whether the counterpart of the function calls something by the same name of which it is not known what it is."""
+    other = side.counterpart(_home(step))
+    if other is None or step.call < 0:
+        return False
+    module = side.other.context.project.modules[other[0]]
+    told = {one.call for one in side.other.homes.get(other, ())}
+    wanted = step.module.written(step.call)
+    return any(
+        index not in told
+        for index in module.calls_of(wanted)
+        if home_of(module, module.code.calls[index].block) == other[1]
+    )
 
 
 def _strangers(side: Side, steps: Sequence[Step], all_of_them: Sequence[Step]) -> Iterator[Difference]:

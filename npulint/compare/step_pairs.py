@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 
 import msgspec
@@ -15,6 +15,7 @@ from npulint.recipe.steps import MODULE, Step
 
 _LITERAL = frozenset(("bind", "default", "entry"))
 _FEW = 2
+_COMMON = 3  # steps that functions have to have in common
 _RARE = frozenset(
     """optimizer schedule loss clipping average loss_scale dataset shuffle repeat batch_size seed sampler shard
     learning_rate weight_decay""".split()
@@ -62,19 +63,11 @@ class Pairer:
 
     def counterpart(self, home: Home) -> Home | None:
         """The function of the migrated program that does what one of the reference does."""
-        path, block = home
-        if block == MODULE:
-            other = self._matched.modules.get(path)
-            return None if other is None else (other, MODULE)
-        return self._matched.blocks.get(home)
+        return self._matched.blocks.get(home) or _module(home, self._matched.modules)
 
     def origin(self, home: Home) -> Home | None:
         """The function of the reference that does what one of the migrated program does."""
-        path, block = home
-        if block == MODULE:
-            other = self._matched.reference_modules.get(path)
-            return None if other is None else (other, MODULE)
-        return self._matched.reference_blocks.get(home)
+        return self._matched.reference_blocks.get(home) or _module(home, self._matched.reference_modules)
 
     def key(self, step: Step) -> Hashable:
         """What is equal for a step of the reference and its counterparts."""
@@ -126,11 +119,56 @@ class Pairer:
         for a, b in align([self.key(step) for step in gone], [migrated_key(step) for step in new]):
             yield None if a is None else gone[a], None if b is None else new[b]
 
+    def _like(self) -> list[tuple[Home, Home]]:
+        """Functions whose left-over steps do much of the same: one was split, or what stood outside of functions has
+        moved into one."""
+        gone, new = _by_home(self._result.removed, self.key), _by_home(self._result.added, migrated_key)
+        owners: dict[Hashable, list[Home]] = defaultdict(list)
+        for home, keys in new.items():
+            for key in keys:
+                owners[key].append(home)
+        common: Counter[tuple[Home, Home]] = Counter()
+        for home, keys in gone.items():
+            for key, count in keys.items():
+                for other in owners.get(key, ()):
+                    common[home, other] += min(count, new[other][key])
+        found: list[tuple[Home, Home]] = []
+        taken: set[Home] = set()
+        for (left, right), count in sorted(common.items(), key=lambda item: (-item[1], item[0])):
+            if count >= _COMMON and left not in taken and right not in taken:
+                found.append((left, right))
+                taken |= {left, right}
+        return found
+
     def _rejoin(self) -> None:
         """Pair what is left over in different functions: moved code, functions that were joined or split."""
         result = self._result
+        for left, right in self._like():
+            gone = [step for step in result.removed if _home(step) == left]
+            new = [step for step in result.added if _home(step) == right]
+            _take_out(list(zip(gone, gone, strict=True)), result.removed, result.added)
+            _take_out(list(zip(new, new, strict=True)), result.removed, result.added)
+            self._align(gone, new)
         result.pairs.extend(_equal(result.removed, result.added, self.key, migrated_key))
         result.pairs.extend(_alone(result.removed, result.added, self.key, migrated_key, _RARE))
+
+
+def _home(step: Step) -> Home:
+    return step.module.path, step.home
+
+
+def _by_home(steps: Sequence[Step], key: Callable[[Step], Hashable]) -> dict[Home, Counter[Hashable]]:
+    found: dict[Home, Counter[Hashable]] = defaultdict(Counter)
+    for step in steps:
+        if step.kind in ("call", "own"):
+            found[_home(step)][key(step)] += 1
+    return found
+
+
+def _module(home: Home, modules: dict[str, str]) -> Home | None:
+    """The counterpart of what stands outside functions, where only that of the file is known."""
+    other = modules.get(home[0]) if home[1] == MODULE else None
+    return None if other is None else (other, MODULE)
 
 
 def _key(step: Step) -> Hashable:

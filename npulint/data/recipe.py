@@ -28,7 +28,7 @@ _TORCH = frozenset(
 _TENSORFLOW = frozenset(
     "tensorflow keras tf_slim horovod npu_bridge npu_device hccl tensorpack tensorlayer tflearn tensorflow_addons "
     "tensorflow_probability tensorflow_datasets tensorflow_hub keras_bert keras_contrib keras_applications sonnet "
-    "keras_preprocessing keras_radam".split()
+    "keras_preprocessing keras_radam tf_keras npu_ops".split()
 )
 NEVER = frozenset(
     "name scope reuse collections outputs_collections variables_collections num_parallel_calls parallel_iterations "

@@ -63,34 +63,55 @@ class Row(msgspec.Struct, frozen=True):
     flags: str
 
 
+class Wild(msgspec.Struct, frozen=True):
+    """A pattern with wildcards: the plain text before the first of them, and what its braces stand for."""
+
+    start: str
+    expression: re.Pattern[str]
+    row: Row
+    word: str
+
+
 class Sheet:
-    """The rows of one table: by exact name, and those with wildcards by how much of them is plain."""
+    """The rows of one table: by exact name, and those with wildcards by how much of them is plain. Of the latter only
+    those are tried for a name that share its last part or, where that is no plain text, its first."""
 
     def __init__(self, rows: list[Row]) -> None:
         self.rows = rows
         self.exact: dict[str, tuple[Row, str]] = {}
-        wild: list[tuple[str, re.Pattern[str], Row, str]] = []
+        wild: list[tuple[str, Wild]] = []
         for row in rows:
             for pattern, word in spelled_out(row.pattern):
                 if "*" in pattern:
-                    expression = _expression(pattern, row.part == SPELLING)
-                    wild.append((pattern[: pattern.index("*")], expression, row, word))
+                    start = pattern[: pattern.index("*")]
+                    wild.append((pattern, Wild(start, _expression(pattern, row.part == SPELLING), row, word)))
                 else:
                     self.exact[pattern] = (row, word)
-        self.wild = sorted(wild, key=lambda one: -len(one[0]))
+        self._tried: dict[str, list[tuple[int, Wild]]] = {}
+        for rank, (pattern, one) in enumerate(sorted(wild, key=lambda pair: -len(pair[1].start))):
+            self._tried.setdefault(_key(pattern), []).append((rank, one))
 
     def find(self, name: str) -> tuple[Row, str] | None:
         """The row for a name, and what ``*`` in it stands for."""
         found = self.exact.get(name)
         if found is not None:
             return found
-        for start, expression, row, word in self.wild:
-            if name.startswith(start) and (matched := expression.fullmatch(name)):
-                return row, word or (matched[1] if expression.groups else "")
+        before, _, last = name.rpartition(".")
+        keys = (f".{last}", name.partition(".")[0], "")
+        for _, one in sorted((ranked for key in keys for ranked in self._tried.get(key, ())), key=lambda pair: pair[0]):
+            if name.startswith(one.start) and (matched := one.expression.fullmatch(name)):
+                return one.row, one.word or (matched[1] if matched.re.groups else "")
         if name.startswith("?") or ")." in name or "]." in name:
-            last = name.rpartition(".")
-            return self.exact.get("?." + last[2]) if last[0] and ":" not in name else None
+            return self.exact.get(f"?.{last}") if before and ":" not in name else None
         return None
+
+
+def _key(pattern: str) -> str:
+    """By what a pattern with wildcards is looked up: its last part with the dot before it, else its first, else all."""
+    end = pattern[pattern.rindex("*") + 1 :]
+    if "." in end:
+        return "." + end.rpartition(".")[2]
+    return pattern.partition(".")[0] if "*" not in pattern.partition(".")[0] and "." in pattern else ""
 
 
 class Signature(msgspec.Struct, frozen=True):
@@ -113,7 +134,7 @@ def spelled_out(pattern: str) -> Iterator[tuple[str, str]]:
 
 def _expression(pattern: str, anything: bool) -> re.Pattern[str]:
     text = re.escape(pattern).replace(r"\*\*", "(.*)" if anything else r"([^()\[\]]*)")
-    return re.compile(text.replace(r"\*", r"([^.()\[\]]*)"))
+    return regex(text.replace(r"\*", r"([^.()\[\]]*)"))
 
 
 @cache

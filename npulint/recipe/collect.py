@@ -53,8 +53,9 @@ class Collector:
         if known is None or known.transparent:
             return None
         arguments = () if known.same_as.endswith("()") else tuple(of_vocabulary(call, known))
-        shown = known.same_as.rpartition(".")[2]
-        return self._step("call", known.same_as, shown, known.part, module, call, arguments, index, known)
+        return self._step(
+            "call", known.same_as, _shown(known.same_as), known.part, module, call, arguments, index, known
+        )
 
     def _own(self, module: Module, index: int, call: Call, name: str) -> Step | None:
         target = self.names.function(name)
@@ -184,6 +185,14 @@ def home_of(module: Module, block: int) -> int:
     while function >= 0 and module.blocks[function].kind == "lambda":
         function = module.function_of(module.blocks[function].parent)
     return max(function, MODULE)
+
+
+def _shown(name: str) -> str:
+    """A canonical name as people say it: a class by its own name, a function with its module."""
+    words = name.split(".")
+    if len(words) > 1 and words[-1][:1].islower() and not words[-2].endswith(")"):
+        return ".".join(words[-2:]).lstrip("?")
+    return words[-1]
 
 
 def evaluates(module: Module, block: int) -> bool:

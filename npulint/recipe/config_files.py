@@ -72,11 +72,11 @@ class ConfigFiles:
         parts = [part for part in text.split("/") if part not in ("", ".", "..")]
         if not parts:
             return ""
-        loose = text.startswith("/") or open_start
         best: list[tuple[int, int, str]] = []
         for path in self._by_base.get(parts[-1], ()):
             shared = _tail(path, parts)
-            if shared == len(parts) or (loose and (shared > 1 or parts[-1] not in _USUAL)):
+            enough = shared == len(parts) and (len(parts) > 1 or not open_start)
+            if enough or (text.startswith("/") and not open_start and (shared > 1 or parts[-1] not in _USUAL)):
                 best.append((shared, _near(path, folders), path))
         best.sort(key=lambda one: one[:2], reverse=True)
         if not best or (len(best) > 1 and best[0][:2] == best[1][:2]):

@@ -57,8 +57,8 @@ def _words(launch: Launch) -> Iterator[tuple[str, Span]]:
     places = attrs.get("places") or {}
     for name in _LISTS:
         text = launch.options.get(name)
-        if text and text != "true":
+        if text and text != "true" and "*" not in text:
             yield text, Span(*places[name]) if name in places else launch.fact.span
     for word in attrs.get("words") or ():
-        if isinstance(word[0], str):
+        if isinstance(word[0], str) and "*" not in word[0]:
             yield word[0], Span(*word[1:])

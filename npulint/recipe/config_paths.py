@@ -14,6 +14,7 @@ from npulint.assemble.module import Module
 from npulint.assemble.starts.launches import Launch
 from npulint.assemble.starts.options import HOLDERS, Option
 from npulint.facts.code import Call, Const, Items, Op, Ref, Result, Value
+from npulint.facts.values import truth
 from npulint.later import regex
 
 _DEPTH = 24
@@ -95,8 +96,12 @@ class Paths:
             return _joined("", [texts(one) for one in operands])
         if value.op == "/":
             return _joined("/", [texts(one) for one in operands])
-        if value.op in ("or", "if"):
-            return _unique(text for one in (operands[1:] if value.op == "if" else operands) for text in texts(one))
+        if value.op == "if":
+            test = truth(self.context.flow.known(module, operands[0], block, line))
+            chosen = operands[1:] if test is None else operands[1:2] if test else operands[2:]
+            return _unique(text for one in chosen for text in texts(one))
+        if value.op == "or":
+            return _unique(text for one in operands for text in texts(one) if text)
         if value.op == "%" and isinstance(operands[0], Const):
             given = operands[1].items if isinstance(operands[1], Items) else operands[1:]
             return _filled(_PERCENT, str(operands[0].value), [texts(one) for one in given])
@@ -188,16 +193,16 @@ class Paths:
         if found or self.launch is not None:
             return found
         starts = self.context.options.passed.starts(option.module.path, option.module.path)
-        return _unique(
-            text for launch in starts for flag in option.flags if (text := launch.options.get(flag)) is not None
-        )
+        found = _unique(text for one in starts for flag in option.flags if (text := one.options.get(flag)) is not None)
+        return found if len(found) == 1 else ()
 
     def _passed(self, option: Option) -> tuple[str, ...]:
         """What the launcher passes for an option; of those without a dash, each takes a word in their order."""
         if self.launch is None:
             return ()
         if option.flags:
-            given = [self.launch.options.get(flag) for flag in option.flags]
+            partly = self.launch.fact.attrs.get("partly") or {}
+            given = [self.launch.options.get(flag) or partly.get(flag) for flag in option.flags]
             return tuple(text for text in given if text)[:1]
         names = self.context.options.by_module.get(option.module.path, {})
         bare = [one for options in names.values() for one in options if not one.flags]

@@ -81,6 +81,9 @@ class Start:
         kind = named.name.rpartition(".")[2] if isinstance(named, Ref) else ""
         if text is None:
             return UNKNOWN
+        nargs = dict(option.call.keywords).get("nargs")
+        if nargs in (Const("+"), Const("*")) or (isinstance(nargs, Const) and isinstance(nargs.value, int)):
+            return self._several(launch, flag, text, kind)
         if option.kind == "unknown" and dict(option.call.keywords).get("nargs") == Const("?"):
             known = converted(text, _TYPES.get(kind, "text" if named is None else "unknown"))
             return Found(tuple(known.values), known.exact)
@@ -88,6 +91,19 @@ class Start:
             return _words(text, kind)
         known = given(option, launch, flag, text)
         return Found(tuple(known.values), known.exact)
+
+    def _several(self, launch: Launch, flag: str, text: str, kind: str) -> Found:
+        """The values of an option that takes several words: those that stand between it and the next option."""
+        attrs = launch.fact.attrs
+        places = attrs.get("places") or {}
+        place = places.get(flag)
+        if place is None or flag not in (attrs.get("apart") or ()):
+            return UNKNOWN
+        begin = (place[0], place[1])
+        end = min([(one[0], one[1]) for one in places.values() if (one[0], one[1]) > begin], default=(1 << 30, 0))
+        rest = [word[0] for word in attrs.get("words") or () if begin < (word[1], word[2]) < end]
+        parts = [_words(one, kind) if isinstance(one, str) else UNKNOWN for one in (text, *rest)]
+        return literal(tuple([part.single for part in parts])) if all(part.known for part in parts) else UNKNOWN
 
     def variable(self, name: str) -> Found | None:
         """The value of a variable of the environment; None where the launcher does not set it."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from npulint.assemble.bindings import Bound, taker
+from npulint.assemble.bindings import Bound
 from npulint.assemble.module import Module
 from npulint.facts.code import Bind, Call, Const, Items, Op, Ref, Result, Table, Value
 from npulint.facts.model import Span
@@ -152,7 +152,7 @@ class Holders:
             if home is not module or bind.target != name:
                 yield Holder("name", at.moved(home, bind.block, bind.line), name=bind.target)
             yield bind.value, at.moved(home, bind.block, bind.line)
-        function = taker(module, name, at.block)
+        function = _taker(module, name, at.block)
         if function >= 0 and not binds:
             yield from self._passed(name, function, at)
         head, _, last = name.rpartition(".")
@@ -232,6 +232,14 @@ class Holders:
                     yield bind.value, at.moved(home, bind.block, bind.line)
             if holder.call is not None:
                 yield from [(value, place.deeper()) for name, value in holder.call.keywords if name == key]
+
+
+def _taker(module: Module, name: str, block: int) -> int:
+    """The innermost function around `block` that has a parameter of this name or gathers keywords in it, or -1."""
+    function = module.function_of(block)
+    while function >= 0 and name not in module.params.get(function, ()):
+        function = module.function_of(module.blocks[function].parent)
+    return function
 
 
 def _mark(value: Value) -> object:

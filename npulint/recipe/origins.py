@@ -7,13 +7,15 @@ decided where its options decide them, and every value keeps the places that it 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Protocol
 
 from npulint.assemble.bindings import Bindings, Bound, may_be_passed, taker
 from npulint.assemble.context import Context
 from npulint.assemble.module import Module
+from npulint.assemble.reached import Reached
+from npulint.assemble.reached import home as home_of
 from npulint.assemble.starts.launches import Launch
 from npulint.assemble.starts.options import HOLDERS, Option
 from npulint.facts.code import Bind, Const, Items, Op, Ref, Result, Scalar, Table, Value
@@ -43,6 +45,7 @@ _NUMBERS = {
     "math.inf": float("inf"),
     "numpy.inf": float("inf"),
 }
+_SEGMENT = regex(r"[^.\[\]'\"]+")
 _BOUNDARIES = frozenset(("function", "lambda", "class", "module"))
 
 
@@ -69,8 +72,11 @@ class Leaf(Protocol):
 class Configs(Protocol):
     """What tells of the configuration files that a program loads (`npulint.recipe.configs`)."""
 
-    def lookup(self, module: Module, dotted: str) -> list[Leaf]:
-        """The values in these files that a dotted name, as written in `module`, means."""
+    def lookup(self, module: Module, name: str, block: int = -1, line: int = 0) -> Sequence[Leaf]:
+        """The values in these files that a dotted name, as written at a place, means or may well mean."""
+
+    def decided(self, module: Module, parts: tuple[str, ...], block: int = -1, line: int = 0) -> Sequence[Leaf]:
+        """Those that it surely means, whatever the code assigns besides."""
 
 
 class Tracer:
@@ -269,6 +275,9 @@ class Tracer:
         if parts and (sure or own):
             found = joined(parts)
             return found.doubted() if own and self._set_elsewhere(module, name) else found
+        configured = self._configured(name, at, surely=True)
+        if configured is not None:
+            return joined([*parts, configured, *self._by_launcher(last, at, option)])
         if option is not None:
             return joined([*parts, option])
         more = self.member(Ref(head), last, at) if not own else None
@@ -277,6 +286,11 @@ class Tracer:
         if parts:
             return joined(parts).doubted()
         return self._configured(name, at) or self._constant(name, at)
+
+    def _by_launcher(self, name: str, at: At, option: Found | None) -> list[Found]:
+        """What a launcher passes for an option that a configuration file sets as well."""
+        passed = [self.start.passed(one) for one in self.start.options(name, at.module)] if option is not None else []
+        return [one for one in passed if one is not None]
 
     def _comes_later(self, bound: Bound, at: At) -> bool:
         home, bind = bound
@@ -289,13 +303,16 @@ class Tracer:
             return literal(_NUMBERS[meaning])
         return literal(meaning) if meaning.startswith(_CONSTANTS) and "()" not in meaning else UNKNOWN
 
-    def _configured(self, name: str, at: At) -> Found | None:
+    def _configured(self, name: str, at: At, surely: bool = False) -> Found | None:
         """What the configuration files that the program loads say of a name."""
         if self._configs is None:
             return None
+        if surely:
+            leaves = self._configs.decided(at.module, tuple(_SEGMENT.findall(name)), at.block, at.line)
+        else:
+            leaves = self._configs.lookup(at.module, name, at.block, at.line)
         parts = [
-            Found((leaf.value,), True, (Station(leaf.path, leaf.span, ".".join(leaf.key)),))
-            for leaf in self._configs.lookup(at.module, name)
+            Found((leaf.value,), True, (Station(leaf.path, leaf.span, ".".join(leaf.key)),)) for leaf in leaves
         ]
         return joined(parts) if parts else None
 
@@ -391,9 +408,7 @@ class Tracer:
         followed = at.caller(function)
         if followed is not None:
             return self._argument(name, function, followed[0], followed[1], at)
-        parts = [
-            self._argument(name, function, one, place, at) for one, place in self.callers(module, function, at)
-        ]
+        parts = [self._argument(name, function, one, place, at) for one, place in self.callers(module, function, at)]
         if parts:
             return joined(parts) if len(parts) <= _CALLERS else joined(parts[:_CALLERS]).doubted()
         return self._default(name, function, at).doubted()
@@ -402,8 +417,23 @@ class Tracer:
         """The calls of a function that may run in this start, and where they stand."""
         for one in self.passed.of(module, function)[: _CALLERS + 1]:
             place = At(one.home, one.call.block, one.call.line, at.depth + 1)
+            if not self._is_reached(one.home, one.call.block):
+                continue
             if self._runs(place, one.call.block, frozenset()) is not False:
                 yield one, place
+
+    def _is_reached(self, module: Module, block: int) -> bool:
+        """Whether the program may come to a block at all."""
+        running = self._running
+        return running is None or (module.path, home_of(module, block)) in running
+
+    @cached_property
+    def _running(self) -> set[tuple[str, int]] | None:
+        entry = self.start.entry
+        if entry not in self.context.project.modules:
+            return None
+        reached = self.context.once(Reached, lambda: Reached(self.context.project))
+        return reached.all_of(sorted(self.start.modules), entry)
 
     def _argument(self, name: str, function: int, given: Passing, place: At, at: At) -> Found:
         position = at.module.blocks[function].params.index(name)
@@ -454,8 +484,39 @@ class Tracer:
         if passed is not None:
             return passed
         call = option.call
-        found = default_of(option, self.found(option.value, at.moved(option.module, call.block, call.line)))
+        replaced = [self.found(value, place) for value, place in self._defaults(option, at)]
+        if replaced:
+            found = joined(replaced)
+        else:
+            found = self.found(option.value, at.moved(option.module, call.block, call.line))
+        found = default_of(option, found)
         return found.through(defined(option)) if found.values else found
+
+    def _defaults(self, option: Option, at: At) -> Iterator[tuple[Value, At]]:
+        """The defaults that other code gives an option: ``FLAGS.set_default("lr", 0.1)``, ``set_defaults(lr=0.1)``."""
+        for home, index in self._defaulting.get(option.name, ()):
+            call = home.code.calls[index]
+            place = at.moved(home, call.block, call.line)
+            if self._runs(place, call.block, frozenset()) is not False:
+                value = dict(call.keywords).get(option.name) or (call.args[1] if len(call.args) > 1 else None)
+                if value is not None:
+                    yield value, place
+
+    @cached_property
+    def _defaulting(self) -> dict[str, list[tuple[Module, int]]]:
+        """The calls that set defaults, by the names of the options."""
+        found: dict[str, list[tuple[Module, int]]] = defaultdict(list)
+        for path in sorted(self.start.modules):
+            module = self.context.project.modules[path]
+            for index in module.calls_of("set_default", "set_defaults"):
+                call = module.code.calls[index]
+                first = call.args[0] if call.args else None
+                names = [key for key, _ in call.keywords if module.written(index) == "set_defaults"]
+                if isinstance(first, Const) and isinstance(first.value, str):
+                    names.append(first.value)
+                for name in names:
+                    found[name].append((module, index))
+        return found
 
     def variable(self, name: str) -> Found | None:
         """The value of a variable of the environment; None where the start does not set it."""

@@ -11,6 +11,7 @@ from npulint.assemble.module import Module
 from npulint.facts.code import UNKNOWN, Call, Items, Op, Ref, Result, Unknown, Value
 
 _DEPTH = 8
+_MOST_BASES = 16
 _STARTERS = frozenset(("partial", "partialmethod", "spawn", "start_processes", "Thread", "Process"))
 _ESTIMATORS = frozenset("Estimator TPUEstimator NPUEstimator EstimatorSpec DNNEstimator MixedEstimator".split())
 
@@ -50,8 +51,41 @@ class Passed:
         self._paths = paths
 
     def of(self, module: Module, function: int) -> list[Passing]:
-        """The calls that run a function."""
-        return self._found.get((module.path, function), [])
+        """The calls that run a function; of a method also those that a base class makes of its own method."""
+        found = self._found.get((module.path, function), [])
+        record = module.blocks[function]
+        if found or record.kind != "function" or module.blocks[record.parent].kind != "class":
+            return found
+        last = record.name.rpartition(".")[2]
+        return [one for base in self._bases(module, record.parent) for one in self._of_self.get((*base, last), ())]
+
+    def _bases(self, module: Module, owner: int) -> list[tuple[str, int]]:
+        """The class with all its own base classes."""
+        found: dict[tuple[str, int], None] = {(module.path, owner): None}
+        queue = [(module, owner)]
+        while queue and len(found) < _MOST_BASES:
+            home, block = queue.pop()
+            record = home.blocks[block]
+            for base in record.bases:
+                target = self._names.function(self._names.of_value(home, base, record.parent, record.line))
+                if target is not None and (target[0].path, target[1]) not in found:
+                    found[target[0].path, target[1]] = None
+                    queue.append(target)
+        return list(found)
+
+    @cached_property
+    def _of_self(self) -> dict[tuple[str, int, str], list[Passing]]:
+        """By class and name, the calls of methods of ``self``."""
+        found: dict[tuple[str, int, str], list[Passing]] = {}
+        for path in sorted(self._paths):
+            home = self._names.project.modules[path]
+            for index, call in enumerate(home.code.calls):
+                head, _, last = call.callee.name.rpartition(".") if isinstance(call.callee, Ref) else ("", "", "")
+                owner = home.owner_of_self(head, call.block) if head and "." not in head else -1
+                if owner >= 0:
+                    one = Passing(home, call, index, call.args, call.keywords, 1)
+                    found.setdefault((path, owner, last), []).append(one)
+        return found
 
     def by_call(self, target: tuple[Module, int], home: Module, index: int) -> tuple[int, Passing] | None:
         """The function that a call of the function or class `target` runs, and what it passes."""

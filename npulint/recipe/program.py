@@ -29,6 +29,7 @@ _DATA = regex(
     r"data|augment|transform|preproc|load|crop|resiz|image|img|read|batch|sampl|parse|decode|collate|input|generat"
     r"|normal|flip|rotat|distort|record|reader|feed|mel|spec|wav|audio|token|voxel|point|patch|noise|label|anno"
 )
+_ASIDE = regex(r"profil|(?:^|_)log(?:_|$|g)|print|save|dump|export|plot|draw|visual|summar|report")
 _RATE = regex(r"(?:^|_)lr(?:_|$)|learning|schedul|warm_?up|decay|anneal")
 _LOSS = regex(r"loss|cost|penal|objective|criterion|regulari")
 _METRIC = regex(
@@ -122,7 +123,7 @@ class Recipe:
         elif step.kind == "own":
             inner = [self.parts[target] for target in self._entered(step.target or home) if target in self.parts]
             part = _leading(set(inner))
-            counts = bool(part)
+            counts = bool(part) and not _ASIDE.search(step.shown.lower())
         elif step.kind == "default" and step.part == "setting":
             counts = home in self.parts
         return step if counts and part == step.part else msgspec.structs.replace(step, part=part, counts=counts)

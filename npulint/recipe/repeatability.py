@@ -147,15 +147,17 @@ class _Sorting:
 
     def of_results(self, index: int) -> bool:
         """Whether the call is about files that a run leaves behind, as its arguments and its function say."""
-        call = self.module.code.calls[index]
-        words = [self.module.qualname(call.block)]
-        queue: list[Value] = list(call.args)
+        module, call = self.module, self.module.code.calls[index]
+        home = module.function_of(call.block)
+        words = [module.qualname(call.block)]
+        beside = [module.code.calls[one].args for one in (module.calls_in.get(home, ()) if home > 0 else (index,))]
+        queue: list[Value] = [value for values in beside for value in values]
         while queue and len(words) < _STEPS:
             one = queue.pop()
             if isinstance(one, Const | Ref):
                 words.append(str(one.value if isinstance(one, Const) else one.name))
             elif isinstance(one, Result):
-                queue += self.module.code.calls[one.call].args
+                queue += module.code.calls[one.call].args
             elif isinstance(one, Op):
                 queue += one.operands
         return _KEPT_FILES.search(" ".join(words)) is not None

@@ -43,7 +43,7 @@ _RULES: tuple[tuple[str, str], ...] = (
     (  # of the adapter, of its diagnosis and of other platforms
         "",
         r"_(?:over_dump|data_dump|dump|profiling|profiler|profile|prof|fusion_off|fusion_switch|auto_?tune|hcom|hccl|nccl"
-        r"|xla|tpu|gcp|modelarts|obs|bigquery|etp|nvtx|trace|tensorrt|trt|onnx|opset|torchscript|jit|static|recount|"
+        r"|xla|tpu|gcp|modelarts|obs|bigquery|etp|nvtx|trace|tensorrt|trt|onnx|opset|torchscript|jit|static|"
         r"op_select|enable_scope|enable_exception|graph_memory|variable_memory|aicore)_",
     ),
     (
@@ -55,7 +55,7 @@ _RULES: tuple[tuple[str, str], ...] = (
     ),
     (
         "precision_mode",
-        r"_precision_mode_|_(?:mix|mixed)_precision_|_precision_|_dtype_|_data_type_|_compute_type_|_allow_fp32_",
+        r"_precision_mode_|_(?:mix|mixed)_precision_|^_precision_|_dtype_|_data_type_|_compute_type_|_allow_fp32_",
     ),
     (
         "autocast",
@@ -67,7 +67,7 @@ _RULES: tuple[tuple[str, str], ...] = (
         r"_pre_?train(?:ed)?_(?:$|model|weights?|path|file|checkpoint|ckpt|backbone|net|dir|on|params?|bert|imagenet|url)"
         r"|_(?:init|initial|restore|resume|load)_(?:checkpoint|ckpt|model|weights?|from|path|file|dir|pretrained"
         r"|snapshot|g|d|net|epoch)_|_(?:resume|restore|reload|warm_start|pre_?trained|finetune|fine_?tun(?:e|ing)"
-        r"|continue_train|from_scratch)_|_(?:load|weights|checkpoint|ckpt|snapshot|trained_model|trained_weights)_$|_no_resume_|_warm_start_from_",
+        r"|continue_train|from_scratch)_|^_weights_$|_(?:load|checkpoint|ckpt|snapshot|trained_model|trained_weights)_$|_no_resume_|_warm_start_from_",
     ),
     (
         "",
@@ -181,7 +181,7 @@ _RULES: tuple[tuple[str, str], ...] = (
     ),
     (
         "epochs",
-        r"_n?_?epochs?_|_n_?epochs?_|_num_?epochs?_|_epoch_num_|_max_?epochs?_|_epoches_|_epoch_nums?_|_nb_?epochs?_|_epochs_\w+_",
+        r"(?<!_per)_n?_?epochs?_|_nepochs?_|_num_?epochs?_|_epoch_num_|_max_?epochs?_|_epoches_|_epoch_nums?_|_nb_?epochs?_|_epochs_\w+_",
     ),
     (
         "steps",

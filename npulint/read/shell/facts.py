@@ -46,14 +46,14 @@ def read_shell(text: str, path: str, via: str = "shell") -> list[Fact]:
     """The facts of a shell script, in text order.
 
     ``environment`` (attrs: value or None when computed, via, guarded, default, used), ``launch`` (name: the
-    script as written; attrs: script, path, folder, interpreter, options, defaults, apart, flags, places, words, module,
-    launcher, launcher_options, guarded, loop, rounds, sourced), ``command`` (name: the program; attrs: line, guarded,
-    loop), ``dependency`` for what pip installs and ``shell_problem`` (spaced-assignment, not-exported; attrs: variable,
-    value).
+    script as written; attrs: script, path, folder, interpreter, options, defaults, apart, flags, places, words, partly,
+    module, launcher, launcher_options, guarded, loop, rounds, sourced), ``command`` (name: the program; attrs: line,
+    guarded, loop), ``dependency`` for what pip installs and ``shell_problem`` (spaced-assignment, not-exported; attrs:
+    variable, value).
     `options` are the values by name (None when computed), `places` says where they stand, `apart` and `flags` how they
-    are written (see `npulint.read.shell.programs.Options`), `words` are what is no option, each with its place. `path`
-    is that of the other script, `folder` where this one is when it starts it (``*`` for what is computed, empty where
-    it was started itself).
+    are written (see `npulint.read.shell.programs.Options`), `words` are what is no option, each with its place,
+    `partly` the values that are known in part, with ``*`` for the rest. `path` is that of the other script, `folder`
+    where this one is when it starts it (``*`` for what is computed, empty where it was started itself).
     `rounds` counts those of the outermost loop around a launch (0: not known).
     `default` and `defaults` say that the caller of the script may choose another value, `used` that the script
     itself reads the variable. `via` marks the facts of other kinds of files that hold shell commands.
@@ -271,6 +271,7 @@ class _Reader:
             flags=given.flags,
             places=self._places(given),
             words=self._words(given),
+            partly=given.partly,
             module=launch.module,
             launcher=launch.launcher,
             launcher_options=launch.launcher_options,
@@ -288,12 +289,12 @@ class _Reader:
             found[name] = [span.line, span.column, span.end_line, span.end_column]
         return found
 
-    def _words(self, given: Options) -> list[list[str | int | None]]:
+    def _words(self, given: Options) -> list[list[str | int]]:
         """The words that are no options: each with its line, its column and those of its end."""
-        found: list[list[str | int | None]] = []
+        found: list[list[str | int]] = []
         for field in given.others[:_WORDS]:
             span = self._lines.span(field.word.start, field.word.end)
-            found.append([field.known, span.line, span.column, span.end_line, span.end_column])
+            found.append([field.text.replace(HOLE, "*"), span.line, span.column, span.end_line, span.end_column])
         return found
 
     def _inline(self, text: str, word: Word, command: Command) -> None:

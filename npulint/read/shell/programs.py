@@ -73,7 +73,7 @@ class Options(msgspec.Struct, frozen=True):
     """Options by name (dashes in front dropped, inner ones ``_``): the value, None when unknown, ``true`` for a
     flag without one. `defaults` names those whose value is only a default, `apart` those whose value is a word of
     its own, `flags` those without a value; `words` holds the first and the last word of each. `others` are the fields
-    that belong to none."""
+    that belong to none, `partly` the texts of values that are known in part (``*`` stands for the rest)."""
 
     values: dict[str, str | None]
     defaults: list[str]
@@ -81,6 +81,7 @@ class Options(msgspec.Struct, frozen=True):
     flags: list[str]
     words: dict[str, tuple[Word, Word]]
     others: list[Field] = []
+    partly: dict[str, str] = {}
 
 
 def options(fields: list[Field]) -> Options:
@@ -97,9 +98,11 @@ def options(fields: list[Field]) -> Options:
             continue
         if equals:
             found.values[key] = None if HOLE in value else value
+            _note_part(found, key, value)
         elif position < len(fields) and (not fields[position].text.startswith("-") or _is_number(fields[position])):
             last = fields[position]
             found.values[key] = last.known
+            _note_part(found, key, last.text)
             found.apart.append(key)
             position += 1
         else:
@@ -109,6 +112,11 @@ def options(fields: list[Field]) -> Options:
         if field.default or last.default:
             found.defaults.append(key)
     return found
+
+
+def _note_part(found: Options, key: str, text: str) -> None:
+    if HOLE in text and text.strip(HOLE):
+        found.partly[key] = text.replace(HOLE, "*")
 
 
 def _is_number(field: Field) -> bool:

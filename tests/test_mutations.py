@@ -1,0 +1,92 @@
+"""What a comparison finds in two programs of which one was changed on purpose, and that it is silent where nothing was."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from npulint.comparing import review_folders
+from npulint.facts.recipe import ITEM_OF
+from npulint.findings import ComparedRow, RunResult
+from tests.mutations.rewrites import REWRITES
+from tests.mutations.table import Case, Files, Place, changed_places, entry, equalities, mutations, programs, sources
+from tests.project_support import Project
+
+
+def compared(before: Files, after: Files, folder: Path) -> RunResult:
+    """What a comparison of two projects says."""
+    for side, files in (("reference", before), ("migrated", after)):
+        Project(folder).write({f"{side}/{path}": text.encode() for path, text in files.items()})
+    return review_folders(str(folder / "reference"), str(folder / "migrated"))
+
+
+def differing(result: RunResult) -> list[tuple[str, ComparedRow]]:
+    """The rows that say that something differs, with the program that they are of."""
+    assert result.comparison is not None and result.comparison.pairs
+    return [
+        (pair.migrated, row)
+        for pair in result.comparison.pairs
+        for item in pair.items
+        for row in item.rows
+        if row.answer in ("differs", "note")
+    ]
+
+
+def at(row: ComparedRow, left: list[Place], right: list[Place]) -> bool:
+    """Whether a row speaks of one of the changed places."""
+    sides = ((row.reference, left), (row.migrated, right))
+    return any(side and any(p.near(side.path, side.span.line) for p in places) for side, places in sides)
+
+
+def told(rows: list[tuple[str, ComparedRow]]) -> list[str]:
+    """For the message of a failure."""
+    return [
+        f"{row.answer} {row.part} {row.what}: "
+        + " -> ".join(f"{s.text} ({s.path}:{s.span.line})" if s else "-" for s in (row.reference, row.migrated))
+        for _, row in rows
+    ]
+
+
+def named(case: Case) -> str:
+    return f"{case.program}: {case.name}"
+
+
+@pytest.mark.parametrize("case", mutations(), ids=named)
+def test_what_was_changed_is_found_and_nothing_else(case: Case, tmp_path: Path) -> None:
+    before, after = case.sides()
+    rows = differing(compared(before, after, tmp_path))
+    left, right = changed_places(before, after)
+    here = [(program, row) for program, row in rows if at(row, left, right)]
+    items = {ITEM_OF[part] for part in case.parts}
+    assert any(ITEM_OF[row.part] in items for _, row in here), told(rows)
+    assert len(here) == len(rows), told([row for row in rows if row not in here])
+
+
+@pytest.mark.parametrize("case", equalities(), ids=named)
+def test_what_changes_nothing_is_not_reported(case: Case, tmp_path: Path) -> None:
+    before, after = case.sides()
+    assert told(differing(compared(before, after, tmp_path))) == []
+
+
+@pytest.mark.parametrize("name", REWRITES)
+@pytest.mark.parametrize("program", programs())
+def test_a_rewritten_program_is_the_same(program: str, name: str, tmp_path: Path) -> None:
+    files = sources(program)
+    result = compared(files, REWRITES[name](files, entry(program)), tmp_path)
+    assert told(differing(result)) == []
+    alone = compared(files, files, tmp_path / "alone")
+    assert Counter(f.code for f in result.findings) == Counter(f.code for f in alone.findings)
+
+
+@pytest.mark.parametrize("program", programs())
+def test_what_the_fixes_of_check_make_of_a_program_is_the_same(program: str, tmp_path: Path) -> None:
+    files = sources(program)
+    mine = Project(tmp_path / "fixed").write({path: text.encode() for path, text in files.items()})
+    mine.run("check", "--fix", "--unsafe-fixes", "--no-cache", "--exit-zero")
+    after = {path: (mine.folder / path).read_text(encoding="utf-8") for path in files}
+    adapted = ("loss_scale", "mixed_precision")  # what a fix may add to a program that has none
+    rows = [(where, row) for where, row in differing(compared(files, after, tmp_path))]
+    others = [(where, row) for where, row in rows if ITEM_OF[row.part] not in adapted and row.part != "drop_remainder"]
+    assert told(others) == []
