@@ -1,189 +1,67 @@
-"""A comparison that shows every part of a report: two small projects with their sources, and what is said of them."""
+"""Two programs as texts, and what of their recipes differs."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from npulint.compare.compared import Start, compared
+from npulint.compare.counterparts import counterparts
+from npulint.compare.difference import Difference, Mark
+from npulint.compare.programs import pairs_of
+from npulint.comparing import Project, Sources, _recipes, _side, _Sided, project
+from npulint.recipe.configs import Configs
+from npulint.recipe.starts import paired_starts
+from npulint.scratch import laid_out
+from npulint.settings import Settings
 
-import msgspec
-
-from npulint.facts.model import Span
-from npulint.findings import (
-    ComparedItem,
-    ComparedPair,
-    ComparedRow,
-    ComparedSide,
-    Comparison,
-    Evidence,
-    Finding,
-    Fix,
-    Related,
-    RunResult,
-    Summary,
-)
-from tests.surface_support import finding
-
-SOURCES: dict[str, list[str]] = {
-    "gpu/train.py": [
-        "import argparse",
-        "import tensorflow as tf",
-        "",
-        "parser = argparse.ArgumentParser()",
-        "parser.add_argument('--lr', type=float, default=0.1)",
-        "parser.add_argument('--batch-size', type=int, default=256)",
-        "args = parser.parse_args()",
-        "",
-        "scaler = tf.train.experimental.FixedLossScale(128)",
-        "images = tf.image.random_flip_left_right(images)  # 翻转",
-        "images = (images - 127.5) / 127.5",
-        "logits = tf.layers.dropout(features, rate=0.5)",
-    ],
-    "npu/train.py": [
-        "import argparse",
-        "import tensorflow as tf",
-        "",
-        "parser = argparse.ArgumentParser()",
-        "parser.add_argument('--lr', type=float, default=0.1)",
-        "args = parser.parse_args()",
-        "",
-        "images = images / 255.0",
-        "dataset = dataset.batch(args.batch_size, drop_remainder=True)",
-    ],
-    "npu/test/train_full_1p.sh": [
-        "#!/bin/bash",
-        "python3 ../train.py \\",
-        "    --lr=0.05 \\",
-        "    --batch-size=256",
-    ],
-}
-LAUNCHER = "npu/test/train_full_1p.sh"
+Files = str | dict[str, str]
+Told = tuple[str, str, str, str, str]
+"""Part, change, what with its argument, and both texts (``-``: that side lacks it)."""
 
 
-def source(path: str) -> Sequence[str]:
-    """The lines of the two projects."""
-    return SOURCES.get(path, ())
+def differences(reference: Files, migrated: Files) -> list[Difference]:
+    """What of the first pair of programs was compared; a text alone is train.py."""
+    files = {f"{side}/{name}": text for side, own in _sides(reference, migrated) for name, text in own.items()}
+    with laid_out(files, configurations=True) as (_, sources):
+        left, right = (
+            project(Sources(side, [s for s in sources if s.path.startswith(f"{side}/")], ()), Settings(cache=False))
+            for side in ("reference", "migrated")
+        )
+        return _compared(left, right)
 
 
-def side(text: str, path: str = "", line: int = 0, *names: str, column: int = 1, end: int = 5) -> ComparedSide:
-    """One side of a row: its value is written at a place, and has `names` further on in the training script."""
-    if not path:
-        return ComparedSide(text)
-    script = f"{path.split('/')[0]}/train.py"
-    first = Related(path, Span(line, column, line, end), text)
-    later = [Related(script, Span(number + 5, 1, number + 5, 9), name) for number, name in enumerate(names)]
-    return ComparedSide(text, path, first.span, (first, *later))
-
-
-def row(part: str, what: str, answer: str, *sides: ComparedSide | None, code: str = "") -> ComparedRow:
-    """One row of an item."""
-    return ComparedRow(part, what, answer, *sides, code=code)
-
-
-def items() -> tuple[ComparedItem, ...]:
-    """The nine items, with rows of every answer."""
-    gpu, npu = "gpu/train.py", "npu/train.py"
-    random = Evidence(gpu, Span(10, 1, 10, 20), "seed-not-set", "NPU6001")
-    rate = row(
-        "learning_rate",
-        "learning rate",
-        "differs",
-        side("0.1", gpu, 5, "--lr", "args.lr", column=49, end=52),
-        side("0.05", LAUNCHER, 3, "--lr", "args.lr", column=10, end=14),
-        code="NPU6201",
-    )
-    batch = row("batch_size", "--batch-size", "same", side("256", gpu, 6, "args.batch_size"), side("256", LAUNCHER, 4))
-    unknown = row("epochs", "epochs", "unknown", side("90", gpu, 7), side("?", npu, 6))
-    flip = row(
-        "transform",
-        "random_flip_left_right",
-        "differs",
-        side("image", gpu, 10, column=10, end=49),
-        None,
-        code="NPU6211",
-    )
-    scaled = row(
-        "arithmetic",
-        "images",
-        "differs",
-        side("(x - 127.5) / 127.5", gpu, 11, end=34),
-        side("x / 255.0", npu, 8, end=24),
-        code="NPU6212",
-    )
-    tail = row(
-        "drop_remainder", "batch", "note", side("False"), side("True", npu, 9, column=42, end=61), code="NPU6204"
-    )
-    window = row("loss_scale", "loss scale", "unknown", side("128", gpu, 9, column=50, end=53), side("?"))
-    return (
-        ComparedItem("reference_repeatable", "The reference is repeatable", "differs", failures=(random,)),
-        ComparedItem(
-            "reference_mixed_precision",
-            "The reference trains in mixed precision",
-            "unknown",
-            look="Find out whether the environment enables mixed precision, as `TF_ENABLE_AUTO_MIXED_PRECISION` does.",
-        ),
-        ComparedItem("mixed_precision", "Mixed precision is enabled on the NPU", "consistent", same=2),
-        ComparedItem(
-            "loss_scale", "The loss is scaled as in the reference", "unknown", (window,), "Compare the loss scale."
-        ),
-        ComparedItem("data", "The data are those of the reference", "consistent", (tail,), same=4),
-        ComparedItem(
-            "preprocessing",
-            "The data are prepared as in the reference",
-            "differs",
-            (flip, scaled),
-            failures=(Evidence(gpu, Span(10, 10, 10, 49), "preprocessing-removed", "NPU6211"),),
-            same=3,
-        ),
-        ComparedItem("sharding", "The data are sharded as in the reference", "consistent"),
-        ComparedItem("training", "The training flow is that of the reference", "consistent", same=31),
-        ComparedItem(
-            "hyperparameters",
-            "The hyperparameters are those of the reference",
-            "differs",
-            (rate, batch, unknown),
-            same=1,
-        ),
-    )
-
-
-def comparison(**changes: Any) -> Comparison:
-    """Two projects with one pair of programs and some without a counterpart."""
-    pair = ComparedPair("gpu/train.py", "npu/train.py", "tensorflow 1.x", "tensorflow 1.x", "", LAUNCHER, items=items())
-    base = Comparison("gpu", "npu", (pair,), ("gpu/distill.py",), ())
-    return msgspec.structs.replace(base, **changes)
-
-
-def findings() -> list[Finding]:
-    """What checks say of two of the rows."""
+def _sides(reference: Files, migrated: Files) -> list[tuple[str, dict[str, str]]]:
     return [
-        finding(
-            code="NPU6211",
-            name="preprocessing-removed",
-            topic="recipe_difference",
-            category="precision",
-            path="gpu/train.py",
-            span=Span(10, 10, 10, 49),
-            message="`random_flip_left_right` of the reference is not there in the migrated program",
-            why="The network sees other images.",
-            fix=Fix("Prepare the data as the reference does."),
-            fingerprint="0123456789abcdef6211",
-        ),
-        finding(
-            code="NPU6201",
-            name="learning-rate-differs",
-            topic="recipe_difference",
-            category="precision",
-            path=LAUNCHER,
-            span=Span(3, 10, 3, 14),
-            message="the learning rate is 0.05, in the reference 0.1",
-            why="The loss curves part from the first step on.",
-            fix=Fix("Start it with --lr 0.1."),
-            fingerprint="0123456789abcdef6201",
-        ),
+        (side, {"train.py": files} if isinstance(files, str) else files)
+        for side, files in (("reference", reference), ("migrated", migrated))
     ]
 
 
-def compared(**changes: Any) -> RunResult:
-    """The result of a comparison."""
-    base = RunResult(findings(), summary=Summary(5, 5, warnings=2), comparison=comparison())
-    return msgspec.structs.replace(base, **changes)
+def _compared(left: Project, right: Project) -> list[Difference]:
+    matched = counterparts(_side(left), _side(right))
+    one, other = pairs_of(left.programs(), right.programs(), matched).pairs[0]
+    contexts = left.whole.context, right.whole.context
+    configs = Configs(contexts[0], left.files), Configs(contexts[1], right.files)
+    ways = paired_starts(contexts[0], one.entry, contexts[1], other.entry)
+    starts = [Start(first, second, *configs) for first, second in ways]
+    return compared(*_recipes(_Sided(left, one), _Sided(right, other), matched), matched, starts)
+
+
+def told(reference: Files, migrated: Files) -> list[Told]:
+    """What differs, in short."""
+    return [short(one) for one in differences(reference, migrated) if one.change not in ("none", "unknown")]
+
+
+def short(one: Difference) -> Told:
+    """A difference as its part, change, subject and texts."""
+    what = f"{one.what}({one.argument})" if one.argument else one.what
+    return one.part, one.change, what, _text(one.reference), _text(one.migrated)
+
+
+def _text(mark: Mark | None) -> str:
+    return "-" if mark is None else mark.text
+
+
+def places(reference: Files, migrated: Files) -> list[str]:
+    """Where the differences are reported, as ``path:line``."""
+    found = differences(reference, migrated)
+    marks = [one.place for one in found if one.change not in ("none", "unknown")]
+    return [f"{mark.path}:{mark.span.line}" for mark in marks if mark is not None]

@@ -1,26 +1,108 @@
-"""The alignment of two sequences of steps: what stands on both sides, in the same order."""
+"""The alignment of two sequences of steps: what stands on both sides in the same order, and what has moved."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 
 Pair = tuple[int | None, int | None]
 """A position on the left and one on the right; None where the other side has no counterpart."""
 
+_Run = tuple[int, int, int]  # where it begins on the left and on the right, and its length
 
-def align(left: Sequence[Hashable], right: Sequence[Hashable]) -> list[Pair]:
-    """A longest common subsequence as pairs of positions, with all that it leaves over (on the left first), in the order
-    of both sides. Of several the one is taken whose runs are long."""
+_ROUNDS = 8  # of looking for blocks that have moved
+
+
+def align(
+    left: Sequence[Hashable], right: Sequence[Hashable], *coarser: tuple[Sequence[Hashable], Sequence[Hashable]]
+) -> list[Pair]:
+    """The longest common subsequence as pairs of positions, with all that it leaves over (the left side's first), in the
+    order of both sides. Of several the one is preferred whose runs are long. What is left over between two pairs is
+    aligned by `coarser` keys of the same elements, if there are any: what is alike there is a pair too."""
+    pairs: list[Pair] = []
+    i = j = 0
+    for first, second, length in (*_runs(left, right), (len(left), len(right), 0)):
+        pairs += _between(range(i, first), range(j, second), coarser)
+        i, j = first + length, second + length
+        pairs += zip(range(first, i), range(second, j), strict=True)
+    return pairs
+
+
+def moved(left: Sequence[Hashable], right: Sequence[Hashable], aligned: Iterable[Pair]) -> list[tuple[int, int]]:
+    """Of what an alignment leaves over, the pairs of equal elements, by the position on the left. Elements that stand
+    together on both sides are preferred."""
+    ours, theirs = [], []
+    for one, other in aligned:
+        if other is None and one is not None:
+            ours.append(one)
+        elif one is None and other is not None:
+            theirs.append(other)
+    found: list[tuple[int, int]] = []
+    for _ in range(_ROUNDS):
+        runs = _runs([left[i] for i in ours], [right[j] for j in theirs])
+        if not runs:
+            break
+        here = [(ours[a + k], theirs[b + k]) for a, b, length in runs for k in range(length)]
+        found += here
+        ours, theirs = _without(ours, {i for i, _ in here}), _without(theirs, {j for _, j in here})
+    places: dict[Hashable, list[int]] = {}
+    for j in reversed(theirs):
+        places.setdefault(right[j], []).append(j)
+    found += [(i, places[left[i]].pop()) for i in ours if places.get(left[i])]
+    return sorted(found)
+
+
+def _between(ours: range, theirs: range, coarser: Sequence[tuple[Sequence[Hashable], Sequence[Hashable]]]) -> list[Pair]:
+    """A gap between two pairs."""
+    if ours and theirs and coarser:
+        left, right = coarser[0]
+        further = [(a[ours.start : ours.stop], b[theirs.start : theirs.stop]) for a, b in coarser[1:]]
+        inner = align(left[ours.start : ours.stop], right[theirs.start : theirs.stop], *further)
+        return [(None if a is None else a + ours.start, None if b is None else b + theirs.start) for a, b in inner]
+    return [*((i, None) for i in ours), *((None, j) for j in theirs)]
+
+
+def _runs(left: Sequence[Hashable], right: Sequence[Hashable]) -> list[_Run]:
+    """The runs of a longest common subsequence."""
+    if not left or not right:
+        return []
     from rapidfuzz.distance import LCSseq  # the ordinary check needs none of it
 
-    numbers: dict[Hashable, int] = {}
+    numbers: dict[Hashable, int] = {}  # the library compares by hash, and -1 has that of -2
     ours = [numbers.setdefault(item, len(numbers)) for item in left]
     theirs = [numbers.setdefault(item, len(numbers)) for item in right]
-    pairs: list[Pair] = []
-    for step in LCSseq.opcodes(ours, theirs):
-        if step.tag == "equal":
-            pairs += zip(range(step.src_start, step.src_end), range(step.dest_start, step.dest_end), strict=True)
+    runs = [
+        (step.src_start, step.dest_start, step.src_end - step.src_start)
+        for step in LCSseq.opcodes(ours, theirs)
+        if step.tag == "equal"
+    ]
+    back = _joined(runs, ours, theirs)
+    ends = (len(ours), len(theirs))
+    turned = _joined(_turned(back, *ends), ours[::-1], theirs[::-1])
+    return _turned(turned, *ends)
+
+
+def _turned(runs: Iterable[_Run], ours: int, theirs: int) -> list[_Run]:
+    """Runs as they stand in the reversed sequences of these lengths."""
+    return [(ours - i - length, theirs - j - length, length) for i, j, length in runs][::-1]
+
+
+def _joined(runs: Iterable[_Run], left: Sequence[int], right: Sequence[int]) -> list[_Run]:
+    """The runs, each moved up to the one before where the same stands there as well."""
+    found: list[_Run] = []
+    i = j = 0
+    for first, second, length in runs:
+        if first == i and second > j and right[j : j + length] == right[second : second + length]:
+            second = j
+        elif second == j and first > i and left[i : i + length] == left[first : first + length]:
+            first = i
+        if found and first == i and second == j:
+            start, other, before = found.pop()
+            found.append((start, other, before + length))
         else:
-            pairs += [(i, None) for i in range(step.src_start, step.src_end)]
-            pairs += [(None, i) for i in range(step.dest_start, step.dest_end)]
-    return pairs
+            found.append((first, second, length))
+        i, j = first + length, second + length
+    return found
+
+
+def _without(positions: Iterable[int], taken: set[int]) -> list[int]:
+    return [position for position in positions if position not in taken]

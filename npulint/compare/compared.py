@@ -81,10 +81,11 @@ def united(found: Iterable[Difference]) -> list[Difference]:
 
 
 def _spot(mark: Mark | None) -> object:
-    return None if mark is None else (mark.path, mark.span)
+    return None if mark is None else (mark.path, mark.span.line)
 
 
 def _own(one: Difference) -> object:
-    """What keeps differences of one place apart: the arguments of one call, unless the values came from elsewhere."""
-    came = any(mark is not None and len(mark.stations) > 1 for mark in (one.reference, one.migrated))
-    return "" if came else (one.argument, one.change)
+    """What keeps differences of one line apart: what they are about. A value that has a name is one, whatever uses
+    it."""
+    texts = [None if mark is None else mark.text for mark in (one.reference, one.migrated)]
+    return tuple(texts) if one.named else (one.what, one.argument, one.change)

@@ -21,7 +21,8 @@ class Difference(msgspec.Struct, frozen=True):
     """One thing in which the programs differ, or (`change` is ``none``) do not. `part` is a word of
     `npulint.facts.recipe.ITEMS`, `what` names the operation or setting, `argument` the parameter that it is about.
     `change`: changed, removed, added, reordered, none or unknown (it cannot be told). A side that lacks it is None;
-    `near` is then the place of the other program where it would stand. `count` places differ alike."""
+    `near` is then the place of the other program where it would stand. `count` places differ alike. `named`: it is
+    about a value that has a name, wherever that is used."""
 
     part: str
     change: str
@@ -34,6 +35,7 @@ class Difference(msgspec.Struct, frozen=True):
     adapter: bool = False
     count: int = 1
     function: str = ""
+    named: bool = False
     evaluates: bool = False
 
     @property

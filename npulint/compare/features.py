@@ -50,16 +50,16 @@ class Unit(msgspec.Struct, eq=False, gc=False):
         return self.spot[0]
 
 
-class Tokens:
-    """The numbers of tokens, the same for both sides."""
+class Tokens(dict[str, int]):
+    """The numbers of tokens, the same for both sides; an unknown token gets the next one."""
 
     def __init__(self) -> None:
-        self._numbers: dict[str, int] = {}
+        super().__init__()
         self._named: dict[str, tuple[int, int, bool]] = {}
 
-    def of(self, text: str) -> int:
-        """The number of a token."""
-        return self._numbers.setdefault(text, len(self._numbers))
+    def __missing__(self, text: str) -> int:
+        number = self[text] = len(self)
+        return number
 
     def callee(self, name: str) -> tuple[int, int, bool]:
         """Of a callee's canonical name its frame token, its word token (-1: none), and whether it is the project's own.
@@ -70,12 +70,12 @@ class Tokens:
             own = ":" in name and not name.startswith("?")
             if own:
                 last = last.rpartition(":")[2]
-                known = self.of("own"), self.of("f:" + last), True
+                known = self["own"], self["f:" + last], True
             elif name.startswith("?") and "." not in name:
-                known = self.of("some"), self.of("f:" + last[1:]), False
+                known = self["some"], self["f:" + last[1:]], False
             else:
                 result = "()" if name.endswith(")") else ""
-                known = self.of("c:" + last.lower().replace("_", "") + result), -1, False
+                known = self["c:" + last.lower().replace("_", "") + result], -1, False
             self._named[name] = known
         return known
 
@@ -121,28 +121,28 @@ class _Reader:
         for block, record in enumerate(self.module.blocks):
             self._block(block, record)
         self._calls()
-        of, homes = self.tokens.of, self.homes
+        tokens, homes = self.tokens, self.homes
         for bind in self.module.code.binds:
             unit = homes[bind.block]
-            unit.words.append(of("v:" + bind.target.rpartition(".")[2]))
+            unit.words.append(tokens["v:" + bind.target.rpartition(".")[2]])
             self._value(unit, bind.value)
-        returned = of("return")
+        returned = tokens["return"]
         for record in self.module.code.returns:
             unit = homes[record.block]
             unit.frame.append(returned)
             self._value(unit, record.value)
 
     def _block(self, block: int, record: Block) -> None:
-        unit, of = self.homes[block], self.tokens.of
+        unit, tokens = self.homes[block], self.tokens
         if record.kind in _KINDS:
-            unit.words += [of("p:" + p) for p in record.params if p not in _SELF]
+            unit.words += [tokens["p:" + p] for p in record.params if p not in _SELF]
             unit.shape.append(len(record.params))
             for value in (*record.decorators, *record.bases, *record.defaults):
                 self._value(unit, value)
             if block and record.kind == "function":
-                self.homes[record.parent].frame.append(of("def"))
+                self.homes[record.parent].frame.append(tokens["def"])
         else:
-            unit.frame.append(of("b:" + record.kind))
+            unit.frame.append(tokens["b:" + record.kind])
             self._value(unit, record.test)
 
     def _calls(self) -> None:
@@ -159,53 +159,35 @@ class _Reader:
             for value in call.args:
                 self._value(unit, value)
             for key, value in call.keywords:
-                unit.frame.append(tokens.of("k:" + key))
+                unit.frame.append(tokens["k:" + key])
                 self._value(unit, value)
 
     def _value(self, unit: Unit, value: Value) -> None:
-        kind = type(value)
-        if kind is Ref:
-            self._ref(unit, value.name)  # type: ignore[union-attr]
-        elif kind is Const:
-            self._const(unit, value)  # type: ignore[arg-type]
-        elif kind in _NESTED:
-            self._nested(unit, value)
-
-    def _nested(self, unit: Unit, value: Value) -> None:
+        """Add the tokens of a value; those of calls in it are added with these."""
+        frame, words, tokens = unit.frame, unit.words, self.tokens
         stack: list[Value | None] = [value]
         left = _PARTS
         while stack and left:
             left -= 1
             part = stack.pop()
-            if isinstance(part, Op):
-                unit.frame.append(self.tokens.of("o:" + part.op))
+            if isinstance(part, Ref):
+                root, dot, _ = part.name.partition(".")
+                if dot:
+                    token = tokens["a:" + part.name.rpartition(".")[2]]
+                    (frame if root in self.imported else words).append(token)
+            elif isinstance(part, Const):
+                if isinstance(part.value, str):
+                    words.append(tokens["'" + part.value[:_LONG]])
+                else:
+                    frame.append(tokens[f"={part.value!r}"])
+            elif isinstance(part, Op):
+                frame.append(tokens["o:" + part.op])
                 stack += part.operands[::-1]
             elif isinstance(part, Items):
                 stack += part.items[:_PARTS][::-1]
             elif isinstance(part, Table):
                 stack += part.values[:_PARTS][::-1]
                 stack += part.keys[:_PARTS][::-1]
-            elif isinstance(part, Ref):
-                self._ref(unit, part.name)
-            elif isinstance(part, Const):
-                self._const(unit, part)
-
-    def _ref(self, unit: Unit, name: str) -> None:
-        root, _, rest = name.partition(".")
-        if not rest:
-            return
-        token = self.tokens.of("a:" + name.rpartition(".")[2])
-        (unit.frame if root in self.imported else unit.words).append(token)
-
-    def _const(self, unit: Unit, value: Const) -> None:
-        plain = value.value
-        if isinstance(plain, str):
-            unit.words.append(self.tokens.of("'" + plain[:_LONG]))
-        else:
-            unit.frame.append(self.tokens.of(f"={plain!r}"))
-
-
-_NESTED = frozenset((Op, Items, Table))
 
 
 def digest(unit: Unit) -> tuple[Sequence[int], Sequence[int]]:

@@ -93,7 +93,7 @@ class Matching:
             for other in self._theirs.get(_kind_and_name(unit), ()):
                 if other.number not in found.back and found.together(unit, other):
                     tiny = found.is_small(unit) or found.is_small(other)
-                    if tiny or found.likeness.of(unit, other) >= floor:
+                    if tiny or found.likeness.of(unit, other) >= max(floor, found.doubt(unit, other)):
                         edges.append(found.edge(unit, other))
         found.take(edges)
 
@@ -145,7 +145,7 @@ class Matching:
         alike = self.found.likeness.trusted(unit, other)
         if unit.simple == other.simple:
             if near:
-                return self.found.likeness.of(unit, other) >= _KEPT_NAME
+                return self.found.likeness.of(unit, other) >= max(_KEPT_NAME, self.found.doubt(unit, other))
             key = _kind_and_name(unit)
             if len(self._ours[key]) == 1 == len(self._theirs[key]):
                 return alike >= _MOVED

@@ -9,6 +9,8 @@ from npulint.compare.homes import Homes
 from npulint.compare.likeness import Likeness
 
 _SMALL = 3  # frame tokens; so little may stand anywhere
+_SAME_FILE = 0.3  # likeness of two files that surely belong together
+_NAMESAKE = 0.3  # likeness of two functions that have more than the name in common
 
 Edge = tuple[float, int, int]
 """How much speaks for a pair, and the numbers of its units."""
@@ -76,6 +78,11 @@ class Pairing:
         if around is not None and around.number in self.to:
             return theirs is not None and self.to[around.number] == theirs.number
         return one.name == other.name and self.homes.partners.get(one.path) == other.path
+
+    def doubt(self, one: Unit, other: Unit) -> float:
+        """How alike two units of one name must be at least, by how sure it is that their surroundings belong together."""
+        inside = surroundings(one, self.left) is not None
+        return 0.0 if inside or self.homes.of(one.path, other.path) >= _SAME_FILE else _NAMESAKE
 
 
 def surroundings(unit: Unit, units: Sequence[Unit]) -> Unit | None:

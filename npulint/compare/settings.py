@@ -24,6 +24,7 @@ def of_settings(reference: Sequence[Ingredient], migrated: Sequence[Ingredient])
             what=one.what,
             reference=_mark(one),
             migrated=_mark(other),
+            named=True,
         )
 
 

@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from npulint.compare.difference import Difference, Mark
 from npulint.compare.step_pairs import Pairing
 from npulint.compare.values import DIFFERS, UNKNOWN, Answer, Comparer, Given
+from npulint.facts.code import UNKNOWN as UNKNOWN_VALUE
 from npulint.facts.recipe import Station
 from npulint.recipe.steps import Argument, Step
 
 _LITERAL = frozenset(("bind", "default", "entry", "expression", "loop", "named"))
+_NOTHING = Argument("", UNKNOWN_VALUE, 0, 0)
 _ORDERED = frozenset(("transform", "shuffle", "repeat", "batch_size", "dataset"))
 
 
@@ -27,7 +29,8 @@ def of_pairs(pairing: Pairing, comparer: Comparer) -> Iterator[Difference]:
 
 def _pair(left: Step, right: Step, comparer: Comparer) -> Iterator[Difference]:
     if left.kind in ("call", "expression") and left.name != right.name:
-        yield _whole("changed", left, right)
+        if not left.name.endswith("()"):  # an object that is used: what it is is told where it is made
+            yield _whole("changed", left, right)
         return
     told = False
     for name, first, second in _arguments(left, right):
@@ -64,7 +67,8 @@ def _compared(
 ) -> Answer | None:
     """The answer about an argument; None where one side does not give it and its default is not known."""
     one, other = _given(left, first, second), _given(right, second, first)
-    return None if one is None or other is None else comparer.compare(one, other)
+    role = (second or first or _NOTHING).role
+    return None if one is None or other is None else comparer.compare(one, other, role not in ("", left.part))
 
 
 def _given(step: Step, argument: Argument | None, instead: Argument | None) -> Given | None:
@@ -95,6 +99,7 @@ def _argument(
         reference=_mark(left, first, answer.reference, answer.reference_stations),
         migrated=_mark(right, second, answer.migrated, answer.migrated_stations),
         function=function_of(right),
+        named=literal or any(len(way) > 1 for way in (answer.reference_stations, answer.migrated_stations)),
         evaluates=left.evaluates and right.evaluates,
     )
 

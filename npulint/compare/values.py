@@ -47,19 +47,19 @@ class Comparer:
         self._reference = reference
         self._migrated = migrated
 
-    def compare(self, left: Given, right: Given) -> Answer:
-        """The answer about two values."""
+    def compare(self, left: Given, right: Given, closely: bool = False) -> Answer:
+        """The answer about two values. What is written alike is the same, unless they are to be compared `closely`:
+        then what it comes to counts, as it may be written elsewhere."""
+        written = UNKNOWN
         if left.argument is not None and right.argument is not None and left.how == right.how:
             written = self._written(left, left.argument.value, right, right.argument.value, 0)
-            if written == SAME:
+            if written == SAME and not closely:
                 return Answer(SAME)
         first, second = _traced(self._reference, left), _traced(self._migrated, right)
         if first.known and second.known:
             same = canonical(converted(left.how, first.value)) == canonical(converted(right.how, second.value))
-            return _told(SAME if same else DIFFERS, left, first, right, second)
-        if left.argument is not None and right.argument is not None and left.how == right.how and written == DIFFERS:
-            return _told(DIFFERS, left, first, right, second)
-        return _told(UNKNOWN, left, first, right, second)
+            written = SAME if same else DIFFERS
+        return _told(written, left, first, right, second)
 
     def _written(self, left: Given, a: Value, right: Given, b: Value, depth: int) -> str:
         """How two expressions stand to each other as they are written; names that are equal mean the same here, for

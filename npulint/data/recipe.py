@@ -143,7 +143,7 @@ def converted(how: str, value: object) -> object:
     """A value as it is compared; one that cannot be converted stays as it is. `how`: ``complement`` 1 - x, ``negated``
     not x, ``reciprocal`` 1 / x, ``caseless`` text in lower case, ``named`` the last part of a dotted name without case
     (``tensorflow.nn.relu``, ``ReLU`` and ``relu`` are one), ``equal`` a sequence of equal values is one of them,
-    ``sequence`` a single value is a sequence."""
+    ``sequence`` a single value is a sequence, ``flag`` none is false."""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         if how == "complement":
             return round(1 - value, 12)
@@ -158,7 +158,7 @@ def converted(how: str, value: object) -> object:
         return value[0]
     if how == "sequence" and isinstance(value, (int, float, str)):
         return (value,)
-    return value
+    return False if how == "flag" and value is None else value
 
 
 @lru_cache(maxsize=1 << 14)

@@ -18,6 +18,7 @@ from npulint.recipe.steps import MODULE, Argument, Step
 _EVALUATION = regex(
     r"(?:^|[_.])(?:eval|evaluate|evaluation|val|valid|validate|validation|test|infer|inference)(?:[_.]|$)"
 )
+_ANY_MODULE = "torch.nn.Module()()"
 _DEFINING = frozenset(("add_argument", "HParams", "set_defaults"))
 _OUTER = ("module", "class", "global")
 
@@ -50,7 +51,7 @@ class Collector:
     def _known(self, module: Module, index: int, call: Call, name: str) -> Step | None:
         """A call that the vocabulary knows, or of an object of a class that it knows (a layer that is applied)."""
         known = recipe_call(name, self._framework)
-        if known is None or known.transparent:
+        if known is None or known.transparent or known.same_as == _ANY_MODULE:
             return None
         arguments = () if known.same_as.endswith("()") else tuple(of_vocabulary(call, known))
         return self._step(
@@ -167,16 +168,24 @@ class Collector:
     def _loops(self, module: Module) -> Iterator[Step]:
         """Loops whose number of rounds is written: ``for epoch in range(90)``."""
         counters = {b.block: b.target for b in module.code.binds if module.blocks[b.block].kind == "loop"}
+        training = {call.block for call in module.code.calls if _TRAINING.search(_called(call))}
         for block, record in enumerate(module.blocks):
             if record.kind != "loop" or not isinstance(record.test, Result):
                 continue
             call = module.code.calls[record.test.call]
             part = setting_part(counters.get(block, ""))
-            if isinstance(call.callee, Ref) and call.callee.name in ("range", "xrange") and part in ("epochs", "steps"):
+            if part not in ("epochs", "steps"):
+                part = "steps" if block in training else ""
+            if part and isinstance(call.callee, Ref) and call.callee.name in ("range", "xrange"):
                 given = tuple(Argument(str(i), a, call.block, call.line, part) for i, a in enumerate(call.args))
                 span = Span(call.line, call.column, call.end_line, call.end_column)
                 home = home_of(module, record.parent)
                 yield Step("loop", part, "range", part, module, home, record.parent, span, given, _open(call))
+
+
+def _called(call: Call) -> str:
+    """The last word of what a call calls, as written; empty where that is computed."""
+    return call.callee.name.rpartition(".")[2] if isinstance(call.callee, Ref) else ""
 
 
 def home_of(module: Module, block: int) -> int:

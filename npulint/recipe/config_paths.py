@@ -80,6 +80,10 @@ class Paths:
             return self._name(module, value.name, block, line, frame, depth + 1)
         if isinstance(value, Result):
             return self._result(module, value.call, frame, depth + 1)
+        if isinstance(value, Items):
+            return _unique(
+                text for one in value.items[:_MOST] for text in self._texts(module, one, block, line, frame, depth + 1)
+            )
         if isinstance(value, Op):
             return self._operation(module, value, block, line, frame, depth + 1)
         return ()
@@ -94,6 +98,8 @@ class Paths:
 
         if value.op in ("+", "join"):
             return _joined("", [texts(one) for one in operands])
+        if value.op == "iter":
+            return texts(operands[0])
         if value.op == "/":
             return _joined("/", [texts(one) for one in operands])
         if value.op == "if":
@@ -228,6 +234,8 @@ class Paths:
             return tuple(posixpath.dirname(text) for text in texts(call.args[0]))
         if last in ("getcwd", "cwd", "curdir"):
             return (".",)
+        if last == "split" and receiver is not None and call.args:
+            return _unique(part.strip() for text in texts(receiver) for part in text.split(","))
         if last == "format" and receiver is not None:
             given = [texts(one) for one in call.args]
             return _unique(

@@ -60,7 +60,8 @@ class Start:
         own = options.by_module.get(module.path, {}).get(name)
         found = own or options.table.get(name, [])
         if len(found) > 1 and not own:
-            found = [one for one in found if one.module.path in self.modules] or options.near(name, module)
+            started = [one for one in found if one.module.path == self.entry]
+            found = started or [one for one in found if one.module.path in self.modules] or options.near(name, module)
         return found
 
     def passed(self, option: Option) -> Found | None:

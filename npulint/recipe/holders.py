@@ -67,7 +67,7 @@ class Holders:
         binds = _unique([bound for holder in holders if holder.kind == "name" for bound in _set_by_name(holder, key)])
         if binds:
             near = [(home, bind) for home, bind in binds if not _later(home, bind, at)]
-            assigned, sure = self._tracer.assigned(_ordered(near, at), at)
+            assigned, sure = self._tracer.assignments.of(_ordered(near, at), at)
             if sure:
                 return joined(assigned)
             parts += assigned
@@ -86,7 +86,7 @@ class Holders:
             return
         if holder.kind in ("class", "module"):
             binds = self._binds(holder, str(key))
-            yield from self._tracer.assigned(binds, place)[0]
+            yield from self._tracer.assignments.of(binds, place)[0]
         if holder.call is not None:
             call = holder.call
             for name, value in call.keywords:
@@ -174,7 +174,7 @@ class Holders:
         """What callers give for a parameter, or for the keywords that ``**name`` gathers."""
         record = at.module.blocks[function]
         followed = at.caller(function)
-        callers = [followed] if followed is not None else list(self._tracer.callers(at.module, function, at))
+        callers = [followed] if followed is not None else list(self._tracer.parameters.callers(at.module, function, at))
         for given, place in callers:
             if name in record.params:
                 value = given.argument(name, record.params.index(name))

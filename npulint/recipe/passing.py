@@ -21,7 +21,7 @@ class Passing(NamedTuple):
 
     home: Module
     call: Call
-    index: int
+    number: int
     args: tuple[Value, ...]
     keywords: tuple[tuple[str, Value], ...]
     shift: int

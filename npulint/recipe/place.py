@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from npulint.assemble.module import Module
-from npulint.facts.code import Value
 from npulint.recipe.passing import Passing
-from npulint.recipe.plain import Found
 
 
 class At(NamedTuple):
@@ -51,16 +49,3 @@ class Frame(NamedTuple):
     path: str
     function: int
     passing: Passing
-
-
-class Finder(Protocol):
-    """What tells values, and what parts of the search ask each other through."""
-
-    def found(self, value: Value, at: At) -> Found:
-        """The plain values that an expression may have at a place."""
-
-    def member(self, holder: Value, key: str | int, at: At) -> Found | None:
-        """The value of an attribute or item of an object; None where nothing tells of one."""
-
-    def variable(self, name: str) -> Found | None:
-        """The value of a variable of the environment; None where the start does not set it."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from npulint.assemble.arithmetic import METHODS
-from npulint.facts.code import Call, Const, Op, Ref, Result, Value
+from npulint.facts.code import Call, Op, Ref, Result, Value
 from npulint.facts.model import Span
 from npulint.facts.recipe import Station
 from npulint.recipe.given import frozen, number, read_literal
@@ -97,7 +97,7 @@ class Results:
         parts = []
         for one in sorted(returns, key=lambda one: one.line):
             inside = at.entered(home, block, entered[1], one.line + 1, one.block)
-            runs = self._tracer.runs_at(inside, one.block)
+            runs = self._tracer.conditions.hold(inside, one.block)
             if runs is not False:
                 parts.append(self._tracer.found(one.value, inside))
             if runs:

@@ -2,6 +2,179 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+import msgspec
+
+from npulint.assemble.context import Context
+from npulint.assemble.module import Module
+from npulint.assemble.starts.launches import Launch
+from npulint.assemble.starts.options import Option
+from npulint.facts.code import Bind, Const, Items, Op, Ref, Table, Value
+from npulint.facts.model import Span
+from npulint.facts.recipe import Ingredient, Station, Traced
+from npulint.later import regex
+from npulint.recipe.given import defined
+from npulint.recipe.leaves import Configs
+from npulint.recipe.origins import Tracer
+from npulint.recipe.plain import Pairs, canonical, show
 from npulint.recipe.setting_parts import setting_part
 
-__all__ = ["setting_part"]
+__all__ = ["setting_part", "settings"]
+
+_CONFIGURATION = regex(r"(?i)cfg|conf|param|option|args|flags|setting|hyp(?:er)?|constant")
+_CONSTANT = regex(r"[A-Z][A-Z0-9_]*")
+_NAMES_FILES = frozenset(("checkpoint", "dataset", "split"))
+_FEW = 32  # entries of a tuple that are a setting, not data
+_DEEP = 8
+_MOST = 400  # constants of one module
+
+
+def settings(
+    context: Context, entry: str, launch: Launch | None = None, configs: Configs | None = None
+) -> list[Ingredient]:
+    """The options of the script at `entry`, the values of its configuration files and its constants of configuration
+    style, as far as they decide numbers, with the values that they have when `launch` starts it. Of one name with
+    several values none counts as known."""
+    tracer = Tracer(context, launch, configs, entry)
+    found = [*_options(tracer), *_leaves(entry, launch, configs)]
+    for path in sorted(tracer.start.modules):
+        found += _constants(tracer, context.project.modules[path])
+    return _settled(found)
+
+
+def _options(tracer: Tracer) -> Iterator[Ingredient]:
+    """Every option that the modules of the program define."""
+    by_module = tracer.context.options.by_module
+    own = by_module.get(tracer.start.entry, {})
+    for path in sorted(tracer.start.modules):
+        for name, options in by_module.get(path, {}).items():
+            if path != tracer.start.entry and name in own:
+                continue  # what the script defines itself is what it asks for
+            part = setting_part(name)
+            for option in options if part else ():
+                traced = _without_folders(part, tracer.option(option))
+                place = defined(option)
+                yield Ingredient(part, _shown(option), place.path, place.span, traced)
+
+
+def _shown(option: Option) -> str:
+    if option.kind == "parameter" or not option.flags:
+        return option.name
+    longest = [flag for flag in option.flags if len(flag) > 1]
+    return f"--{longest[0]}" if longest else f"-{option.flags[0]}"
+
+
+def _leaves(entry: str, launch: Launch | None, configs: Configs | None) -> Iterator[Ingredient]:
+    """The values of the configuration files that the program loads."""
+    for file in configs.of_program(entry, launch) if configs is not None else ():
+        for leaf in file.values:
+            name = ".".join(leaf.key)
+            part = setting_part(leaf.key[-1]) if leaf.key else ""
+            if part:
+                traced = Traced(True, leaf.value, show(leaf.value), (Station(leaf.path, leaf.span, name),))
+                yield Ingredient(part, name, leaf.path, leaf.span, _without_folders(part, traced))
+
+
+def _constants(tracer: Tracer, module: Module) -> Iterator[Ingredient]:
+    """Literals that modules and classes bind as configurations do: ``BATCH_SIZE = 64``, ``cfg.TRAIN.LR = 0.1``,
+    ``self.lr = 0.1`` in a class of settings, entries of a dictionary of settings."""
+    configuration = bool(_CONFIGURATION.search(module.name.rpartition(".")[2]))
+    count = 0
+    for bind in module.code.binds:
+        name = _setting_of(module, bind, configuration)
+        if not name or count > _MOST:
+            continue
+        count += 1
+        for what, value in _entries(name, bind.value):
+            part = setting_part(what.rpartition(".")[2])
+            if part and _is_plain(value):
+                traced = tracer.trace(module, value, bind.block, bind.line, _span(bind), what)
+                if traced.known and _is_setting(traced.value):
+                    yield Ingredient(part, what, module.path, _span(bind), _without_folders(part, traced))
+
+
+def _span(bind: Bind) -> Span:
+    return Span(bind.line, bind.column, bind.end_line, bind.end_column)
+
+
+def _setting_of(module: Module, bind: Bind, configuration: bool) -> str:
+    """The name of what an assignment of configuration style sets, without that of the object; else empty."""
+    if module.function_of(bind.block) < 0:
+        return _of_level(module, bind, configuration)
+    head, _, last = bind.target.partition(".")
+    owner = module.owner_of_self(head, bind.block)
+    if last and owner >= 0 and "." not in last and _CONFIGURATION.search(module.blocks[owner].name):
+        return last
+    return ""
+
+
+def _of_level(module: Module, bind: Bind, configuration: bool) -> str:
+    """The same outside functions, where also classes and names tell that something is a setting."""
+    dotted = bind.target.replace("['", ".").replace('["', ".").replace("[", ".").replace("]", "")
+    head, _, rest = dotted.partition(".")
+    if rest:
+        return rest if _CONFIGURATION.search(head) or head.strip("_") in ("C", "c") else ""
+    owner = module.class_of(bind.block)
+    around = module.blocks[owner].name if owner >= 0 else ""
+    telling = configuration or _CONSTANT.fullmatch(head) or _CONFIGURATION.search(around or head)
+    return head if telling or setting_part(head) not in ("", "setting") else ""
+
+
+def _entries(name: str, value: Value) -> Iterator[tuple[str, Value]]:
+    """A literal by its name, or the entries of a dictionary by theirs."""
+    waiting: list[tuple[str, Value, int]] = [(name, value, 0)]
+    while waiting:
+        what, part, depth = waiting.pop(0)
+        if not isinstance(part, Table):
+            yield what, part
+        elif depth < _DEEP:
+            for key, inner in zip(part.keys, part.values, strict=True):
+                if isinstance(key, Const):
+                    base = "" if depth == 0 and _CONFIGURATION.search(what) else f"{what}."
+                    waiting.append((f"{base}{key.value}", inner, depth + 1))
+
+
+def _is_plain(value: Value) -> bool:
+    """Whether a value is written as a literal, perhaps with arithmetic."""
+    waiting: list[Value] = [value]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Items):
+            waiting += part.items
+        elif isinstance(part, Op) and part.op in ("+", "-", "*", "/", "//", "**", "neg"):
+            waiting += part.operands
+        elif not isinstance(part, Const) and not (isinstance(part, Ref) and "." not in part.name):
+            return False
+    return True
+
+
+def _is_setting(value: object) -> bool:
+    if isinstance(value, tuple):
+        return len(value) <= _FEW and not isinstance(value, Pairs)
+    return value is not None
+
+
+def _without_folders(part: str, traced: Traced) -> Traced:
+    """Of files with weights or data only their names count: they lie elsewhere on every machine."""
+    value = traced.value
+    if part in _NAMES_FILES and isinstance(value, str) and ("/" in value or "\\" in value):
+        name = value.replace("\\", "/").rstrip("/").rpartition("/")[2]
+        return msgspec.structs.replace(traced, value=name, text=name)
+    return traced
+
+
+def _settled(found: list[Ingredient]) -> list[Ingredient]:
+    """Each name once; with several values it is not known which counts."""
+    by_name: dict[str, list[Ingredient]] = {}
+    for one in found:
+        by_name.setdefault(one.what, []).append(one)
+    settled = []
+    for same in by_name.values():
+        first = same[0]
+        if len({(one.traced.known, canonical(one.traced.value)) for one in same}) > 1:
+            text = " / ".join(dict.fromkeys(one.traced.text for one in same))
+            stations = tuple(dict.fromkeys(station for one in same for station in one.traced.stations))
+            first = msgspec.structs.replace(first, traced=Traced(False, None, text, stations))
+        settled.append(first)
+    return settled

@@ -15,14 +15,14 @@ FULL, PLAIN, SHORT, OTHER = range(4)
 
 _PARTS = regex(r"[^a-z0-9]+|(?<=[a-z])(?=\d)")
 _FULL = frozenset(("full", "accuracy", "acc", "convergence"))
-_SHORT = frozenset("performance perf benchmark bench smoke debug demo quick profiling profile ci fps".split())
+_SHORT = frozenset("performance perf testcase benchmark bench smoke debug demo quick profiling profile ci fps".split())
 _OTHER = frozenset(
     "eval evaluate evaluation val infer inference predict prediction test tests testing export convert pb om freeze "
     "deploy preprocess prepare download visualize demo".split()
 )
 _NO_TRAINING = frozenset(
-    "evaluate eval e eval_only test_only only_test only_eval evaluation test test_mode validate infer inference predict "
-    "export export_onnx".split()
+    "evaluate eval e eval_only test_only only_test only_eval evaluation test test_mode validate infer inference "
+    "predict export export_onnx".split()
 )
 _MODES = frozenset(("mode", "phase", "action", "task", "job", "run_mode", "job_type", "command", "cmd", "stage"))
 _NO_TRAINING_MODES = frozenset("eval evaluate evaluation val validation test infer inference predict export".split())

@@ -42,8 +42,8 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     # programs
     "compare.pairs.more": (
-        "{n} more pair of programs: --verbose|{n} more pairs of programs: --verbose",
-        "另有 {n} 对程序：--verbose",
+        "{n} more pair of programs, in full with --verbose:|{n} more pairs of programs, in full with --verbose:",
+        "另有 {n} 对程序（--verbose 显示详情）：",
     ),
     "compare.pairs.none": (
         "No training program of the reference has a counterpart in the migrated project, so nothing was compared",

@@ -11,6 +11,7 @@ from npulint.report.compared.rows import (
     Roots,
     alone,
     described,
+    differing_first,
     of_interest,
     places_of,
     tally,
@@ -28,7 +29,7 @@ _ADDRESS = ("https://", "http://")
 def section(comparison: Comparison, view: View, room: int) -> str:
     """All pairs in at most `room` bytes; the rows that have no room are counted."""
     writer = _Writer(comparison, view, room)
-    parts = [part for pair in comparison.pairs for part in writer.pair(pair)]
+    parts = [part for pair in differing_first(comparison.pairs) for part in writer.pair(pair)]
     if not comparison.pairs:
         parts.append(f"## {say(view.lang, 'compare.title')}\n\n{prose(say(view.lang, 'compare.pairs.none'))}")
     parts += [prose(line) for line in alone(comparison, view.lang)]
@@ -41,15 +42,19 @@ class _Writer:
     def __init__(self, comparison: Comparison, view: View, room: int) -> None:
         self._lang = view.lang
         self._sources = view.sources.rstrip("/") if view.sources.startswith(_ADDRESS) else ""
+        self._comparison = comparison
         self._roots = Roots(comparison)
         self._room = room
         self.cut = 0
 
     def pair(self, pair: ComparedPair) -> list[str]:
+        self._roots = Roots(self._comparison, pair)
         title, between = say(self._lang, "compare.title"), f"{code(pair.reference)} → {code(pair.migrated)}"
         sides = []
         for side in ("reference", "migrated"):
-            told = described(getattr(pair, f"{side}_framework"), getattr(pair, f"{side}_launcher"), self._lang)
+            launcher = getattr(pair, f"{side}_launcher")
+            started = self._roots.short(launcher, side) if launcher else ""
+            told = described(getattr(pair, f"{side}_framework"), started, self._lang)
             place = say(self._lang, "problem.detail", text=say(self._lang, f"compare.heading.{side}"), detail="")
             sides.append(f"- {place.rstrip()} {code(getattr(pair, side))}{say(self._lang, 'aside', text=prose(told))}")
         head = ["\n".join([f"## {title}: {between}", "", prose(tally(pair, self._lang)), "", *sides])]

@@ -21,6 +21,7 @@ from npulint.findings import (
 from npulint.report.terminal import harmless, leading
 from npulint.texts import count, known, say
 
+SIDES = ("reference", "migrated")
 STATUSES = ("consistent", "differs", "unknown")
 ANSWERS = ("differs", "note", "unknown", "same")
 _NAMED = 5  # programs without a counterpart that are named
@@ -28,17 +29,19 @@ _STATIONS = 6  # of the way of a value
 
 
 class Roots:
-    """Shortens the paths of each side by the folder that it lies in: a row has little room."""
+    """Shortens the paths of each side by the folder that all of them lie in: a row has little room. Of a `pair` that is
+    the folder of what is told of it, its entry script included."""
 
-    def __init__(self, comparison: Comparison) -> None:
-        self.reference = _folder(comparison.reference, [pair.reference for pair in comparison.pairs])
-        self.migrated = _folder(comparison.migrated, [pair.migrated for pair in comparison.pairs])
+    def __init__(self, comparison: Comparison, pair: ComparedPair | None = None) -> None:
+        self._folders = {}
+        for side in SIDES:
+            root = _folder(getattr(comparison, side), [getattr(one, side) for one in comparison.pairs])
+            self._folders[side] = root if pair is None else _shared(root, _told_of(pair, side))
 
     def short(self, path: str, side: str) -> str:
         """The path below the folder of its `side` (reference or migrated), as it is when it lies elsewhere."""
-        root = self.reference if side == "reference" else self.migrated
-        below = path.removeprefix(f"{root}/") if root else path
-        return leading(below)
+        root = self._folders[side]
+        return leading(path.removeprefix(f"{root}/") if root else path)
 
 
 def _folder(root: str, entries: Sequence[str]) -> str:
@@ -47,6 +50,23 @@ def _folder(root: str, entries: Sequence[str]) -> str:
     if plain in entries:
         plain = posixpath.dirname(plain)
     return "" if plain == "." else plain.rstrip("/")
+
+
+def _told_of(pair: ComparedPair, side: str) -> list[str]:
+    """The paths of one side that a pair names."""
+    rows = [getattr(row, side) for item in pair.items for row in item.rows]
+    found = [place.path for one in rows if one is not None for place in places_of(one)]
+    return [path for path in (getattr(pair, side), getattr(pair, f"{side}_launcher"), *found) if path]
+
+
+def _shared(root: str, told: Sequence[str]) -> str:
+    """The deepest folder below the `root` that holds all of the paths that lie below that."""
+    below = [path for path in told if path.startswith(f"{root}/")] if root else [p for p in told if p[:1] not in "/."]
+    folders = [path.split("/")[:-1] for path in below]
+    if not folders:
+        return root
+    shared = posixpath.commonprefix([min(folders), max(folders)])
+    return "/".join(shared)
 
 
 def answers(item: ComparedItem) -> Counter[str]:
@@ -66,6 +86,11 @@ def told_answers(item: ComparedItem, lang: str) -> str:
 def items_of(pairs: Iterable[ComparedPair]) -> Counter[str]:
     """How many items have which status."""
     return Counter(item.status for pair in pairs for item in pair.items)
+
+
+def differing_first(pairs: Iterable[ComparedPair]) -> list[ComparedPair]:
+    """The pairs in their order, those before the others of which most items differ."""
+    return sorted(pairs, key=lambda pair: -items_of([pair])["differs"])
 
 
 def tally(pair: ComparedPair, lang: str) -> str:
@@ -129,10 +154,11 @@ def described(framework: str, launcher: str, lang: str) -> str:
 
 def alone(comparison: Comparison, lang: str) -> list[str]:
     """A sentence about the training programs of each side that have no counterpart."""
+    roots = Roots(comparison)
     told = []
     for side, entries in (("reference", comparison.only_reference), ("migrated", comparison.only_migrated)):
         if entries:
-            names = [harmless(entry) for entry in entries[:_NAMED]]
+            names = [roots.short(entry, side) for entry in entries[:_NAMED]]
             if len(entries) > _NAMED:
                 names.append(count(lang, "compare.only.more", len(entries) - _NAMED))
             listed = say(lang, "list.and").join(names)

@@ -10,6 +10,7 @@ from npulint.report.compared.rows import (
     Roots,
     alone,
     described,
+    differing_first,
     of_interest,
     places_of,
     tally,
@@ -23,6 +24,7 @@ from npulint.report.view import View
 from npulint.texts import count, say
 
 _PAIRS = 3  # that are told in full
+_LISTED = 10  # further ones that are named
 _ROWS = 10  # of an item
 _PLACES = 5  # of an item that no row tells
 _WIDTH = 100  # cells when nobody tells the width
@@ -37,28 +39,46 @@ _ANSWER = {"differs": "red", "note": "cyan", "unknown": "yellow", "same": "dim"}
 
 def blocks(comparison: Comparison, view: View) -> list[list[str]]:
     """Blocks of lines: one for each pair of programs, one for what could not be compared."""
-    shown = comparison.pairs if view.verbose else comparison.pairs[:_PAIRS]
-    writer = _Writer(comparison, view)
-    told = [writer.pair(pair) for pair in shown]
+    pairs = differing_first(comparison.pairs)
+    shown = pairs if view.verbose else pairs[:_PAIRS]
+    told = [_Writer(comparison, pair, view).pair() for pair in shown]
     rest = alone(comparison, view.lang)
-    if len(comparison.pairs) > len(shown):
-        rest.insert(0, count(view.lang, "compare.pairs.more", len(comparison.pairs) - len(shown)))
     if not comparison.pairs:
         rest.insert(0, say(view.lang, "compare.pairs.none"))
     width = view.width or 0
-    return [*told, [part for line in rest for part in (fold(line, width) if width else [line])]]
+    lines = [part for line in rest for part in (fold(line, width) if width else [line])]
+    return [*told, _more(comparison, pairs[len(shown) :], view), lines]
+
+
+def _more(comparison: Comparison, pairs: Sequence[ComparedPair], view: View) -> list[str]:
+    """A line for each of the next pairs, and how many there are."""
+    if not pairs:
+        return []
+    roots, width = Roots(comparison), view.width or _WIDTH
+    named = [
+        (roots.short(pair.reference, "reference"), roots.short(pair.migrated, "migrated")) for pair in pairs[:_LISTED]
+    ]
+    rows = [
+        [[Line(one if one == other else f"{one} {ARROW} {other}")], [Line(tally(pair, view.lang), "dim")]]
+        for (one, other), pair in zip(named, pairs, strict=False)
+    ]
+    columns = widths(rows, width - 2)
+    lines = [f"  {line}" for row in rows for line in laid(row, columns, Paint(view.color))]
+    return [*fold(count(view.lang, "compare.pairs.more", len(pairs)), width), *lines]
 
 
 class _Writer:
-    def __init__(self, comparison: Comparison, view: View) -> None:
+    def __init__(self, comparison: Comparison, pair: ComparedPair, view: View) -> None:
+        self._pair = pair
         self._view = view
         self._lang = view.lang
         self._paint = Paint(view.color)
-        self._roots = Roots(comparison)
+        self._roots = Roots(comparison, pair)
         self._width = view.width or _WIDTH
 
-    def pair(self, pair: ComparedPair) -> list[str]:
+    def pair(self) -> list[str]:
         """Both programs, the items, both sides of what is not simply the same, and what is left out."""
+        pair = self._pair
         title, told = say(self._lang, "compare.title"), say(self._lang, "aside", text=tally(pair, self._lang))
         head = [self._paint("bold", title) + told]
         if cells(title + told) > self._width:

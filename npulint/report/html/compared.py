@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from npulint.findings import ComparedItem, ComparedPair, ComparedRow, ComparedSide, Evidence
+from npulint.findings import ComparedItem, ComparedPair, ComparedRow, ComparedSide, Comparison, Evidence
 from npulint.report.compared.rows import (
     ANSWERS,
     STATUSES,
     Roots,
     alone,
     described,
+    differing_first,
     of_interest,
     places_of,
     tally,
@@ -36,8 +37,8 @@ def compared(page: Page) -> str:
     if comparison is None:
         return ""
     lang = page.lang
-    writer = _Writer(page, Roots(comparison))
-    pairs = [writer.pair(number, pair) for number, pair in enumerate(comparison.pairs[:_PAIRS])]
+    writer = _Writer(page, comparison)
+    pairs = [writer.pair(number, pair) for number, pair in enumerate(differing_first(comparison.pairs)[:_PAIRS])]
     parts = [
         writer.filters() if writer.shown else "",
         *pairs,
@@ -51,10 +52,11 @@ def compared(page: Page) -> str:
 class _Writer:
     """Writes the pairs one after the other. `shown` are the rows that are on the page, `cut` those that are not."""
 
-    def __init__(self, page: Page, roots: Roots) -> None:
+    def __init__(self, page: Page, comparison: Comparison) -> None:
         self._page = page
         self._lang = page.lang
-        self._roots = roots
+        self._comparison = comparison
+        self._roots = Roots(comparison)
         self.shown = 0
         self.cut = 0
 
@@ -64,6 +66,7 @@ class _Writer:
     def pair(self, number: int, pair: ComparedPair) -> str:
         """Both programs, the cards, and the items."""
         page = self._page
+        self._roots = Roots(self._comparison, pair)
         sides = "".join(self._program(pair, side) for side in ("reference", "migrated"))
         names = (page.paths(pair.reference), page.paths(pair.migrated))
         title = words(say(self._lang, "compare.pair", reference=names[0], migrated=names[1]))
@@ -182,8 +185,7 @@ class _Writer:
 
     def filters(self) -> str:
         """Answers, search, and how much is shown: of use only to the script, which shows them."""
-        comparison = self._page.result.comparison
-        pairs = comparison.pairs[:_PAIRS] if comparison else ()
+        pairs = differing_first(self._comparison.pairs)[:_PAIRS]
         found = Counter(row.answer for pair in pairs for item in pair.items for row in item.rows)
         chips = "".join(
             f'<label class="chip {word}"><input type="checkbox" name="answer" value="{word}" checked>'
