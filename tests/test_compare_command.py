@@ -15,7 +15,7 @@ from npulint.cli.main import main
 from npulint.cli.outputs import sources_on_the_web
 from npulint.findings import RunResult, Summary
 from npulint.settings import Settings
-from tests.compare_support import compared, comparison
+from tests.comparison_samples import compared, comparison
 from tests.surface_support import Answer, call, finding, sample
 
 

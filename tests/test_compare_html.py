@@ -25,7 +25,7 @@ from npulint.findings import (
 from npulint.report.html import compared as compared_module
 from npulint.report.terminal import harmless
 from npulint.report.view import View, render
-from tests.compare_support import compared, comparison, findings, row, side, source
+from tests.comparison_samples import compared, comparison, findings, row, side, source
 from tests.html_support import EVIL, by_id, page, text_of, tree, with_class
 from tests.surface_support import finding, sample
 from tests.test_report_html_browser import DESKTOP, OVERFLOW, PHONE, Opened

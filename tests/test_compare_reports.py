@@ -28,13 +28,13 @@ from npulint.findings import (
     RunResult,
     Summary,
 )
-from npulint.report.compared.rows import Roots, alone, way, with_other_sides
+from npulint.report.compared.rows import Roots, alone, differing_first, way, with_other_sides
 from npulint.report.compared.table import Line, fold, laid, widths
 from npulint.report.terminal import Paint, cells
 from npulint.report.view import View, render
 from npulint.settings import FORMATS, PEOPLE_FORMATS
 from tests import hostile_results
-from tests.compare_support import LAUNCHER, compared, comparison, findings, row, side, source
+from tests.comparison_samples import LAUNCHER, compared, comparison, findings, row, side, source
 from tests.sarif_support import demands, violations
 from tests.surface_support import sample
 from tests.test_report_formats import without_assets
@@ -128,7 +128,7 @@ def test_of_many_rows_and_pairs_the_first_are_told_and_the_rest_counted() -> Non
     result = compared(findings=[], comparison=comparison(pairs=pairs))
     brief, full = shown("text", "en", result), shown("text", "en", result, verbose=True)
     assert brief.count("... and 4 more (--verbose)") == 3
-    assert "2 more pairs of programs: --verbose" in brief
+    assert "2 more pairs of programs, in full with --verbose:\n  3.py  0 consistent, 1 differ, 0 cannot tell\n" in brief
     assert full.count("setting_13") == 5
 
 
@@ -223,6 +223,25 @@ def test_paths_are_told_below_the_folder_of_their_side() -> None:
     assert roots.short("work/npu/net.py", "migrated") == "net.py"
     assert roots.short("gpu/a.py", "migrated") == "gpu/a.py"
     assert Roots(Comparison(".", "")).short("a.py", "reference") == "a.py"
+
+
+def test_of_a_pair_paths_are_told_below_the_folder_of_all_that_is_told() -> None:
+    rows = (row("setting", "x", "differs", side("1", "gpu/a/b/net.py", 2), side("2", "npu/zoo/x/net/net.py", 3)),)
+    item = ComparedItem("hyperparameters", "the same", "differs", rows)
+    pair = ComparedPair("gpu/a/b/c/t.py", "npu/zoo/x/t.py", migrated_launcher="npu/zoo/x/test/run.sh", items=(item,))
+    roots = Roots(Comparison("gpu", "npu", (pair,)), pair)
+    assert roots.short("gpu/a/b/net.py", "reference") == "net.py"
+    assert roots.short("npu/zoo/x/test/run.sh", "migrated") == "test/run.sh"
+    for bare in (ComparedPair("t.py", "../npu/t.py"), ComparedPair("/abs/t.py", "")):
+        roots = Roots(Comparison("", ""), bare)
+        assert roots.short(bare.reference, "reference") == bare.reference
+        assert roots.short(bare.migrated, "migrated") == bare.migrated
+
+
+def test_pairs_that_differ_are_told_first() -> None:
+    same, differs = (ComparedItem("data", word, word) for word in ("consistent", "differs"))
+    pairs = [ComparedPair(f"{n}.py", f"{n}.py", items=(item,)) for n, item in enumerate((same, differs, same, differs))]
+    assert [one.reference for one in differing_first(pairs)] == ["1.py", "3.py", "0.py", "2.py"]
 
 
 def test_a_way_has_each_name_once() -> None:

@@ -346,5 +346,3 @@ def test_recorded_signatures_are_those_of_the_library(recorded: dict[str, str]) 
     both = committed.keys() & recorded.keys()
     assert len(both) > 0.95 * len(committed)  # another release has lost or gained some
     assert {name: (committed[name], recorded[name]) for name in both if committed[name] != recorded[name]} == {}
-
-

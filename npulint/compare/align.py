@@ -10,6 +10,7 @@ Pair = tuple[int | None, int | None]
 _Run = tuple[int, int, int]  # where it begins on the left and on the right, and its length
 
 _ROUNDS = 8  # of looking for blocks that have moved
+_LONG = 20_000  # elements; the comparison of two so long sequences takes 50 MB and a tenth of a second
 
 
 def align(
@@ -63,22 +64,39 @@ def _between(ours: range, theirs: range, coarser: Sequence[tuple[Sequence[Hashab
 
 def _runs(left: Sequence[Hashable], right: Sequence[Hashable]) -> list[_Run]:
     """The runs of a longest common subsequence."""
-    if not left or not right:
-        return []
-    from rapidfuzz.distance import LCSseq  # the ordinary check needs none of it
-
     numbers: dict[Hashable, int] = {}  # the library compares by hash, and -1 has that of -2
     ours = [numbers.setdefault(item, len(numbers)) for item in left]
     theirs = [numbers.setdefault(item, len(numbers)) for item in right]
-    runs = [
-        (step.src_start, step.dest_start, step.src_end - step.src_start)
+    head = _common(ours, theirs)
+    tail = _common(ours[head:][::-1], theirs[head:][::-1])
+    ends = (len(ours), len(theirs))
+    runs = [(0, 0, head), *_middle(ours, theirs, head, tail), (ends[0] - tail, ends[1] - tail, tail)]
+    turned = _joined(_turned(_joined(runs, ours, theirs), *ends), ours[::-1], theirs[::-1])
+    return _turned(turned, *ends)
+
+
+def _middle(left: list[int], right: list[int], head: int, tail: int) -> list[_Run]:
+    """The runs between the common beginning and the common end, of which no more than `_LONG` elements are compared."""
+    ours, theirs = left[head : len(left) - tail][:_LONG], right[head : len(right) - tail][:_LONG]
+    if not ours or not theirs:
+        return []
+    from rapidfuzz.distance import LCSseq  # the ordinary check needs none of it
+
+    return [
+        (head + step.src_start, head + step.dest_start, step.src_end - step.src_start)
         for step in LCSseq.opcodes(ours, theirs)
         if step.tag == "equal"
     ]
-    back = _joined(runs, ours, theirs)
-    ends = (len(ours), len(theirs))
-    turned = _joined(_turned(back, *ends), ours[::-1], theirs[::-1])
-    return _turned(turned, *ends)
+
+
+def _common(left: Sequence[int], right: Sequence[int]) -> int:
+    """How many elements both sequences begin with."""
+    count = 0
+    for one, other in zip(left, right, strict=False):
+        if one != other:
+            break
+        count += 1
+    return count
 
 
 def _turned(runs: Iterable[_Run], ours: int, theirs: int) -> list[_Run]:
@@ -91,6 +109,8 @@ def _joined(runs: Iterable[_Run], left: Sequence[int], right: Sequence[int]) -> 
     found: list[_Run] = []
     i = j = 0
     for first, second, length in runs:
+        if not length:
+            continue
         if first == i and second > j and right[j : j + length] == right[second : second + length]:
             second = j
         elif second == j and first > i and left[i : i + length] == left[first : first + length]:

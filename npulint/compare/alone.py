@@ -14,7 +14,7 @@ from npulint.recipe.collect import home_of
 from npulint.recipe.program import LEADING, Home, Recipe
 from npulint.recipe.steps import MODULE, Step
 
-_SPEAKING = ("call", "own")  # a literal without counterpart says nothing by itself: what it is used for does
+_SPEAKING = ("call", "own", "switch")  # a literal without counterpart says nothing by itself: what it is used for does
 _CALCULATED = ("arithmetic", "loss", "schedule")
 _MANY = 4  # steps of one part and function; so many are told together
 _TOGETHER = frozenset(

@@ -11,9 +11,9 @@ from npulint.facts.code import UNKNOWN as UNKNOWN_VALUE
 from npulint.facts.recipe import Station
 from npulint.recipe.steps import Argument, Step
 
-_LITERAL = frozenset(("bind", "default", "entry", "expression", "loop", "named"))
+_LITERAL = frozenset(("switch", "bind", "default", "entry", "expression", "loop", "named"))
 _NOTHING = Argument("", UNKNOWN_VALUE, 0, 0)
-_ORDERED = frozenset(("transform", "shuffle", "repeat", "batch_size", "dataset"))
+_ORDERED = frozenset(("transform", "shuffle", "repeat", "batch_size", "dataset", "schedule"))
 
 
 def of_pairs(pairing: Pairing, comparer: Comparer) -> Iterator[Difference]:
@@ -23,8 +23,18 @@ def of_pairs(pairing: Pairing, comparer: Comparer) -> Iterator[Difference]:
             continue
         yield from _pair(left, right, comparer)
     for left, right in pairing.swapped:
-        if left.part in _ORDERED and left.kind in ("call", "own") and (left.counts or right.counts):
+        if (left.counts or right.counts) and _has_place(left):
             yield _whole("reordered", left, right)
+
+
+def _has_place(step: Step) -> bool:
+    """Whether it matters between which others a step stands: layers do where they are applied, not where they are
+    made."""
+    if step.kind not in ("call", "own"):
+        return False
+    applied = step.name.endswith("()")
+    made = function_of(step).endswith("__init__")
+    return step.part in _ORDERED or applied or (step.part in ("layer", "dropout") and not made)
 
 
 def _pair(left: Step, right: Step, comparer: Comparer) -> Iterator[Difference]:

@@ -19,7 +19,21 @@ _EVALUATION = regex(
     r"(?:^|[_.])(?:eval|evaluate|evaluation|val|valid|validate|validation|test|infer|inference)(?:[_.]|$)"
 )
 _ANY_MODULE = "torch.nn.Module()()"
+_TRAINING = regex(r"^(?:run|backward|train|train_step|train_on_batch|train_one_epoch|fit|minimize)$")
 _DEFINING = frozenset(("add_argument", "HParams", "set_defaults"))
+_SWITCHES = {
+    "benchmark": "determinism",
+    "deterministic": "determinism",
+    "allow_tf32": "determinism",
+    "TF_DETERMINISTIC_OPS": "determinism",
+    "TF_CUDNN_DETERMINISTIC": "determinism",
+    "HCCL_DETERMINISTIC": "determinism",
+    "CUBLAS_WORKSPACE_CONFIG": "determinism",
+    "PYTHONHASHSEED": "seed",
+    "requires_grad": "frozen",
+    "trainable": "frozen",
+}
+"""Attributes and environment variables whose assignment does something by itself."""
 _OUTER = ("module", "class", "global")
 
 
@@ -119,6 +133,10 @@ class Collector:
             last = _last(bind.target)
             if isinstance(bind.value, Table):
                 yield from self._entries(module, bind.value, bind.block, place, last)
+                continue
+            part = _SWITCHES.get(last, "")
+            if part and is_literal(bind.value):
+                yield self._literal("switch", last, part, module, bind.block, place, bind.value)
                 continue
             if not is_literal(bind.value) or not is_telling(bind.value):
                 continue

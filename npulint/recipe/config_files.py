@@ -10,6 +10,7 @@ from itertools import takewhile
 from npulint.assemble.context import Context
 from npulint.discover.kinds import SourceFile
 from npulint.facts.model import FileFacts
+from npulint.read.configuration import KIND
 from npulint.read.files import load, read
 from npulint.recipe.config_groups import composed
 from npulint.recipe.config_modules import module_values
@@ -38,7 +39,7 @@ class ConfigFiles:
     def __init__(self, context: Context, files: Iterable[SourceFile | FileFacts], reader: Read = read_source) -> None:
         self._context = context
         self._reader = reader
-        self._files: dict[str, SourceFile | FileFacts] = {file.path: file for file in files}
+        self._files: dict[str, SourceFile | FileFacts] = {file.path: file for file in files if file.kind == KIND}
         self._by_base: dict[str, list[str]] = {}
         for path in (*self._files, *context.project.modules):
             self._by_base.setdefault(posixpath.basename(path), []).append(path)

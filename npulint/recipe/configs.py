@@ -49,7 +49,8 @@ class Configs:
         self._launch = launch
         self._modules = self._closure(self._entry)
         self._roots = Roots(context, self._files, launch, self._modules)
-        self._programs: dict[str, tuple[ConfigFile, ...]] = {}
+        self._program: tuple[ConfigFile, ...] | None = None
+        self._by_last: dict[str, list[ConfigValue]] | None = None
         self._views: dict[tuple[str, int], Configs] = {}
         self._answers: dict[tuple[str, str, int, int], list[ConfigValue]] = {}
 
@@ -76,14 +77,12 @@ class Configs:
 
     def program(self) -> tuple[ConfigFile, ...]:
         """The files of the start that this is for; of all programs where it is for none."""
-        known = self._programs.get("")
-        if known is None:
+        if self._program is None:
             found = dict.fromkeys(path for path in self._loaded() if path)
             chosen = choices(self._launch)
             files = [ConfigFile(path, self._files.values(path, chosen)) for path in sorted(found)]
-            known = tuple(overridden([file for file in files if file.values], self._launch))
-            self._programs[""] = known
-        return known
+            self._program = tuple(overridden([file for file in files if file.values], self._launch))
+        return self._program
 
     def _closure(self, entry: str) -> frozenset[str] | None:
         if entry not in self._context.project.modules:
@@ -138,8 +137,7 @@ class Configs:
         """The values of configuration files that a dotted name (``cfg.TRAIN.LR``, ``cfg[train][lr]``; or its parts)
         means in `module`; empty when it is none, or when that is not certain. Where the place of the name is not
         given, it must mean the same everywhere in the module."""
-        parts = tuple(_SEGMENT.findall(name)) if isinstance(name, str) else name
-        parts = tuple(part.strip("'\" ") for part in parts)
+        parts = _parts(name)
         key = (module.path, "\0".join(parts), block, line)
         known = self._answers.get(key)
         if known is None:
@@ -163,13 +161,21 @@ class Configs:
         self, module: Module, name: str | tuple[str, ...], block: int = -1, line: int = _END
     ) -> dict[tuple[str, ...], ConfigValue]:
         """The values below a name that means a part of a configuration file, by the keys from there."""
-        parts = tuple(_SEGMENT.findall(name)) if isinstance(name, str) else name
         found: dict[tuple[str, ...], ConfigValue] = {}
-        for path, keys in self._of(module, tuple(part.strip("'\" ") for part in parts), block, line):
+        for path, keys in self._of(module, _parts(name), block, line):
             for one in self._leaves(path):
                 if one.key[: len(keys)] == keys and len(one.key) > len(keys):
                     found[one.key[len(keys) :]] = one
         return found
+
+    def _ending(self, name: str) -> list[ConfigValue]:
+        """The values of the program's files whose last key is `name`."""
+        if self._by_last is None:
+            self._by_last = {}
+            for file in self.program():
+                for one in file.values:
+                    self._by_last.setdefault(one.key[-1], []).append(one)
+        return self._by_last.get(name, [])
 
     def _leaves(self, path: str) -> tuple[ConfigValue, ...]:
         """The values of a file as the start has them."""
@@ -179,11 +185,13 @@ class Configs:
         return self._files.values(path)
 
     def _of(self, module: Module, parts: tuple[str, ...], block: int, line: int) -> tuple[Root, ...]:
+        if not parts:
+            return ()
         if block >= 0:
-            return self._roots.of(module, _value(parts, module), block, line)
+            return self._roots.of(module, _value(parts), block, line)
         found: dict[Root, None] = {}
         for scope in _scopes(module, parts[0]):
-            found.update(dict.fromkeys(self._roots.of(module, _value(parts, module), scope, line)))
+            found.update(dict.fromkeys(self._roots.of(module, _value(parts), scope, line)))
         return tuple(found)
 
     def _guessed(self, module: Module, parts: tuple[str, ...], block: int, line: int) -> list[ConfigValue]:
@@ -197,16 +205,17 @@ class Configs:
         ):
             return []
         wanted = parts[last + 1 :]
-        fitting = {
-            (one.path, one.key): one
-            for file in self.program()
-            for one in file.values
-            if one.key[-len(wanted) :] == wanted
-        }
+        fitting = {(one.path, one.key): one for one in self._ending(parts[-1]) if one.key[-len(wanted) :] == wanted}
         return list(fitting.values()) if len(fitting) == 1 else []
 
 
-def _value(parts: tuple[str, ...], module: Module) -> Value:
+def _parts(name: str | tuple[str, ...]) -> tuple[str, ...]:
+    """The segments of a name as written, without brackets and quotes."""
+    segments = _SEGMENT.findall(name) if isinstance(name, str) else name
+    return tuple(part.strip("'\" ") for part in segments)
+
+
+def _value(parts: tuple[str, ...]) -> Value:
     """A name from its parts; the first ones are attributes as far as such a name is assigned."""
     plain = [part for part in parts if part.isidentifier()]
     if len(plain) == len(parts):

@@ -29,14 +29,15 @@ _STATIONS = 6  # of the way of a value
 
 
 class Roots:
-    """Shortens the paths of each side by the folder that all of them lie in: a row has little room. Of a `pair` that is
-    the folder of what is told of it, its entry script included."""
+    """Shortens the paths of each side by the folder that all of them lie in: a row has little room. That is the folder
+    of all entry scripts or, for a `pair`, of all that is told of it, its entry script included."""
 
     def __init__(self, comparison: Comparison, pair: ComparedPair | None = None) -> None:
         self._folders = {}
         for side in SIDES:
-            root = _folder(getattr(comparison, side), [getattr(one, side) for one in comparison.pairs])
-            self._folders[side] = root if pair is None else _shared(root, _told_of(pair, side))
+            entries = [getattr(one, side) for one in comparison.pairs]
+            told = [*entries, *getattr(comparison, f"only_{side}")] if pair is None else _told_of(pair, side)
+            self._folders[side] = _shared(_folder(getattr(comparison, side), entries), told)
 
     def short(self, path: str, side: str) -> str:
         """The path below the folder of its `side` (reference or migrated), as it is when it lies elsewhere."""

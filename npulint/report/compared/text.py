@@ -7,6 +7,7 @@ from pathlib import Path
 
 from npulint.findings import ComparedItem, ComparedPair, ComparedRow, ComparedSide, Comparison, Evidence
 from npulint.report.compared.rows import (
+    SIDES,
     Roots,
     alone,
     described,
@@ -55,9 +56,7 @@ def _more(comparison: Comparison, pairs: Sequence[ComparedPair], view: View) -> 
     if not pairs:
         return []
     roots, width = Roots(comparison), view.width or _WIDTH
-    named = [
-        (roots.short(pair.reference, "reference"), roots.short(pair.migrated, "migrated")) for pair in pairs[:_LISTED]
-    ]
+    named = [[roots.short(getattr(pair, side), side) for side in SIDES] for pair in pairs[:_LISTED]]
     rows = [
         [[Line(one if one == other else f"{one} {ARROW} {other}")], [Line(tally(pair, view.lang), "dim")]]
         for (one, other), pair in zip(named, pairs, strict=False)
