@@ -221,7 +221,15 @@ OPTIONS: tuple[Option, ...] = (
         ),
         metavar="URL",
     ),
-    Option("verbose", "flag", "output", ("list every related place of a finding", "列出每个问题的全部相关位置")),
+    Option(
+        "verbose",
+        "flag",
+        "output",
+        (
+            "list every related place of a finding, and of a comparison what is the same",
+            "列出每个问题的全部相关位置，以及对比中相同之处",
+        ),
+    ),
     Option(
         "silenced",
         "flag",

@@ -2,8 +2,9 @@
 
     python -m scripts.measure_pairs FOLDER [--pair WORD] [--missing] [--unlisted]
 
-FOLDER holds a folder per project, named as in the columns `case_orig` and `case_migr`; the project itself may lie deeper.
-Paths of the table are relative to the project. Printed are, per pair and in total: listed differences that are found
+FOLDER holds a folder per project, named as in the columns `case_orig` and `case_migr`; the project may lie deeper.
+Paths of the table are relative to the project; a place may have several, divided by semicolons, where a value passes
+through several hands. Printed are, per pair and in total: listed differences that are found
 (those that are certain, and those that one may argue about), rows of the comparison that are not listed (candidates for
 false alarms), and rows at places that are listed as equal.
 """
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import re
 import sys
 import time
 from collections import defaultdict
@@ -37,13 +39,13 @@ class Listed(NamedTuple):
     part: str
     what: str
     change: str
-    places: tuple[Place | None, Place | None]
+    places: tuple[tuple[Place, ...], tuple[Place, ...]]
     values: tuple[str, str]
     certain: bool
 
     def shown(self) -> str:
         """For a line of the output."""
-        there = " | ".join(f"{place[0]}:{place[1]}" if place else "-" for place in self.places)
+        there = " | ".join(f"{side[0][0]}:{side[0][1]}" if side else "-" for side in self.places)
         return f"{self.change} {self.part} {self.what}: {self.values[0]} -> {self.values[1]} ({there})"
 
 
@@ -75,12 +77,14 @@ def read_table(path: Path = TABLE) -> dict[tuple[str, str], list[Listed]]:
     result: dict[tuple[str, str], list[Listed]] = defaultdict(list)
     with path.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
-            places = _place(row, "reference"), _place(row, "migrated")
             one = Listed(
-                (row["case_orig"], row["case_migr"]),
-                (row["entry_orig"], row["entry_migr"]),
-                *(row[name] for name in ("item", "part", "what", "change")),
-                places=places,
+                pair=(row["case_orig"], row["case_migr"]),
+                entries=(row["entry_orig"], row["entry_migr"]),
+                item=row["item"],
+                part=row["part"],
+                what=row["what"],
+                change=row["change"],
+                places=(_places(row, "reference"), _places(row, "migrated")),
                 values=(row["reference_value"], row["migrated_value"]),
                 certain=row["certain"] == "yes",
             )
@@ -88,9 +92,11 @@ def read_table(path: Path = TABLE) -> dict[tuple[str, str], list[Listed]]:
     return dict(result)
 
 
-def _place(row: dict[str, str], side: str) -> Place | None:
-    path, line = row[f"{side}_path"], row[f"{side}_line"]
-    return None if path == "-" else (path, int(line))
+def _places(row: dict[str, str], side: str) -> tuple[Place, ...]:
+    paths, lines = row[f"{side}_path"], row[f"{side}_line"]
+    if paths == "-":
+        return ()
+    return tuple((path, int(line)) for path, line in zip(paths.split(";"), lines.split(";"), strict=True))
 
 
 def project_root(folder: Path, paths: Iterable[str]) -> Path:
@@ -106,10 +112,8 @@ def project_root(folder: Path, paths: Iterable[str]) -> Path:
 
 def measure(folder: Path, listed: Sequence[Listed]) -> Measured:
     """Compare the two projects of a pair and set the rows against the table."""
-    roots = [
-        project_root(folder / name, [listed[0].entries[i], *(one.places[i][0] for one in listed if one.places[i])])  # type: ignore[index]
-        for i, name in enumerate(listed[0].pair)
-    ]
+    paths = [[listed[0].entries[side], *(path for one in listed for path, _ in one.places[side])] for side in (0, 1)]
+    roots = [project_root(folder / name, paths[side]) for side, name in enumerate(listed[0].pair)]
     begun = time.perf_counter()
     result = review_folders(str(roots[0]), str(roots[1]))
     seconds = time.perf_counter() - begun
@@ -133,32 +137,64 @@ def _set_against(listed: Sequence[Listed], rows: Sequence[ComparedRow], paired: 
     unlisted: list[ComparedRow] = []
     trapped: list[ComparedRow] = []
     for row in rows:
-        here = [one for one in listed if any(_at(side, place) for side, place in zip(_sides(row), one.places, strict=True))]
-        real = [one for one in here if one.change != "equal"]
-        own = [one for one in real if one.item == ITEM_OF[row.part]]
-        best = [one for one in own if one.part == row.part] or own
-        if best:
-            found[min(best, key=lambda one: (one in found, not one.certain))] += 1
-        elif real:
-            elsewhere |= set(real)
-        elif any(one.item == ITEM_OF[row.part] for one in here):
+        near = sorted((close, i) for i, one in enumerate(listed) if (close := closeness(row, one)) is not None)
+        here = [(listed[i], close) for close, i in near]
+        own = [one for one, close in here if close.own and one.change != "equal"]
+        if own:
+            found[own[0]] += 1
+        elif not here:
+            unlisted.append(row)
+        elif here[0][0].change == "equal":
             trapped.append(row)
         else:
-            unlisted.append(row)
+            elsewhere.add(here[0][0])
     other = elsewhere - found.keys()
     return Measured(listed, {**found, **dict.fromkeys(other, 1)}, other, unlisted, trapped, paired, seconds)
+
+
+class Closeness(NamedTuple):
+    """How well a row fits what is listed; the least fits best. `foreign`: under another item, `alien`: another part."""
+
+    foreign: bool
+    alien: bool
+    lines: int
+
+    @property
+    def own(self) -> bool:
+        """Whether the row says what is listed."""
+        return not self.foreign
+
+
+def closeness(row: ComparedRow, one: Listed) -> Closeness | None:
+    """How close a row is to what is listed; None if it speaks of something else. It must be near; what stands in the
+    next line is another option, so that another part must be in the same line or have a name in common."""
+    lines = _lines_between(row, one)
+    alien = row.part != one.part
+    if lines is None or (alien and lines and not _words(row.what) & _words(one.what)):
+        return None
+    return Closeness(one.part != "setting" and ITEM_OF[row.part] != one.item, alien, lines)
+
+
+def _words(name: str) -> set[str]:
+    return {word for word in re.split(r"[^a-z0-9]+", name.lower()) if len(word) > 1}
 
 
 def _sides(row: ComparedRow) -> tuple[ComparedSide | None, ComparedSide | None]:
     return row.reference, row.migrated
 
 
-def _at(side: ComparedSide | None, place: Place | None) -> bool:
-    """Whether a side of a row, or where its value came by, is near a listed place."""
-    if side is None or place is None:
-        return False
-    reported = [(side.path, side.span.line), *((station.path, station.span.line) for station in side.stations)]
-    return any(f"/{path}".endswith(f"/{place[0]}") and abs(line - place[1]) <= NEAR for path, line in reported)
+def _lines_between(row: ComparedRow, one: Listed) -> int | None:
+    """Lines between a side of a row, or where its value came by, and a listed place; None if far. In a launcher,
+    where a value is written in one line and used in another, any line of the same part is near."""
+    found: list[int] = []
+    for side, places in zip(_sides(row), one.places, strict=True):
+        ways = [(side.path, side.span.line), *((way.path, way.span.line) for way in side.stations)] if side else []
+        for path, line in ways:
+            for listed, at in places:
+                anywhere = listed.endswith(".sh") and one.part == row.part
+                if f"/{path}".endswith(f"/{listed}") and (anywhere or abs(line - at) <= NEAR):
+                    found.append(min(abs(line - at), NEAR))
+    return min(found, default=None)
 
 
 def shown_row(row: ComparedRow) -> str:

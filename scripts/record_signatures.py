@@ -134,19 +134,21 @@ def public(module: ModuleType) -> Iterator[tuple[str, Any]]:
 
 
 def torch() -> Signatures:
-    """The signatures of PyTorch: modules, functions, optimizers, loaders, and methods of tensors."""
+    """The signatures of PyTorch: modules, functions, optimizers, loaders, and methods of tensors; only of calls that
+    have a row without parameters in ``recipe_torch.csv``."""
     from npulint.data.names import canonical
 
     found: Signatures = {}
     for module in TORCH:
         for name, member in public(importlib.import_module(module)):
-            text = _torch_signature(member, name)
+            spelling = canonical(f"{module}.{name}")
+            text = _torch_signature(member, name) if _asked_for("torch", spelling) else None
             if text is not None:
-                found.setdefault(canonical(f"{module}.{name}"), text)
+                found.setdefault(spelling, text)
     tensor = importlib.import_module("torch").Tensor
     for name, member in public(tensor):
         text = by_documentation(member, name) or by_inspection(member, method=True)
-        if text is not None:
+        if text is not None and _asked_for("torch", f"?.{name}", f"torch.Tensor().{name}"):
             found[f"torch.Tensor.{name}"] = text
     return found
 
@@ -206,18 +208,24 @@ def tensorflow() -> Signatures:
             home = getattr(home, part)
         for name, member in public(home):
             spelling = canonical(".".join(filter(None, ("tensorflow", module, name))))
-            if spelling not in found and _asked_for(spelling):
+            if spelling not in found and _asked_for("tensorflow", spelling):
                 text = by_inspection(member)
                 if text is not None:
                     found[spelling] = text
     return found
 
 
-def _asked_for(name: str) -> bool:
+def _asked_for(framework: str, *names: str) -> bool:
+    """Whether one of these names has a row that says something of such calls, but not their parameters."""
     from npulint.data.recipe_tables import NOTHING, SPELLING, sheet
 
-    row = sheet("tensorflow").find(name)
-    return row is not None and row[0].part not in (NOTHING, SPELLING) and row[0].signature in ("", f"={name}")
+    for name in names:
+        row, _ = sheet(framework).find(name) or (None, "")
+        if row is None or row.signature not in ("", f"={name}", "=torch.Tensor.$"):
+            continue
+        if row.part not in (NOTHING, SPELLING) or "through=" in row.flags:
+            return True
+    return False
 
 
 FRAMEWORKS: dict[str, Callable[[], Signatures]] = {"tensorflow": tensorflow, "torch": torch}

@@ -25,6 +25,17 @@ _EXAMPLES = """
       w = tf.Variable(1.0)  # expect
   - good: |
       import tensorflow as tf"""
+TWO_SIDED = """
+  - bad:
+      reference: |
+        import torch
+        rate = 0.1
+      migrated: |
+        import torch_npu
+        rate = 0.2  # expect
+  - good:
+      reference: {train.py: "import torch", train.sh: "python train.py"}
+      migrated: {train.py: "import torch_npu", train.sh: "python train.py"}"""
 
 SAMPLE: dict[str, str] = {
     "code": " NPU1101",

@@ -7,12 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from npulint.data.names import canonical
-from npulint.data.recipe import RecipeCall, converted, neutral_parameters, recipe_call
+from npulint.data.recipe import RecipeCall, converted, is_half, neutral_parameters, recipe_call
 from npulint.data.recipe_tables import NOTHING, SPELLING, Row, sheet, signature, spelled_out
 from npulint.facts.recipe import ITEM_OF
 
 SOURCES = ("tensorflow", "torch", "host")
-HOWS = {"", "complement", "negated", "reciprocal", "caseless", "named", "equal", "sequence", "flag"}
+OWN = ("tensorflow", "host")  # that of PyTorch has tests of its own
+HOWS = {"", *"complement negated reciprocal caseless named equal sequence flag averaged reduced".split()}
 FLAGS = {"host", "adapter", "through"}
 
 
@@ -45,7 +46,7 @@ def test_every_name_stands_once(source: str) -> None:
     assert sorted({name for name in names if names.count(name) > 1}) == []
 
 
-@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("source", OWN)
 def test_names_are_canonical(source: str) -> None:
     plain = [name for _, name in exact(source) if not name.startswith("?") and "(" not in name]
     assert [(name, canonical(name)) for name in plain if canonical(name) != name] == []
@@ -68,7 +69,7 @@ def test_every_name_is_found_by_its_row(source: str) -> None:
             assert known is not None, name
 
 
-@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("source", OWN)
 def test_a_name_that_stands_for_others_stands_for_itself(source: str) -> None:
     """`same_as` may be a name that is only used for comparing; else that name is compared under itself, and as the
     same kind of thing."""
@@ -97,7 +98,7 @@ def test_neutral_names_and_their_parameters_exist(source: str) -> None:
     assert wrong == []
 
 
-@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("source", OWN)
 def test_what_is_given_on_is_a_parameter(source: str) -> None:
     for _, name in exact(source):
         known = recipe_call(name, source)
@@ -151,3 +152,18 @@ def test_signatures_tell_what_is_given_by_place() -> None:
     assert told.defaults == {"b": 1, "c": (1, (2,))}
     with pytest.raises(SyntaxError):
         signature("a, a b")
+
+
+@pytest.mark.parametrize(
+    ("value", "half"),
+    [
+        ("tensorflow.float16", True),
+        ("torch.half", True),
+        ("bfloat16", True),
+        ("float32", False),
+        (16, False),
+        ("", False),
+    ],
+)
+def test_types_of_16_bits_are_known(value: object, half: bool) -> None:
+    assert is_half(value) == half

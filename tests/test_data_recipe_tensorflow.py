@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from npulint.data.names import canonical
-from npulint.data.recipe import RecipeCall, neutral_parameters, recipe_call, setting_parts
-from npulint.data.recipe_tables import sheet
+from npulint.data.recipe import RecipeCall, recipe_call, setting_parts
 from npulint.facts.recipe import ITEM_OF
 from tests.tools import missing
 
@@ -134,6 +133,10 @@ tf.losses.softmax_cross_entropy(a, b) | tf.contrib.losses.softmax_cross_entropy(
 tf.nn.softmax_cross_entropy_with_logits(labels=a, logits=b) | tf.nn.softmax_cross_entropy_with_logits_v2(a, b)
 tf.clip_by_global_norm(g, 5.0) | tf.clip_by_global_norm(g, clip_norm=5.0, name='c')
 tf.nn.softmax(x) | tf.nn.softmax(x, axis=-1)
+tf.to_float(x) | tf.cast(x, tf.float32)
+tf.to_int32(x, name='i') | tf.cast(x, dtype='int32')
+tf.pack([a, b]) | tf.stack([a, b], axis=0)
+tf.mul(x, y) | tf.multiply(x, y)
 tf.reduce_max(x, 1) | tf.reduce_max(x, 1, keepdims=False)
 optimizer.minimize(loss) | optimizer.minimize(loss, global_step=step, colocate_gradients_with_ops=True)
 model.fit(x, y, batch_size=8, epochs=2, verbose=0) | model.fit(a, b, 8, epochs=2, callbacks=c, workers=4)
@@ -159,6 +162,7 @@ mixed.ExponentialUpdateLossScaleManager(32768, 1000) | npu.ExponentialUpdateLoss
 dataset.batch(32) | dataset.batch(32, drop_remainder=True)
 dataset.shuffle(100) | dataset.shuffle(1000)
 dataset.take(10) | dataset.skip(10)
+tf.to_float(x) | tf.cast(x, tf.float16)
 tf.estimator.TrainSpec(f, max_steps=9) | tf.estimator.TrainSpec(f, max_steps=10)
 tf.reduce_sum(x, 1) | tf.reduce_sum(x, 1, keepdims=True)
 tf.nn.softmax_cross_entropy_with_logits(a, b) | tf.nn.sigmoid_cross_entropy_with_logits(a, b)
@@ -235,6 +239,8 @@ def test_calls_belong_to_their_part(name: str, part: str) -> None:
         "tensorflow.summary.scalar",
         "tensorflow.train.Saver",
         "tensorflow.placeholder",
+        "tensorflow.variable_scope",
+        "keras.layers.Input",
         "tensorflow.control_dependencies",
         "tensorflow.gfile.GFile",
         "tensorflow.keras.callbacks.ModelCheckpoint",

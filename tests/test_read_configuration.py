@@ -225,6 +225,16 @@ def test_a_bomb_of_aliases_is_data(text: str) -> None:
     assert time.perf_counter() - begun < 2
 
 
+@pytest.mark.parametrize(
+    "line", ["a = [\n", "[a\n", "[a]\n", "a.b.c = (1,\n", "a {\n", "a: [\n", "- - - a\n", "a: &a\n"]
+)
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_reading_takes_no_longer_than_the_file_is_long(line: str, suffix: str) -> None:
+    begun = time.perf_counter()
+    read_configuration(Source(line * (60_000 // len(line))), f"a.{suffix}")
+    assert time.perf_counter() - begun < 2
+
+
 def test_an_anchor_within_itself_is_nothing() -> None:
     assert values("a: &a [1, *a]\n") == {"a": (1, None)}
 
@@ -235,7 +245,8 @@ def test_tags_make_no_objects() -> None:
 
 
 NAMES = st.text(st.sampled_from("abcdefgh_XYZ"), min_size=1, max_size=6)
-SCALARS = st.none() | st.booleans() | st.integers(-(10**9), 10**9) | st.text(max_size=8) | st.floats(-1e9, 1e9)
+TEXTS = st.text(st.sampled_from("abcxyz é学:#-{[&*!|>%@'\"\n"), max_size=8)
+SCALARS = st.none() | st.booleans() | st.integers(-(10**9), 10**9) | TEXTS | st.floats(-1e9, 1e9)
 TREES = st.dictionaries(
     NAMES,
     st.recursive(

@@ -5,7 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
+from npulint.facts.code import Ref
+from npulint.recipe.origins import Tracer
 from tests.config_support import Laid
 
 YOLO_TRAIN = """
@@ -287,7 +291,7 @@ UPDATES = {
     "dict": "cfg = yaml.safe_load(open(args.config))\n    args.__dict__.update(cfg)",
     "setattr": "cfg = yaml.safe_load(open(args.config))\n    for k, v in cfg.items():\n        setattr(args, k, v)",
     "item": "cfg = yaml.safe_load(open(args.config))\n    opt = vars(args)\n    opt.update(cfg)",
-    "defaults": "cfg = yaml.safe_load(open(args.config))\n    parser.set_defaults(**cfg)\n    args = parser.parse_args()",
+    "defaults": "parser.set_defaults(**yaml.safe_load(open('config.yaml')))\n    args = parser.parse_args()",
     "namespace": "cfg = yaml.safe_load(open(args.config))\n    args = argparse.Namespace(**cfg)",
     "edict": "args = EasyDict(yaml.safe_load(open(args.config)))",
     "omegaconf": "args = OmegaConf.merge(OmegaConf.create(vars(args)), OmegaConf.load(args.config))",
@@ -321,6 +325,24 @@ if __name__ == "__main__":
     found = laid.configs.under(laid.path("train.py")).lookup(module, "args.lr", block, line)
     assert [one.value for one in found] == [0.05]
     assert laid.configs.lookup(module, "args.epochs", block, line) == []
+
+
+@pytest.mark.parametrize(("how", "found"), [("parser.set_defaults(**cfg)", []), ("", []), ("late", [0.05])])
+def test_what_a_launcher_passes_counts_before_the_defaults_of_a_file(
+    tmp_path: Path, how: str, found: list[object]
+) -> None:
+    text = f"""
+import argparse, yaml, torch
+parser = argparse.ArgumentParser()
+parser.add_argument("--lr", type=float, default=0.1)
+cfg = yaml.safe_load(open("config.yaml"))
+{"" if how == "late" else how}
+args = parser.parse_args()
+{"vars(args).update(cfg)" if how == "late" else ""}
+optimizer = torch.optim.SGD(model.parameters(), args.lr)
+"""
+    files = {"train.py": text, "config.yaml": "lr: 0.05\n", "run.sh": "python train.py --lr 0.3\n"}
+    assert Laid(tmp_path, files).values("train.py", "args.lr", "train.py", "run.sh") == found
 
 
 def test_an_option_is_no_setting_of_a_file_that_is_not_put_into_it(tmp_path: Path) -> None:
@@ -393,7 +415,7 @@ batch = int(config['train']['batch'])
 
 def test_data_is_no_configuration(tmp_path: Path) -> None:
     files = {
-        "train.py": "import json, torch\nlabels = json.load(open('labels.json'))\nones = json.load(open('ones.json'))\n",
+        "train.py": "import json, torch\nlabels = json.load(open('labels.json'))\nn = json.load(open('ones.json'))\n",
         "labels.json": '[{"id": 1}, {"id": 2}]',
         "ones.json": "{" + ", ".join(f'"{n}": {n}' for n in range(5000)) + "}",
     }
@@ -409,3 +431,163 @@ def test_nothing_is_looked_for_elsewhere(tmp_path: Path) -> None:
     laid = Laid(tmp_path, files)
     assert laid.files("train.py") == []
     assert laid.values("train.py", "cfg[lr]", "train.py") == []
+
+
+SIMPLE = """
+import argparse, yaml, torch
+parser = argparse.ArgumentParser()
+parser.add_argument("--config", default="conf/small.yaml")
+parser.add_argument("--large", action="store_true")
+args = parser.parse_args()
+if __name__ == "__main__":
+    name = "conf/large.yaml" if args.large else args.config
+    cfg = yaml.safe_load(open(name))
+    torch.optim.SGD(model.parameters(), lr=cfg["optim"]["lr"])
+"""
+SIMPLE_FILES = {
+    "train.py": SIMPLE,
+    "conf/small.yaml": "optim: {lr: 1}\n",
+    "conf/large.yaml": "optim: {lr: 2}\n",
+    "conf/other.yaml": "optim: {lr: 3}\n",
+    "a.sh": 'cur_path=`pwd`\npython3 train.py --config="${cur_path}/conf/other.yaml"\n',
+    "b.sh": 'python3 train.py --config="$1"\n',
+    "c.sh": 'python3 train.py --config="${data}/small.yaml"\n',
+}
+
+
+@pytest.mark.parametrize(
+    ("script", "files"),
+    [("", ["conf/small.yaml"]), ("a.sh", ["conf/other.yaml"]), ("b.sh", []), ("c.sh", [])],
+)
+def test_a_path_that_the_launcher_puts_together(tmp_path: Path, script: str, files: list[str]) -> None:
+    """The caller of b.sh may name any file; c.sh takes one that lies beside the data, outside of the project."""
+    assert Laid(tmp_path, SIMPLE_FILES).files("train.py", script) == files
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "cfg = yaml.safe_load(open(os.path.join(sys.path[0], 'a.yaml')))",
+        "cfg = yaml.safe_load(open(sys.argv[1]))",
+        "args = vars(argparse.ArgumentParser().parse_args())\ncfg = yaml.safe_load(open(args['exp']))",
+        "cfg = load(path='a.yaml')",
+        "cfg = yaml.safe_load(open(Path(__file__).resolve().parent / 'a.yaml'))",
+        "cfg = yaml.safe_load(Path('a.yaml').read_text())",
+        "cfg = yaml.safe_load(open('%s.yaml' % 'a'))",
+        "cfg = yaml.safe_load(open('{}.{}'.format('a', 'yaml')))",
+        "name = 'a'\ncfg = yaml.safe_load(open(f'./{name}.yaml'))",
+        "for path in 'a.yaml,'.split(','):\n    cfg = yaml.safe_load(open(path))",
+    ],
+)
+def test_ways_to_name_a_file(tmp_path: Path, line: str) -> None:
+    text = f"""
+import argparse, os, sys, yaml, torch
+from pathlib import Path
+parser = argparse.ArgumentParser()
+parser.add_argument("exp")
+def load(**kwargs):
+    with open(kwargs["path"]) as f:
+        return yaml.safe_load(f)
+{line}
+lr = cfg["lr"]
+"""
+    files = {
+        "src/train.py": text,
+        "src/a.yaml": "lr: 1\n",
+        "b.yaml": "lr: 2\n",
+        "run.sh": "cd src; python train.py a.yaml",
+    }
+    laid = Laid(tmp_path, files)
+    assert laid.files("src/train.py", "run.sh") == ["src/a.yaml"]
+    assert laid.values("src/train.py", "cfg[lr]", "src/train.py", "run.sh") == [1]
+
+
+def test_a_value_is_traced_to_its_file(tmp_path: Path) -> None:
+    laid = Laid(tmp_path, SIMPLE_FILES)
+    entry, launch = laid.path("train.py"), laid.launch("train.py", "a.sh")
+    tracer = Tracer(laid.context, launch, laid.configs.under(entry, launch), entry)
+    module = laid.module("train.py")
+    call = next(one for one in module.code.calls if one.callee == Ref("torch.optim.SGD"))
+    traced = tracer.trace(module, dict(call.keywords)["lr"], call.block, call.line)
+    assert (traced.known, traced.value) == (True, 3)
+    assert traced.stations[0].path == laid.path("conf/other.yaml")
+
+
+def test_values_are_guessed_only_where_one_fits(tmp_path: Path) -> None:
+    files = {
+        "train.py": "import yaml, torch, registry\nregistry.use(yaml.safe_load(open('a.yaml')))\nimport model\n",
+        "model.py": "import torch\ndef build(cfg):\n    return torch.f(cfg.MODEL.DEPTH, cfg.WIDTH, cfg.LR)\n",
+        "a.yaml": "MODEL: {DEPTH: 50, WIDTH: 1}\nHEAD: {WIDTH: 2}\n",
+    }
+    laid = Laid(tmp_path, files)
+    found = {name: laid.values("model.py", name, "train.py") for name in ("cfg.MODEL.DEPTH", "cfg.WIDTH", "cfg.LR")}
+    assert found == {"cfg.MODEL.DEPTH": [50], "cfg.WIDTH": [], "cfg.LR": []}
+    assert laid.values("model.py", "net.DEPTH", "train.py") == []
+
+
+def test_files_that_are_handed_on_unseen_belong_to_the_program(tmp_path: Path) -> None:
+    files = {
+        "train.py": """
+import argparse, deepspeed, torch
+parser = argparse.ArgumentParser()
+parser = deepspeed.add_config_arguments(parser)
+args = parser.parse_args()
+engine = deepspeed.initialize(args=args, model=net)
+""",
+        "ds.json": '{"train_batch_size": 32, "fp16": {"enabled": true}}',
+        "labels.json": '{"a": 1}',
+        "run.sh": "deepspeed train.py --deepspeed --deepspeed_config ds.json\n",
+    }
+    assert Laid(tmp_path, files).files("train.py", "run.sh") == ["ds.json"]
+
+
+def test_files_that_cannot_be_read_are_told(tmp_path: Path) -> None:
+    laid = Laid(tmp_path, {"train.py": "import yaml, torch\nc = yaml.safe_load(open('a.yaml'))\n", "a.yaml": "a: [1\n"})
+    assert laid.files("train.py") == []
+    assert [(problem.path, problem.reason) for problem in laid.configs.problems] == [
+        (laid.path("a.yaml"), "syntax-error")
+    ]
+
+
+def test_bases_in_a_circle_end(tmp_path: Path) -> None:
+    files = {
+        "train.py": "import yaml, torch\ncfg = yaml.safe_load(open('a.yaml'))\nlr = cfg['lr']\n",
+        "a.yaml": "_base_: b.yaml\nlr: 1\n",
+        "b.yaml": "_base_: [a.yaml, b.yaml]\nwd: 2\n",
+    }
+    laid = Laid(tmp_path, files)
+    assert laid.values("train.py", "cfg[lr]") == [1]
+    assert laid.values("train.py", "cfg[wd]") == [2]
+
+
+CIRCLES = """
+import yaml, torch
+def load(path, depth=0):
+    path = resolve(path)
+    cfg = yaml.safe_load(open(path))
+    cfg.update(load(cfg['base'], depth + 1))
+    return merge(cfg, load(path))
+def merge(a, b):
+    for k, v in b.items():
+        a[k] = merge(a[k], v)
+    return a
+def resolve(path):
+    return resolve(path + path) if path else resolve(str(path) + '/x.yaml')
+cfg = merge(load('a.yaml'), load('b.yaml'))
+cfg = merge(cfg, cfg)
+args = cfg
+cfg = args
+"""
+
+
+@given(st.text(st.sampled_from("cfgargslr.[]'*0 é"), max_size=20))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+def test_no_name_and_no_circle_ends_the_search(tmp_path: Path, name: str) -> None:
+    if "train.py" not in [path.name for path in tmp_path.iterdir()]:
+        test_no_name_and_no_circle_ends_the_search.laid = Laid(  # type: ignore[attr-defined]
+            tmp_path, {"train.py": CIRCLES, "a.yaml": "lr: 1\ncfg: {lr: 2}\n", "b.yaml": "lr: 3\n"}
+        )
+    laid = test_no_name_and_no_circle_ends_the_search.laid  # type: ignore[attr-defined]
+    module = laid.module("train.py")
+    for found in (laid.configs.lookup(module, name), *[list(laid.configs.within(module, name).values())]):
+        assert all(one.value in (1, 2, 3) for one in found)

@@ -16,8 +16,8 @@ _LONG = 20_000  # elements; the comparison of two so long sequences takes 50 MB 
 def align(
     left: Sequence[Hashable], right: Sequence[Hashable], *coarser: tuple[Sequence[Hashable], Sequence[Hashable]]
 ) -> list[Pair]:
-    """The longest common subsequence as pairs of positions, with all that it leaves over (the left side's first), in the
-    order of both sides. Of several the one is preferred whose runs are long. What is left over between two pairs is
+    """The longest common subsequence as pairs of positions, with all that it leaves over (the left side's first), in
+    the order of both sides. Of several the one is preferred whose runs are long. What is left over between two pairs is
     aligned by `coarser` keys of the same elements, if there are any: what is alike there is a pair too."""
     pairs: list[Pair] = []
     i = j = 0
@@ -52,7 +52,9 @@ def moved(left: Sequence[Hashable], right: Sequence[Hashable], aligned: Iterable
     return sorted(found)
 
 
-def _between(ours: range, theirs: range, coarser: Sequence[tuple[Sequence[Hashable], Sequence[Hashable]]]) -> list[Pair]:
+def _between(
+    ours: range, theirs: range, coarser: Sequence[tuple[Sequence[Hashable], Sequence[Hashable]]]
+) -> list[Pair]:
     """A gap between two pairs."""
     if ours and theirs and coarser:
         left, right = coarser[0]

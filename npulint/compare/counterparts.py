@@ -82,8 +82,10 @@ def counterparts(reference: Side, migrated: Side) -> Counterparts:
     right = units_of(migrated.names, dict.fromkeys(migrated.paths), tokens)
     likeness = Likeness(left, right)
     pairing = Pairing(left, right, likeness, Homes(left, right))
-    Matching(pairing).match()
+    matching = Matching(pairing)
+    matching.match()
     pair_called(pairing)
+    matching.match_namesakes()
     files = pair_files(pairing)
     pair_bodies(pairing, files)
     blocks = {one.spot: other.spot for one, other in pairing.pairs()}
@@ -94,8 +96,8 @@ def counterparts(reference: Side, migrated: Side) -> Counterparts:
 def _lambdas(reference: Names, migrated: Names, blocks: dict[Spot, Spot]) -> dict[Spot, Spot]:
     """Lambdas belong together where two counterparts have equally many."""
     found: dict[Spot, Spot] = {}
-    theirs = _lambdas_of(migrated, {path for path, _ in blocks.values()})
-    for spot, inner in _lambdas_of(reference, {path for path, _ in blocks}).items():
+    theirs = _lambdas_of(migrated, dict.fromkeys(path for path, _ in blocks.values()))
+    for spot, inner in _lambdas_of(reference, dict.fromkeys(path for path, _ in blocks)).items():
         others = theirs.get(blocks[spot], []) if spot in blocks else []
         if len(inner) == len(others):
             found.update(zip(inner, others, strict=True))

@@ -1,7 +1,7 @@
-"""What a function, a class or a module's own code consists of, as tokens that survive renaming, moving and reformatting.
+"""What a function, a class or a module's own code consists of, as tokens that survive moving and reformatting.
 
-A *frame* token says what code does (what it calls of libraries, numbers, operators, control flow), a *word* token how it
-is worded (own names, attributes, texts). Renaming changes words alone.
+A *frame* token says what code does (what it calls of libraries, numbers, operators, control flow), a *word* token how
+it is worded (own names, attributes, texts). Renaming changes words alone.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _SELF = ("self", "cls")
 
 class Unit(msgspec.Struct, eq=False, gc=False):
     """A function, a class or a module's own code: what stands in it, but in no function or class within it. `parent` is
-    the number of the unit around it (-1: none), `number` its own, `frame` and `words` are its tokens in the order of the code,
-    `shape` the numbers of arguments; `calls` are the calls of the project's own code and of others by line and
-    column, each as a token and the spot that is called, if it is the project's."""
+    the number of the unit around it (-1: none), `number` its own; `frame` and `words` are its tokens in the order of
+    the code, `shape` holds numbers of arguments. `calls` are what it calls: line, column, token, and the spot that is
+    called if it is the project's."""
 
     spot: Spot
     kind: str
@@ -127,10 +127,10 @@ class _Reader:
             unit.words.append(tokens["v:" + bind.target.rpartition(".")[2]])
             self._value(unit, bind.value)
         returned = tokens["return"]
-        for record in self.module.code.returns:
-            unit = homes[record.block]
+        for given in self.module.code.returns:
+            unit = homes[given.block]
             unit.frame.append(returned)
-            self._value(unit, record.value)
+            self._value(unit, given.value)
 
     def _block(self, block: int, record: Block) -> None:
         unit, tokens = self.homes[block], self.tokens
@@ -147,7 +147,7 @@ class _Reader:
 
     def _calls(self) -> None:
         module, tokens = self.module, self.tokens
-        for index, (call, name) in enumerate(zip(module.code.calls, self.names.of_calls(module), strict=True)):
+        for call, name in zip(module.code.calls, self.names.of_calls(module), strict=True):
             unit = self.homes[call.block]
             frame, word, own = tokens.callee(name)
             unit.frame.append(frame)

@@ -24,11 +24,12 @@ def pair_files(pairing: Pairing) -> dict[str, str]:
         weight = (_weight(one) + _weight(other)) / (ours[one.path] + theirs[other.path])
         scores[pair] = scores.get(pair, 0.0) + weight
     left, right = _bodies(pairing.left), _bodies(pairing.right)
-    for path, other in pairing.homes.partners.items():
-        part = (_weight(left[path]) + _weight(right[other])) / (ours[path] + theirs[other])
-        alike = pairing.likeness.of(left[path], right[other]) if left[path].frame and right[other].frame else 0.0
-        near = pairing.homes.paths(path, other)
-        scores[path, other] = scores.get((path, other), 0.0) + alike * part + _FLOOR * near
+    for path, partner in pairing.homes.partners.items():
+        body, its = left[path], right[partner]
+        part = (_weight(body) + _weight(its)) / (ours[path] + theirs[partner])
+        alike = pairing.likeness.of(body, its) if body.frame and its.frame else 0.0
+        near = pairing.homes.paths(path, partner)
+        scores[path, partner] = scores.get((path, partner), 0.0) + alike * part + _FLOOR * near
     return best_pairs(scores, _FLOOR)
 
 

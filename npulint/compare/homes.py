@@ -11,8 +11,8 @@ _CROWD = 36  # pairs of units with the same key; more tell nothing
 
 
 class Homes:
-    """How alike two files are, from 0 to 1: by the code that they share, and a little by their paths. `partners` has the
-    file most alike for each file of the left side, and each of the right side once."""
+    """How alike two files are, from 0 to 1: by the code that they share, and a little by their paths. `partners` has
+    the file most alike for each file of the left side, and each of the right side once."""
 
     def __init__(self, left: Sequence[Unit], right: Sequence[Unit]) -> None:
         self._alike = _shared(left, right)

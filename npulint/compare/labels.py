@@ -14,12 +14,14 @@ Labels = list[int]
 
 
 def labels(left: Sequence[Unit], right: Sequence[Unit], likeness: Likeness) -> list[tuple[Labels, Labels]]:
-    """A label for each unit of both sides, none of which depends on names. The first level looks at the code alone, each
-    further one at the labels that the units around have on the level before: those that are called and held, later the
-    callers and holders too. Equal labels of a level mean the same on both sides."""
+    """A label for each unit of both sides, whatever its name. The first level looks at the code alone, each further one
+    at the labels that the units around have on the level before: those that are called and held, later the callers
+    and holders too. Equal labels of a level mean the same on both sides."""
     numbers: dict[Hashable, int] = {}
     sides = (_Neighbours(left), _Neighbours(right))
-    levels = [tuple([numbers.setdefault(_code(unit, likeness), len(numbers)) for unit in units] for units in (left, right))]
+    levels = [
+        tuple([numbers.setdefault(_code(unit, likeness), len(numbers)) for unit in units] for units in (left, right))
+    ]
     for level in range(_DOWNWARDS + _UPWARDS):
         upwards = level >= _DOWNWARDS
         keys = [side.keys(old, upwards) for side, old in zip(sides, levels[-1], strict=True)]

@@ -37,6 +37,11 @@ class Matching:
             self._same_name(kind, _KEPT_NAME)
         self._left_over_within()
 
+    def match_namesakes(self) -> None:
+        """Pair what has kept its name in the same surroundings, however much it has changed."""
+        for kind in ("class", "function"):
+            self._same_name(kind, 0.0)
+
     def _same_text(self, kind: str) -> None:
         """Pair what has the same code and name; of several the one in the nearest surroundings."""
         whole = self.found.likeness

@@ -80,7 +80,7 @@ class Pairing:
         return one.name == other.name and self.homes.partners.get(one.path) == other.path
 
     def doubt(self, one: Unit, other: Unit) -> float:
-        """How alike two units of one name must be at least, by how sure it is that their surroundings belong together."""
+        """How alike two units of one name must be at least, by how sure it is that they stand in the same file."""
         inside = surroundings(one, self.left) is not None
         return 0.0 if inside or self.homes.of(one.path, other.path) >= _SAME_FILE else _NAMESAKE
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from npulint.compare.difference import Difference, Mark
 from npulint.compare.step_pairs import Pairing
 from npulint.compare.values import DIFFERS, UNKNOWN, Answer, Comparer, Given
+from npulint.data.recipe import is_half
 from npulint.facts.code import UNKNOWN as UNKNOWN_VALUE
 from npulint.facts.recipe import Station
 from npulint.recipe.steps import Argument, Step
@@ -48,6 +49,8 @@ def _pair(left: Step, right: Step, comparer: Comparer) -> Iterator[Difference]:
         if answer is None or answer.answer == UNKNOWN:
             continue
         role = next((a.role for a in (second, first) if a is not None and a.role), "") or left.part or right.part
+        if role == "half_cast" and not (is_half(answer.reference) or is_half(answer.migrated)):
+            role = left.part or right.part
         if answer.answer == DIFFERS:
             told = True
             yield _argument(left, first, right, second, name, role, answer)

@@ -13,6 +13,7 @@ from functools import cache, lru_cache
 import msgspec
 
 from npulint.data import table
+from npulint.data.names import canonical
 from npulint.data.recipe_tables import NOTHING, SPELLING, Plain, Row, sheet, signature_of
 from npulint.later import regex
 
@@ -65,6 +66,7 @@ USUAL = {
 """The part of a recipe that parameters of these names belong to, whatever has them."""
 
 _APPLIED = frozenset(("layer", "operation", "dropout", "loss", "regularisation", "transform", "initialisation"))
+_HALF = frozenset("float16 half bfloat16 fp16 bf16".split())
 _ELEMENT = regex(r"^(.+)\[(-?\d+)\]$")
 _ROOT = regex(r"^\??[^.:()\[\]]*")
 
@@ -89,6 +91,7 @@ class RecipeCall(msgspec.Struct, frozen=True):
     roles: dict[str, str] = {}
     renamed: dict[str, tuple[str, str]] = {}
     neutral_names: dict[str, str] = {}
+    neutral_how: dict[str, str] = {}
     host: bool = False
     adapter: bool = False
     through: str = ""
@@ -131,7 +134,7 @@ class RecipeCall(msgspec.Struct, frozen=True):
         for name, neutral in self.neutral_names.items():
             element = _ELEMENT.match(name)
             if name in effective:
-                found[neutral] = effective[name]
+                found[neutral] = converted(self.neutral_how.get(name, ""), effective[name])
             elif element and isinstance(whole := effective.get(element[1]), (tuple, list)):
                 at = int(element[2])
                 if -len(whole) <= at < len(whole):
@@ -143,7 +146,8 @@ def converted(how: str, value: object) -> object:
     """A value as it is compared; one that cannot be converted stays as it is. `how`: ``complement`` 1 - x, ``negated``
     not x, ``reciprocal`` 1 / x, ``caseless`` text in lower case, ``named`` the last part of a dotted name without case
     (``tensorflow.nn.relu``, ``ReLU`` and ``relu`` are one), ``equal`` a sequence of equal values is one of them,
-    ``sequence`` a single value is a sequence, ``flag`` none is false."""
+    ``sequence`` a single value is a sequence, ``flag`` none is false, ``averaged`` and ``reduced`` the old flags of
+    losses as the word that stands for them now."""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         if how == "complement":
             return round(1 - value, 12)
@@ -158,7 +162,18 @@ def converted(how: str, value: object) -> object:
         return value[0]
     if how == "sequence" and isinstance(value, (int, float, str)):
         return (value,)
+    if isinstance(value, bool) and how in _REDUCTIONS:
+        return _REDUCTIONS[how][value]
     return False if how == "flag" and value is None else value
+
+
+_REDUCTIONS = {"averaged": ("sum", "mean"), "reduced": ("none", "mean")}
+
+
+def is_half(value: object) -> bool:
+    """Whether a value names a type of numbers with 16 bits: an argument with the role ``half_cast`` has that role
+    only then."""
+    return isinstance(value, str) and value.rpartition(".")[2].lower() in _HALF
 
 
 @lru_cache(maxsize=1 << 14)
@@ -213,7 +228,7 @@ def _sources(name: str, framework: str) -> tuple[str, ...]:
 
 def _known(source: str, name: str, row: Row, word: str) -> RecipeCall | None:
     if row.part == SPELLING:
-        return recipe_call(row.same_as.replace("*", word), source)
+        return recipe_call(canonical(row.same_as.replace("*", word)), source)
     return _call(source, name, row, word) if row.part != NOTHING or "through=" in row.flags else None
 
 
@@ -237,7 +252,8 @@ def _call(source: str, name: str, row: Row, word: str) -> RecipeCall:
         ignored=NEVER.union(row.ignored.split()),
         roles=_roles(row, signature.parameters, renamed),
         renamed=renamed,
-        neutral_names=dict(_pair(text) for text in neutral_names),
+        neutral_names={name: right.partition(":")[0] for name, right in map(_pair, neutral_names)},
+        neutral_how={name: right.partition(":")[2] for name, right in map(_pair, neutral_names) if ":" in right},
         host="host" in flags,
         adapter="adapter" in flags,
         through=flags.get("through", ""),

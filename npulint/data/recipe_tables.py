@@ -12,7 +12,8 @@ parameters as in a ``def``, with ``...`` for a default that is no plain value). 
 ``same_as``     the canonical name under which the call is compared; empty for its own. ``*`` in it is what the
                 braces, else the first wildcard, of the pattern stood for; ``$`` is the last part of the name.
 ``neutral``     its name without framework (``*`` as in `same_as`), then ``parameter=neutral parameter`` where these
-                differ; a parameter may be an element (``betas[0]``). The names lie in ``recipe_neutral.txt``.
+                differ; a parameter may be an element (``betas[0]``), a value may be converted (``p=q:how``). The names
+                lie in ``recipe_neutral.txt``.
 ``signature``   the parameters; empty for the recorded ones of the name, else of `same_as`; ``=name`` for those of
                 another name (``$`` as in `same_as`).
 ``ignored``     parameters that change no number, beside the ones that never do; ``*`` for all.

@@ -87,7 +87,7 @@ class Comment(msgspec.Struct, frozen=True, array_like=True, gc=False):
 class FileFacts(msgspec.Struct, frozen=True):
     """Everything read from one file; the unit of the cache.
 
-    `kind` is one of python, notebook, shell, mixlist, dependency, dockerfile, cuda, other. Python and
+    `kind` is one of python, notebook, shell, mixlist, dependency, dockerfile, cuda, configuration, other. Python and
     notebooks carry `code`, the other kinds carry `facts`; `comments` are suppressions.
     """
 

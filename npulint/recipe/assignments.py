@@ -46,14 +46,16 @@ class Assignments:
         same = home is at.module and home.function_of(group[0][1].block) == home.function_of(at.block)
         around = frozenset(at.module.ancestors(at.block)) if home is at.module else frozenset()
         parts: list[Found] = []
+        sure = False
         for _, bind in group:
-            runs = self._tracer.conditions.hold(at, bind.block, around, home)
-            if runs is False:
+            later = same and bind.line >= at.line  # in the round before
+            if sure and not later:
                 continue
-            parts.append(self._bound(home, bind, at))
-            if runs and (not same or bind.line < at.line):
-                return parts, True
-        return parts, False
+            runs = self._tracer.conditions.hold(at, bind.block, around, home)
+            if runs is not False:
+                parts.append(self._bound(home, bind, at))
+                sure = sure or (runs is True and not later)
+        return parts, sure
 
     def _bound(self, home: Module, bind: Bind, at: At) -> Found:
         station = Station(home.path, Span(bind.line, bind.column, bind.end_line, bind.end_column), bind.target)

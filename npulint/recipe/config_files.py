@@ -18,7 +18,7 @@ from npulint.recipe.config_values import ConfigValue, overlaid, plain
 
 _MOST = 4000  # leaves of a file; what has more is data
 _CHAIN = 16  # files that one may be built upon
-_BASES = ("_base_", "_BASE_", "BASE", "base_config", "__base__", "_base", "include")
+_BASES = ("_base_", "_BASE_", "BASE", "base_config", "__base__", "_base", "include", "import")
 _ENDINGS = ("", ".yaml", ".yml", ".json")
 _USUAL = frozenset(("config.json", "config.yaml", "config.yml", "settings.json", "params.json", "data.json"))
 

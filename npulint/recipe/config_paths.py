@@ -19,6 +19,7 @@ from npulint.later import regex
 
 _DEPTH = 24
 _STEPS = 1500  # expressions that one question may look at
+_CALLERS = 64  # calls of one function that are looked at
 _MOST = 8  # alternatives that are kept
 _LONG = 500  # characters of a path
 UNKNOWN = "*"
@@ -113,14 +114,34 @@ class Paths:
             return _filled(_PERCENT, str(operands[0].value), [texts(one) for one in given])
         if value.op == "." and isinstance(operands[1], Const) and operands[1].value == "parent":
             return tuple(posixpath.dirname(text) for text in texts(operands[0]))
-        if value.op == "[]" and isinstance(operands[0], Ref) and operands[0].name == "sys.argv":
-            return self._word(operands[1])
+        if value.op == "[]" and isinstance(operands[0], Ref) and isinstance(operands[1], Const):
+            return self._item(module, operands[0].name, operands[1].value, block, line, frame, depth)
         return ()
 
-    def _word(self, index: Value) -> tuple[str, ...]:
-        """``sys.argv[1]``."""
+    def _item(
+        self, module: Module, holder: str, key: object, block: int, line: int, frame: Frame | None, depth: int
+    ) -> tuple[str, ...]:
+        """``sys.argv[1]``, ``kwargs["path"]``, ``args["path"]``."""
+        if holder == "sys.argv":
+            return self._word(key)
+        if holder == "sys.path":
+            return (posixpath.dirname(self.launch.entry) if self.launch is not None else module.folder,)
+        if not isinstance(key, str):
+            return ()
+        function = module.function_of(block)
+        if function > 0 and f"**{holder}" in module.blocks[function].params:
+            passed = self.arguments(module, function, key, frame)
+            return _unique(
+                text
+                for home, value, at, around in passed
+                if value is not None
+                for text in self._texts(home, value, at.block, at.line, around, depth)
+            )
+        return self._name(module, f"{holder}.{key}", block, line, frame, depth)
+
+    def _word(self, index: object) -> tuple[str, ...]:
         words = (self.launch.fact.attrs.get("words") if self.launch else None) or []
-        at = index.value - 1 if isinstance(index, Const) and isinstance(index.value, int) else -1
+        at = index - 1 if isinstance(index, int) else -1
         text = words[at][0] if 0 <= at < len(words) else None
         return (text,) if isinstance(text, str) else ()
 
@@ -181,13 +202,20 @@ class Paths:
         if frame is not None and frame.home is module and frame.function == function:
             call = frame.caller.code.calls[frame.index]
             shift = flow.shift(module, function, frame.caller, frame.index)
-            value = argument(call, name, module.blocks[function].params.index(name) - shift)
+            params = module.blocks[function].params
+            value = argument(call, name, params.index(name) - shift if name in params else -1)
             return [(frame.caller, value, call, frame.outer)]
+        if name not in module.blocks[function].params:
+            sites = [(home, home.code.calls[index]) for home, index in flow.callers(module, function)[:_CALLERS]]
+            return [(home, argument(call, name, -1), call, None) for home, call in sites if self._counts(home)]
         return [
             (home, value, home.code.calls[index], None)
             for (home, index), value in flow.passed(module, function, name)
-            if self.modules is None or home.path in self.modules
+            if self._counts(home)
         ]
+
+    def _counts(self, home: Module) -> bool:
+        return self.modules is None or home.path in self.modules
 
     def option(self, option: Option, depth: int = 0) -> tuple[str, ...]:
         """The text of an option: what is passed, else its default, else what other starts pass."""
@@ -203,13 +231,13 @@ class Paths:
         return found if len(found) == 1 else ()
 
     def _passed(self, option: Option) -> tuple[str, ...]:
-        """What the launcher passes for an option; of those without a dash, each takes a word in their order."""
+        """What the launcher passes for an option; of those without a dash, each takes a word in their order. An empty
+        text waits for what the caller gives."""
         if self.launch is None:
             return ()
         if option.flags:
-            partly = self.launch.fact.attrs.get("partly") or {}
-            given = [self.launch.options.get(flag) or partly.get(flag) for flag in option.flags]
-            return tuple(text for text in given if text)[:1]
+            partly, given = self.launch.fact.attrs.get("partly") or {}, self.launch.options
+            return tuple(given[flag] or partly.get(flag, UNKNOWN) for flag in option.flags if flag in given)[:1]
         names = self.context.options.by_module.get(option.module.path, {})
         bare = [one for options in names.values() for one in options if not one.flags]
         words = self.launch.fact.attrs.get("words") or []

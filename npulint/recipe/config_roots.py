@@ -39,6 +39,8 @@ _WRAPS = regex(
 )
 _TAKES = frozenset(("get", "pop", "setdefault", "getint", "getfloat", "getboolean", "getattr"))
 
+_PARSES = frozenset(("parse_args", "parse_known_args", "parse_intermixed_args"))
+
 Root = tuple[str, tuple[str, ...]]
 """The path of a configuration file, and the keys that lead to an object in it."""
 
@@ -56,6 +58,7 @@ class Roots:
         self._busy: set[object] = set()
         self._known: dict[object, tuple[Root, ...]] = {}
         self._steps = 0
+        self.defaults: set[Root] = set()  # what parsers of options take their defaults from
         self.pours = Pours(context, self.paths)
 
     # -- files ----------------------------------------------------------------------------------
@@ -214,6 +217,10 @@ class Roots:
                 return tuple((path, ()) for path in paths)
         last = module.written(index)
         receiver = receiver_of(call)
+        if last in _PARSES and receiver is not None:
+            found = self._of(module, receiver, call.block, call.line, frame, depth)
+            self.defaults.update(found)
+            return found
         if last in _TAKES:
             return self._taken(module, call, receiver, frame, depth)
         found = self._returned(module, index, frame, depth)

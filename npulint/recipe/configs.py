@@ -152,10 +152,19 @@ class Configs:
             return []
         found: dict[tuple[str, tuple[str, ...]], ConfigValue] = {}
         for path, keys in self._of(module, parts, block, line):
+            if self._passed(parts[-1]) and any((path, keys[:at]) in self._roots.defaults for at in range(len(keys))):
+                continue
             for one in self._leaves(path):
                 if one.key == keys:
                     found[one.path, one.key] = one
         return list(found.values())
+
+    def _passed(self, name: str) -> bool:
+        """Whether the launcher passes an option."""
+        given = self._launch.options if self._launch is not None else {}
+        return bool(given) and any(
+            flag in given for option in self._context.options.table.get(name, ()) for flag in option.flags
+        )
 
     def within(
         self, module: Module, name: str | tuple[str, ...], block: int = -1, line: int = _END

@@ -16,6 +16,7 @@ from npulint.facts.model import Span
 from npulint.facts.recipe import Station
 from npulint.recipe.place import At
 from npulint.recipe.plain import Found, joined
+from npulint.recipe.written import entry_spot, spot
 
 if TYPE_CHECKING:
     from npulint.recipe.origins import Tracer
@@ -82,7 +83,7 @@ class Holders:
         if holder.kind == "display" and holder.value is not None:
             entry = _entry(holder.value, key)
             if entry is not None:
-                yield self._written(entry, place, Span(place.line, 1, place.line, 1), str(key))
+                yield self._written(entry, place, entry_spot(holder.value, entry, place.line), str(key))
             return
         if holder.kind in ("class", "module"):
             binds = self._binds(holder, str(key))
@@ -91,8 +92,7 @@ class Holders:
             call = holder.call
             for name, value in call.keywords:
                 if name == key:
-                    span = Span(call.line, call.column, call.end_line, call.end_column)
-                    yield self._written(value, place, span, name)
+                    yield self._written(value, place, spot(call, value), name)
                 elif name == "**":
                     found = self.member(value, key, place.deeper()) if place.depth < _DEPTH * 2 else None
                     if found is not None:
@@ -174,7 +174,7 @@ class Holders:
         """What callers give for a parameter, or for the keywords that ``**name`` gathers."""
         record = at.module.blocks[function]
         followed = at.caller(function)
-        callers = [followed] if followed is not None else list(self._tracer.parameters.callers(at.module, function, at))
+        callers = [followed] if followed is not None else self._tracer.parameters.callers(at.module, function, at)
         for given, place in callers:
             if name in record.params:
                 value = given.argument(name, record.params.index(name))

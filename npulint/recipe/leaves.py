@@ -33,6 +33,9 @@ class Leaf(Protocol):
 class Configs(Protocol):
     """What tells of the configuration files that a program loads (`npulint.recipe.configs`)."""
 
+    def under(self, entry: str, launch: Launch | None = None) -> Configs:
+        """The same files as one start of the script at `entry` sees them."""
+
     def lookup(self, module: Module, name: str, block: int = -1, line: int = 0) -> Sequence[Leaf]:
         """The values in these files that a dotted name, as written at a place, means or may well mean."""
 

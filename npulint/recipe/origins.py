@@ -28,7 +28,7 @@ from npulint.recipe.plain import CUT, UNKNOWN, Found, Pairs, computed, joined, l
 from npulint.recipe.results import Results
 from npulint.recipe.written import written
 
-_DEPTH = 20
+_DEPTH = 40
 _STEPS = 1500  # expressions that one question may look at
 _CONSTANTS = ("tensorflow.", "torch.", "numpy.", "torch_npu.", "npu_bridge.", "npu_device.", "apex.", "keras.", "cv2.")
 _NUMBERS = {
@@ -39,6 +39,7 @@ _NUMBERS = {
     "math.inf": float("inf"),
     "numpy.inf": float("inf"),
 }
+_NONE = Const(None)
 _SEGMENT = regex(r"[^.\[\]'\"]+")
 
 
@@ -53,7 +54,7 @@ class Tracer:
         self.start = Start(context, launch, entry)
         self.passed = Passed(context.flow, self.start.modules)
         self.bindings = Bindings(context.names)
-        self._configs = configs
+        self._configs = configs.under(self.start.entry, launch) if configs is not None else None
         self.conditions = Conditions(self)
         self.assignments = Assignments(self)
         self.parameters = Parameters(self)
@@ -162,6 +163,8 @@ class Tracer:
             return self._choice(value, at)
         if value.op == "each":
             return self._results.each(value.operands[0], at)
+        if value.op in ("is", "is not") and value.operands[1] == _NONE and self._is_made(value.operands[0], at):
+            return literal(value.op == "is not")
         parts = [self.found(operand, at) for operand in value.operands]
         if value.op in ("or", "and"):
             return _first(parts, value.op == "or")
@@ -172,6 +175,15 @@ class Tracer:
             assert isinstance(left, tuple) and isinstance(right, tuple)
             return _whole(parts, left + right)
         return computed(value.op, parts)
+
+    def _is_made(self, value: Value, at: At) -> bool:
+        """Whether a value is an object that a framework's class makes, and surely not None."""
+        found = self.found(value, at)
+        if found.values or found.cut:
+            return False
+        made = self.names.of_value(at.module, value, at.block, at.line)
+        name, brackets, _ = made.rpartition("()")
+        return bool(brackets) and made.startswith(_CONSTANTS) and name.rpartition(".")[2][:1].isupper()
 
     def _choice(self, value: Op, at: At) -> Found:
         answer = self.found(value.operands[0], at).truth

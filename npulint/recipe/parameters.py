@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from npulint.assemble.module import Module
@@ -12,6 +11,7 @@ from npulint.facts.recipe import Station
 from npulint.recipe.passing import Passing, default_of
 from npulint.recipe.place import At
 from npulint.recipe.plain import UNKNOWN, Found, joined
+from npulint.recipe.written import spot
 
 if TYPE_CHECKING:
     from npulint.recipe.origins import Tracer
@@ -38,24 +38,24 @@ class Parameters:
             return joined(parts) if len(parts) <= _CALLERS else joined(parts[:_CALLERS]).doubted()
         return self._default(name, function, at).doubted()
 
-    def callers(self, module: Module, function: int, at: At) -> Iterator[tuple[Passing, At]]:
-        """The calls of a function that may run in this start, and where they stand."""
-        for one in self._tracer.passed.of(module, function)[: _CALLERS + 1]:
-            place = At(one.home, one.call.block, one.call.line, at.depth + 1)
-            conditions = self._tracer.conditions
-            reached = conditions.reached(one.home, one.call.block)
-            if reached and conditions.hold(place, one.call.block) is not False:
-                yield one, place
+    def callers(self, module: Module, function: int, at: At) -> list[tuple[Passing, At]]:
+        """The calls of a function that run in this start, and where they stand; all of them where none seems to run,
+        for then a start is meant that nobody wrote down."""
+        conditions = self._tracer.conditions
+        found = [
+            (one, At(one.home, one.call.block, one.call.line, at.depth + 1))
+            for one in self._tracer.passed.of(module, function)[: _CALLERS + 1]
+            if conditions.reached(one.home, one.call.block)
+        ]
+        return [(one, place) for one, place in found if conditions.hold(place, place.block) is not False] or found
 
     def _argument(self, name: str, function: int, given: Passing, place: At, at: At) -> Found:
         position = at.module.blocks[function].params.index(name)
         value = given.argument(name, position)
         if value is None:
             return self._left_out(name, position, function, given, place, at)
-        call = given.call
         found = self._tracer.found(value, place)
-        span = Span(call.line, call.column, call.end_line, call.end_column)
-        return found.written(Station(given.home.path, span, name)) if found.values else found
+        return found.written(Station(given.home.path, spot(given.call, value), name)) if found.values else found
 
     def _left_out(self, name: str, position: int, function: int, given: Passing, place: At, at: At) -> Found:
         """What a parameter has that a call does not name: perhaps something of ``**settings``, else its default."""

@@ -28,6 +28,7 @@ _SORTS = ("sort", "sorted", "natsorted", "argsort", "lexsort", "sort_values", "s
 _NO_ORDER = (*_SORTS, "len", "set", "frozenset", "any", "all", "sum", "min", "max")  # what asks for none
 _ORDERED = frozenset(("list", "tuple", "enumerate"))  # what takes over the order of a set
 _KEPT_FILES = regex(r"(?i)ckpt|checkpoint|weight|log|snapshot|output|result|save|model")
+_NO_TRAINING = regex(r"(?i)test|infer|predict|demo|export|convert|download|plot|draw|show")  # functions by name
 _STEPS = 40  # values looked at on the way of one seed
 
 
@@ -146,10 +147,13 @@ class _Sorting:
         return bool(name) and any(_sorted_there(module, name) for module in self.context.project.modules.values())
 
     def of_results(self, index: int) -> bool:
-        """Whether the call is about files that a run leaves behind, as its arguments and its function say."""
+        """Whether the call is about files that a run leaves behind, or for no training, as its arguments and its function
+        say."""
         module, call = self.module, self.module.code.calls[index]
         home = module.function_of(call.block)
         words = [module.qualname(call.block)]
+        if _NO_TRAINING.search(words[0]):
+            return True
         beside = [module.code.calls[one].args for one in (module.calls_in.get(home, ()) if home > 0 else (index,))]
         queue: list[Value] = [value for values in beside for value in values]
         while queue and len(words) < _STEPS:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from npulint.assemble.arithmetic import METHODS
 from npulint.facts.code import Call, Op, Ref, Result, Value
-from npulint.facts.model import Span
 from npulint.facts.recipe import Station
 from npulint.recipe.given import frozen, number, read_literal
 from npulint.recipe.place import At
 from npulint.recipe.plain import UNKNOWN, Found, Pairs, computed, joined, literal
+from npulint.recipe.written import spot
 
 if TYPE_CHECKING:
     from npulint.recipe.origins import Tracer
@@ -114,8 +114,7 @@ class Results:
             return found
         if len(parts) < 2:
             return literal(None)
-        span = Span(call.line, call.column, call.end_line, call.end_column)
-        return parts[1].written(Station(at.module.path, span, name))
+        return parts[1].written(Station(at.module.path, spot(call, call.args[1]), name))
 
     def _dictionary(self, call: Call, at: At) -> Found:
         parts = [(key, self._tracer.found(value, at)) for key, value in call.keywords]

@@ -138,6 +138,11 @@ _RULES: tuple[tuple[str, str], ...] = (
         r"_(?:bn|batch_?norm|norm|layer_?norm|gn|sync_?bn)_(?:eps|epsilon|momentum|mom|decay|tf|type|mode|layer)_"
         r"|_(?:sync_?bn|syncbn|split_bn|dist_bn|use_bn|batch_?norm|fuse_conv_bn|freeze_bn)_",
     ),
+    ("loss", r"_focal_|_fl_gamma_"),
+    (
+        "weight_decay",
+        r"_weight_?decays?_|_wd_|_wdecay_|_decay_weight_|_decay_weights_|_weight_decay_rate_|_no_weight_decay_|_l2_decay_",
+    ),
     (
         "schedule",
         r"_warm_?ups?_|_warm_?up|_milestones?_|_schedul(?:e|er|es|ers|ing)_|_sched_|_anneal|_cosine_|_cooldown|_lrf_"
@@ -149,10 +154,6 @@ _RULES: tuple[tuple[str, str], ...] = (
         r"|_(?:rate|step|steps|epoch|epochs|exponential|linear|poly|polynomial|n_iter|niter|iters?)_decay_|_niter_decay_|_gamma_"
         r"|_step_?size_|_steps?_lr_|_adjust_(?:lr|learning_rate)|_restarts?_|_num_epochs_per_decay_|_hold_epochs?_|_lr_gamma_"
         r"|_poly_power_|_power_$|_decay_$(?<!weight_decay_)(?<!average_decay_)(?<!wd_decay_)",
-    ),
-    (
-        "weight_decay",
-        r"_weight_?decays?_|_wd_|_wdecay_|_decay_weight_|_decay_weights_|_weight_decay_rate_|_no_weight_decay_|_l2_decay_",
     ),
     (
         "learning_rate",

@@ -19,6 +19,7 @@ from npulint.recipe.leaves import Configs
 from npulint.recipe.origins import Tracer
 from npulint.recipe.plain import Pairs, canonical, show
 from npulint.recipe.setting_parts import setting_part
+from npulint.recipe.written import entry_spot
 
 __all__ = ["setting_part", "settings"]
 
@@ -86,12 +87,12 @@ def _constants(tracer: Tracer, module: Module) -> Iterator[Ingredient]:
         if not name or count > _MOST:
             continue
         count += 1
-        for what, value in _entries(name, bind.value):
+        for what, value, span in _entries(name, bind):
             part = setting_part(what.rpartition(".")[2])
             if part and _is_plain(value):
-                traced = tracer.trace(module, value, bind.block, bind.line, _span(bind), what)
+                traced = tracer.trace(module, value, bind.block, bind.line, span, what)
                 if traced.known and _is_setting(traced.value):
-                    yield Ingredient(part, what, module.path, _span(bind), _without_folders(part, traced))
+                    yield Ingredient(part, what, module.path, span, _without_folders(part, traced))
 
 
 def _span(bind: Bind) -> Span:
@@ -121,18 +122,19 @@ def _of_level(module: Module, bind: Bind, configuration: bool) -> str:
     return head if telling or setting_part(head) not in ("", "setting") else ""
 
 
-def _entries(name: str, value: Value) -> Iterator[tuple[str, Value]]:
-    """A literal by its name, or the entries of a dictionary by theirs."""
-    waiting: list[tuple[str, Value, int]] = [(name, value, 0)]
+def _entries(name: str, bind: Bind) -> Iterator[tuple[str, Value, Span]]:
+    """A literal by its name, or the entries of a dictionary by theirs, and where they stand."""
+    waiting: list[tuple[str, Value, Span, int]] = [(name, bind.value, _span(bind), 0)]
     while waiting:
-        what, part, depth = waiting.pop(0)
+        what, part, span, depth = waiting.pop(0)
         if not isinstance(part, Table):
-            yield what, part
+            yield what, part, span
         elif depth < _DEEP:
             for key, inner in zip(part.keys, part.values, strict=True):
                 if isinstance(key, Const):
                     base = "" if depth == 0 and _CONFIGURATION.search(what) else f"{what}."
-                    waiting.append((f"{base}{key.value}", inner, depth + 1))
+                    place = entry_spot(part, inner, 0)
+                    waiting.append((f"{base}{key.value}", inner, place if place.line else span, depth + 1))
 
 
 def _is_plain(value: Value) -> bool:

@@ -1,8 +1,9 @@
-"""Expressions as people write them, for the names of places that a value came by."""
+"""How and where expressions are written: the names and spans of places that a value came by."""
 
 from __future__ import annotations
 
-from npulint.facts.code import Const, Op, Ref, Value
+from npulint.facts.code import Call, Const, Op, Ref, Table, Value
+from npulint.facts.model import Span
 
 _DEPTH = 8
 
@@ -17,3 +18,20 @@ def written(value: Value, depth: int = 0) -> str:
         if holder and isinstance(key, Const):
             return f"{holder}.{key.value}" if value.op == "." else f"{holder}[{key.value!r}]"
     return ""
+
+
+def spot(call: Call, value: Value) -> Span:
+    """Where an argument of a call stands; the call itself where that is not known any closer."""
+    for place, one in enumerate((*call.args, *(given for _, given in call.keywords))):
+        if one is value and place < len(call.spots):
+            return Span(*call.spots[place])
+    return Span(call.line, call.column, call.end_line, call.end_column)
+
+
+def entry_spot(display: Value, value: Value, line: int) -> Span:
+    """Where a value of a dict display stands; else the line of the display."""
+    if isinstance(display, Table):
+        for place, one in enumerate(display.values):
+            if one is value and place < len(display.places):
+                return Span(*display.places[place])
+    return Span(line, 1, line, 1)

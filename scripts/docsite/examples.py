@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from npulint.catalogue.check import Catalogue
+from npulint.catalogue.check import SIDES, Catalogue, two_sided
 from npulint.catalogue.page import fenced
 from npulint.findings import Finding
 from npulint.pipeline import judge
@@ -22,11 +22,14 @@ def said(files: dict[str, str], target: dict[str, str], catalogue: Catalogue, co
 
 
 def shown(files: Mapping[str, str], target: Mapping[str, str], marked: Sequence[Place], lang: str) -> str:
-    """The files of one example, in tabs where there are several; `marked` lines are highlighted."""
+    """The files of one example, in tabs where there are several, and two programs beside each other; `marked` lines are
+    highlighted."""
     parts = []
     if target:
         given = ", ".join(f"`{name} {version}`" for name, version in target.items())
         parts.append(say(lang, "target", target=given) + "\n{ .np-target }")
+    if two_sided(files):
+        return "\n\n".join([*parts, _sides(files, marked, lang)])
     blocks = {name: _block(name, text, marked, len(files) == 1) for name, text in files.items()}
     if len(blocks) == 1:
         parts += blocks.values()
@@ -35,6 +38,22 @@ def shown(files: Mapping[str, str], target: Mapping[str, str], marked: Sequence[
         ordered = [*first, *(name for name in blocks if name not in first)]
         parts.append("\n\n".join(f'=== "{name}"\n\n{indented(blocks[name])}' for name in ordered))
     return "\n\n".join(parts)
+
+
+def _sides(files: Mapping[str, str], marked: Sequence[Place], lang: str) -> str:
+    """Two programs in two columns, each file under its side and name."""
+    columns = []
+    for side in SIDES:
+        own = [name for name in files if name.startswith(f"{side}/")]
+        blocks = [_titled(name, f"{say(lang, f'side.{side}')}: {name.partition('/')[2]}", files, marked) for name in own]
+        columns.append("<div markdown>\n\n" + "\n\n".join(blocks) + "\n\n</div>")
+    return '<div class="np-sides" markdown>\n\n' + "\n\n".join(columns) + "\n\n</div>"
+
+
+def _titled(name: str, title: str, files: Mapping[str, str], marked: Sequence[Place]) -> str:
+    lines = sorted({line for place, line in marked if place == name})
+    lit = f' hl_lines="{" ".join(map(str, lines))}"' if lines else ""
+    return fenced(name, files[name], f'title="{title}"{lit}')
 
 
 def _block(name: str, text: str, marked: Sequence[Place], alone: bool) -> str:

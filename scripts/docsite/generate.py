@@ -12,7 +12,7 @@ from npulint.catalogue.sources import RETIRED, builtin_directory
 from scripts.docsite.checks import all_rules, path_of, retired_page, rule_page, topic_path
 from scripts.docsite.guides import AUTHORS, GUIDES, guides, title
 from scripts.docsite.lists import ALL, TOPICS, category_path, lists
-from scripts.docsite.readiness import INDEX, item_path, item_title, readiness
+from scripts.docsite.readiness import INDEX, PRETUNING, item_path, item_title, readiness
 from scripts.docsite.words import CATEGORIES, say, topic
 from scripts.docsite.words import TOPICS as TITLES
 
@@ -39,6 +39,7 @@ def navigation(catalogue: Catalogue, lang: str) -> list[dict[str, Any]]:
     authors = [{title(name, lang): f"guides/{name}.md"} for name in AUTHORS]
     written: list[Any] = [{title(name, lang): f"guides/{name}.md"} for name in GUIDES]
     items = [{item_title(item, lang): item_path(item.name)} for item in catalogue.items]
+    pretuning = [{item_title(item, lang): item_path(item.name, PRETUNING)} for item in catalogue.pretuning]
     return [
         {say(lang, "nav.home"): "index.md"},
         {say(lang, "nav.guides"): [*written, {say(lang, "nav.authors"): authors}]},
@@ -50,6 +51,7 @@ def navigation(catalogue: Catalogue, lang: str) -> list[dict[str, Any]]:
             ]
         },
         {say(lang, "nav.readiness"): [INDEX, *items]},
+        {say(lang, "nav.pretuning"): [PRETUNING, *pretuning]},
     ]
 
 

@@ -20,6 +20,7 @@ DOCS = ROOT / "docs"
 GUIDES = (
     "getting-started",
     "fixes",
+    "compare",
     "configuration",
     "commands",
     "suppressions-and-baseline",

@@ -1,7 +1,8 @@
-"""The pages of the readiness list: one that names all items, and one for each."""
+"""The pages of the readiness list and of the pre-tuning checklist: one that names all items, and one for each."""
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Sequence
 
 from npulint.catalogue.check import Catalogue, Check, Item
@@ -12,30 +13,33 @@ from scripts.docsite.markup import front, inline, link, table
 from scripts.docsite.words import say, topic
 
 INDEX = "readiness/index.md"
+PRETUNING = "pretuning/index.md"
 _ANSWERS = ("passed", "failed", "unknown", "absent")
 
 
-def item_path(name: str) -> str:
-    """The file of the page of an item."""
-    return f"readiness/{name}.md"
+def item_path(name: str, index: str = INDEX) -> str:
+    """The file of the page of an item of the list with this index page."""
+    return f"{posixpath.dirname(index)}/{name}.md"
 
 
 def readiness(catalogue: Catalogue, lang: str) -> dict[str, str]:
-    """All pages about readiness, by file."""
-    pages = {INDEX: _index(catalogue.items, lang)}
-    for item in catalogue.items:
-        pages[item_path(item.name)] = _page(item, catalogue, lang)
+    """All pages about the two lists, by file."""
+    pages = {}
+    for index, items in ((INDEX, catalogue.items), (PRETUNING, catalogue.pretuning)):
+        pages[index] = _index(index, items, lang)
+        for item in items:
+            pages[item_path(item.name, index)] = _page(item, index, catalogue, lang)
     return pages
 
 
-def _index(items: Sequence[Item], lang: str) -> str:
+def _index(here: str, items: Sequence[Item], lang: str) -> str:
     header = [say(lang, "readiness.item"), say(lang, "readiness.look")]
     rows = []
     for item in items:
-        linked = f"[{inline(item_title(item, lang))}]({link(INDEX, item_path(item.name))})"
+        linked = f"[{inline(item_title(item, lang))}]({link(here, item_path(item.name, here))})"
         rows.append([linked, inline(item.text[lang].look)])
-    about = say(lang, "readiness.about", n=len(items))
-    heading = say(lang, "readiness")
+    about = say(lang, f"{_list(here)}.about", n=len(items))
+    heading = say(lang, _list(here))
     return "\n\n".join([front(title=heading), f"# {heading}", about, table(header, rows)]) + "\n"
 
 
@@ -45,17 +49,22 @@ def item_title(item: Item, lang: str) -> str:
     return title[:1].upper() + title[1:]
 
 
-def _page(item: Item, catalogue: Catalogue, lang: str) -> str:
-    here, text = item_path(item.name), item.text[lang]
+def _list(index: str) -> str:
+    """The name of the list with this index page."""
+    return posixpath.dirname(index)
+
+
+def _page(item: Item, index: str, catalogue: Catalogue, lang: str) -> str:
+    here, text = item_path(item.name, index), item.text[lang]
     parts = [
         front(title=item_title(item, lang), tags=[item.name]),
         f"# {inline(item_title(item, lang))}",
         f'<div class="np-lead"><b>{say(lang, "readiness.look")}</b><br>{inline(text.look)}</div>',
         f"## {say(lang, 'readiness.decided')} {{ #decided }}",
-        _decided(item, lang),
-        f"### {say(lang, 'readiness.fails')} {{ #fails }}",
+        _decided(item, lang) if index == INDEX else say(lang, "pretuning.decided"),
+        f"### {say(lang, f'{_list(index)}.fails')} {{ #fails }}",
         *_fails(item, catalogue, here, lang),
-        *_examples(item, lang),
+        *_examples(item, _list(index), lang),
         say(lang, "readiness.key", key=item.key),
     ]
     return "\n\n".join(parts) + "\n"
@@ -92,12 +101,12 @@ def _row(here: str, check: Check, lang: str) -> str:
     return f"- [{inline(title_of(check, lang))}]({link(here, path_of(check.name))}) `{check.code}`"
 
 
-def _examples(item: Item, lang: str) -> list[str]:
+def _examples(item: Item, listed: str, lang: str) -> list[str]:
     parts = []
     for answer in _ANSWERS:
         chosen = [example for example in item.examples if example.answer == answer]
         if chosen:
-            name = say(lang, f"readiness.{answer}")
+            name = say(lang, f"{listed}.{answer}")
             parts.append(f"## {name} {{ #{answer} .np-{answer} data-search-exclude }}")
             parts += [examples.shown(one.files, one.target, one.evidence, lang) for one in chosen]
     return parts

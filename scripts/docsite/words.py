@@ -18,6 +18,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "nav.topics": ("By topic", "按主题"),
     "nav.categories": ("By category", "按类别"),
     "nav.readiness": ("Readiness list", "就绪清单"),
+    "nav.pretuning": ("Pre-tuning checklist", "调优前检查表"),
     "nav.authors": ("For authors", "扩展开发"),
     "palette.dark": ("Switch to dark", "切换到深色"),
     "palette.light": ("Switch to light", "切换到浅色"),
@@ -134,6 +135,26 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Nothing in the code can pass it: *cannot tell* until a person has looked, failed by what is listed below.",
         "代码无法证明其通过：人工核对之前均为“无法判断”，出现下述情况为未通过。",
     ),
+    # pre-tuning checklist
+    "side.reference": ("Reference", "参考工程"),
+    "side.migrated": ("Migrated program", "迁移后工程"),
+    "pretuning": ("Pre-tuning checklist", "调优前检查表"),
+    "pretuning.about": (
+        "`npulint compare REFERENCE MIGRATED` answers these {n} questions for each training program and its reference "
+        "with *consistent*, *differs* or *cannot tell*, and shows both sides of what differs.",
+        "`npulint compare REFERENCE MIGRATED` 针对每个训练程序及其参考工程，对以下 {n} 项逐一给出“一致”“不一致”或“无法判断”，"
+        "并列出不一致之处两侧的内容。",
+    ),
+    "pretuning.decided": (
+        "Consistent where something was compared, all of it is known and nothing below is found; otherwise *differs* or "
+        "*cannot tell*.",
+        "比较了相应内容、取值均可确定且没有下述问题即为一致，否则为“不一致”或“无法判断”。",
+    ),
+    "pretuning.fails": ("What makes it differ", "何时不一致"),
+    "pretuning.passed": ("Consistent", "一致"),
+    "pretuning.failed": ("Differs", "不一致"),
+    "pretuning.unknown": ("Cannot tell", "无法判断"),
+    "pretuning.absent": ("Not listed", "不列出"),
     # guides
     "only.english": ("This page is in English.", "本页目前只有英文版。"),
     # tables that are generated

@@ -127,7 +127,9 @@ def renamed_entry(files: Files, entry: str) -> Files:
     name = PurePosixPath(entry).name
     other = str(PurePosixPath(entry).with_name("start_npu.py"))
     return {
-        (other if path == entry else path): text.replace(f" {name} ", " start_npu.py ") if path.endswith(".sh") else text
+        (other if path == entry else path): text.replace(f" {name} ", " start_npu.py ")
+        if path.endswith(".sh")
+        else text
         for path, text in files.items()
     }
 

@@ -17,12 +17,12 @@ NEAR = 3  # lines that a place may be away from what was changed
 
 
 class Edit(NamedTuple):
-    """Replaces a text that a file has `count` times."""
+    """Replaces a text that stands in a file so many times."""
 
     file: str
     old: str
     new: str
-    count: int = 1
+    times: int = 1
 
 
 class Case(NamedTuple):
@@ -53,8 +53,10 @@ class Place(NamedTuple):
     last: int
 
     def near(self, path: str, line: int) -> bool:
-        """Whether a line is not further away than a few lines."""
-        return _same(self.path, path) and self.first - NEAR <= line <= self.last + NEAR
+        """Whether a line is not further away than a few lines. In a launcher a value is written in one line and used in
+        another: any of them will do."""
+        anywhere = self.path.endswith(".sh")
+        return _same(self.path, path) and (anywhere or self.first - NEAR <= line <= self.last + NEAR)
 
 
 def _same(inner: str, path: str) -> bool:
@@ -65,7 +67,7 @@ def edited(files: Files, edits: Iterable[Edit]) -> Files:
     """The files after some edits. Raises ValueError where a text is not there exactly as often as it should be."""
     result = dict(files)
     for edit in edits:
-        if result[edit.file].count(edit.old) != edit.count:
+        if result[edit.file].count(edit.old) != edit.times:
             raise ValueError(f"{edit.file} has {edit.old!r} {result[edit.file].count(edit.old)} times")
         result[edit.file] = result[edit.file].replace(edit.old, edit.new)
     return result

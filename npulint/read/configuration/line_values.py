@@ -15,6 +15,7 @@ _END = regex(r"[ \t]+[#;].*$|[ \t]+$")
 _SECOND = regex(r"(\"(?:[^\"\\]|\\.)*\"|'[^']*')[ \t]*(?:[#;].*)?")
 _OPENING, _CLOSING = "([{", ")]}"
 _LINES = 200  # that one value may go over
+_LOOKED = 50_000  # lines that brackets may go over in one text
 _LONG = 4000  # characters of a list that are looked at
 
 
@@ -40,17 +41,20 @@ def line_values(text: str) -> Tree:
 def _logical(text: str) -> Iterator[tuple[int, str, list[str]]]:
     """Every line with its number, and the lines after it that its brackets go over."""
     lines = text.split("\n")
+    balances = [_balance(line) for line in lines]
+    left = _LOOKED  # where brackets are text, each line would look at all those below it
     at = 0
     while at < len(lines):
         line, first = lines[at], at
         at += 1
         extra: list[str] = []
         if _SECTION.fullmatch(line) is None and "=" in line:
-            balance = _balance(line)
-            while balance > 0 and at < len(lines) and len(extra) < _LINES:
+            balance = balances[first]
+            while balance > 0 and at < len(lines) and len(extra) < _LINES and left > 0:
                 extra.append(lines[at])
-                balance += _balance(lines[at])
+                balance += balances[at]
                 at += 1
+                left -= 1
             if balance > 0:  # a bracket that is text
                 at, extra = first + 1, []
         yield first + 1, line, extra

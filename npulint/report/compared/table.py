@@ -10,7 +10,7 @@ from npulint.report.terminal import Paint, cells, cut, linked, wrap
 
 ARROW = "->"
 _GAP = 2  # cells between two columns
-_BREAKS = "/\\_.,;:=-"  # signs after which a long word is best broken
+_BREAKS = ("/\\", "_.,;:=-")  # signs after which a long word is best broken, the better ones first
 
 
 class Line(msgspec.Struct, frozen=True):
@@ -47,8 +47,8 @@ def _broken(line: str, room: int) -> list[str]:
     parts = []
     while cells(line) > room:
         head = cut(line, room) or line[:1]
-        end = max(head.rfind(sign) for sign in _BREAKS) + 1
-        end = end if end > len(head) // 2 else len(head)
+        ends = (max(map(head.rfind, signs)) + 1 for signs in _BREAKS)
+        end = next((end for end in ends if end > len(head) // 2), len(head))
         parts.append(line[:end])
         line = line[end:]
     return [*parts, line]

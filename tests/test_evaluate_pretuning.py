@@ -1,0 +1,225 @@
+"""What the checks of comparisons and the pre-tuning checklist say of what was found."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from npulint.assemble.index import Index, table
+from npulint.assemble.programs import Program
+from npulint.catalogue.check import COMPARE, LEFT, Catalogue, Item
+from npulint.catalogue.examples import run_pretuning_examples
+from npulint.catalogue.load import load_catalogue
+from npulint.catalogue.readiness import PRETUNING, parse_item
+from npulint.evaluate.captures import fill
+from npulint.evaluate.checks import evaluate
+from npulint.evaluate.pretuning import pretuning, sided, status
+from npulint.facts.model import Fact, Span
+from npulint.facts.recipe import ITEM_OF, ITEMS
+from npulint.findings import ChecklistItem, Comparison, Evidence, Finding
+from npulint.pipeline import review
+
+CATALOGUE = load_catalogue(use_cache=False)
+REFERENCE_ITEMS = ["reference_repeatable", "reference_mixed_precision"]
+each_item = pytest.mark.parametrize("item", [pytest.param(item, id=item.name) for item in CATALOGUE.pretuning])
+
+
+def program(*facts: Fact, **attrs: str) -> Program:
+    """A training program with these facts and attributes."""
+    usual = {"framework": "torch", "state": "migrated", "mode": "", "migration": "manual", "trains": "yes"}
+    return Program("train.py", ".", ["train.py"], Index([table(facts)]), {**usual, "multi_device": "unknown", **attrs})
+
+
+def difference(part: str, line: int = 1, **attrs: str) -> Fact:
+    """A difference as a comparison tells it."""
+    usual = {"item": ITEM_OF[part], "change": "changed", "what": "x", "argument": "-", "reference": "1"}
+    more = {"migrated": "2", "reference_place": "a.py:1", "migrated_place": "b.py:1", "function": "", "count": "1"}
+    sure = {"certain": "yes", "adapter": "no", "evaluates": "no"}
+    return Fact("difference", part, "train.py", Span(line, 1, line, 2), {**usual, **more, **sure, **attrs})
+
+
+def ingredient(part: str, same: str, side: str = "migrated") -> Fact:
+    """A thing that was compared."""
+    attrs = {"item": ITEM_OF[part], "side": side, "what": "x", "value": "1", "known": "yes", "same": same}
+    return Fact("ingredient", part, "train.py", Span(), attrs)
+
+
+def told(*facts: Fact, side: str = "migrated", **attrs: str) -> list[Finding]:
+    """What the checks say of one side that these facts were found by."""
+    return pretuning(CATALOGUE, sided(program(**attrs), side, facts), {}, "en").findings
+
+
+_SURELY = [
+    pytest.param(part, change, argument, id=f"{part}-{change}-{argument}")
+    for part, change, argument in product(ITEM_OF, ("changed", "removed", "added", "reordered"), ("-", "size"))
+]
+
+
+@pytest.mark.parametrize(("part", "change", "argument"), _SURELY)
+def test_every_difference_is_told_by_one_check(part: str, change: str, argument: str) -> None:
+    for certain, adapter, evaluates in product(("yes", "no"), repeat=3):
+        fact = difference(
+            part, change=change, argument=argument, certain=certain, adapter=adapter, evaluates=evaluates
+        )
+        names = [finding.name for finding in told(fact)]
+        assert len(names) == 1, (certain, adapter, evaluates, names)
+
+
+@pytest.mark.parametrize("part", ITEM_OF)
+def test_what_is_not_sure_or_what_the_npu_asks_for_is_a_note(part: str) -> None:
+    for attrs in ({"certain": "no"}, {"adapter": "yes"}):
+        (finding,) = told(difference(part, **attrs))
+        assert finding.severity == "note"
+
+
+def test_only_another_training_is_an_error() -> None:
+    errors = {check.name for check in CATALOGUE.checks if check.family == COMPARE and check.severity == "error"}
+    assert errors == {
+        "dataset-differs",
+        "gradient-reduction-differs",
+        "layer-missing",
+        "layer-added",
+        "loss-function-differs",
+        "optimizer-replaced",
+    }
+
+
+def test_the_reference_is_not_told_what_differs() -> None:
+    facts = [difference(part, line) for line, part in enumerate(ITEM_OF, 1)]
+    assert len(told(*facts)) == len(facts)
+    assert told(*facts, side="reference") == []
+    assert evaluate(CATALOGUE, program(*facts), {}, "en").findings == []
+
+
+def test_a_script_left_unported_is_compared_all_the_same() -> None:
+    assert [finding.name for finding in told(difference("seed"), migration=LEFT)] == ["seed-differs"]
+
+
+def test_one_side_leaves_the_program_as_it_was() -> None:
+    one = program()
+    sided(one, "migrated", [difference("seed")])
+    assert "side" not in one.attrs
+    assert one.index.of_kind("difference") == []
+
+
+@pytest.mark.parametrize(
+    ("attrs", "text"),
+    [
+        pytest.param({"what": "--lr"}, "--lr: `1` (a.py:1), `2` (b.py:1)", id="setting"),
+        pytest.param({"what": "conv2d", "argument": "filters"}, "conv2d(filters): `1` (a.py:1), `2` (b.py:1)", id="call"),
+        pytest.param({"migrated": "-"}, "x: `1` (a.py:1), – (b.py:1)", id="it would stand there"),
+        pytest.param({"reference": "-", "reference_place": "-"}, "x: –, `2` (b.py:1)", id="nowhere"),
+        pytest.param({"reference": "`rm`"}, "x: `'rm'` (a.py:1), `2` (b.py:1)", id="no quotes within quotes"),
+    ],
+)
+def test_both_sides_are_shown(attrs: dict[str, str], text: str) -> None:
+    assert fill("{subject}: {before}, {after}", difference("seed", **attrs)) == text
+
+
+def _answers(*facts: Fact, side: str = "migrated", **attrs: str) -> dict[str, str]:
+    verdict = pretuning(CATALOGUE, sided(program(**attrs), side, facts), {}, "en")
+    return {item.item: status(item) for item in verdict.checklist}
+
+
+def test_the_checklist_has_two_items_about_the_reference_and_seven_about_the_migrated_program() -> None:
+    assert list(_answers(side="reference")) == REFERENCE_ITEMS
+    assert list(_answers()) == list(ITEMS)
+    alone = [item.item for item in evaluate(CATALOGUE, program(), {}, "en").checklist]
+    assert "device" in alone
+    assert "preprocessing" in alone
+    assert not set(alone) & {"data", "training", *REFERENCE_ITEMS}
+
+
+@pytest.mark.parametrize("item", ITEMS)
+def test_nothing_that_was_compared_cannot_be_told(item: str) -> None:
+    assert _answers(multi_device="yes", framework="tensorflow")[item] == "unknown"
+
+
+@pytest.mark.parametrize("item", ITEMS)
+def test_an_item_is_consistent_where_all_that_was_compared_is_the_same(item: str) -> None:
+    part = ITEMS[item][0]
+    assert _answers(ingredient(part, "yes"))[item] == "consistent"
+    assert _answers(ingredient(part, "yes"), ingredient(part, "unknown"))[item] == "unknown"
+    assert _answers(ingredient(part, "yes"), difference(part, certain="no"))[item] == "unknown"
+    assert _answers(ingredient(part, "yes", "reference"), framework="tensorflow", multi_device="yes")[item] == "unknown"
+
+
+@pytest.mark.parametrize("part", sorted(set(ITEM_OF) - {"drop_remainder", "determinism", "iterations_per_loop", "ranks"}))
+def test_a_difference_makes_its_item_differ(part: str) -> None:
+    answers = _answers(ingredient(part, "yes"), difference(part))
+    assert [item for item, answer in answers.items() if answer == "differs"] == [ITEM_OF[part]]
+
+
+@pytest.mark.parametrize("part", ["drop_remainder", "determinism", "iterations_per_loop", "ranks"])
+def test_what_may_be_wanted_makes_no_item_differ(part: str) -> None:
+    assert "differs" not in _answers(difference(part)).values()
+
+
+def test_the_gravest_failure_comes_first() -> None:
+    facts = [difference("layer", 2), difference("dropout", 1), difference("optimizer", 3)]
+    verdict = pretuning(CATALOGUE, sided(program(), "migrated", facts), {}, "en")
+    failures = next(item for item in verdict.checklist if item.item == "training").failures
+    assert [(one.check, one.span.line) for one in failures][0] == ("optimizer-replaced", 3)
+
+
+def test_a_program_that_does_not_train_has_no_checklist() -> None:
+    assert _answers(trains="no") == {}
+
+
+@pytest.mark.parametrize(
+    ("answer", "failures", "word"),
+    [("passed", 0, "consistent"), ("passed", 1, "differs"), ("failed", 0, "differs"), ("unknown", 0, "unknown")],
+)
+def test_how_an_item_stands(answer: str, failures: int, word: str) -> None:
+    assert status(ChecklistItem("i", "", answer, failures=(Evidence("a.py", Span()),) * failures)) == word
+
+
+@each_item
+def test_the_examples_hold(item: Item) -> None:
+    def compare(files: dict[str, str], target: dict[str, str]) -> Comparison | None:
+        return review(files, target, CATALOGUE).comparison
+
+    assert [str(one) for one in run_pretuning_examples([item], compare) if not one.ok] == []
+
+
+@each_item
+def test_an_item_is_finished_in_both_languages(item: Item) -> None:
+    assert set(item.text) == {"en", "zh"}
+    assert all(text.title and text.look for text in item.text.values())
+    assert item.text["en"].look.endswith(".")
+    assert item.text["zh"].look.endswith("。")
+    assert {example.answer for example in item.examples} >= {"passed", "failed"}
+
+
+def test_each_check_that_is_no_note_fails_one_item() -> None:
+    failing = [name for item in CATALOGUE.pretuning for name in item.fails.checks]
+    grave = {check.name for check in CATALOGUE.checks if check.family == COMPARE and check.severity != "note"}
+    assert len(failing) == len(set(failing))
+    assert grave <= set(failing)
+
+
+def test_the_checks_that_fail_an_item_are_about_it() -> None:
+    for item in CATALOGUE.pretuning:
+        if item.key in ITEMS:
+            asked = {check.name: check for check in CATALOGUE.checks if check.name in item.fails.checks}
+            parts = {name for check in asked.values() for name in check.find.names}
+            assert parts <= set(ITEMS[item.key]), item.name
+
+
+def test_an_item_with_one_program_is_refused() -> None:
+    text = b"""
+order: 1
+otherwise: unknown
+text: {en: {title: t, look: l}, zh: {title: t, look: l}}
+examples:
+  - passed: |
+      import torch
+"""
+    assert "needs a 'reference'" in parse_item(text, f"{PRETUNING}/own.yaml", "own", compared=True).problems[0].message
+    assert parse_item(text, "readiness/own.yaml", "own").problems == ()
+
+
+def test_an_empty_catalogue_says_nothing() -> None:
+    verdict = pretuning(Catalogue(), sided(program(), "migrated", [difference("seed")]), {}, "en")
+    assert (verdict.findings, verdict.checklist) == ([], ())
