@@ -36,17 +36,19 @@ from npulint.settle.run import settle
 Progress = Callable[[int, int], None]
 """Hears how many files of how many are done."""
 _SPEAKING = ("NPU0", "NPU6")  # what cannot be read, and comparisons
+_CONFIGURATION = "configuration"
 _STARTS = 4  # ways to start a pair of programs that are compared
 
 
 class Project(msgspec.Struct, frozen=True, eq=False):
-    """One side: what of it was not found, its facts, and the project assembled from them. `entry` is the script that
-    was named, if one was."""
+    """One side: what of it was not found, its facts, the project assembled from them, and its configuration files.
+    `entry` is the script that was named, if one was."""
 
     root: str
     problems: Sequence[Problem]
     files: list[FileFacts]
     whole: Assembled
+    configs: Configs
     entry: str = ""
 
     def programs(self) -> Sequence[Program]:
@@ -145,10 +147,13 @@ def project(side: Sources, settings: Settings, told: Callable[[int], None] = lam
     """Read and assemble one side, functions that concern no framework included."""
     files = []
     for source in side.sources:
-        files.append(read(load(source), whole=True))
+        if source.kind != _CONFIGURATION:
+            files.append(read(load(source), whole=True))
         told(1)
     declared = [settings.target.get(key, "") for key in ("adapter", "torch", "cann", "soc")]
-    return Project(side.root, side.problems, files, assembled(side.root, files, *declared), side.entry)
+    whole = assembled(side.root, files, *declared)
+    configs = Configs(whole.context, [source for source in side.sources if source.kind == _CONFIGURATION])
+    return Project(side.root, side.problems, files, whole, configs, side.entry)
 
 
 def answer(reference: Project, migrated: Project, settings: Settings, catalogue: Catalogue) -> Answer:
@@ -172,9 +177,8 @@ class _Sided(msgspec.Struct, frozen=True, eq=False):
 def _pair(left: _Sided, right: _Sided, matched: Counterparts, settings: Settings, catalogue: Catalogue) -> PairAnswer:
     """What is said of one pair of programs."""
     contexts = left.project.whole.context, right.project.whole.context
-    configs = [Configs(side.project.whole.context, side.project.files) for side in (left, right)]
     ways = paired_starts(contexts[0], left.program.entry, contexts[1], right.program.entry)[:_STARTS]
-    starts = [Start(one, other, configs[0], configs[1]) for one, other in ways]
+    starts = [Start(one, other, left.project.configs, right.project.configs) for one, other in ways]
     found = compared(*_recipes(left, right, matched), matched, starts)
     facts = [*difference_facts(found), *ingredient_facts(found)]
     findings: list[Finding] = []
@@ -217,9 +221,9 @@ def settled(
     if not settings.select:
         settings = msgspec.structs.replace(settings, select=_SPEAKING)
     findings = [one for pair in given.pairs for one in pair.findings]
-    files = [file for side in (reference, migrated) for file in side.files if file.kind != "configuration"]
+    files = [file for side in (reference, migrated) for file in side.files]
     seconds = time.perf_counter() - begun if begun else 0.0
-    problems = [*reference.problems, *migrated.problems]
+    problems = [problem for side in (reference, migrated) for problem in (*side.problems, *side.configs.problems)]
     result = settle(findings, [], files, problems, settings, catalogue, seconds)
     pairs = tuple(_told(pair, result.findings) for pair in given.pairs)
     return msgspec.structs.replace(result, comparison=msgspec.structs.replace(given.bare, pairs=pairs))

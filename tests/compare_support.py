@@ -7,7 +7,6 @@ from npulint.compare.counterparts import counterparts
 from npulint.compare.difference import Difference, Mark
 from npulint.compare.programs import pairs_of
 from npulint.comparing import Project, Sources, _recipes, _side, _Sided, project
-from npulint.recipe.configs import Configs
 from npulint.recipe.starts import paired_starts
 from npulint.scratch import laid_out
 from npulint.settings import Settings
@@ -39,9 +38,8 @@ def _compared(left: Project, right: Project) -> list[Difference]:
     matched = counterparts(_side(left), _side(right))
     one, other = pairs_of(left.programs(), right.programs(), matched).pairs[0]
     contexts = left.whole.context, right.whole.context
-    configs = Configs(contexts[0], left.files), Configs(contexts[1], right.files)
     ways = paired_starts(contexts[0], one.entry, contexts[1], other.entry)
-    starts = [Start(first, second, *configs) for first, second in ways]
+    starts = [Start(first, second, left.configs, right.configs) for first, second in ways]
     return compared(*_recipes(_Sided(left, one), _Sided(right, other), matched), matched, starts)
 
 

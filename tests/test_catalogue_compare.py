@@ -82,7 +82,9 @@ def test_two_programs_are_told_from_one(files: tuple[str, ...], answer: bool) ->
 
 def test_a_part_that_no_recipe_has_is_told_with_the_nearest_one() -> None:
     (problem,) = problems(compared(find="{difference: learning_rates}"), COMPARE)
-    assert problem.message == "find.difference: no difference is called 'learning_rates' (did you mean 'learning_rate'?)"
+    assert (
+        problem.message == "find.difference: no difference is called 'learning_rates' (did you mean 'learning_rate'?)"
+    )
     parsed(compared(find="{difference: [learning_rate, 'l*']}"), COMPARE)
 
 
@@ -116,7 +118,11 @@ _MESSAGES = {
 
 @pytest.mark.parametrize(("find", "message", "fits"), _MESSAGES.values(), ids=_MESSAGES.keys())
 def test_composed_placeholders_need_what_they_are_made_of(find: str, message: str, fits: bool) -> None:
-    text = compared(find=find).replace("`{name}` runs in a map function", message).replace("映射函数中调用了 `{name}`", message)
+    text = (
+        compared(find=find)
+        .replace("`{name}` runs in a map function", message)
+        .replace("映射函数中调用了 `{name}`", message)
+    )
     assert (problems(text, COMPARE) == ()) is fits
 
 

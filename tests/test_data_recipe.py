@@ -12,7 +12,6 @@ from npulint.data.recipe_tables import NOTHING, SPELLING, Row, sheet, signature,
 from npulint.facts.recipe import ITEM_OF
 
 SOURCES = ("tensorflow", "torch", "host")
-OWN = ("tensorflow", "host")  # that of PyTorch has tests of its own
 HOWS = {"", *"complement negated reciprocal caseless named equal sequence flag averaged reduced".split()}
 FLAGS = {"host", "adapter", "through"}
 
@@ -46,7 +45,7 @@ def test_every_name_stands_once(source: str) -> None:
     assert sorted({name for name in names if names.count(name) > 1}) == []
 
 
-@pytest.mark.parametrize("source", OWN)
+@pytest.mark.parametrize("source", SOURCES)
 def test_names_are_canonical(source: str) -> None:
     plain = [name for _, name in exact(source) if not name.startswith("?") and "(" not in name]
     assert [(name, canonical(name)) for name in plain if canonical(name) != name] == []
@@ -69,7 +68,7 @@ def test_every_name_is_found_by_its_row(source: str) -> None:
             assert known is not None, name
 
 
-@pytest.mark.parametrize("source", OWN)
+@pytest.mark.parametrize("source", SOURCES)
 def test_a_name_that_stands_for_others_stands_for_itself(source: str) -> None:
     """`same_as` may be a name that is only used for comparing; else that name is compared under itself, and as the
     same kind of thing."""
@@ -98,7 +97,7 @@ def test_neutral_names_and_their_parameters_exist(source: str) -> None:
     assert wrong == []
 
 
-@pytest.mark.parametrize("source", OWN)
+@pytest.mark.parametrize("source", SOURCES)
 def test_what_is_given_on_is_a_parameter(source: str) -> None:
     for _, name in exact(source):
         known = recipe_call(name, source)

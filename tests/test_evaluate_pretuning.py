@@ -59,9 +59,7 @@ _SURELY = [
 @pytest.mark.parametrize(("part", "change", "argument"), _SURELY)
 def test_every_difference_is_told_by_one_check(part: str, change: str, argument: str) -> None:
     for certain, adapter, evaluates in product(("yes", "no"), repeat=3):
-        fact = difference(
-            part, change=change, argument=argument, certain=certain, adapter=adapter, evaluates=evaluates
-        )
+        fact = difference(part, change=change, argument=argument, certain=certain, adapter=adapter, evaluates=evaluates)
         names = [finding.name for finding in told(fact)]
         assert len(names) == 1, (certain, adapter, evaluates, names)
 
@@ -107,7 +105,9 @@ def test_one_side_leaves_the_program_as_it_was() -> None:
     ("attrs", "text"),
     [
         pytest.param({"what": "--lr"}, "--lr: `1` (a.py:1), `2` (b.py:1)", id="setting"),
-        pytest.param({"what": "conv2d", "argument": "filters"}, "conv2d(filters): `1` (a.py:1), `2` (b.py:1)", id="call"),
+        pytest.param(
+            {"what": "conv2d", "argument": "filters"}, "conv2d(filters): `1` (a.py:1), `2` (b.py:1)", id="call"
+        ),
         pytest.param({"migrated": "-"}, "x: `1` (a.py:1), – (b.py:1)", id="it would stand there"),
         pytest.param({"reference": "-", "reference_place": "-"}, "x: –, `2` (b.py:1)", id="nowhere"),
         pytest.param({"reference": "`rm`"}, "x: `'rm'` (a.py:1), `2` (b.py:1)", id="no quotes within quotes"),
@@ -145,7 +145,9 @@ def test_an_item_is_consistent_where_all_that_was_compared_is_the_same(item: str
     assert _answers(ingredient(part, "yes", "reference"), framework="tensorflow", multi_device="yes")[item] == "unknown"
 
 
-@pytest.mark.parametrize("part", sorted(set(ITEM_OF) - {"drop_remainder", "determinism", "iterations_per_loop", "ranks"}))
+@pytest.mark.parametrize(
+    "part", sorted(set(ITEM_OF) - {"drop_remainder", "determinism", "iterations_per_loop", "ranks"})
+)
 def test_a_difference_makes_its_item_differ(part: str) -> None:
     answers = _answers(ingredient(part, "yes"), difference(part))
     assert [item for item, answer in answers.items() if answer == "differs"] == [ITEM_OF[part]]
@@ -160,7 +162,7 @@ def test_the_gravest_failure_comes_first() -> None:
     facts = [difference("layer", 2), difference("dropout", 1), difference("optimizer", 3)]
     verdict = pretuning(CATALOGUE, sided(program(), "migrated", facts), {}, "en")
     failures = next(item for item in verdict.checklist if item.item == "training").failures
-    assert [(one.check, one.span.line) for one in failures][0] == ("optimizer-replaced", 3)
+    assert next((one.check, one.span.line) for one in failures) == ("optimizer-replaced", 3)
 
 
 def test_a_program_that_does_not_train_has_no_checklist() -> None:

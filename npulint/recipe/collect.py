@@ -18,7 +18,7 @@ from npulint.recipe.steps import MODULE, Argument, Step
 _EVALUATION = regex(
     r"(?:^|[_.])(?:eval|evaluate|evaluation|val|valid|validate|validation|test|infer|inference)(?:[_.]|$)"
 )
-_ANY_MODULE = "torch.nn.Module()()"
+_ANY_MODULE = "torch.nn.Module"  # applied without that it is known any more which it was
 _TRAINING = regex(r"^(?:run|backward|train|train_step|train_on_batch|train_one_epoch|fit|minimize)$")
 _DEFINING = frozenset(("add_argument", "HParams", "set_defaults"))
 _SWITCHES = {
@@ -65,7 +65,7 @@ class Collector:
     def _known(self, module: Module, index: int, call: Call, name: str) -> Step | None:
         """A call that the vocabulary knows, or of an object of a class that it knows (a layer that is applied)."""
         known = recipe_call(name, self._framework)
-        if known is None or known.transparent or known.same_as == _ANY_MODULE:
+        if known is None or known.transparent or known.same_as.rstrip("()") == _ANY_MODULE:
             return None
         arguments = () if known.same_as.endswith("()") else tuple(of_vocabulary(call, known))
         return self._step(

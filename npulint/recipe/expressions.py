@@ -1,31 +1,95 @@
-"""Arithmetic with constants, as steps: ``x / 127.5 - 1``, ``loss + 0.5 * l2``."""
+"""Formulas: arithmetic and comparisons that decide numbers, wherever they are written."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+
+import msgspec
 
 from npulint.assemble.module import Module
-from npulint.facts.code import Const, Items, Op, Ref, Result, Value
+from npulint.facts.code import Call, Const, Items, Op, Ref, Table, Value
+from npulint.facts.model import Span
 from npulint.later import regex
+from npulint.recipe.literals import is_literal
 
 _DEEP = 12
 _ARITHMETIC = frozenset(("+", "-", "*", "/", "//", "**", "@"))
-_COMPARING = frozenset(("<", "<=", ">", ">=", "==", "!=", "in", "%", "and", "or", "not"))
-_NUMBERLESS = regex(
-    r"time|durat|elapsed|fps|speed|perf|eta\b|percent|progress|cost_|_cost|took|memory|second|minute|hour|begin|start"
-    r"|idx|index|count|path|file|step_per|print|log|str|fmt|width_|gpu|cpu"
+_COMPARING = frozenset(("<", "<=", ">", ">=", "==", "!=", "in", "not in", "%"))
+_JOINING = frozenset(("and", "or", "not", "if", "+="))
+_ASIDE = regex(
+    r"time|durat|elapsed|fps|speed|perf|(?:^|_)eta$|percent|progress|cost_|_cost|took|memory|second|minute|hour|path|file"
+    r"|print|(?:^|_)logs?(?:_|$)|(?:^|_)str(?:_|$)|fmt|gpu|cpu|url|begin|(?:^|_)end(?:_|$)|(?:^|_)start(?:_|$)|offset"
 )
 
 
-class Shape:
-    """An expression as it is compared: the operations with ``_`` for what has a name and ``#`` for constants, the
-    constants in their order, and the names."""
+class Formula(msgspec.Struct, frozen=True, eq=False):
+    """One formula: `target` is the name that its value gets, `return` if it is returned, `if` for the condition of the
+    block `inner`, else the name of the parameter or entry that it is given for. `shape` has ``_`` for what has a name
+    and ``#`` for constants, which follow in their order."""
 
-    def __init__(self, value: Value, operators: frozenset[str] = _ARITHMETIC) -> None:
-        self._operators = operators
+    target: str
+    value: Value
+    shape: str
+    constants: tuple[Const, ...]
+    block: int
+    span: Span
+    inner: int = -1
+
+
+def formulas(module: Module, told: Collection[int]) -> Iterator[Formula]:
+    """The formulas of a module. What calls that are `told` by themselves are given is left to them."""
+    for bind in module.code.binds:
+        place = Span(bind.line, bind.column, bind.end_line, bind.end_column)
+        yield from _within(bind.target.rpartition(".")[2], bind.value, bind.block, place)
+    for returned in module.code.returns:
+        yield from _within("return", returned.value, returned.block, _line(returned.line))
+    for index, call in enumerate(module.code.calls):
+        if index not in told:
+            yield from _given(module.written(index), call)
+    for block, record in enumerate(module.blocks):
+        if record.kind == "if" and isinstance(record.test, Op):
+            shape = _Shape(record.test)
+            if shape.telling:
+                constants = tuple(shape.constants)
+                yield Formula("if", record.test, shape.text, constants, record.parent, _line(record.line), block)
+
+
+def _given(called: str, call: Call) -> Iterator[Formula]:
+    place = Span(call.line, call.column, call.end_line, call.end_column)
+    names = [called] * len(call.args) + [name for name, _ in call.keywords]
+    for name, value in zip(names, (*call.args, *(value for _, value in call.keywords)), strict=True):
+        yield from _within(name, value, call.block, place)
+
+
+def _within(target: str, value: Value, block: int, place: Span) -> Iterator[Formula]:
+    """The formulas in a value that are not part of others, by the nearest name."""
+    waiting: list[tuple[str, Value, Span, int]] = [(target, value, place, 0)]
+    while waiting:
+        name, part, at, depth = waiting.pop()
+        if depth > _DEEP or is_literal(part):
+            continue
+        if isinstance(part, Items):
+            waiting += [(name, item, at, depth + 1) for item in part.items]
+        elif isinstance(part, Table):
+            spots = [Span(*spot) for spot in part.places] or [at] * len(part.keys)
+            for key, inner, spot in zip(part.keys, part.values, spots, strict=True):
+                waiting.append((str(key.value) if isinstance(key, Const) else name, inner, spot, depth + 1))
+        elif isinstance(part, Op):
+            shape = _Shape(part)
+            if shape.telling:
+                yield Formula(name, part, shape.text, tuple(shape.constants), block, at)
+            elif not shape.operations:
+                waiting += [(name, operand, at, depth + 1) for operand in part.operands]
+
+
+class _Shape:
+    """Takes a formula apart."""
+
+    def __init__(self, value: Value) -> None:
         self.constants: list[Const] = []
-        self.names: list[str] = []
         self.operations = 0
+        self._arithmetic = False
+        self._aside = False
         self.text = self._text(value, 0)
 
     def _text(self, value: Value, depth: int) -> str:
@@ -35,66 +99,23 @@ class Shape:
             self.constants.append(value)
             return "#"
         if isinstance(value, Ref):
-            self.names.append(value.name)
+            self._aside = self._aside or bool(_ASIDE.search(value.name.lower()))
             return "_"
         if isinstance(value, Op) and depth < _DEEP:
-            if value.op in self._operators:
-                self.operations += 1
-                return f"({value.op.join(self._text(v, depth + 1) for v in value.operands)})"
-            if value.op == "+=":
-                return self._text(value.operands[0], depth + 1)
+            arithmetic, comparing = value.op in _ARITHMETIC, value.op in _COMPARING
+            if arithmetic or comparing or value.op in _JOINING:
+                self.operations += arithmetic or comparing
+                self._arithmetic = self._arithmetic or arithmetic
+                return f"({value.op.join(self._text(part, depth + 1) for part in value.operands)})"
         if isinstance(value, Items) and depth < _DEEP:
-            return f"[{','.join(self._text(v, depth + 1) for v in value.items)}]"
+            return f"[{','.join(self._text(item, depth + 1) for item in value.items)}]"
         return "_"
 
     @property
     def telling(self) -> bool:
-        """Whether it has an operation with a constant that is neither 0 nor 1, and is about no clock or counter."""
-        numbers = any(constant.value not in (0, 1, -1) for constant in self.constants)
-        return self.operations > 0 and numbers and not any(_NUMBERLESS.search(n.lower()) for n in self.names)
+        """Whether it calculates, or compares with a number, and is about no clock and no file."""
+        return self.operations > 0 and (self._arithmetic or bool(self.constants)) and not self._aside
 
 
-class Arithmetic:
-    """An expression with its place: `target` is the name that it is assigned to, empty for one that is returned, ``if``
-    for the condition of the block `inner`."""
-
-    def __init__(
-        self, shape: Shape, value: Value, target: str, block: int, line: int, column: int, end: int, inner: int = -1
-    ) -> None:
-        self.shape = shape
-        self.value = value
-        self.target = target
-        self.block = block
-        self.line = line
-        self.column = column
-        self.end = end
-        self.inner = inner
-
-
-def arithmetic(module: Module) -> Iterator[Arithmetic]:
-    """The expressions of a module that calculate with constants, where they are assigned or returned."""
-    for bind in module.code.binds:
-        if isinstance(bind.value, Op) and not _NUMBERLESS.search(bind.target.lower()):
-            shape = Shape(bind.value)
-            if shape.telling and (shape.names or _has_result(bind.value)):
-                yield Arithmetic(shape, bind.value, bind.target, bind.block, bind.line, bind.column, bind.end_column)
-    for returned in module.code.returns:
-        if isinstance(returned.value, Op):
-            shape = Shape(returned.value)
-            if shape.telling and (shape.names or _has_result(returned.value)):
-                yield Arithmetic(shape, returned.value, "", returned.block, returned.line, 1, 1)
-
-
-def conditions(module: Module) -> Iterator[Arithmetic]:
-    """The conditions of a module that compare with constants: ``epoch < 30``, ``step in (8, 11)``."""
-    for block, record in enumerate(module.blocks):
-        if record.kind == "if" and isinstance(record.test, Op):
-            shape = Shape(record.test, _COMPARING | _ARITHMETIC)
-            if shape.telling:
-                yield Arithmetic(shape, record.test, "if", record.parent, record.line, 1, 1, block)
-
-
-def _has_result(value: Value, depth: int = 0) -> bool:
-    if isinstance(value, Op) and depth < _DEEP:
-        return any(_has_result(part, depth + 1) for part in value.operands)
-    return isinstance(value, Result)
+def _line(line: int) -> Span:
+    return Span(line, 1, line, 1)

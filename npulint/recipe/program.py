@@ -13,10 +13,10 @@ from npulint.assemble.module import Module
 from npulint.assemble.programs import Program
 from npulint.assemble.reached import STARTED, Reached
 from npulint.assemble.reached import home as place_of
-from npulint.facts.model import Span
 from npulint.later import regex
-from npulint.recipe.collect import Collector, home_of
-from npulint.recipe.expressions import Arithmetic, arithmetic, conditions
+from npulint.recipe.collect import Collector, evaluates, home_of
+from npulint.recipe.expressions import Formula, formulas
+from npulint.recipe.purposes import METRIC, Formulas
 from npulint.recipe.shown import shown
 from npulint.recipe.steps import MODULE, Argument, Step
 
@@ -30,11 +30,6 @@ _DATA = regex(
     r"|normal|flip|rotat|distort|record|reader|feed|mel|spec|wav|audio|token|voxel|point|patch|noise|label|anno"
 )
 _ASIDE = regex(r"profil|(?:^|_)log(?:_|$|g)|print|save|dump|export|plot|draw|visual|summar|report")
-_RATE = regex(r"(?:^|_)lr(?:_|$)|learning|schedul|warm_?up|decay|anneal")
-_LOSS = regex(r"loss|cost|penal|objective|criterion|regulari")
-_METRIC = regex(
-    r"metric|accura|(?:^|_)acc(?:_|$)|score|psnr|ssim|iou|recall|precision|evaluat|draw|plot|visual|summar|show"
-)
 
 
 class Recipe:
@@ -48,12 +43,11 @@ class Recipe:
         self.parts: dict[Home, str] = {}
         self.paths = tuple(dict.fromkeys((*program.paths, *more)))
         self._reached = Reached(context.project).all_of(self.paths, program.entry) if program.entry else None
-        framework = program.attrs["framework"]
-        collector = Collector(context, framework)
+        self._collector = Collector(context, program.attrs["framework"])
         found: dict[Home, list[Step]] = defaultdict(list)
         for path in self.paths:
             module = context.project.modules[path]
-            for step in context.once(("steps", path, framework), partial(collector.steps, module)):
+            for step in self._steps(module):
                 if step.home != MODULE or self._starts(module, step.block):
                     found[path, step.home].append(step)
         self._judge(found)
@@ -63,6 +57,11 @@ class Recipe:
             self._calculate(context.project.modules[path])
         for steps in self.homes.values():
             steps.sort(key=lambda step: step.order)
+
+    def _steps(self, module: Module) -> list[Step]:
+        """The steps of a module as they stand, which the programs of a project share."""
+        key = ("steps", module.path, self.program.attrs["framework"])
+        return self.context.once(key, partial(self._collector.steps, module))
 
     def runs(self, home: Home) -> bool:
         """Whether the program may come to a function."""
@@ -106,7 +105,7 @@ class Recipe:
         if step.known is None or not step.known.host:
             return True
         name = module.qualname(step.block)
-        if _METRIC.search(name.lower()):
+        if METRIC.search(name.lower()):
             return False
         if self.context.training.step(module, step.block) == "host":
             return True
@@ -129,40 +128,36 @@ class Recipe:
         return step if counts and part == step.part else msgspec.structs.replace(step, part=part, counts=counts)
 
     def _calculate(self, module: Module) -> None:
-        rates = {bind.block for bind in module.code.binds if _RATE.search(bind.target.lower())}
-        for one in (*arithmetic(module), *conditions(module)):
+        told = {step.call for step in self._steps(module)}
+        surroundings = Formulas(self.context, module)
+        for one in self.context.once(("formulas", module.path), lambda: list(formulas(module, told))):
             home = (module.path, home_of(module, one.block))
-            if one.target == "if":
-                part = "schedule" if one.inner in rates else ""
-            else:
-                part = self._part_of(module, home, one)
+            part = surroundings.part(one, self.parts.get(home, ""))
             if part and (home[1] != MODULE or self._starts(module, one.block)):
-                self.homes[home].append(_expression(module, home[1], one, part))
-
-    def _part_of(self, module: Module, home: Home, one: Arithmetic) -> str:
-        name = module.qualname(one.block).lower().rpartition(".")[2]
-        target = one.target.lower().rpartition(".")[2]
-        if _METRIC.search(name) or _METRIC.search(target):
-            return ""
-        if _RATE.search(target) or (_RATE.search(name) and not target):
-            return "schedule"
-        if _LOSS.search(target) or (_LOSS.search(name) and home in self.parts):
-            return "loss"
-        part = self.parts.get(home, "")
-        if part in ("layer", "operation", "loss"):
-            return "operation"
-        host = self.context.training.step(module, one.block) == "host"
-        return "arithmetic" if part == "transform" or (host and part) else ""
+                self.homes[home].append(_step(module, home[1], one, part))
 
 
 def _leading(parts: set[str]) -> str:
     return next((part for part in LEADING if part in parts), "")
 
 
-def _expression(module: Module, home: int, one: Arithmetic, part: str) -> Step:
-    given = tuple(Argument(str(at), constant, one.block, one.line) for at, constant in enumerate(one.shape.constants))
-    span = Span(one.line, one.column, one.line, one.end)
-    target = one.target.rpartition(".")[2]
-    shown_as = target or "return"
+def _step(module: Module, home: int, one: Formula, part: str) -> Step:
+    constants = enumerate(one.constants)
+    given = tuple(Argument(str(at), constant, one.block, one.span.line) for at, constant in constants)
+    whole = Argument("", one.value, one.block, one.span.line)
+    only = evaluates(module, one.block)
     text = shown(module, one.value)
-    return Step("expression", one.shape.text, shown_as, part, module, home, one.block, span, given, text=text)
+    return Step(
+        "expression",
+        one.shape,
+        one.target,
+        part,
+        module,
+        home,
+        one.block,
+        one.span,
+        given,
+        whole=whole,
+        evaluates=only,
+        text=text,
+    )

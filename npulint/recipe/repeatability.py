@@ -147,8 +147,7 @@ class _Sorting:
         return bool(name) and any(_sorted_there(module, name) for module in self.context.project.modules.values())
 
     def of_results(self, index: int) -> bool:
-        """Whether the call is about files that a run leaves behind, or for no training, as its arguments and its function
-        say."""
+        """Whether the call is about files that a run leaves behind, or for no training, as names around it say."""
         module, call = self.module, self.module.code.calls[index]
         home = module.function_of(call.block)
         words = [module.qualname(call.block)]

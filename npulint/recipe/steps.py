@@ -30,12 +30,13 @@ class Argument(msgspec.Struct, frozen=True, eq=False):
 
 class Step(msgspec.Struct, frozen=True, eq=False):
     """One step. `kind`: call (of the vocabulary), own (call of a function of the project), named (literals given by
-    keyword to something unknown), bind (a literal gets a name), default (of a parameter), entry (of a dict display),
-    expression (arithmetic with constants) or loop (how often). `name` is what has to be equal for steps to be each
-    other's counterparts, `shown` what people read; `part` is a word of `npulint.facts.recipe.ITEMS`. `home` is the
-    block of the function (`MODULE`: none) that it belongs to, `block` the one that it stands in. `open`: there may be
-    more arguments than are seen. `target` is the own function that is called, by path and block. `counts`: as far as this
-    program tells, it decides numbers. `text` is the source of an expression."""
+    keyword to something unknown), bind (a literal gets a name), switch (one whose assignment does something by itself),
+    default (of a parameter), entry (of a dict display), expression (a formula) or loop (how often). `name` is what has
+    to be equal for steps to be each other's counterparts, `shown` what people read; `part` is a word of
+    `npulint.facts.recipe.ITEMS`. `home` is the block of the function (`MODULE`: none) that it belongs to, `block` the
+    one that it stands in. `open`: there may be more arguments than are seen. `target` is the own function that is
+    called, by path and block. `counts`: as far as this program tells, it decides numbers. `text` is the source of a
+    formula, and `whole` its value."""
 
     kind: str
     name: str
@@ -53,6 +54,7 @@ class Step(msgspec.Struct, frozen=True, eq=False):
     evaluates: bool = False
     counts: bool = True
     text: str = ""
+    whole: Argument | None = None
 
     @property
     def order(self) -> tuple[int, int]:

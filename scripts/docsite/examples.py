@@ -45,15 +45,16 @@ def _sides(files: Mapping[str, str], marked: Sequence[Place], lang: str) -> str:
     columns = []
     for side in SIDES:
         own = [name for name in files if name.startswith(f"{side}/")]
-        blocks = [_titled(name, f"{say(lang, f'side.{side}')}: {name.partition('/')[2]}", files, marked) for name in own]
+        blocks = [_titled(name, say(lang, f"side.{side}"), files[name], marked) for name in own]
         columns.append("<div markdown>\n\n" + "\n\n".join(blocks) + "\n\n</div>")
     return '<div class="np-sides" markdown>\n\n' + "\n\n".join(columns) + "\n\n</div>"
 
 
-def _titled(name: str, title: str, files: Mapping[str, str], marked: Sequence[Place]) -> str:
+def _titled(name: str, side: str, text: str, marked: Sequence[Place]) -> str:
+    """A file of a side below the name of both."""
     lines = sorted({line for place, line in marked if place == name})
     lit = f' hl_lines="{" ".join(map(str, lines))}"' if lines else ""
-    return fenced(name, files[name], f'title="{title}"{lit}')
+    return fenced(name, text, f'title="{side}: {name.partition("/")[2]}"{lit}')
 
 
 def _block(name: str, text: str, marked: Sequence[Place], alone: bool) -> str:

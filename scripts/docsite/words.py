@@ -142,12 +142,12 @@ TEXTS: dict[str, tuple[str, str]] = {
     "pretuning.about": (
         "`npulint compare REFERENCE MIGRATED` answers these {n} questions for each training program and its reference "
         "with *consistent*, *differs* or *cannot tell*, and shows both sides of what differs.",
-        "`npulint compare REFERENCE MIGRATED` 针对每个训练程序及其参考工程，对以下 {n} 项逐一给出“一致”“不一致”或“无法判断”，"
-        "并列出不一致之处两侧的内容。",
+        "`npulint compare REFERENCE MIGRATED` 针对每个训练程序及其参考工程，对以下 {n} 项逐一给出“一致”“不一致”或"
+        "“无法判断”，并列出不一致之处两侧的内容。",
     ),
     "pretuning.decided": (
-        "Consistent where something was compared, all of it is known and nothing below is found; otherwise *differs* or "
-        "*cannot tell*.",
+        "Consistent where something was compared, all of it is known and nothing below is found; otherwise *differs* "
+        "or *cannot tell*.",
         "比较了相应内容、取值均可确定且没有下述问题即为一致，否则为“不一致”或“无法判断”。",
     ),
     "pretuning.fails": ("What makes it differ", "何时不一致"),
