@@ -13,8 +13,8 @@ METRIC = regex(
 )
 _RATE = regex(r"(?:^|_)lr(?:_|$)|learning|schedul|warm_?up|anneal")
 _LOSS = regex(r"loss|penal|objective|criterion|regulari")
-_EVALUATING = regex(r"^(?:eval|evaluate|evaluation|validate|validation|val|test|(?:run|do)_eval|(?:evaluate|test)_\w+)$")
-    r"^(?:eval|evaluate|evaluation|validate|validation|val|test|run_eval|evaluate_\w+|test_\w+|do_eval)$"
+_EVALUATING = regex(
+    r"^(?:eval|evaluate|evaluation|validate|validation|val|test|(?:run|do)_eval|(?:evaluate|test)_\w+)$"
 )
 _AVERAGE = regex(r"(?:^|[_.])ema(?:[_.]|$)|average|moving|averaged")
 _DATA = regex(r"data|input|reader|loader|corpus|augment|transform|preproc|sampl")
