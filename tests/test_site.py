@@ -175,6 +175,28 @@ def test_every_readiness_item_has_a_page_with_its_texts(lang: str) -> None:
 
 
 @pytest.mark.parametrize("lang", words.LANGUAGES)
+def test_every_item_of_the_pretuning_checklist_has_a_page_with_its_texts(lang: str) -> None:
+    assert len(CATALOGUE.pretuning) == 9
+    index = PAGES[lang]["pretuning/index.md"]
+    for item in CATALOGUE.pretuning:
+        page = PAGES[lang][f"pretuning/{item.name}.md"]
+        assert inline(item.text[lang].look) in page
+        assert f"({item.name}.md)" in index
+        assert words.say(lang, "pretuning.passed") in page
+
+
+@pytest.mark.parametrize("lang", words.LANGUAGES)
+def test_two_programs_stand_in_two_columns(lang: str) -> None:
+    check = next(check for check in CATALOGUE.checks if check.name == "learning-rate-differs")
+    page = PAGES[lang]["checks/learning-rate-differs.md"]
+    assert page.count('<div class="np-sides" markdown>') == len(check.examples)
+    for side in ("reference", "migrated"):
+        title = f'title="{words.say(lang, f"side.{side}")}: train.py"'
+        assert page.count(title) == len(check.examples)
+    assert f'title="{words.say(lang, "side.migrated")}: train.py" hl_lines="8"' in page
+
+
+@pytest.mark.parametrize("lang", words.LANGUAGES)
 def test_lists_name_every_check_once(lang: str) -> None:
     names = re.findall(r'<tr [^>]*>.*?<a href="([^"]+)/">', PAGES[lang]["checks/index.md"])
     assert sorted(names) == sorted(rule.name for rule in RULES)

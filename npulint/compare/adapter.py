@@ -34,8 +34,8 @@ def _settings(reference: Program, migrated: Program, ported: bool) -> Iterator[D
                 yield Difference(parts[name], change, name, "", _mark(one, left), _mark(other, right))
         elif other is None and one is not None:
             yield Difference(parts[name], "removed", name, "", _mark(one, left))
-        elif other is not None and ported:
-            yield Difference(parts[name], "added", name, "", None, _mark(other, right))
+        elif other is not None:
+            yield Difference(parts[name], "added", name, "", None, _mark(other, right), adapter=not ported)
 
 
 def _by_name(program: Program, parts: dict[str, str]) -> dict[str, Fact]:

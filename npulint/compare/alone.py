@@ -10,6 +10,7 @@ import msgspec
 from npulint.compare.difference import Difference, Mark
 from npulint.compare.step_pairs import Pairing
 from npulint.compare.steps import function_of
+from npulint.facts.code import Const, Ref
 from npulint.recipe.collect import home_of
 from npulint.recipe.program import LEADING, Home, Recipe
 from npulint.recipe.steps import MODULE, Step
@@ -27,7 +28,7 @@ _SHAPING = frozenset(
     shape size rank zeros ones zeros_like ones_like fill range convert_to_tensor to_float to_int32 to_int64 placeholder
     view permute unsqueeze flatten contiguous expand expand_as type type_as float long int half to chunk cat arange
     tensor from_numpy numpy detach item clone t repeat eye linspace full full_like new_zeros new_ones view_as
-    reshape_as narrow select placeholder_with_default get_shape set_shape group control_dependencies no_op print
+    reshape_as narrow select placeholder_with_default get_shape set_shape group no_op print
     Print variable_scope name_scope""".split()
 )
 
@@ -97,6 +98,12 @@ def _speaks(step: Step, side: Side) -> bool:
         return False
     if step.part == "operation" and step.kind == "call" and step.shown.rpartition(".")[2] in _SHAPING:
         return False
+    if step.part == "half_cast" and step.kind == "call" and not _halves(step):
+        return False
+    if step.kind == "own" and _is_handed_over(step, side):
+        return False
+    if step.known is not None and step.known.adapter and step.part in ("reduction", "ranks"):
+        return False
     if step.part == "initialisation" and not step.arguments and step.shown.rpartition(".")[2] in _SHAPING:
         return False
     return not _is_branch(step, side) and not _is_unresolved(step, side)
@@ -116,7 +123,16 @@ def _is_branch(step: Step, side: Side) -> bool:
         return any(one.part == step.part for one in steps)
     if not conditional and step.part not in _ONCE:
         return False
-    return any(one.kind == step.kind and one.shown == step.shown for one in steps)
+    return any(one.kind == step.kind and _spelled(one) == _spelled(step) for one in steps)
+
+
+def _spelled(step: Step) -> object:
+    """A step as it is written: what is called on what, and with what, apart from how names are assigned."""
+    callee = step.module.code.calls[step.call].callee if step.call >= 0 else None
+    by_name = callee.name if isinstance(callee, Ref) and step.name.startswith("?") else step.name
+    return by_name, tuple(
+        (one.name, one.value if isinstance(one.value, Const | Ref) else None) for one in step.arguments
+    )
 
 
 def _is_unresolved(step: Step, side: Side) -> bool:
@@ -132,6 +148,22 @@ def _is_unresolved(step: Step, side: Side) -> bool:
         for index in module.calls_of(wanted)
         if home_of(module, module.code.calls[index].block) == other[1]
     )
+
+
+def _halves(step: Step) -> bool:
+    """Whether a cast is one between float16 and float32."""
+    types = [argument.value.name for argument in step.arguments if isinstance(argument.value, Ref)]
+    last = step.shown.rpartition(".")[2]
+    return last in ("half", "float", "bfloat16") or any("16" in name or "half" in name for name in types)
+
+
+def _is_handed_over(step: Step, side: Side) -> bool:
+    """Whether the counterpart of the function gives the called function itself to something: ``map(f)`` is
+    ``map(lambda x: f(x))``."""
+    other = side.counterpart(_home(step))
+    steps = side.other.homes.get(other, ()) if other is not None else ()
+    given = (argument.value for one in steps for argument in one.arguments)
+    return any(isinstance(value, Ref) and value.name.rpartition(".")[2] == step.shown for value in given)
 
 
 def _strangers(side: Side, steps: Sequence[Step], all_of_them: Sequence[Step]) -> Iterator[Difference]:

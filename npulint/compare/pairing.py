@@ -56,7 +56,7 @@ class Pairing:
         name = 0.5 * (one.simple == other.simple) + 0.5 * (one.name == other.name)
         far = abs(one.number - other.number) / (len(self.left) + len(self.right) + 1)
         alike = self.likeness.of(one, other) + 0.2 * self.likeness.wording(one, other)
-        return alike + 0.3 * name + 0.3 * self.nearness(one, other) - 0.01 * far, one.number, other.number
+        return alike + 0.3 * name + 0.5 * self.nearness(one, other) - 0.01 * far, one.number, other.number
 
     def is_small(self, unit: Unit) -> bool:
         """Whether a unit is so small that its code alone says nothing."""

@@ -12,6 +12,7 @@ from npulint.compare.values import DIFFERS, SAME, UNKNOWN, Answer, Comparer, Giv
 from npulint.data.recipe import is_half
 from npulint.facts.code import UNKNOWN as UNKNOWN_VALUE
 from npulint.facts.recipe import Station
+from npulint.recipe.naming import STRONG
 from npulint.recipe.steps import Argument, Step
 
 _LITERAL = frozenset(("switch", "bind", "default", "entry", "expression", "loop", "named"))
@@ -22,8 +23,6 @@ _ORDERED = frozenset(("transform", "shuffle", "repeat", "batch_size", "dataset",
 def of_pairs(pairing: Pairing, comparer: Comparer) -> Iterator[Difference]:
     """The differences between paired steps, and the things in which they agree."""
     for left, right in (*pairing.pairs, *pairing.swapped):
-        if not (left.counts or right.counts):
-            continue
         yield from _pair(left, right, comparer)
     for left, right in pairing.swapped:
         if (left.counts or right.counts) and _has_place(left):
@@ -45,23 +44,27 @@ def _pair(left: Step, right: Step, comparer: Comparer) -> Iterator[Difference]:
         yield _formula(left, right, comparer)
         return
     if left.kind == "call" and left.name != right.name:
-        if not left.name.endswith("()"):  # an object that is used: what it is is told where it is made
+        if not left.name.endswith("()") and (
+            left.counts or right.counts
+        ):  # an object that is used: what it is is told where it is made
             yield _whole("changed", left, right)
         return
     told = False
     for name, first, second in _arguments(left, right):
-        answer = _compared(left, first, right, second, comparer)
-        if answer is None or answer.answer == UNKNOWN:
-            continue
         role = next((a.role for a in (second, first) if a is not None and a.role), "") or left.part or right.part
+        if not (left.counts or right.counts or role in STRONG):
+            continue
+        answer = _compared(left, first, right, second, comparer)
+        if answer is None or (answer.answer == UNKNOWN and not (role in STRONG and answer.shaped)):
+            continue
         if role == "half_cast" and not (is_half(answer.reference) or is_half(answer.migrated)):
             role = left.part or right.part
-        if answer.answer == DIFFERS:
+        if answer.answer in (DIFFERS, UNKNOWN):
             told = True
             yield _argument(left, first, right, second, name, role, answer)
         elif role != left.part:
             yield _argument(left, first, right, second, name, role, answer, "none")
-    if not told:
+    if not told and (left.counts or right.counts):
         yield _whole("none", left, right)
 
 
@@ -127,6 +130,7 @@ def _argument(
         reference=_mark(left, first, answer.reference, answer.reference_stations),
         migrated=_mark(right, second, answer.migrated, answer.migrated_stations),
         function=function_of(right),
+        certain=answer.answer != UNKNOWN,
         named=literal or any(len(way) > 1 for way in (answer.reference_stations, answer.migrated_stations)),
         evaluates=left.evaluates and right.evaluates,
     )

@@ -31,13 +31,15 @@ class Given(msgspec.Struct, frozen=True, eq=False):
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """How two values stand to each other, what to show of them, and how each came to where it is used."""
+    """How two values stand to each other, what to show of them, and how each came to where it is used. `shaped`: it cannot be
+    told, but one is calculated or a constant where the other is not, or they are calculated otherwise."""
 
     answer: str
     reference: str = ""
     migrated: str = ""
     reference_stations: tuple[Station, ...] = ()
     migrated_stations: tuple[Station, ...] = ()
+    shaped: bool = False
 
 
 class Comparer:
@@ -55,10 +57,21 @@ class Comparer:
             written = self._written(left, left.argument.value, right, right.argument.value, 0)
             if written == SAME and not closely:
                 return Answer(SAME)
+            if written == DIFFERS:  # it is this place that has to be changed
+                return Answer(
+                    DIFFERS,
+                    *(
+                        _text(given, _traced(tracer, given))
+                        for tracer, given in ((self._reference, left), (self._migrated, right))
+                    ),
+                )
         first, second = _traced(self._reference, left), _traced(self._migrated, right)
         if first.known and second.known:
             same = canonical(converted(left.how, first.value)) == canonical(converted(right.how, second.value))
             written = SAME if same else DIFFERS
+        if written == UNKNOWN:
+            answer = _told(UNKNOWN, left, first, right, second)
+            return msgspec.structs.replace(answer, shaped=_is_shaped(left) or _is_shaped(right))
         return _told(written, left, first, right, second)
 
     def _written(self, left: Given, a: Value, right: Given, b: Value, depth: int) -> str:
@@ -96,6 +109,11 @@ class Comparer:
         if first.known and second.known:
             return SAME if canonical(first.value) == canonical(second.value) else DIFFERS
         return UNKNOWN
+
+
+def _is_shaped(given: Given) -> bool:
+    """Whether a value is calculated or a constant (not just a name, or what something gives)."""
+    return given.argument is not None and isinstance(given.argument.value, Op | Const)
 
 
 def _called(left: Module, a: Result, right: Module, b: Result) -> str:

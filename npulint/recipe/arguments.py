@@ -10,7 +10,7 @@ from npulint.data.recipe import RecipeCall
 from npulint.facts.code import Call, Op, Value
 from npulint.facts.model import Span
 from npulint.recipe.literals import is_literal, is_telling
-from npulint.recipe.settings import setting_part
+from npulint.recipe.naming import named_part, own_part
 from npulint.recipe.steps import Argument
 
 
@@ -51,11 +51,11 @@ def of_own(context: Context, module: Module, index: int, home: Module, block: in
         place = position + shift
         name = params[place] if place < len(params) else str(position)
         if _counts(name):
-            part = setting_part(name) if name in params else ""
+            part = own_part(name) if name in params else ""
             yield Argument(name, value, call.block, call.line, part, span=spot(call, position))
     for name, value, position in _keywords(call):
         if _counts(name):
-            yield Argument(name, value, call.block, call.line, setting_part(name), span=spot(call, position))
+            yield Argument(name, value, call.block, call.line, own_part(name), span=spot(call, position))
 
 
 def parameters(context: Context, module: Module, index: int, home: Module, block: int) -> tuple[tuple[str, ...], int]:
@@ -67,13 +67,13 @@ def parameters(context: Context, module: Module, index: int, home: Module, block
 
 
 def _counts(name: str) -> bool:
-    return name.isdigit() or name.startswith("*") or bool(setting_part(name))
+    return name.isdigit() or name.startswith("*") or bool(named_part(name))
 
 
 def named_literals(call: Call) -> Iterator[Argument]:
     """Settings that a call of something unknown is given as literals by keyword."""
     for name, value, position in _keywords(call):
-        part = setting_part(name)
+        part = named_part(name)
         if part and is_literal(value) and is_telling(value):
             yield Argument(name, value, call.block, call.line, part, span=spot(call, position))
 

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from npulint.assemble.context import Context
 from npulint.assemble.module import Module
 from npulint.data.recipe import RecipeCall, recipe_call
-from npulint.facts.code import Call, Const, Op, Ref, Result, Table, Value
+from npulint.facts.code import Call, Const, Items, Op, Ref, Result, Table, Value
 from npulint.facts.model import Span
 from npulint.later import regex
 from npulint.recipe.arguments import named_literals, of_own, of_vocabulary
 from npulint.recipe.literals import is_literal, is_telling
-from npulint.recipe.settings import setting_part
+from npulint.recipe.naming import named_part
 from npulint.recipe.steps import MODULE, Argument, Step
 
 _EVALUATION = regex(
@@ -47,7 +47,8 @@ class Collector:
 
     def steps(self, module: Module) -> list[Step]:
         """All steps of a module in the order of their homes and of evaluation."""
-        found = [*self._calls(module), *self._binds(module), *self._defaults(module), *self._loops(module)]
+        parts = (self._calls, self._binds, self._tables, self._defaults, self._loops)
+        found = [step for part in parts for step in part(module)]
         found.sort(key=lambda step: (step.home, step.order))
         return found
 
@@ -131,8 +132,9 @@ class Collector:
         for bind in module.code.binds:
             place = Span(bind.line, bind.column, bind.end_line, bind.end_column)
             last = _last(bind.target)
-            if isinstance(bind.value, Table):
+            if isinstance(bind.value, Table | Items):
                 yield from self._entries(module, bind.value, bind.block, place, last)
+            if isinstance(bind.value, Table):
                 continue
             part = _SWITCHES.get(last, "")
             if part and is_literal(bind.value):
@@ -140,16 +142,28 @@ class Collector:
                 continue
             if not is_literal(bind.value) or not is_telling(bind.value):
                 continue
-            part = setting_part(last)
+            part = named_part(last)
             if part == "setting" and not _of_configuration(module, bind.block, bind.target):
                 continue
             if part:
                 yield self._literal("bind", last, part, module, bind.block, place, bind.value)
 
-    def _entries(self, module: Module, table: Table, block: int, place: Span, owner: str) -> Iterator[Step]:
-        waiting: list[tuple[str, Table]] = [(owner, table)]
+    def _tables(self, module: Module) -> Iterator[Step]:
+        """The entries of dict displays that calls are given: ``[{"params": p, "weight_decay": 0.0}]``."""
+        for index, call in enumerate(module.code.calls):
+            place = Span(call.line, call.column, call.end_line, call.end_column)
+            for value in (*call.args, *(value for _, value in call.keywords)):
+                if isinstance(value, Table | Items):
+                    yield from self._entries(module, value, call.block, place, module.written(index))
+
+    def _entries(self, module: Module, value: Value, block: int, place: Span, owner: str) -> Iterator[Step]:
+        waiting: list[tuple[str, Value]] = [(owner, value)]
         while waiting:
             prefix, display = waiting.pop()
+            if isinstance(display, Items):
+                waiting += [(prefix, item) for item in display.items if isinstance(item, Table | Items)]
+            if not isinstance(display, Table):
+                continue
             places = [Span(*one) for one in display.places] or [place] * len(display.keys)
             for key, value, at in zip(display.keys, display.values, places, strict=True):
                 if not isinstance(key, Const):
@@ -157,8 +171,10 @@ class Collector:
                 name = f"{prefix}.{key.value}"
                 if isinstance(value, Table):
                     waiting.append((name, value))
-                elif is_literal(value) and is_telling(value) and setting_part(str(key.value)):
-                    part = setting_part(str(key.value))
+                elif isinstance(value, Items) and any(isinstance(item, Table) for item in value.items):
+                    waiting.append((name, value))
+                elif is_literal(value) and is_telling(value) and named_part(str(key.value)):
+                    part = named_part(str(key.value))
                     yield self._literal("entry", name, part, module, block, at, value)
 
     def _literal(self, kind: str, name: str, part: str, module: Module, block: int, place: Span, value: Value) -> Step:
@@ -173,7 +189,7 @@ class Collector:
                 continue
             first = len(record.params) - len(record.defaults)
             for name, value in zip(record.params[first:], record.defaults, strict=True):
-                part = setting_part(name)
+                part = named_part(name)
                 if part and is_literal(value) and is_telling(value) and not self._always_given(module, block, name):
                     place = Span(record.line, 1, record.line, 1)
                     yield self._literal("default", name, part, module, block, place, value)
@@ -191,7 +207,7 @@ class Collector:
             if record.kind != "loop" or not isinstance(record.test, Result):
                 continue
             call = module.code.calls[record.test.call]
-            part = setting_part(counters.get(block, ""))
+            part = named_part(counters.get(block, ""))
             if part not in ("epochs", "steps"):
                 part = "steps" if block in training else ""
             if part and isinstance(call.callee, Ref) and call.callee.name in ("range", "xrange"):

@@ -47,10 +47,10 @@ def has_number(value: Value, depth: int = 0) -> bool:
 
 
 def is_telling(value: Value) -> bool:
-    """Whether a literal may decide numbers: it is neither nothing, nor a text that names a file, nor 0."""
+    """Whether a literal may decide numbers: it is neither nothing, nor a text that names a file."""
     if isinstance(value, Const):
         content = value.value
         if isinstance(content, str):
             return 0 < len(content) <= 40 and not any(mark in content for mark in "/\\\n %{")
-        return content is not None and (isinstance(content, bool) or content != 0)
+        return content is not None
     return True

@@ -6,7 +6,7 @@ from npulint.assemble.context import Context
 from npulint.assemble.module import Module
 from npulint.later import regex
 from npulint.recipe.expressions import Formula
-from npulint.recipe.settings import setting_part
+from npulint.recipe.naming import AVERAGE, STRONG, named_part
 
 METRIC = regex(
     r"metric|accura|(?:^|_)acc(?:_|$)|score|psnr|ssim|iou|recall|precision|draw|plot|visual|summar|show|colou?r"
@@ -16,13 +16,7 @@ _LOSS = regex(r"loss|penal|objective|criterion|regulari")
 _EVALUATING = regex(
     r"^(?:eval|evaluate|evaluation|validate|validation|val|test|(?:run|do)_eval|(?:evaluate|test)_\w+)$"
 )
-_AVERAGE = regex(r"(?:^|[_.])ema(?:[_.]|$)|average|moving|averaged")
 _DATA = regex(r"data|input|reader|loader|corpus|augment|transform|preproc|sampl")
-_STRONG = frozenset(
-    """learning_rate schedule batch_size epochs steps weight_decay momentum seed loss_scale clipping dropout average
-    split""".split()
-)
-"""Parts that a name alone tells."""
 
 
 class Formulas:
@@ -46,14 +40,14 @@ class Formulas:
             return ""
         if one.target == "if":
             return self._of_condition(one, home)
-        named = setting_part(one.target)
-        if named in _STRONG:
+        named = named_part(one.target)
+        if named in STRONG:
             return named
         if _RATE.search(target) or (_RATE.search(name) and one.target == "return"):
             return "schedule"
         if _LOSS.search(target) or (_LOSS.search(name) and home):
             return "loss"
-        if _AVERAGE.search(name) and home:
+        if AVERAGE.search(name) and home:
             return "average"
         return self._of_place(one, home)
 

@@ -1,0 +1,31 @@
+"""What names of settings tell in code, where the code around them tells more."""
+
+from __future__ import annotations
+
+from npulint.later import regex
+from npulint.recipe.settings import setting_part
+
+STRONG = frozenset(
+    """learning_rate schedule batch_size epochs steps weight_decay momentum seed loss_scale clipping dropout average
+    split shuffle precision_mode drop_remainder iterations_per_loop""".split()
+)
+"""Parts that a name alone tells."""
+
+AVERAGE = regex(r"(?:^|[_.])ema(?:[_.]|$)|average|moving")
+_DATA = regex(r"crop|resi[zs]e|image|img|flip|mean|std|jitter|augment|rotat|scale|pad|mel|fft|sample_rate|token")
+_MODES = frozenset(("training", "is_training", "train", "is_train"))
+
+
+def named_part(name: str) -> str:
+    """The part of a recipe that something of this name belongs to (see `npulint.recipe.settings.setting_part`). Words
+    such as ``size`` and ``width`` tell nothing of data by themselves."""
+    if name in _MODES:
+        return "evaluation"
+    part = setting_part(name)
+    return "setting" if part == "transform" and not _DATA.search(name.lower()) else part
+
+
+def own_part(name: str) -> str:
+    """The part that a parameter of an own function belongs to, where its name alone tells that."""
+    part = named_part(name)
+    return part if part in STRONG or part == "evaluation" else ""
