@@ -28,7 +28,7 @@ from npulint.read.files import load, read
 from npulint.recipe.configs import Configs
 from npulint.recipe.program import Recipe
 from npulint.recipe.repeatability import random_facts
-from npulint.recipe.starts import paired_starts
+from npulint.recipe.starts import paired_starts, trained_scripts
 from npulint.scratch import laid_out
 from npulint.settings import Settings
 from npulint.settle.run import settle
@@ -159,7 +159,10 @@ def project(side: Sources, settings: Settings, told: Callable[[int], None] = lam
 def answer(reference: Project, migrated: Project, settings: Settings, catalogue: Catalogue) -> Answer:
     """What the checks and the checklist say of two projects."""
     matched = counterparts(_side(reference), _side(migrated))
-    pairs = pairs_of(reference.programs(), migrated.programs(), matched)
+    started = tuple(trained_scripts(side.whole.context) for side in (reference, migrated))
+    pairs = pairs_of(reference.programs(), migrated.programs(), matched, (started[0], started[1]))
+    for left, right in pairs.pairs:
+        matched.join(reference.whole.context.names, migrated.whole.context.names, left.entry, right.entry)
     told = [
         _pair(_Sided(reference, left), _Sided(migrated, right), matched, settings, catalogue)
         for left, right in pairs.pairs

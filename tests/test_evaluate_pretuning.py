@@ -31,7 +31,7 @@ def program(*facts: Fact, **attrs: str) -> Program:
     return Program("train.py", ".", ["train.py"], Index([table(facts)]), {**usual, "multi_device": "unknown", **attrs})
 
 
-def difference(part: str, line: int = 1, **attrs: str) -> Fact:
+def difference(part: str, line: int = 1, /, **attrs: str) -> Fact:
     """A difference as a comparison tells it."""
     usual = {"item": ITEM_OF[part], "change": "changed", "what": "x", "argument": "-", "reference": "1"}
     more = {"migrated": "2", "reference_place": "a.py:1", "migrated_place": "b.py:1", "function": "", "count": "1"}
@@ -165,8 +165,9 @@ def test_the_gravest_failure_comes_first() -> None:
     assert next((one.check, one.span.line) for one in failures) == ("optimizer-replaced", 3)
 
 
-def test_a_program_that_does_not_train_has_no_checklist() -> None:
-    assert _answers(trains="no") == {}
+def test_what_was_chosen_to_be_compared_counts_as_training() -> None:
+    assert list(_answers(trains="no")) == list(ITEMS)
+    assert evaluate(CATALOGUE, program(trains="no"), {}, "en").checklist == ()
 
 
 @pytest.mark.parametrize(

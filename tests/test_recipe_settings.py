@@ -193,3 +193,22 @@ def test_values_of_configuration_files(tmp_path: Path) -> None:
     assert (plain[0].path, plain[0].span.line) == (laid.path("small.yaml"), 2)
     launched = settings(laid.context, entry, laid.launch("train.py", "run.sh"), laid.configs)
     assert _shown(launched) == {"train.lr": "learning_rate 0.4"}
+
+
+def test_counters_and_two_options_of_one_name() -> None:
+    source = """
+        import argparse
+        import torch
+        epoch_loss = 0
+        batch_size = 16
+        steps = 1
+        steps = steps + 1
+        p = argparse.ArgumentParser()
+        p.add_argument('--shuffle', action='store_true', default=True)
+        p.add_argument('--no_shuffle', action='store_false', dest='shuffle')
+    """
+    plain = Started({"train.py": source})
+    assert _shown(settings(plain.context, "train.py")) == {"--shuffle": "shuffle True", "batch_size": "batch_size 16"}
+    started = Started({"train.py": source, "run.sh": "python train.py --no_shuffle"}, script="run.sh")
+    found = _shown(settings(started.context, "train.py", started.launch))
+    assert found == {"--shuffle": "shuffle False", "batch_size": "batch_size 16"}

@@ -7,7 +7,7 @@ script imports for its loader.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from npulint.assemble.guards import is_main
 from npulint.assemble.module import Module
@@ -17,7 +17,10 @@ from npulint.facts.code import Block, Const, Items, Op, Ref, Result, Table, Valu
 _DEPTH = 8  # levels of an expression that are looked into
 _DYNAMIC = frozenset(("getattr", "eval", "exec", "globals", "locals", "vars"))
 _COMPUTED = "()"  # stands among names for those that are not written; `model.eval` makes none
-_CALLED_BY_FRAMEWORKS = frozenset(("call", "build", "train_step", "model_fn", "input_fn", "main", "setUp", "run"))
+_CALLED_BY_FRAMEWORKS = frozenset(
+    """call build train_step model_fn input_fn main setUp run forward training_step validation_step
+    configure_optimizers train_dataloader setup""".split()
+)
 
 _NAMELESS = (Const, Result)
 _DISPLAYS = (Items, Table)
@@ -33,8 +36,10 @@ STARTED = -2
 class Reached:
     """Per function the names it uses, and per name the functions that bear it; looked for on demand."""
 
-    def __init__(self, project: Project) -> None:
+    def __init__(self, project: Project, runs: Callable[[Module, int], bool] | None = None) -> None:
+        """`runs` tells of which blocks it is known that they do not run; what they use does not count."""
         self._project = project
+        self._runs = runs
         self._values: dict[str, dict[int, list[Value]]] = {}
         self._uses: dict[Place, set[str]] = {}
         self._named: dict[str, list[Place]] = {}
@@ -50,15 +55,21 @@ class Reached:
         (`comes_to` also takes methods of the names of functions that compute names for such.)"""
         return self._run(set(), paths, entry)
 
-    def _run(self, wanted: set[Place], paths: Iterable[str], entry: str) -> set[Place] | None:
-        """What a program may run, until something of `wanted` is among it."""
+    def by_name(self, paths: Iterable[str], entry: str) -> set[Place]:
+        """All that a program of these modules may run as far as names are written."""
+        return self._run(set(), paths, entry, computed=False) or set()
+
+    def _run(
+        self, wanted: set[Place], paths: Iterable[str], entry: str, computed: bool = True
+    ) -> set[Place] | None:
+        """What a program may run, until something of `wanted` is among it; None at a name that is `computed`."""
         allowed = set(paths)
         queue: list[Place] = [*((path, IMPORTED) for path in allowed), (entry, STARTED)]
         found: set[Place] = set(queue)
         names: set[str] = set()
         while queue and (not wanted or wanted.isdisjoint(found)):
             new = self._names_of(queue.pop()) - names
-            if _COMPUTED in new or (wanted and not new.isdisjoint(_DYNAMIC)):
+            if computed and (_COMPUTED in new or (wanted and not new.isdisjoint(_DYNAMIC))):
                 return None
             names |= new
             places = {place for place in self._places(new) if place[0] in allowed} - found
@@ -72,7 +83,7 @@ class Reached:
             known = self._uses[place] = set()
             path, where = place
             if path not in self._values:
-                self._values[path] = _values(self._project.modules[path])
+                self._values[path] = _values(self._project.modules[path], self._runs)
             for value in self._values[path].get(where, ()):
                 _add_names(value, known)
             module = self._project.modules[path]
@@ -136,19 +147,24 @@ def _homes(module: Module) -> list[int]:
     return homes
 
 
-def _values(module: Module) -> dict[int, list[Value]]:
-    """The values that each function of a module uses."""
+def _values(module: Module, runs: Callable[[Module, int], bool] | None) -> dict[int, list[Value]]:
+    """The values that each function of a module uses, as far as it runs."""
     homes = _homes(module)
     found: dict[int, list[Value]] = {place: [] for place in homes}
+    off = {block for block in range(len(homes)) if not runs(module, block)} if runs is not None else ()
     for call in module.code.calls:
+        if call.block in off:
+            continue
         values = found[homes[call.block]]
         values.append(call.callee)
         values += call.args
         values += [value for _, value in call.keywords]
     for bind in module.code.binds:
-        found[homes[bind.block]].append(bind.value)
+        if bind.block not in off:
+            found[homes[bind.block]].append(bind.value)
     for returned in module.code.returns:
-        found[homes[returned.block]].append(returned.value)
+        if returned.block not in off:
+            found[homes[returned.block]].append(returned.value)
     for block in module.blocks:
         if block.decorators or block.bases:
             found[homes[block.parent]] += (*block.decorators, *block.bases)

@@ -24,7 +24,7 @@ _LABELS: dict[str, dict[str, str]] = {
         "references": "参考资料", "title": "检查项", "index": "检查项", "any": "所有程序",
         "lines": "报告位置：", "trains": "训练程序", "idle": "非训练程序",
         "unit": "共 {count} 项", "comma": "、", "stop": "；", "fixed": "修复结果：",
-        "reference": "参考工程", "migrated": "迁移后工程",
+        "reference": "参考基准", "migrated": "迁移后工程",
     },
 }  # fmt: skip
 _WORDS: dict[str, dict[str, str]] = {
@@ -43,7 +43,7 @@ _WORDS: dict[str, dict[str, str]] = {
         "not_started": "未迁移", "partial": "部分迁移", "migrated": "已迁移",
         "tensorflow": "TensorFlow", "torch": "PyTorch", "pytorch": "PyTorch", "adapter": "NPU 适配插件", "cann": "CANN",
         "launch": "启动脚本与环境", "graph": "计算图", "run": "运行产物",
-        "compare": "与参考工程对比", "engine": "npulint 自身",
+        "compare": "与参考基准对比", "engine": "npulint 自身",
         "way.none": "未移植到 NPU", "way.transfer": "`transfer_to_npu`", "way.manual": "手工移植",
         "way.agnostic": "由库选择设备", "way.left": "同一工程中未移植的程序",
     },

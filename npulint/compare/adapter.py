@@ -4,27 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from npulint.assemble.context import Place
 from npulint.assemble.programs import Program
 from npulint.compare.difference import Difference, Mark
 from npulint.data.recipe import setting_parts
 from npulint.facts.model import Fact
 from npulint.facts.values import Known
+from npulint.recipe.origins import Tracer
 
 _LIST = "mixlist_entry"
 
 
-def of_adapter(reference: Program, migrated: Program) -> Iterator[Difference]:
-    """The differences between the settings of two programs. What a reference that does not use the NPU lacks is the
-    migration itself."""
+def of_adapter(reference: Program, migrated: Program, first: Tracer, second: Tracer) -> Iterator[Difference]:
+    """The differences between the settings of two programs, as the starts that the tracers follow set them. What a
+    reference that does not use the NPU lacks is the migration itself."""
     ported = reference.attrs["npu"] == "yes"
-    yield from _settings(reference, migrated, ported)
+    parts = setting_parts()
+    yield from _settings(_by_name(reference, parts, first), _by_name(migrated, parts, second), parts, ported)
     if ported:
         yield from _lists(reference, migrated)
 
 
-def _settings(reference: Program, migrated: Program, ported: bool) -> Iterator[Difference]:
-    parts = setting_parts()
-    first, second = (_by_name(program, parts) for program in (reference, migrated))
+def _settings(
+    first: dict[str, Fact], second: dict[str, Fact], parts: dict[str, str], ported: bool
+) -> Iterator[Difference]:
     for name in dict.fromkeys((*first, *second)):
         one, other = first.get(name), second.get(name)
         left, right = _value(one), _value(other)
@@ -38,12 +41,19 @@ def _settings(reference: Program, migrated: Program, ported: bool) -> Iterator[D
             yield Difference(parts[name], "added", name, "", None, _mark(other, right), adapter=not ported)
 
 
-def _by_name(program: Program, parts: dict[str, str]) -> dict[str, Fact]:
+def _by_name(program: Program, parts: dict[str, str], tracer: Tracer) -> dict[str, Fact]:
     found: dict[str, Fact] = {}
     for fact in program.index.of_kind("setting"):
-        if fact.name in parts and fact.get("active") != "no":
+        wanted = parts.get(fact.name, "seed") != "seed"
+        if wanted and fact.get("active") != "no" and not _is_off(fact, tracer):
             found.setdefault(fact.name, fact)
     return found
+
+
+def _is_off(fact: Fact, tracer: Tracer) -> bool:
+    """Whether the start passes options with which the setting is surely not made."""
+    place = fact.around
+    return isinstance(place, Place) and tracer.runs(place.module, place.block) is False
 
 
 def _value(fact: Fact | None) -> object:

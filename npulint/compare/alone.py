@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
+from npulint.assemble.module import Module
 from npulint.compare.difference import Difference, Mark
+from npulint.compare.running import Running
 from npulint.compare.step_pairs import Pairing
 from npulint.compare.steps import function_of
 from npulint.facts.code import Const, Ref
@@ -22,6 +24,10 @@ _TOGETHER = frozenset(
     ("operation", "seed", "update", "loss_scale", "autocast", "initialisation", "checkpoint", "evaluation", "frozen")
 )
 _REPLACED = frozenset(("layer", "transform", "initialisation"))
+_WITH_MORE = frozenset(
+    ("sampler", "reduction", "ranks", "shard", "drop_remainder", "precision_mode", "autocast", "loss_scale", "half_cast")
+)
+"""Parts that count though the starts that are compared may not come to them: others, for more devices, do."""
 _ONCE = frozenset(("update", "loss_scale", "autocast", "checkpoint", "frozen", "determinism"))
 _SHAPING = frozenset(
     """reshape cast transpose squeeze expand_dims constant concat stack unstack identity split slice strided_slice tile
@@ -34,13 +40,14 @@ _SHAPING = frozenset(
 
 
 class Side(msgspec.Struct, frozen=True, eq=False):
-    """One of the programs: which change its lonely steps are, its recipe, the functions of it that have a counterpart,
-    and which these are."""
+    """One of the programs: which change its lonely steps are, its recipe and that of the other, which counterparts its
+    functions have, and what of it runs."""
 
     change: str
     recipe: Recipe
     other: Recipe
     counterpart: Callable[[Home], Home | None]
+    running: Running
 
     def known(self, home: Home) -> bool:
         """Whether a function has a counterpart that does something too."""
@@ -106,7 +113,37 @@ def _speaks(step: Step, side: Side) -> bool:
         return False
     if step.part == "initialisation" and not step.arguments and step.shown.rpartition(".")[2] in _SHAPING:
         return False
-    return not _is_branch(step, side) and not _is_unresolved(step, side)
+    if _is_branch(step, side) or _is_unresolved(step, side) or _is_alternative(step, side):
+        return False
+    return step.part in _WITH_MORE or side.running.may(step)
+
+
+def _is_alternative(step: Step, side: Side) -> bool:
+    """Whether the opposite branch does the same, and so does the counterpart of the function."""
+    other = side.counterpart(_home(step))
+    if other is None or not any(_does_same(one, step) for one in side.other.homes.get(other, ())):
+        return False
+    branches = _branches(step)
+    return any(
+        _does_same(one, step) and any(_are_opposite(step.module, a, b) for a in branches for b in _branches(one))
+        for one in side.recipe.homes[_home(step)]
+    )
+
+
+def _does_same(one: Step, other: Step) -> bool:
+    same = one.name == other.name or (one.kind == "own" and one.shown == other.shown)
+    return one.kind == other.kind and one.part == other.part and same
+
+
+def _branches(step: Step) -> list[int]:
+    """The branches of conditions that a step stands in, within its function."""
+    around = step.module.ancestors(step.block)
+    return [block for block in around if block > step.home and step.module.blocks[block].kind in ("if", "else")]
+
+
+def _are_opposite(module: Module, one: int, other: int) -> bool:
+    first, second = module.blocks[one], module.blocks[other]
+    return first.kind != second.kind and first.parent == second.parent and first.test == second.test
 
 
 def _is_branch(step: Step, side: Side) -> bool:
@@ -127,27 +164,30 @@ def _is_branch(step: Step, side: Side) -> bool:
 
 
 def _spelled(step: Step) -> object:
-    """A step as it is written: what is called on what, and with what, apart from how names are assigned."""
-    callee = step.module.code.calls[step.call].callee if step.call >= 0 else None
-    by_name = callee.name if isinstance(callee, Ref) and step.name.startswith("?") else step.name
-    return by_name, tuple(
-        (one.name, one.value if isinstance(one.value, Const | Ref) else None) for one in step.arguments
-    )
+    """A step as it is written: what is called on what, and with which names and constants."""
+    if step.call < 0:
+        return step.name
+    call = step.module.code.calls[step.call]
+    by_name = call.callee.name if isinstance(call.callee, Ref) and step.name.startswith("?") else step.name
+    given = (*call.args, *(value for _, value in call.keywords))
+    return by_name, tuple(value if isinstance(value, Const | Ref) else None for value in given)
 
 
 def _is_unresolved(step: Step, side: Side) -> bool:
-    """Whether the counterpart of the function calls something by the same name of which it is not known what it is."""
+    """Whether the counterpart of the function has more calls by the same name of which it is not known what they are."""
     other = side.counterpart(_home(step))
     if other is None or step.call < 0:
         return False
-    module = side.other.context.project.modules[other[0]]
-    told = {one.call for one in side.other.homes.get(other, ())}
     wanted = step.module.written(step.call)
-    return any(
-        index not in told
-        for index in module.calls_of(wanted)
-        if home_of(module, module.code.calls[index].block) == other[1]
-    )
+    return _unknown(side.other, other, wanted) > _unknown(side.recipe, _home(step), wanted)
+
+
+def _unknown(recipe: Recipe, home: Home, name: str) -> int:
+    """How many calls by a name a function has that are no steps."""
+    module = recipe.context.project.modules[home[0]]
+    told = {step.call for step in recipe.homes.get(home, ())}
+    calls = (index for index in module.calls_of(name) if index not in told)
+    return sum(home_of(module, module.code.calls[index].block) == home[1] for index in calls)
 
 
 def _halves(step: Step) -> bool:
@@ -162,7 +202,7 @@ def _is_handed_over(step: Step, side: Side) -> bool:
     ``map(lambda x: f(x))``."""
     other = side.counterpart(_home(step))
     steps = side.other.homes.get(other, ()) if other is not None else ()
-    given = (argument.value for one in steps for argument in one.arguments)
+    given = (value for one in steps if one.call >= 0 for value in one.module.code.calls[one.call].args)
     return any(isinstance(value, Ref) and value.name.rpartition(".")[2] == step.shown for value in given)
 
 

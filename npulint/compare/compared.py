@@ -12,6 +12,8 @@ from npulint.compare.adapter import of_adapter
 from npulint.compare.alone import Side, of_lonely
 from npulint.compare.counterparts import Counterparts
 from npulint.compare.difference import Difference, Mark
+from npulint.compare.launchers import of_launchers
+from npulint.compare.running import Running
 from npulint.compare.settings import of_settings
 from npulint.compare.step_pairs import Pairer
 from npulint.compare.steps import of_pairs
@@ -39,8 +41,9 @@ def compared(reference: Recipe, migrated: Recipe, matched: Counterparts, starts:
     """What of two recipes differs, and (`change` none) what was compared and is equal. The first of the starts tells
     which values expressions have; what is set is compared for each."""
     start = starts[0]
-    first = Tracer(reference.context, start.reference, start.reference_configs, reference.program.entry)
-    second = Tracer(migrated.context, start.migrated, start.migrated_configs, migrated.program.entry)
+    left = [Tracer(reference.context, s.reference, s.reference_configs, reference.program.entry) for s in starts]
+    right = [Tracer(migrated.context, s.migrated, s.migrated_configs, migrated.program.entry) for s in starts]
+    first, second = left[0], right[0]
     if reference.program.attrs["framework"] != migrated.program.attrs["framework"]:
         told = operations(reference, first), operations(migrated, second)
         return united(of_frameworks(*told, *_set(reference, migrated, start)))
@@ -49,12 +52,13 @@ def compared(reference: Recipe, migrated: Recipe, matched: Counterparts, starts:
     found: list[Difference] = []
     for one in starts:
         found += of_settings(*_set(reference, migrated, one))
-    found += of_adapter(reference.program, migrated.program)
+        found += of_launchers(reference.context, one.reference, migrated.context, one.migrated)
+    found += of_adapter(reference.program, migrated.program, first, second)
     found += of_pairs(pairing, Comparer(first, second))
     found += of_lonely(
         pairing,
-        Side("removed", reference, migrated, pairer.counterpart),
-        Side("added", migrated, reference, pairer.origin),
+        Side("removed", reference, migrated, pairer.counterpart, Running(reference, left)),
+        Side("added", migrated, reference, pairer.origin, Running(migrated, right)),
     )
     return united(found)
 

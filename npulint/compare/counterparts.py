@@ -45,6 +45,22 @@ class Counterparts:
         """The reference's block of each migrated block."""
         return {migrated: reference for reference, migrated in self.blocks.items()}
 
+    def join(self, reference: Names, migrated: Names, script: str, other: str) -> None:
+        """Take two scripts of which it is known that they are one program's for counterparts, and what has kept its
+        name in them, unless they have counterparts already."""
+        if script in self.modules or other in self.reference_modules:
+            return
+        self.modules[script] = other
+        self.reference_modules[other] = script
+        first, second = reference.project.modules[script], migrated.project.modules[other]
+        theirs = {(record.kind, second.qualname(at)): at for at, record in enumerate(second.blocks)}
+        for at, record in enumerate(first.blocks):
+            same = theirs.get((record.kind, first.qualname(at)), -1)
+            named = at == 0 or record.kind in ("function", "class")
+            if named and same >= 0 and (script, at) not in self.blocks and (other, same) not in self.reference_blocks:
+                self.blocks[script, at] = (other, same)
+                self.reference_blocks[other, same] = (script, at)
+
     @cached_property
     def homes(self) -> dict[str, tuple[str, ...]]:
         """The migrated files that the code of a reference file has gone to, those with most of it first: several when a

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from npulint.compare.difference import Difference, Mark
 from npulint.facts.recipe import Ingredient
+from npulint.recipe.naming import told_part
 from npulint.recipe.plain import canonical
 
 
@@ -19,7 +20,7 @@ def of_settings(reference: Sequence[Ingredient], migrated: Sequence[Ingredient])
             continue
         same = canonical(one.traced.value) == canonical(other.traced.value)
         yield Difference(
-            part=other.part if one.part == "setting" else one.part,
+            part=told_part(other.part if one.part == "setting" else one.part, one.what),
             change="none" if same else "changed",
             what=one.what,
             reference=_mark(one),

@@ -9,6 +9,7 @@ import msgspec
 
 from npulint.compare.align import align
 from npulint.compare.counterparts import Counterparts
+from npulint.facts.code import Ref
 from npulint.recipe.literals import skeleton
 from npulint.recipe.program import Home, Recipe
 from npulint.recipe.steps import MODULE, Step
@@ -16,6 +17,7 @@ from npulint.recipe.steps import MODULE, Step
 _LITERAL = frozenset(("bind", "default", "entry"))
 _FEW = 2
 _COMMON = 3  # steps that functions have to have in common
+_MOST = 0.8  # share of a function's steps
 _RARE = frozenset(
     """optimizer schedule loss clipping average loss_scale dataset shuffle repeat batch_size seed sampler shard
     learning_rate weight_decay""".split()
@@ -43,6 +45,8 @@ class Pairer:
         self._migrated = migrated
         self._matched = matched
         self._result = Pairing([], [], [], [], {})
+        self._joined: dict[Home, Home] = {}
+        self._joined_reference: dict[Home, Home] = {}
 
     def pairing(self) -> Pairing:
         """All steps of both programs, paired or left over."""
@@ -63,11 +67,13 @@ class Pairer:
 
     def counterpart(self, home: Home) -> Home | None:
         """The function of the migrated program that does what one of the reference does."""
-        return self._matched.blocks.get(home) or _module(home, self._matched.modules)
+        found = self._matched.blocks.get(home) or _module(home, self._matched.modules)
+        return found if found in self._migrated.homes else self._joined.get(home, found)
 
     def origin(self, home: Home) -> Home | None:
         """The function of the reference that does what one of the migrated program does."""
-        return self._matched.reference_blocks.get(home) or _module(home, self._matched.reference_modules)
+        found = self._matched.reference_blocks.get(home) or _module(home, self._matched.reference_modules)
+        return found if found in self._reference.homes else self._joined_reference.get(home, found)
 
     def key(self, step: Step) -> Hashable:
         """What is equal for a step of the reference and its counterparts."""
@@ -94,6 +100,7 @@ class Pairer:
         result.swapped.extend(_equal(gone, new, self.key, migrated_key))
         result.pairs.extend(_alone(gone, new, self.key, migrated_key))
         result.pairs.extend(_in_place_of(gone, new))
+        result.pairs.extend(_chosen(gone, new))
         result.removed.extend(gone)
         result.added.extend(new)
 
@@ -140,6 +147,12 @@ class Pairer:
                 taken |= {left, right}
         return found
 
+    def _join(self, left: Home, right: Home, gone: int, new: int) -> None:
+        """Take functions of which most is left over for counterparts."""
+        if _MOST * len(self._reference.homes[left]) <= gone and _MOST * len(self._migrated.homes[right]) <= new:
+            self._joined[left] = right
+            self._joined_reference[right] = left
+
     def _rejoin(self) -> None:
         """Pair what is left over in different functions: moved code, functions that were joined or split."""
         result = self._result
@@ -148,6 +161,7 @@ class Pairer:
             new = [step for step in result.added if _home(step) == right]
             _take_out(list(zip(gone, gone, strict=True)), result.removed, result.added)
             _take_out(list(zip(new, new, strict=True)), result.removed, result.added)
+            self._join(left, right, len(gone), len(new))
             self._align(gone, new)
         result.pairs.extend(_equal(result.removed, result.added, self.key, migrated_key))
         result.pairs.extend(_alone(result.removed, result.added, self.key, migrated_key, _RARE))
@@ -250,6 +264,28 @@ def _in_place_of(gone: list[Step], new: list[Step]) -> _Pairs:
             found += zip(was, is_now, strict=True)
     _take_out(found, gone, new)
     return found
+
+
+def _chosen(gone: list[Step], new: list[Step]) -> _Pairs:
+    """Calls by a name that one of several imports gives: which of them depends on the start."""
+    waiting: dict[str, list[Step]] = defaultdict(list)
+    for step in new:
+        if step.kind == "own":
+            waiting[step.shown].append(step)
+    found: _Pairs = []
+    for step in gone:
+        others = waiting.get(step.shown) if step.kind == "own" else None
+        if others and (_is_chosen(step) or _is_chosen(others[0])):
+            found.append((step, others.pop(0)))
+    _take_out(found, gone, new)
+    return found
+
+
+def _is_chosen(step: Step) -> bool:
+    callee = step.module.code.calls[step.call].callee
+    root = callee.name.partition(".")[0] if isinstance(callee, Ref) else ""
+    records = step.module.code.imports
+    return sum((one.alias or one.name or one.module.partition(".")[0]) == root for one in records) > 1
 
 
 def _target(step: Step) -> Hashable:

@@ -11,12 +11,15 @@ from npulint.compare.step_pairs import Pairing
 from npulint.compare.values import DIFFERS, SAME, UNKNOWN, Answer, Comparer, Given
 from npulint.data.recipe import is_half
 from npulint.facts.code import UNKNOWN as UNKNOWN_VALUE
+from npulint.facts.code import Const
 from npulint.facts.recipe import Station
-from npulint.recipe.naming import STRONG
+from npulint.recipe.naming import SPLIT, STRONG
 from npulint.recipe.steps import Argument, Step
 
 _LITERAL = frozenset(("switch", "bind", "default", "entry", "expression", "loop", "named"))
 _NOTHING = Argument("", UNKNOWN_VALUE, 0, 0)
+_SIDES = 2
+_CROSSED = frozenset(("clipping", "schedule", "average"))
 _ORDERED = frozenset(("transform", "shuffle", "repeat", "batch_size", "dataset", "schedule"))
 
 
@@ -27,6 +30,17 @@ def of_pairs(pairing: Pairing, comparer: Comparer) -> Iterator[Difference]:
     for left, right in pairing.swapped:
         if (left.counts or right.counts) and _has_place(left):
             yield _whole("reordered", left, right)
+        elif over := _overtaken(left, right, pairing):
+            yield _whole("reordered", *over)
+
+
+def _overtaken(left: Step, right: Step, pairing: Pairing) -> tuple[Step, Step] | None:
+    """Of the steps of one function that a moved step has overtaken, the first for which that matters."""
+    for one, other in pairing.pairs:
+        here = one.home == left.home and one.module is left.module and other.home == right.home
+        if here and one.part in _CROSSED and (left.order < one.order) != (right.order < other.order):
+            return one, other
+    return None
 
 
 def _has_place(step: Step) -> bool:
@@ -42,30 +56,59 @@ def _has_place(step: Step) -> bool:
 def _pair(left: Step, right: Step, comparer: Comparer) -> Iterator[Difference]:
     if left.kind == "expression" and left.name != right.name:
         yield _formula(left, right, comparer)
-        return
-    if left.kind == "call" and left.name != right.name:
-        if not left.name.endswith("()") and (
-            left.counts or right.counts
-        ):  # an object that is used: what it is is told where it is made
+    elif left.kind == "call" and left.name != right.name:
+        # What an object that is used is, is told where it is made.
+        if not left.name.endswith("()") and (left.counts or right.counts):
             yield _whole("changed", left, right)
-        return
+    else:
+        yield from _same(left, right, comparer)
+
+
+def _same(left: Step, right: Step, comparer: Comparer) -> Iterator[Difference]:
+    """The differences between the arguments of two steps that do the same."""
     told = False
     for name, first, second in _arguments(left, right):
-        role = next((a.role for a in (second, first) if a is not None and a.role), "") or left.part or right.part
-        if not (left.counts or right.counts or role in STRONG):
-            continue
-        answer = _compared(left, first, right, second, comparer)
-        if answer is None or (answer.answer == UNKNOWN and not (role in STRONG and answer.shaped)):
+        role = _role(left, first, right, second)
+        answer = _answer(left, first, right, second, role, comparer)
+        if answer is None:
             continue
         if role == "half_cast" and not (is_half(answer.reference) or is_half(answer.migrated)):
             role = left.part or right.part
-        if answer.answer in (DIFFERS, UNKNOWN):
+        if answer.answer != SAME:
             told = True
             yield _argument(left, first, right, second, name, role, answer)
         elif role != left.part:
             yield _argument(left, first, right, second, name, role, answer, "none")
     if not told and (left.counts or right.counts):
         yield _whole("none", left, right)
+
+
+def _role(left: Step, first: Argument | None, right: Step, second: Argument | None) -> str:
+    """The part of the recipe that an argument belongs to."""
+    if _tells_split(first, second):
+        return "split"
+    return next((a.role for a in (second, first) if a is not None and a.role), "") or left.part or right.part
+
+
+def _answer(
+    left: Step, first: Argument | None, right: Step, second: Argument | None, role: str, comparer: Comparer
+) -> Answer | None:
+    """The answer about an argument, if it is worth telling: of what cannot be told only where something is calculated
+    or given on one side alone, and then of what decides much, or has another value when it is not given."""
+    if not (left.counts or right.counts or role in STRONG):
+        return None
+    answer = _compared(left, first, right, second, comparer)
+    if answer is None or answer.answer != UNKNOWN:
+        return answer
+    weighty = role in STRONG or first is None or second is None
+    return answer if weighty and answer.shaped else None
+
+
+def _tells_split(first: Argument | None, second: Argument | None) -> bool:
+    """Whether texts are given that name parts of a data set, and other ones."""
+    values = [argument.value for argument in (first, second) if argument is not None]
+    texts = [v.value for v in values if isinstance(v, Const) and isinstance(v.value, str)]
+    return len(texts) == _SIDES and texts[0] != texts[1] and all(map(SPLIT.search, texts))
 
 
 def _formula(left: Step, right: Step, comparer: Comparer) -> Difference:
@@ -122,15 +165,16 @@ def _argument(
     change: str = "changed",
 ) -> Difference:
     literal = left.kind in _LITERAL
+    sure = answer.answer != UNKNOWN  # else it is not known which of the places makes the difference
     return Difference(
         part=role,
         change=change,
         what=left.shown,
         argument="" if literal and left.kind != "named" else name,
-        reference=_mark(left, first, answer.reference, answer.reference_stations),
-        migrated=_mark(right, second, answer.migrated, answer.migrated_stations),
+        reference=_mark(left, first, answer.reference, answer.reference_stations if sure else ()),
+        migrated=_mark(right, second, answer.migrated, answer.migrated_stations if sure else ()),
         function=function_of(right),
-        certain=answer.answer != UNKNOWN,
+        certain=sure,
         named=literal or any(len(way) > 1 for way in (answer.reference_stations, answer.migrated_stations)),
         evaluates=left.evaluates and right.evaluates,
     )

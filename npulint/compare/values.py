@@ -9,6 +9,7 @@ from npulint.data.recipe import converted
 from npulint.facts.code import Const, Function, Items, Op, Ref, Result, Value
 from npulint.facts.model import Span
 from npulint.facts.recipe import Station, Traced
+from npulint.recipe.naming import SPLIT
 from npulint.recipe.origins import Tracer
 from npulint.recipe.plain import canonical
 from npulint.recipe.shown import shown
@@ -17,6 +18,7 @@ from npulint.recipe.steps import Argument
 SAME, DIFFERS, UNKNOWN = "same", "differs", "unknown"
 _RANK = {SAME: 0, UNKNOWN: 1, DIFFERS: 2}
 _DEEP = 8
+_JOINING = frozenset(("join", "glob", "Path", "format"))
 
 
 class Given(msgspec.Struct, frozen=True, eq=False):
@@ -31,8 +33,8 @@ class Given(msgspec.Struct, frozen=True, eq=False):
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """How two values stand to each other, what to show of them, and how each came to where it is used. `shaped`: it cannot be
-    told, but one is calculated or a constant where the other is not, or they are calculated otherwise."""
+    """How two values stand to each other, what to show of them, and how each came to where it is used. `shaped`: it
+    cannot be told, but one is calculated or a constant where the other is not, or they are calculated otherwise."""
 
     answer: str
     reference: str = ""
@@ -71,7 +73,7 @@ class Comparer:
             written = SAME if same else DIFFERS
         if written == UNKNOWN:
             answer = _told(UNKNOWN, left, first, right, second)
-            return msgspec.structs.replace(answer, shaped=_is_shaped(left) or _is_shaped(right))
+            return msgspec.structs.replace(answer, shaped=_is_shaped(left, right) or _is_shaped(right, left))
         return _told(written, left, first, right, second)
 
     def _written(self, left: Given, a: Value, right: Given, b: Value, depth: int) -> str:
@@ -111,14 +113,24 @@ class Comparer:
         return UNKNOWN
 
 
-def _is_shaped(given: Given) -> bool:
-    """Whether a value is calculated or a constant (not just a name, or what something gives)."""
-    return given.argument is not None and isinstance(given.argument.value, Op | Const)
+def _is_shaped(given: Given, other: Given) -> bool:
+    """Whether a value is calculated or a constant (not just a name, or what something gives), or the only one."""
+    return given.argument is not None and (other.argument is None or isinstance(given.argument.value, Op | Const))
 
 
 def _called(left: Module, a: Result, right: Module, b: Result) -> str:
     """Calls are steps themselves where they count; those of equal names are taken for the same."""
-    return SAME if left.written(a.call) == right.written(b.call) else UNKNOWN
+    if left.written(a.call) != right.written(b.call):
+        return UNKNOWN
+    return DIFFERS if left.written(a.call) in _JOINING and _other_split(left, a, right, b) else SAME
+
+
+def _other_split(left: Module, a: Result, right: Module, b: Result) -> bool:
+    """Whether the end of a path names another part of a data set."""
+    ends = [module.code.calls[one.call].args[-1:] for module, one in ((left, a), (right, b))]
+    texts = [end[0].value for end in ends if end and isinstance(end[0], Const)]
+    named = [text for text in texts if isinstance(text, str) and SPLIT.search(text)]
+    return len(named) == len(ends) and named[0] != named[1]
 
 
 def _traced(tracer: Tracer, given: Given) -> Traced:

@@ -18,7 +18,7 @@ STATUSES = {"passed": "consistent", "failed": "differs", "unknown": "unknown"}
 def sided(program: Program, side: str, facts: Iterable[Fact] = ()) -> Program:
     """The program as the side ``reference`` or ``migrated`` of a comparison that found `facts` (of the kinds difference
     and ingredient). The program itself stays as it is."""
-    attrs = {**program.attrs, "side": side}
+    attrs = {**program.attrs, "side": side, "trains": "yes"}
     if attrs["migration"] == LEFT:  # it was chosen to be compared
         attrs["migration"] = "none"
     index = Index([*program.index.tables, table(facts)])

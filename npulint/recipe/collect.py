@@ -12,7 +12,7 @@ from npulint.facts.model import Span
 from npulint.later import regex
 from npulint.recipe.arguments import named_literals, of_own, of_vocabulary
 from npulint.recipe.literals import is_literal, is_telling
-from npulint.recipe.naming import named_part
+from npulint.recipe.naming import AVERAGE, named_part
 from npulint.recipe.steps import MODULE, Argument, Step
 
 _EVALUATION = regex(
@@ -74,7 +74,7 @@ class Collector:
         )
 
     def _own(self, module: Module, index: int, call: Call, name: str) -> Step | None:
-        target = self.names.function(name)
+        target = self.names.function(name) or self._only_method(name)
         if target is None:
             return None
         home, block = target
@@ -83,6 +83,21 @@ class Collector:
         arguments = () if applied else tuple(of_own(self.context, module, index, home, block))
         key = f"{home.path}:{block}" + ("()" if applied else "")
         return self._step("own", key, shown, "", module, call, arguments, index, None, (home.path, block))
+
+    def _only_method(self, name: str) -> tuple[Module, int] | None:
+        """The own method that a call of an unknown object means, if only one class of the project has such a method."""
+        if not name.startswith("?") or "." not in name:
+            return None
+        found = self.context.once("own methods", self._methods).get(name.rpartition(".")[2], [])
+        return found[0] if len(found) == 1 else None
+
+    def _methods(self) -> dict[str, list[tuple[Module, int]]]:
+        found: dict[str, list[tuple[Module, int]]] = {}
+        for module in self.context.project.modules.values():
+            for block, record in enumerate(module.blocks):
+                if record.kind == "function" and module.blocks[record.parent].kind == "class":
+                    found.setdefault(record.name.rpartition(".")[2], []).append((module, block))
+        return found
 
     def _named(self, module: Module, index: int, call: Call) -> Step | None:
         """A call of something unknown that is given settings by keyword: ``dict(type="SGD", lr=0.1)``."""
@@ -149,7 +164,11 @@ class Collector:
                 yield self._literal("bind", last, part, module, bind.block, place, bind.value)
 
     def _tables(self, module: Module) -> Iterator[Step]:
-        """The entries of dict displays that calls are given: ``[{"params": p, "weight_decay": 0.0}]``."""
+        """The entries of dict displays that calls are given, or that are returned: ``[{"params": p, "lr": 0.1}]``."""
+        for returned in module.code.returns:
+            if isinstance(returned.value, Table | Items):
+                place = Span(returned.line, 1, returned.line, 1)
+                yield from self._entries(module, returned.value, returned.block, place, "return")
         for index, call in enumerate(module.code.calls):
             place = Span(call.line, call.column, call.end_line, call.end_column)
             for value in (*call.args, *(value for _, value in call.keywords)):
@@ -169,9 +188,8 @@ class Collector:
                 if not isinstance(key, Const):
                     continue
                 name = f"{prefix}.{key.value}"
-                if isinstance(value, Table):
-                    waiting.append((name, value))
-                elif isinstance(value, Items) and any(isinstance(item, Table) for item in value.items):
+                inner = value.items if isinstance(value, Items) else (value,)
+                if any(isinstance(item, Table) for item in inner):
                     waiting.append((name, value))
                 elif is_literal(value) and is_telling(value) and named_part(str(key.value)):
                     part = named_part(str(key.value))
@@ -189,7 +207,7 @@ class Collector:
                 continue
             first = len(record.params) - len(record.defaults)
             for name, value in zip(record.params[first:], record.defaults, strict=True):
-                part = named_part(name)
+                part = _named_in(module, block, name)
                 if part and is_literal(value) and is_telling(value) and not self._always_given(module, block, name):
                     place = Span(record.line, 1, record.line, 1)
                     yield self._literal("default", name, part, module, block, place, value)
@@ -220,6 +238,13 @@ class Collector:
 def _called(call: Call) -> str:
     """The last word of what a call calls, as written; empty where that is computed."""
     return call.callee.name.rpartition(".")[2] if isinstance(call.callee, Ref) else ""
+
+
+def _named_in(module: Module, block: int, name: str) -> str:
+    """The part that a parameter belongs to by its name and that of its function or class."""
+    part = named_part(name)
+    averaging = part in ("schedule", "momentum", "setting") and AVERAGE.search(module.blocks[block].name.lower())
+    return "average" if averaging else part
 
 
 def home_of(module: Module, block: int) -> int:

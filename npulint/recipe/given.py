@@ -65,7 +65,16 @@ class Start:
         return found
 
     def passed(self, option: Option) -> Found | None:
-        """The value that the launcher passes for an option; None where it passes none."""
+        """The value that the launcher passes for an option, or for another one that sets the same name; None where it
+        passes none."""
+        same = self._context.options.by_module.get(option.module.path, {}).get(option.name, ())
+        for one in (option, *(other for other in same if other is not option)):
+            found = self._passed(one)
+            if found is not None:
+                return found
+        return None
+
+    def _passed(self, option: Option) -> Found | None:
         launch = self.launch
         flag = next((flag for flag in option.flags if launch and flag in launch.options), None)
         if launch is None or flag is None:

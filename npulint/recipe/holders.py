@@ -15,7 +15,7 @@ from npulint.facts.code import Bind, Call, Const, Items, Op, Ref, Result, Table,
 from npulint.facts.model import Span
 from npulint.facts.recipe import Station
 from npulint.recipe.place import At
-from npulint.recipe.plain import Found, joined
+from npulint.recipe.plain import CUT, Found, joined
 from npulint.recipe.written import entry_spot, spot
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _DEPTH = 8
 _MOST = 40  # objects that are looked at
+_STEPS = 300  # expressions that one question may look at
 _CONTAINERS = frozenset(
     """dict OrderedDict EasyDict edict AttrDict Munch Dict Box DotDict dotdict AttributeDict Bunch SimpleNamespace
     Namespace HParams CN CfgNode ConfigDict Config ParamDict defaultdict Params""".split()
@@ -50,6 +51,14 @@ class Holders:
     def __init__(self, tracer: Tracer) -> None:
         self._tracer = tracer
         self._busy: set[object] = set()
+        self._found: dict[object, list[Holder]] = {}
+        self._steps = 0
+
+    def forget(self) -> None:
+        """Begin a new question: what was left out for want of steps may be found in another one."""
+        self._found.clear()
+        self._busy.clear()
+        self._steps = 0
 
     def member(self, value: Value, key: Key, at: At) -> Found | None:
         """The value of an attribute or item; None where nothing tells of one."""
@@ -58,7 +67,8 @@ class Holders:
             return None
         self._busy.add(mark)
         try:
-            return self._member(value, key, at)
+            found = self._member(value, key, at)
+            return found if self._steps <= _STEPS else CUT
         finally:
             self._busy.discard(mark)
 
@@ -111,10 +121,19 @@ class Holders:
     # -- what an object may be
 
     def _all(self, value: Value, at: At) -> list[Holder]:
+        key = (at.module.path, _mark(value), at.block, at.line, at.frames)
+        known = self._found.get(key)
+        if known is None:
+            self._found[key] = []  # answers a circle
+            known = self._found[key] = self._gathered(value, at)
+        return known
+
+    def _gathered(self, value: Value, at: At) -> list[Holder]:
         found: list[Holder] = []
         seen: set[object] = set()
         queue: list[tuple[Value, At]] = [(value, at)]
-        while queue and len(seen) < _MOST:
+        while queue and len(seen) < _MOST and self._steps <= _STEPS:
+            self._steps += 1
             value, place = queue.pop(0)
             mark = (place.module.path, _mark(value), place.block, place.line)
             if mark not in seen and place.depth < at.depth + _DEPTH:

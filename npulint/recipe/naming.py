@@ -11,6 +11,8 @@ STRONG = frozenset(
 )
 """Parts that a name alone tells."""
 
+SPLIT = regex(r"(?:^|[_\W\d])(?:train|trainval|val|valid|validation|test|testing|training|eval|dev)(?:$|[_\W\d])")
+"""What texts that name a part of a data set contain."""
 AVERAGE = regex(r"(?:^|[_.])ema(?:[_.]|$)|average|moving")
 _DATA = regex(r"crop|resi[zs]e|image|img|flip|mean|std|jitter|augment|rotat|scale|pad|mel|fft|sample_rate|token")
 _MODES = frozenset(("training", "is_training", "train", "is_train"))
@@ -21,7 +23,11 @@ def named_part(name: str) -> str:
     such as ``size`` and ``width`` tell nothing of data by themselves."""
     if name in _MODES:
         return "evaluation"
-    part = setting_part(name)
+    return told_part(setting_part(name), name)
+
+
+def told_part(part: str, name: str) -> str:
+    """A part that was told by a name, unless the name says too little."""
     return "setting" if part == "transform" and not _DATA.search(name.lower()) else part
 
 

@@ -79,7 +79,7 @@ class Tracer:
     def runs(self, module: Module, block: int) -> bool | None:
         """Whether the conditions around `block` within its function let it run in this start; None when that
         depends."""
-        self._steps = 0
+        self._begin()
         try:
             return self.conditions.hold(At(module, block, module.blocks[block].line), block)
         except RecursionError:
@@ -87,19 +87,23 @@ class Tracer:
 
     def option(self, option: Option) -> Traced:
         """The value of an option in this start."""
-        self._steps = 0
+        self._begin()
         try:
             found = self._options.of(option, At(option.module, option.call.block, option.call.line))
         except RecursionError:
             found = CUT
         return found.written(defined(option)).traced()
 
-    def _asked(self, value: Value, at: At) -> Found:
+    def _begin(self) -> None:
         self._steps = 0
+        self._busy.clear()
+        self._holders.forget()
+
+    def _asked(self, value: Value, at: At) -> Found:
+        self._begin()
         try:
             return self.found(value, at)
         except RecursionError:
-            self._busy.clear()
             return CUT
 
     # -- expressions

@@ -13,10 +13,13 @@ from npulint.assemble.module import Module
 from npulint.assemble.programs import Program
 from npulint.assemble.reached import STARTED, Reached
 from npulint.assemble.reached import home as place_of
+from npulint.data.recipe import is_half
+from npulint.facts.code import Ref
 from npulint.later import regex
 from npulint.recipe.collect import Collector, evaluates, home_of
 from npulint.recipe.expressions import Formula, formulas
-from npulint.recipe.purposes import METRIC, Formulas
+from npulint.recipe.naming import AVERAGE
+from npulint.recipe.purposes import EVALUATING, METRIC, Formulas
 from npulint.recipe.shown import shown
 from npulint.recipe.steps import MODULE, Argument, Step
 
@@ -100,6 +103,9 @@ class Recipe:
         methods = (module.definition(target[1], name) for name in ("__init__", "forward", "call", "__call__"))
         return [(target[0], block) for block in methods if block >= 0]
 
+    def _name(self, home: Home) -> str:
+        return self.context.project.modules[home[0]].blocks[home[1]].name.lower()
+
     def _counts(self, module: Module, step: Step) -> bool:
         """Calls of libraries for arrays and images count where data are prepared."""
         if step.known is None or not step.known.host:
@@ -107,9 +113,7 @@ class Recipe:
         name = module.qualname(step.block)
         if METRIC.search(name.lower()):
             return False
-        if self.context.training.step(module, step.block) == "host":
-            return True
-        if self.context.reach.in_input(module, step.block) == "yes":
+        if self._prepares(module, step.block):
             return True
         return bool(_DATA.search(name.lower().rpartition(".")[2]))
 
@@ -119,22 +123,37 @@ class Recipe:
         part, counts = step.part, True
         if step.kind == "call":
             counts = self._counts(module, step)
+            part = "half_cast" if part == "operation" and _halves(step) else part
         elif step.kind == "own":
             inner = [self.parts[target] for target in self._entered(step.target or home) if target in self.parts]
-            part = _leading(set(inner))
+            part = "average" if AVERAGE.search(self._name(step.target or home)) else _leading(set(inner))
+            part = "evaluation" if EVALUATING.search(step.shown.lower()) else part
             counts = bool(part) and not _ASIDE.search(step.shown.lower())
         elif step.kind == "default" and step.part == "setting":
-            counts = home in self.parts
+            counts = home in self.parts or step.evaluates or self._prepares(module, home[1])
+            part = "evaluation" if step.evaluates else part
         return step if counts and part == step.part else msgspec.structs.replace(step, part=part, counts=counts)
 
+    def _prepares(self, module: Module, block: int) -> bool:
+        """Whether code prepares data."""
+        context = self.context
+        return context.training.step(module, block) == "host" or context.reach.in_input(module, block) == "yes"
+
     def _calculate(self, module: Module) -> None:
-        told = {step.call for step in self._steps(module)}
+        told = {step.call for step in self._steps(module) if step.known is None or not step.known.host}
         surroundings = Formulas(self.context, module)
         for one in self.context.once(("formulas", module.path), lambda: list(formulas(module, told))):
             home = (module.path, home_of(module, one.block))
             part = surroundings.part(one, self.parts.get(home, ""))
             if part and (home[1] != MODULE or self._starts(module, one.block)):
                 self.homes[home].append(_step(module, home[1], one, part))
+
+
+def _halves(step: Step) -> bool:
+    """Whether a call converts to a 16-bit type."""
+    return step.shown.endswith(("cast", "to", "type", "astype")) and any(
+        isinstance(argument.value, Ref) and is_half(argument.value.name) for argument in step.arguments
+    )
 
 
 def _leading(parts: set[str]) -> str:

@@ -48,7 +48,7 @@ _RULES: tuple[tuple[str, str], ...] = (
     ),
     (
         "",
-        r"_(?:data|train)_url_|_(?:quiet|verbose|verbosity|debug|dry_run|run_eagerly|workspace|workspace_size)_"
+        r"_(?:data|train)_url_|_(?:quiet|verbose|verbosity|debug|dry_run|run_eagerly|has_\w+|\w+_available|workspace|workspace_size)_"
         r"|^_(?:help|version|force|yes|config|cfg|conf|configs|options|opts|cfg_options|hparams|hyp|params_override|input|inputs|output|outputs|out"
         r"|outf|data|data_?root|result|results|source|src|dest|dst|format|gt|ref|type|performance|perf|clean|hooks|sys|params|_+)_$"
         r"|_\w*[a-z](?:dir|path|folder|root)_$",

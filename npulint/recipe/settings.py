@@ -25,6 +25,7 @@ __all__ = ["setting_part", "settings"]
 
 _CONFIGURATION = regex(r"(?i)cfg|conf|param|option|args|flags|setting|hyp(?:er)?|constant")
 _CONSTANT = regex(r"[A-Z][A-Z0-9_]*")
+_PATH = regex(r"^[./~]|\.(?:pth?|ckpt|tar|pkl|h5|npz|npy|bin|pb|json|txt|ya?ml|model|safetensors)$")
 _NAMES_FILES = frozenset(("checkpoint", "dataset", "split"))
 _FEW = 32  # entries of a tuple that are a setting, not data
 _DEEP = 8
@@ -53,10 +54,10 @@ def _options(tracer: Tracer) -> Iterator[Ingredient]:
             if path != tracer.start.entry and name in own:
                 continue  # what the script defines itself is what it asks for
             part = setting_part(name)
-            for option in options if part else ():
-                traced = _without_folders(part, tracer.option(option))
-                place = defined(option)
-                yield Ingredient(part, _shown(option), place.path, place.span, traced)
+            if part:  # of several that set the same name the first gives the default
+                traced = _without_folders(part, tracer.option(options[0]))
+                place = defined(options[0])
+                yield Ingredient(part, _shown(options[0]), place.path, place.span, traced)
 
 
 def _shown(option: Option) -> str:
@@ -118,8 +119,11 @@ def _of_level(module: Module, bind: Bind, configuration: bool) -> str:
         return rest if _CONFIGURATION.search(head) or head.strip("_") in ("C", "c") else ""
     owner = module.class_of(bind.block)
     around = module.blocks[owner].name if owner >= 0 else ""
-    telling = configuration or _CONSTANT.fullmatch(head) or _CONFIGURATION.search(around or head)
-    return head if telling or setting_part(head) not in ("", "setting") else ""
+    if configuration or _CONSTANT.fullmatch(head) or _CONFIGURATION.search(around or head):
+        return head
+    once = len(module.names.get(module.scope[bind.block], {}).get(head, ())) == 1
+    counter = isinstance(bind.value, Const) and bind.value.value in (0, "")  # also of what is summed up later
+    return head if once and not counter and setting_part(head) not in ("", "setting") else ""
 
 
 def _entries(name: str, bind: Bind) -> Iterator[tuple[str, Value, Span]]:
@@ -160,8 +164,8 @@ def _is_setting(value: object) -> bool:
 def _without_folders(part: str, traced: Traced) -> Traced:
     """Of files with weights or data only their names count: they lie elsewhere on every machine."""
     value = traced.value
-    if part in _NAMES_FILES and isinstance(value, str) and ("/" in value or "\\" in value):
-        name = value.replace("\\", "/").rstrip("/").rpartition("/")[2]
+    if isinstance(value, str) and "/" in value and (part in _NAMES_FILES or _PATH.search(value)):
+        name = value.rstrip("/").rpartition("/")[2]
         return msgspec.structs.replace(traced, value=name, text=name)
     return traced
 

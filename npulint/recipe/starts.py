@@ -46,18 +46,41 @@ def start_of(context: Context, entry: str, migrated: bool = True) -> list[Launch
     return sorted(found.values(), key=lambda launch: _preference(launch, migrated))
 
 
+def trained_scripts(context: Context) -> frozenset[str]:
+    """The scripts that launchers start for a training, as far as that is sure."""
+    by_entry = context.options.passed.launches.by_entry
+    return frozenset(entry for entry, all_of in by_entry.items() if any(one.sure for one in _training(all_of)))
+
+
 def paired_starts(
     reference: Context, reference_entry: str, migrated: Context, migrated_entry: str
 ) -> list[tuple[Launch | None, Launch | None]]:
     """The starts of a program and of its counterpart that are to be compared, the most telling pair first. Launchers of
     the same name belong together, else those most alike, else the preferred ones; a side without a launcher for
-    training is compared as it runs by itself (None). There is at least one pair."""
+    training is compared as it runs by itself (None). A launcher for a full training that only the migrated side has is
+    compared too. There is at least one pair."""
     left = _training(start_of(reference, reference_entry, False))
     right = _training(start_of(migrated, migrated_entry))
     if not left or not right:
         return [(left[0] if left else None, right[0] if right else None)]
-    pairs = _same(left, right) or _alike(left, right) or [(left[0], right[0])]
-    return [(one, other) for one, other in sorted(pairs, key=lambda pair: _preference(pair[1], True))]
+    same = _same(left, right)
+    if same:
+        told = [(one, other) for one, other in sorted(same, key=lambda pair: _preference(pair[1], True))]
+        return [*_new(left, right, told), *told]
+    return [*(_alike(left, right) or [(left[0], right[0])])]
+
+
+def _new(
+    left: Sequence[Launch], right: Sequence[Launch], told: Sequence[tuple[Launch, Launch]]
+) -> list[tuple[Launch | None, Launch | None]]:
+    """The preferred migrated start where it is new, what the migration trains with: beside the reference's start that
+    passes much of the same, else beside the reference as it runs by itself."""
+    first = right[0]
+    if any(other is first for _, other in told) or _preference(first, True)[:2] >= _preference(told[0][1], True)[:2]:
+        return []
+    like = left[_closest(left, first)]
+    common = like.options.items() & first.options.items()
+    return [(like if len(common) >= _SEVERAL and 2 * len(common) >= len(like.options) else None, first)]
 
 
 def purpose(launch: Launch) -> int:

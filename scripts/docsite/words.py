@@ -18,7 +18,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "nav.topics": ("By topic", "按主题"),
     "nav.categories": ("By category", "按类别"),
     "nav.readiness": ("Readiness list", "就绪清单"),
-    "nav.pretuning": ("Pre-tuning checklist", "调优前检查表"),
+    "nav.pretuning": ("Pre-tuning checklist", "调优前检查清单"),
     "nav.authors": ("For authors", "扩展开发"),
     "palette.dark": ("Switch to dark", "切换到深色"),
     "palette.light": ("Switch to light", "切换到浅色"),
@@ -136,13 +136,13 @@ TEXTS: dict[str, tuple[str, str]] = {
         "代码无法证明其通过：人工核对之前均为“无法判断”，出现下述情况为未通过。",
     ),
     # pre-tuning checklist
-    "side.reference": ("Reference", "参考工程"),
+    "side.reference": ("Reference", "参考基准"),
     "side.migrated": ("Migrated program", "迁移后工程"),
-    "pretuning": ("Pre-tuning checklist", "调优前检查表"),
+    "pretuning": ("Pre-tuning checklist", "调优前检查清单"),
     "pretuning.about": (
         "`npulint compare REFERENCE MIGRATED` answers these {n} questions for each training program and its reference "
         "with *consistent*, *differs* or *cannot tell*, and shows both sides of what differs.",
-        "`npulint compare REFERENCE MIGRATED` 针对每个训练程序及其参考工程，对以下 {n} 项逐一给出“一致”“不一致”或"
+        "`npulint compare REFERENCE MIGRATED` 针对每个训练程序及其参考基准，对以下 {n} 项逐一给出“一致”“不一致”或"
         "“无法判断”，并列出不一致之处两侧的内容。",
     ),
     "pretuning.decided": (
@@ -193,7 +193,7 @@ TOPICS: dict[str, tuple[str, str]] = {
     "other": ("Other", "其他"),
     "parse": ("Reading the project", "工程读取"),
     "py_func": ("Python in the graph", "图中的 Python 函数"),
-    "recipe_difference": ("Differences from the reference", "与参考工程的差异"),
+    "recipe_difference": ("Differences from the reference", "与参考基准的差异"),
     "run_artifact": ("Run artifacts", "运行产物"),
     "session_config": ("Session configuration", "Session 配置"),
     "setting": ("Adapter options", "适配插件选项"),

@@ -6,28 +6,32 @@ import ast
 
 import msgspec
 
-from npulint.facts.code import Bind, Call, Code, Table
+from npulint.facts.code import Bind, Call, Code, Items, Return, Table, Value
 
 _DEEP = 8
+_DISPLAYS = (ast.Dict, ast.List, ast.Tuple)
 _Place = tuple[int, int, int, int]
 
 
 def read_closely(code: Code, tree: ast.Module) -> Code:
     """The facts of a source with the places of what stands in its long calls and displays."""
     calls: dict[_Place, ast.Call] = {}
-    dicts: dict[tuple[int, int], ast.Dict] = {}
+    assigned: dict[tuple[int, int], ast.expr] = {}
+    returned: dict[int, ast.expr] = {}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and node.lineno != node.end_lineno:
-            calls[_place(node)] = node
-        elif isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Dict):
+        if isinstance(node, ast.Call):
+            if node.lineno != node.end_lineno:
+                calls[_place(node)] = node
+        elif isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, _DISPLAYS):
             for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-                dicts[target.lineno, target.col_offset + 1] = node.value
-    if not calls and not dicts:
-        return code
+                assigned[target.lineno, target.col_offset + 1] = node.value
+        elif isinstance(node, ast.Return) and isinstance(node.value, _DISPLAYS):
+            returned[node.lineno] = node.value
     return msgspec.structs.replace(
         code,
         calls=[_call(call, calls) for call in code.calls] if calls else code.calls,
-        binds=[_bind(bind, dicts) for bind in code.binds] if dicts else code.binds,
+        binds=[_bind(bind, assigned) for bind in code.binds] if assigned else code.binds,
+        returns=[_return(one, returned) for one in code.returns] if returned else code.returns,
     )
 
 
@@ -35,25 +39,40 @@ def _call(call: Call, nodes: dict[_Place, ast.Call]) -> Call:
     node = nodes.get((call.line, call.column, call.end_line, call.end_column))
     if node is None or len(node.args) != len(call.args) or len(node.keywords) != len(call.keywords):
         return call
-    spots = tuple(_place(part) for part in (*node.args, *(keyword.value for keyword in node.keywords)))
-    return msgspec.structs.replace(call, spots=spots)
-
-
-def _bind(bind: Bind, nodes: dict[tuple[int, int], ast.Dict]) -> Bind:
-    node = nodes.get((bind.line, bind.column)) if isinstance(bind.value, Table) else None
-    if node is None or not isinstance(bind.value, Table):
-        return bind
-    return msgspec.structs.replace(bind, value=_table(bind.value, node, 0))
-
-
-def _table(table: Table, node: ast.Dict, depth: int) -> Table:
-    if len(table.values) != len(node.values) or depth > _DEEP:
-        return table
-    values = tuple(
-        _table(value, inner, depth + 1) if isinstance(value, Table) and isinstance(inner, ast.Dict) else value
-        for value, inner in zip(table.values, node.values, strict=True)
+    given = [keyword.value for keyword in node.keywords]
+    return msgspec.structs.replace(
+        call,
+        args=tuple(_placed(value, part, 0) for value, part in zip(call.args, node.args, strict=True)),
+        keywords=tuple((k, _placed(v, part, 0)) for (k, v), part in zip(call.keywords, given, strict=True)),
+        spots=tuple(_place(part) for part in (*node.args, *given)),
     )
-    return Table(table.keys, values, tuple(_place(inner) for inner in node.values))
+
+
+def _bind(bind: Bind, nodes: dict[tuple[int, int], ast.expr]) -> Bind:
+    node = nodes.get((bind.line, bind.column))
+    return bind if node is None else msgspec.structs.replace(bind, value=_placed(bind.value, node, 0))
+
+
+def _return(one: Return, nodes: dict[int, ast.expr]) -> Return:
+    node = nodes.get(one.line)
+    return one if node is None else msgspec.structs.replace(one, value=_placed(one.value, node, 0))
+
+
+def _placed(value: Value, node: ast.expr, depth: int) -> Value:
+    """A display with the places of the entries of the dict displays in it."""
+    if depth > _DEEP:
+        return value
+    if isinstance(value, Items) and isinstance(node, ast.List | ast.Tuple) and len(value.items) == len(node.elts):
+        items = zip(value.items, node.elts, strict=True)
+        return Items(tuple(_placed(item, inner, depth + 1) for item, inner in items))
+    if isinstance(value, Table) and isinstance(node, ast.Dict) and len(value.values) == len(node.values):
+        values = zip(value.values, node.values, strict=True)
+        return Table(
+            value.keys,
+            tuple(_placed(item, inner, depth + 1) for item, inner in values),
+            tuple(_place(inner) for inner in node.values),
+        )
+    return value
 
 
 def _place(node: ast.expr) -> _Place:

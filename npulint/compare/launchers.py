@@ -1,0 +1,65 @@
+"""What the launchers of both sides set beside the options of the scripts: devices, determinism, the seed of hashes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from npulint.assemble.context import Context
+from npulint.assemble.starts.launches import Launch
+from npulint.compare.difference import Difference, Mark
+from npulint.facts.model import Fact
+
+_PARTS = {
+    "WORLD_SIZE": "ranks",
+    "RANK_SIZE": "ranks",
+    "CM_WORKER_SIZE": "ranks",
+    "PYTHONHASHSEED": "seed",
+    "TF_DETERMINISTIC_OPS": "determinism",
+    "TF_CUDNN_DETERMINISTIC": "determinism",
+    "HCCL_DETERMINISTIC": "determinism",
+    "CUBLAS_WORKSPACE_CONFIG": "determinism",
+    "TF_ENABLE_AUTO_MIXED_PRECISION": "precision_mode",
+    "NVIDIA_TF32_OVERRIDE": "precision_mode",
+}
+
+
+def of_launchers(
+    reference: Context, first: Launch | None, migrated: Context, second: Launch | None
+) -> Iterator[Difference]:
+    """The differences between the environment variables that two launchers set, of those that decide numbers, and
+    between the numbers of processes that they start."""
+    if first is None or second is None:
+        return
+    left, right = _set(reference, first), _set(migrated, second)
+    for name in left.keys() & right.keys():
+        yield _compared(_PARTS[name], name, left[name], right[name])
+    sizes = [_size(launch) for launch in (first, second)]
+    if sizes[0] and sizes[1] and not {"WORLD_SIZE", "RANK_SIZE"} & left.keys() & right.keys():
+        marks = [
+            Mark(size, launch.fact.path, launch.fact.span) for size, launch in zip(sizes, (first, second), strict=True)
+        ]
+        change = "none" if sizes[0] == sizes[1] else "changed"
+        yield Difference("ranks", change, "processes", "", marks[0], marks[1])
+
+
+def _set(context: Context, launch: Launch) -> dict[str, Fact]:
+    """The variables that the launcher sets to something known; of several values of one the last."""
+    files = [file for file in context.project.files if file.path == launch.fact.path]
+    found: dict[str, Fact] = {}
+    for fact in (fact for file in files for fact in file.facts):
+        if fact.kind == "environment" and fact.name in _PARTS and isinstance(fact.get("value"), str):
+            found[fact.name] = fact
+    return found
+
+
+def _size(launch: Launch) -> str:
+    size = str(launch.fact.get("size") or "")
+    return size if size.isdigit() else ""
+
+
+def _compared(part: str, name: str, one: Fact, other: Fact) -> Difference:
+    texts = [str(fact.get("value")) for fact in (one, other)]
+    change = "none" if texts[0] == texts[1] else "changed"
+    return Difference(
+        part, change, name, "", Mark(texts[0], one.path, one.span), Mark(texts[1], other.path, other.span), named=True
+    )
