@@ -186,9 +186,10 @@ def _pair(left: _Sided, right: _Sided, matched: Counterparts, settings: Settings
     facts = [*difference_facts(found), *ingredient_facts(found)]
     findings: list[Finding] = []
     answers: dict[str, ChecklistItem] = {}
-    chance = random_facts(contexts[0], left.program.paths), []
-    for side, program, more in zip(SIDES, (left.program, right.program), chance, strict=True):
-        verdict = pretuning(catalogue, sided(program, side, [*facts, *more]), settings.target, settings.language())
+    chance = random_facts(contexts[0], left.program.paths)
+    for side, program in zip(SIDES, (left.program, right.program), strict=True):
+        known = [*facts, *chance] if program is left.program else facts
+        verdict = pretuning(catalogue, sided(program, side, known), settings.target, settings.language())
         findings += verdict.findings
         answers.update((item.item, item) for item in verdict.checklist)
     pair = ComparedPair(

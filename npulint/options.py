@@ -69,7 +69,7 @@ REFERENCE = Option(
     "rules",
     (
         "the project before its migration, a folder or an entry script: adds the pre-tuning checklist of what differs",
-        "迁移前的参考工程（目录或入口脚本）：附加调优前检查清单，列出与其不一致之处",
+        "迁移前的参考基准（目录或入口脚本）：附加调优前检查清单，列出与其不一致之处",
     ),
     metavar="DIR",
 )

@@ -26,7 +26,7 @@ _NAMELESS = (Const, Result)
 _DISPLAYS = (Items, Table)
 
 Place = tuple[str, int]
-"""A path and a function's block there; `IMPORTED` is the code outside functions, `STARTED` what of it runs
+"""A path and a function's (or class's) block there; `IMPORTED` is the code outside functions, `STARTED` what of it runs
 only in the entry script."""
 
 IMPORTED = -1
@@ -103,7 +103,8 @@ class Reached:
             self._fill()
         for name in names:
             yield from self._named.get(name, ())
-            for path, _ in self._classes.get(name, ()):
+            for path, block in self._classes.get(name, ()):
+                yield path, block
                 for wanted in _CALLED_BY_FRAMEWORKS:
                     yield from (p for p in self._named.get(wanted, ()) if p[0] == path)
                 yield from (p for n in _DUNDERS for p in self._named.get(n, ()) if p[0] == path)

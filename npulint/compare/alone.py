@@ -10,6 +10,7 @@ import msgspec
 from npulint.assemble.module import Module
 from npulint.compare.difference import Difference, Mark
 from npulint.compare.running import Running
+from npulint.compare.split import split_off
 from npulint.compare.step_pairs import Pairing
 from npulint.compare.steps import function_of
 from npulint.facts.code import Const, Ref
@@ -18,7 +19,7 @@ from npulint.recipe.program import LEADING, Home, Recipe
 from npulint.recipe.steps import MODULE, Step
 
 _SPEAKING = ("call", "own", "switch")  # a literal without counterpart says nothing by itself: what it is used for does
-_CALCULATED = ("arithmetic", "loss", "schedule")
+_CALCULATED = ("arithmetic", "loss", "schedule", "learning_rate")
 _MANY = 4  # steps of one part and function; so many are told together
 _TOGETHER = frozenset(
     ("operation", "seed", "update", "loss_scale", "autocast", "initialisation", "checkpoint", "evaluation", "frozen")
@@ -56,8 +57,9 @@ class Side(msgspec.Struct, frozen=True, eq=False):
 
 def of_lonely(pairing: Pairing, removed: Side, added: Side) -> Iterator[Difference]:
     """What only one of two programs does: in functions that both have step by step, else file by file."""
-    gone = [step for step in pairing.removed if _speaks(step, removed)]
-    new = [step for step in pairing.added if _speaks(step, added)]
+    apart = split_off(pairing, removed.known, added.known)
+    gone = [step for step in pairing.removed if step.target not in apart and _speaks(step, removed)]
+    new = [step for step in pairing.added if step.target not in apart and _speaks(step, added)]
     for was, now in _replaced(gone, new, removed):
         yield _exchange(was, now)
     for side, steps in ((removed, gone), (added, new)):
@@ -100,7 +102,7 @@ def _exchange(was: list[Step], now: list[Step]) -> Difference:
 def _speaks(step: Step, side: Side) -> bool:
     """Whether it says something that a step has no counterpart."""
     if step.kind == "expression":
-        return step.part in _CALCULATED and side.known(_home(step))
+        return step.part in _CALCULATED and side.known(_home(step)) and side.running.may(step)
     if step.kind not in _SPEAKING or not step.counts or (step.evaluates and step.part == "operation"):
         return False
     if step.part == "operation" and step.kind == "call" and step.shown.rpartition(".")[2] in _SHAPING:
@@ -246,10 +248,11 @@ def _home(step: Step) -> Home:
 
 
 def _grouped(steps: Sequence[Step]) -> list[list[Step]]:
-    """The steps by function and part."""
-    groups: dict[tuple[Home, str], list[Step]] = defaultdict(list)
+    """The steps by function and part; what scales losses in different branches does so with different values."""
+    groups: dict[tuple[Home, str, int], list[Step]] = defaultdict(list)
     for step in steps:
-        groups[_home(step), step.part].append(step)
+        branch = next(iter(_branches(step)), -1) if step.part == "loss_scale" else -1
+        groups[_home(step), step.part, branch].append(step)
     return list(groups.values())
 
 

@@ -7,9 +7,12 @@ from functools import cached_property, lru_cache
 
 from npulint.assemble.module import Module
 from npulint.assemble.reached import Reached
+from npulint.facts.code import Op, Ref
 from npulint.recipe.origins import Tracer
 from npulint.recipe.program import Recipe
 from npulint.recipe.steps import MODULE, Step
+
+_LOOKING_UP = frozenset(("getattr", "eval", "exec", "globals", "locals", "vars", "import_module", "__import__"))
 
 
 class Running:
@@ -24,11 +27,16 @@ class Running:
         """Whether some start may come to a step."""
         if step.module.path not in self._loaded:
             return False
-        off = step.home != MODULE and (step.module.path, step.home) in self._off
-        return not off and self._known(step.module, step.block)
+        return self._is_named(step.module, step.home) and self._known(step.module, step.block)
 
     def _block(self, module: Module, block: int) -> bool:
-        return any(tracer.runs(module, block) is not False for tracer in self._tracers)
+        """Whether the conditions around a block, and around the lambdas that it stands in, may let it run."""
+        while block >= 0:
+            if all(tracer.runs(module, block) is False for tracer in self._tracers):
+                return False
+            function = module.function_of(block)
+            block = module.blocks[function].parent if function >= 0 else -1
+        return True
 
     @cached_property
     def _loaded(self) -> set[str]:
@@ -47,11 +55,36 @@ class Running:
         return found
 
     @cached_property
-    def _off(self) -> set[tuple[str, int]]:
-        """The functions that only code names which no start runs."""
+    def _named(self) -> set[tuple[str, int]]:
+        """The functions and classes that code which some start runs names, or that computed names may mean."""
         recipe = self._recipe
-        if not recipe.program.entry:
-            return set()
-        whole, running = (Reached(recipe.context.project, runs) for runs in (None, self._known))
-        given = recipe.paths, recipe.program.entry
-        return whole.by_name(*given) - running.by_name(*given)
+        project, given = recipe.context.project, (recipe.paths, recipe.program.entry)
+        found = Reached(project, self._known).by_name(*given)
+        if any(_computes_names(project.modules[path]) for path in recipe.paths):
+            whole = Reached(project).by_name(*given)
+            every = ((path, at) for path in recipe.paths for at in range(len(project.modules[path].blocks)))
+            found |= {place for place in every if place not in whole}
+        return found
+
+    def _is_named(self, module: Module, home: int) -> bool:
+        """Whether a function, and the class around it, may be come to."""
+        if home == MODULE or not self._recipe.program.entry:
+            return True
+        owner = module.class_of(home)
+        return (module.path, home) in self._named and (owner < 0 or (module.path, owner) in self._named)
+
+
+def _computes_names(module: Module) -> bool:
+    """Whether a module looks names of modules up: ``getattr(models, name)``, ``globals()[name]``."""
+    imported = {record.alias or record.name or record.module.partition(".")[0] for record in module.code.imports}
+    for call in module.code.calls:
+        if not isinstance(call.callee, Ref) or call.callee.name not in _LOOKING_UP:
+            continue
+        first = call.args[0] if call.args else None
+        if call.callee.name != "getattr" or not isinstance(first, Ref) or first.name.partition(".")[0] in imported:
+            return isinstance(first, Ref) or call.callee.name != "getattr"
+    return any(
+        value.operands[0].name.endswith("__dict__")
+        for bind in module.code.binds
+        if isinstance(value := bind.value, Op) and value.op == "[]" and isinstance(value.operands[0], Ref)
+    )

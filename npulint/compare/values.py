@@ -60,13 +60,8 @@ class Comparer:
             if written == SAME and not closely:
                 return Answer(SAME)
             if written == DIFFERS:  # it is this place that has to be changed
-                return Answer(
-                    DIFFERS,
-                    *(
-                        _text(given, _traced(tracer, given))
-                        for tracer, given in ((self._reference, left), (self._migrated, right))
-                    ),
-                )
+                first, second = _traced(self._reference, left), _traced(self._migrated, right)
+                return Answer(DIFFERS, _text(left, first), _text(right, second))
         first, second = _traced(self._reference, left), _traced(self._migrated, right)
         if first.known and second.known:
             same = canonical(converted(left.how, first.value)) == canonical(converted(right.how, second.value))

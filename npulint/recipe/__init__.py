@@ -1,1 +1,1 @@
-"""The recipe of a program: what decides which numbers a training gives, told by its code, launchers and configuration."""
+"""The recipe of a program: what decides which numbers a training gives, by its code, launchers and configuration."""

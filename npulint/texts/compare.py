@@ -47,12 +47,12 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "compare.pairs.none": (
         "No training program of the reference has a counterpart in the migrated project, so nothing was compared",
-        "参考工程的训练程序在迁移后的工程中没有对应程序，未作对比",
+        "参考基准的训练程序在迁移后的工程中没有对应程序，未作对比",
     ),
     "compare.only.reference": (
         "{n} training program of the reference has no counterpart: {list}"
         "|{n} training programs of the reference have no counterpart: {list}",
-        "参考工程中有 {n} 个训练程序没有对应程序：{list}",
+        "参考基准中有 {n} 个训练程序没有对应程序：{list}",
     ),
     "compare.only.migrated": (
         "{n} training program of the migrated project has no counterpart: {list}"

@@ -165,8 +165,8 @@ class Options:
 
 
 def given(option: Option, launch: Launch, flag: str, text: str | None) -> Known:
-    """The value that an option has in a start that passes `text` by the name `flag`. What a boolean option of absl takes
-    is only what an equals sign binds to it."""
+    """The value that an option has in a start that passes `text` by the name `flag`. What a boolean option of absl
+    takes is only what an equals sign binds to it."""
     if option.kind != "flag":
         return converted(text, option.kind)
     if flag != option.name:
