@@ -9,6 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 _PLACE = re.compile(r"(<!-- output: npulint ([^>]*?) -->\n```(?:text|diff)\n).*?(```\n<!-- /output -->)", re.DOTALL)
+_FINDING = re.compile(r"\w+\[[\w-]+\]: ")
 _SHOWN = 2  # findings of a report with frames; the rest is left out
 
 
@@ -17,10 +18,19 @@ def output(arguments: str) -> str:
     command = [sys.executable, "-m", "npulint", *arguments.split(), "--color", "never", "--no-cache"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, check=False)
     text = done.stdout.decode("utf-8")
+    if arguments.startswith("compare"):
+        return _checklist(text)
     head = "程序\n" if "--lang zh" in arguments else "Programs\n"
     findings, cut, closing = text.partition(f"\n{head}")
     blocks = findings.rstrip("\n").split("\n\n")
     return "\n\n".join([*blocks[:_SHOWN], "…", head + closing]) if cut else text
+
+
+def _checklist(text: str) -> str:
+    """The checklist of a comparison, without the findings that follow."""
+    blocks = text.rstrip("\n").split("\n\n")
+    first = next((at for at, block in enumerate(blocks) if _FINDING.match(block)), len(blocks))
+    return "\n\n".join([*blocks[:first], "…"]) + "\n"
 
 
 def filled(path: Path) -> str:

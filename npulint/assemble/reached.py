@@ -56,20 +56,45 @@ class Reached:
         return self._run(set(), paths, entry)
 
     def by_name(self, paths: Iterable[str], entry: str) -> set[Place]:
-        """All that a program of these modules may run as far as names are written."""
-        return self._run(set(), paths, entry, computed=False) or set()
+        """All that a program of these modules may run as far as names are written; methods only of classes that
+        something else names."""
+        allowed = set(paths)
+        queue: list[Place] = [*((path, IMPORTED) for path in allowed), (entry, STARTED)]
+        found: set[Place] = set(queue)
+        names: set[str] = set()
+        held: dict[Place, list[Place]] = {}
+        while queue:
+            new = self._names_of(queue.pop()) - names
+            names |= new
+            waiting = [place for place in self._places(new) if place[0] in allowed]
+            while waiting:
+                place = waiting.pop()
+                owner = self._owner(place)
+                if place in found:
+                    continue
+                if owner is not None and owner not in found:
+                    held.setdefault(owner, []).append(place)
+                    continue
+                found.add(place)
+                queue.append(place)
+                waiting += held.pop(place, ())
+        return found
 
-    def _run(
-        self, wanted: set[Place], paths: Iterable[str], entry: str, computed: bool = True
-    ) -> set[Place] | None:
-        """What a program may run, until something of `wanted` is among it; None at a name that is `computed`."""
+    def _owner(self, place: Place) -> Place | None:
+        """The class that a method belongs to."""
+        module = self._project.modules[place[0]]
+        owner = module.class_of(module.blocks[place[1]].parent) if place[1] > 0 else -1
+        return (place[0], owner) if owner > 0 else None
+
+    def _run(self, wanted: set[Place], paths: Iterable[str], entry: str) -> set[Place] | None:
+        """What a program may run, until something of `wanted` is among it."""
         allowed = set(paths)
         queue: list[Place] = [*((path, IMPORTED) for path in allowed), (entry, STARTED)]
         found: set[Place] = set(queue)
         names: set[str] = set()
         while queue and (not wanted or wanted.isdisjoint(found)):
             new = self._names_of(queue.pop()) - names
-            if computed and (_COMPUTED in new or (wanted and not new.isdisjoint(_DYNAMIC))):
+            if _COMPUTED in new or (wanted and not new.isdisjoint(_DYNAMIC)):
                 return None
             names |= new
             places = {place for place in self._places(new) if place[0] in allowed} - found

@@ -24,6 +24,11 @@ _MANY = 4  # steps of one part and function; so many are told together
 _TOGETHER = frozenset(
     ("operation", "seed", "update", "loss_scale", "autocast", "initialisation", "checkpoint", "evaluation", "frozen")
 )
+_ACTIVATIONS = frozenset(
+    """relu relu6 leaky_relu prelu elu selu gelu sigmoid hardsigmoid tanh softmax log_softmax softplus silu swish mish
+    ReLU ReLU6 LeakyReLU PReLU ELU SELU GELU Sigmoid Tanh Softmax LogSoftmax Softplus SiLU Hardswish Hardsigmoid
+    Mish""".split()
+)
 _REPLACED = frozenset(("layer", "transform", "initialisation"))
 _WITH_MORE = frozenset(
     ("sampler", "reduction", "ranks", "shard", "drop_remainder", "precision_mode", "autocast", "loss_scale", "half_cast")
@@ -65,7 +70,8 @@ def of_lonely(pairing: Pairing, removed: Side, added: Side) -> Iterator[Differen
     for side, steps in ((removed, gone), (added, new)):
         for group in _grouped([step for step in steps if side.known(_home(step))]):
             for step, count, names in _told(group):
-                yield _difference(side.change, step, count, names, pairing.neighbours.get(id(step)))
+                near = pairing.neighbours.get(id(step))
+                yield _difference(side.change, step, count, names, near, certain=_is_sure(step))
         yield from _strangers(side, [step for step in steps if not side.known(_home(step))], steps)
 
 
@@ -206,6 +212,15 @@ def _is_handed_over(step: Step, side: Side) -> bool:
     steps = side.other.homes.get(other, ()) if other is not None else ()
     given = (value for one in steps if one.call >= 0 for value in one.module.code.calls[one.call].args)
     return any(isinstance(value, Ref) and value.name.rpartition(".")[2] == step.shown for value in given)
+
+
+def _is_sure(step: Step) -> bool:
+    """Whether it surely changes numbers that one program lacks a step: a formula may be written otherwise, an operation
+    done by another one, a variable be a constant."""
+    last = step.shown.rpartition(".")[2]
+    if step.kind == "expression":
+        return step.part == "arithmetic"
+    return last in _ACTIVATIONS if step.part == "operation" else last not in ("Variable", "get_variable")
 
 
 def _strangers(side: Side, steps: Sequence[Step], all_of_them: Sequence[Step]) -> Iterator[Difference]:

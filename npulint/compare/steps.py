@@ -9,7 +9,7 @@ import msgspec
 from npulint.compare.difference import Difference, Mark
 from npulint.compare.step_pairs import Pairing
 from npulint.compare.values import DIFFERS, SAME, UNKNOWN, Answer, Comparer, Given
-from npulint.data.recipe import is_half
+from npulint.data.recipe import is_half, neutral_parameters
 from npulint.facts.code import UNKNOWN as UNKNOWN_VALUE
 from npulint.facts.code import Const
 from npulint.facts.recipe import Station
@@ -56,6 +56,8 @@ def _has_place(step: Step) -> bool:
 def _pair(left: Step, right: Step, comparer: Comparer) -> Iterator[Difference]:
     if left.kind == "expression" and left.name != right.name:
         yield _formula(left, right, comparer)
+    elif left.kind == "call" and left.name != right.name and left.part == "dropout" and _are_neutral(left, right):
+        yield from _same(_neutral(left), _neutral(right), comparer)
     elif left.kind == "call" and left.name != right.name:
         # What an object that is used is, is told where it is made.
         if not left.name.endswith("()") and (left.counts or right.counts):
@@ -81,6 +83,22 @@ def _same(left: Step, right: Step, comparer: Comparer) -> Iterator[Difference]:
             yield _argument(left, first, right, second, name, role, answer, "none")
     if not told and (left.counts or right.counts):
         yield _whole("none", left, right)
+
+
+def _are_neutral(left: Step, right: Step) -> bool:
+    """Whether two calls have one name without framework."""
+    one, other = left.known, right.known
+    return one is not None and other is not None and bool(one.neutral) and one.neutral == other.neutral
+
+
+def _neutral(step: Step) -> Step:
+    """A step with the arguments that have names without framework, by these."""
+    assert step.known is not None
+    names, wanted = step.known.neutral_names, neutral_parameters()[step.known.neutral]
+    renamed = (msgspec.structs.replace(one, name=names.get(one.name, one.name)) for one in step.arguments)
+    return msgspec.structs.replace(
+        step, name=step.known.neutral, arguments=tuple(one for one in renamed if one.name in wanted)
+    )
 
 
 def _role(left: Step, first: Argument | None, right: Step, second: Argument | None) -> str:

@@ -1,0 +1,67 @@
+"""Whether steps that have changed places do anything else because of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from npulint.assemble.module import Module
+from npulint.compare.step_pairs import Pairing
+from npulint.facts.code import Bind, Call
+from npulint.facts.model import Span
+from npulint.recipe.steps import Step
+
+_ORDERED = frozenset(("transform", "shuffle", "repeat", "batch_size", "dataset", "schedule"))
+_MADE = frozenset(("dataset", "schedule"))
+
+Around = tuple[str, Span]
+"""A call or assignment that steps stand in, by path and place."""
+
+
+def moved(pairing: Pairing, function_of: Callable[[Step], str]) -> Iterator[tuple[Step, Step]]:
+    """The steps that do the same at another point of their function, as far as that matters."""
+    for left, right in pairing.swapped:
+        if (left.counts or right.counts) and _has_place(left, function_of(left)) and _among(left, right, pairing):
+            yield left, right
+
+
+def _has_place(step: Step, function: str) -> bool:
+    """Whether it matters between which others a step stands: layers do where they are applied, not where they are
+    made."""
+    if step.kind not in ("call", "own"):
+        return False
+    applied = step.name.endswith("()")
+    if step.part in _MADE and not applied and step.shown[:1].isupper():
+        return False  # a data set that is made, not one that is changed
+    return step.part in _ORDERED or applied or (step.part in ("layer", "dropout") and not function.endswith("__init__"))
+
+
+def _among(left: Step, right: Step, pairing: Pairing) -> bool:
+    """Whether steps that are made within others (``Compose([Flip(), Crop()])``) have changed places there."""
+    first, second = _around(left), _around(right)
+    if first is None or second is None:
+        return True
+    for one, other in (*pairing.pairs, *pairing.swapped):
+        if one is not left and _around(one) == first and _around(other) == second:
+            if (one.order < left.order) != (other.order < right.order):
+                return True
+    return False
+
+
+def _around(step: Step) -> Around | None:
+    """The smallest call, else the assignment, that a step is made in; None where it stands for itself."""
+    place = step.span
+    best: Span | None = None
+    for one in (*step.module.code.calls, *_assignments(step.module, step.block)):
+        span = Span(one.line, one.column, one.end_line, one.end_column)
+        if span != place and _contains(span, place) and (best is None or _contains(best, span)):
+            best = span
+    return None if best is None else (step.module.path, best)
+
+
+def _assignments(module: Module, block: int) -> Iterator[Call | Bind]:
+    return (bind for bind in module.code.binds if bind.block == block)
+
+
+def _contains(outer: Span, inner: Span) -> bool:
+    first, last = (outer.line, outer.column), (outer.end_line, outer.end_column)
+    return first <= (inner.line, inner.column) and (inner.end_line, inner.end_column) <= last
