@@ -162,7 +162,8 @@ def answer(reference: Project, migrated: Project, settings: Settings, catalogue:
     started = tuple(trained_scripts(side.whole.context) for side in (reference, migrated))
     pairs = pairs_of(reference.programs(), migrated.programs(), matched, (started[0], started[1]))
     for left, right in pairs.pairs:
-        matched.join(reference.whole.context.names, migrated.whole.context.names, left.entry, right.entry)
+        if left.entry and right.entry:
+            matched.join(reference.whole.context.names, migrated.whole.context.names, left.entry, right.entry)
     told = [
         _pair(_Sided(reference, left), _Sided(migrated, right), matched, settings, catalogue)
         for left, right in pairs.pairs

@@ -181,8 +181,8 @@ class ComparedSide(msgspec.Struct, frozen=True):
 
 class ComparedRow(msgspec.Struct, frozen=True):
     """One thing that was compared. `part` is a word of `npulint.facts.recipe.ITEMS`, `what` names the thing. Answers:
-    same, differs, unknown, note (differs in a way that the NPU asks for). A side that lacks it is None. `code` is the
-    check that speaks of a difference."""
+    same, differs, unknown, note (differs in a way that the NPU asks for). A side that lacks it is None; `near` is then
+    where the migrated program would have it. `code` is the check that speaks of a difference."""
 
     part: str
     what: str
@@ -190,6 +190,7 @@ class ComparedRow(msgspec.Struct, frozen=True):
     reference: ComparedSide | None = None
     migrated: ComparedSide | None = None
     code: str = ""
+    near: ComparedSide | None = None
 
 
 class ComparedItem(msgspec.Struct, frozen=True):

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 import msgspec
 
 from npulint.assemble.module import Module
+from npulint.compare.devices import says_nothing
 from npulint.compare.difference import Difference, Mark
 from npulint.compare.running import Running
 from npulint.compare.split import split_off
@@ -15,14 +16,14 @@ from npulint.compare.step_pairs import Pairing
 from npulint.compare.steps import function_of
 from npulint.facts.code import Const, Ref
 from npulint.recipe.collect import home_of
-from npulint.recipe.program import LEADING, Home, Recipe
+from npulint.recipe.program import ASIDE, LEADING, Home, Recipe
 from npulint.recipe.steps import MODULE, Step
 
 _SPEAKING = ("call", "own", "switch")  # a literal without counterpart says nothing by itself: what it is used for does
 _CALCULATED = ("arithmetic", "loss", "schedule", "learning_rate")
 _MANY = 4  # steps of one part and function; so many are told together
 _TOGETHER = frozenset(
-    ("operation", "seed", "update", "loss_scale", "autocast", "initialisation", "checkpoint", "evaluation", "frozen")
+    ("operation", "seed", "update", "loss_scale", "initialisation", "checkpoint", "evaluation", "frozen")
 )
 _ACTIVATIONS = frozenset(
     """relu relu6 leaky_relu prelu elu selu gelu sigmoid hardsigmoid tanh softmax log_softmax softplus silu swish mish
@@ -31,7 +32,7 @@ _ACTIVATIONS = frozenset(
 )
 _REPLACED = frozenset(("layer", "transform", "initialisation"))
 _WITH_MORE = frozenset(
-    ("sampler", "reduction", "ranks", "shard", "drop_remainder", "precision_mode", "autocast", "loss_scale", "half_cast")
+    "sampler reduction ranks shard drop_remainder precision_mode autocast loss_scale half_cast".split()
 )
 """Parts that count though the starts that are compared may not come to them: others, for more devices, do."""
 _ONCE = frozenset(("update", "loss_scale", "autocast", "checkpoint", "frozen", "determinism"))
@@ -108,22 +109,31 @@ def _exchange(was: list[Step], now: list[Step]) -> Difference:
 def _speaks(step: Step, side: Side) -> bool:
     """Whether it says something that a step has no counterpart."""
     if step.kind == "expression":
-        return step.part in _CALCULATED and side.known(_home(step)) and side.running.may(step)
+        told = step.part in _CALCULATED and side.known(_home(step)) and side.running.may(step)
+        return told and not _is_alternative(step, side)
     if step.kind not in _SPEAKING or not step.counts or (step.evaluates and step.part == "operation"):
         return False
     if step.part == "operation" and step.kind == "call" and step.shown.rpartition(".")[2] in _SHAPING:
         return False
     if step.part == "half_cast" and step.kind == "call" and not _halves(step):
         return False
-    if step.kind == "own" and _is_handed_over(step, side):
+    if step.kind == "own" and (_is_handed_over(step, side) or _is_body(step, side)):
         return False
     if step.known is not None and step.known.adapter and step.part in ("reduction", "ranks"):
+        return False
+    if step.part in ("reduction", "ranks") and says_nothing(step, side.recipe, side.other):
         return False
     if step.part == "initialisation" and not step.arguments and step.shown.rpartition(".")[2] in _SHAPING:
         return False
     if _is_branch(step, side) or _is_unresolved(step, side) or _is_alternative(step, side):
         return False
     return step.part in _WITH_MORE or side.running.may(step)
+
+
+def _is_body(step: Step, side: Side) -> bool:
+    """Whether a call runs what stands outside functions in the other program."""
+    other = side.counterpart(step.target) if step.target is not None else None
+    return other is not None and other[1] == MODULE and step.home == MODULE
 
 
 def _is_alternative(step: Step, side: Side) -> bool:
@@ -209,9 +219,13 @@ def _is_handed_over(step: Step, side: Side) -> bool:
     """Whether the counterpart of the function gives the called function itself to something: ``map(f)`` is
     ``map(lambda x: f(x))``."""
     other = side.counterpart(_home(step))
-    steps = side.other.homes.get(other, ()) if other is not None else ()
-    given = (value for one in steps if one.call >= 0 for value in one.module.code.calls[one.call].args)
-    return any(isinstance(value, Ref) and value.name.rpartition(".")[2] == step.shown for value in given)
+    if other is None:
+        return False
+    module = side.other.context.project.modules[other[0]]
+    calls = (call for call in module.code.calls if home_of(module, call.block) == other[1])
+    names = {step.shown, step.module.written(step.call)} if step.call >= 0 else {step.shown}
+    given = (value for call in calls for value in call.args if isinstance(value, Ref))
+    return any(value.name.rpartition(".")[2] in names for value in given)
 
 
 def _is_sure(step: Step) -> bool:
@@ -229,11 +243,15 @@ def _strangers(side: Side, steps: Sequence[Step], all_of_them: Sequence[Step]) -
     told = _entered(side.recipe, [step for step in all_of_them if side.known(_home(step))])
     files: dict[str, list[Step]] = defaultdict(list)
     for step in steps:
-        if not told(_home(step)) and not step.evaluates:
+        aside = step.home == MODULE and step.kind == "own"
+        if not told(_home(step)) and not step.evaluates and not aside and not ASIDE.search(function_of(step).lower()):
             files[step.module.path].append(step)
     for group in files.values():
-        names = list(dict.fromkeys(function_of(step) or step.shown for step in group))
         part = next((part for part in LEADING if any(step.part == part for step in group)), group[0].part)
+        names = list(dict.fromkeys(function_of(step) or step.shown for step in group))
+        if part not in LEADING:  # what is done says more than the name of a function that may be called anything
+            group = [step for step in group if step.part == part]
+            names = list(dict.fromkeys(step.shown for step in group))
         yield _difference(side.change, group[0], len(group), _listed(names), None, part, certain=False)
 
 
@@ -264,10 +282,11 @@ def _home(step: Step) -> Home:
 
 def _grouped(steps: Sequence[Step]) -> list[list[Step]]:
     """The steps by function and part; what scales losses in different branches does so with different values."""
-    groups: dict[tuple[Home, str, int], list[Step]] = defaultdict(list)
+    groups: dict[tuple[Home, str, str, int], list[Step]] = defaultdict(list)
     for step in steps:
         branch = next(iter(_branches(step)), -1) if step.part == "loss_scale" else -1
-        groups[_home(step), step.part, branch].append(step)
+        what = step.name if step.part == "half_cast" else ""
+        groups[_home(step), step.part, what, branch].append(step)
     return list(groups.values())
 
 

@@ -10,9 +10,12 @@ from npulint.assemble.starts.launches import Launch
 from npulint.compare.across import of_frameworks, operations
 from npulint.compare.adapter import of_adapter
 from npulint.compare.alone import Side, of_lonely
+from npulint.compare.amp import one_way
+from npulint.compare.components import of_components
 from npulint.compare.counterparts import Counterparts
 from npulint.compare.difference import Difference, Mark
 from npulint.compare.launchers import of_launchers
+from npulint.compare.roles import of_roles
 from npulint.compare.running import Running
 from npulint.compare.settings import of_settings
 from npulint.compare.step_pairs import Pairer
@@ -51,16 +54,16 @@ def compared(reference: Recipe, migrated: Recipe, matched: Counterparts, starts:
     pairing = pairer.pairing()
     found: list[Difference] = []
     for one in starts:
-        found += of_settings(*_set(reference, migrated, one))
+        both = _set(reference, migrated, one)
+        found += [*of_settings(*both), *of_components(*both)]
         found += of_launchers(reference.context, one.reference, migrated.context, one.migrated)
     found += of_adapter(reference.program, migrated.program, first, second)
     found += of_pairs(pairing, Comparer(first, second))
-    found += of_lonely(
-        pairing,
-        Side("removed", reference, migrated, pairer.counterpart, Running(reference, left)),
-        Side("added", migrated, reference, pairer.origin, Running(migrated, right)),
-    )
-    return united(found)
+    removed = Side("removed", reference, migrated, pairer.counterpart, Running(reference, left))
+    added = Side("added", migrated, reference, pairer.origin, Running(migrated, right))
+    found += of_lonely(pairing, removed, added)
+    found += of_roles(((removed, pairing.removed), (added, pairing.added)))
+    return united(one_way(found, reference, migrated, first, second))
 
 
 def _set(reference: Recipe, migrated: Recipe, start: Start) -> tuple[list[Ingredient], list[Ingredient]]:

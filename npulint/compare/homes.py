@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import posixpath
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 
 from npulint.compare.features import Unit, digest
 
+_LEAST = 0.15  # likeness of files that may be partners
+_FOLDER = 0.2  # more likeness of files whose neighbours are partners
 _CROWD = 36  # pairs of units with the same key; more tell nothing
 
 
@@ -18,7 +21,8 @@ class Homes:
         self._alike = _shared(left, right)
         self._ours = _below_common(unit.path for unit in left)
         self._theirs = _below_common(unit.path for unit in right)
-        self.partners = best_pairs({pair: self.of(*pair) for pair in self._candidates()}, 0.15)
+        scores = {pair: self.of(*pair) for pair in self._candidates()}
+        self.partners = best_pairs(_with_folders(scores, best_pairs(scores, _LEAST)), _LEAST)
 
     def of(self, left: str, right: str) -> float:
         """How alike two files are."""
@@ -40,6 +44,18 @@ class Homes:
             named.setdefault(parts[0], []).append(path)
         same = [(path, other) for path, parts in self._ours.items() for other in named.get(parts[0], ())]
         return list(dict.fromkeys([*self._alike, *same]))
+
+
+def _with_folders(scores: dict[tuple[str, str], float], partners: dict[str, str]) -> dict[tuple[str, str], float]:
+    """The scores of pairs, with more for those in whose folders other files are partners: of many variants of a script,
+    that is the one whose modules were taken over with it."""
+    folder = posixpath.dirname
+    together = Counter((folder(one), folder(other)) for one, other in partners.items())
+    found = {}
+    for (one, other), score in scores.items():
+        more = together[folder(one), folder(other)] - (partners.get(one) == other)
+        found[one, other] = score + _FOLDER * more / (more + 1) if score >= _LEAST else score
+    return found
 
 
 def best_pairs(scores: dict[tuple[str, str], float], floor: float) -> dict[str, str]:

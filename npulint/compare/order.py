@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from npulint.assemble.module import Module
 from npulint.compare.step_pairs import Pairing
@@ -17,11 +17,10 @@ Around = tuple[str, Span]
 """A call or assignment that steps stand in, by path and place."""
 
 
-def moved(pairing: Pairing, function_of: Callable[[Step], str]) -> Iterator[tuple[Step, Step]]:
-    """The steps that do the same at another point of their function, as far as that matters."""
-    for left, right in pairing.swapped:
-        if (left.counts or right.counts) and _has_place(left, function_of(left)) and _among(left, right, pairing):
-            yield left, right
+def matters(left: Step, right: Step, pairing: Pairing, function: str) -> bool:
+    """Whether it matters that a step of `function` stands at another point now."""
+    counts = left.counts or right.counts
+    return counts and _has_place(left, function) and _among(left, right, pairing)
 
 
 def _has_place(step: Step, function: str) -> bool:
@@ -41,9 +40,9 @@ def _among(left: Step, right: Step, pairing: Pairing) -> bool:
     if first is None or second is None:
         return True
     for one, other in (*pairing.pairs, *pairing.swapped):
-        if one is not left and _around(one) == first and _around(other) == second:
-            if (one.order < left.order) != (other.order < right.order):
-                return True
+        together = one is not left and _around(one) == first and _around(other) == second
+        if together and (one.order < left.order) != (other.order < right.order):
+            return True
     return False
 
 

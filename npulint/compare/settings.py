@@ -6,8 +6,13 @@ from collections.abc import Iterator, Sequence
 
 from npulint.compare.difference import Difference, Mark
 from npulint.facts.recipe import Ingredient
+from npulint.later import regex
+from npulint.recipe.components import TYPE
 from npulint.recipe.naming import told_part
 from npulint.recipe.plain import canonical
+from npulint.recipe.unresolved import component
+
+_FUSED = regex(r"(?i)^npu_?fused_?(?=\w)")
 
 
 def of_settings(reference: Sequence[Ingredient], migrated: Sequence[Ingredient]) -> Iterator[Difference]:
@@ -18,7 +23,7 @@ def of_settings(reference: Sequence[Ingredient], migrated: Sequence[Ingredient])
         other = theirs.get(one.what)
         if other is None or not (one.traced.known and other.traced.known):
             continue
-        same = canonical(one.traced.value) == canonical(other.traced.value)
+        same = are_equal(one.traced.value, other.traced.value, one.what)
         yield Difference(
             part=told_part(other.part if one.part == "setting" else one.part, one.what),
             change="none" if same else "changed",
@@ -27,6 +32,23 @@ def of_settings(reference: Sequence[Ingredient], migrated: Sequence[Ingredient])
             migrated=_mark(other),
             named=True,
         )
+
+
+def are_equal(one: object, other: object, what: str) -> bool:
+    """Whether two values of a setting are the same, where an optimizer is also named by its fused counterpart for the
+    NPU."""
+    if canonical(one) == canonical(other):
+        return True
+    if not isinstance(one, str) or not isinstance(other, str):
+        return False
+    if what.endswith(f".{TYPE}"):
+        first, second = component(one), component(other)
+        return first is not None and second is not None and first.same_as == second.same_as
+    return bool(_FUSED.match(one) or _FUSED.match(other)) and _plain(one) == _plain(other)
+
+
+def _plain(name: str) -> str:
+    return _FUSED.sub("", name).replace("_", "").lower()
 
 
 def _mark(one: Ingredient) -> Mark:

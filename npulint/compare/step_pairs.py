@@ -9,7 +9,9 @@ import msgspec
 
 from npulint.compare.align import align
 from npulint.compare.counterparts import Counterparts
-from npulint.facts.code import Ref
+from npulint.compare.overrides import calls_base, inherited
+from npulint.facts.code import Ref, Value
+from npulint.later import regex
 from npulint.recipe.literals import skeleton
 from npulint.recipe.program import Home, Recipe
 from npulint.recipe.steps import MODULE, Step
@@ -18,6 +20,9 @@ _LITERAL = frozenset(("bind", "default", "entry"))
 _FEW = 2
 _COMMON = 3  # steps that functions have to have in common
 _MOST = 0.8  # share of a function's steps
+_HALF = 0.5
+_TYPES = regex(r"b?float\d*|half|double|u?int\d*|long|bool|string|complex\d+")
+_MOST_OF_BOTH = 0.6
 _RARE = frozenset(
     """optimizer schedule loss clipping average loss_scale dataset shuffle repeat batch_size seed sampler shard
     learning_rate weight_decay""".split()
@@ -57,13 +62,32 @@ class Pairer:
                 met.add(other)
                 if self._reference.runs(home) or self._migrated.runs(other):
                     self._align(steps, self._migrated.homes[other])
-            elif self._reference.runs(home):
+            elif self._reference.runs(home) and not self._overrides(home, False):
                 self._result.removed.extend(steps)
         for home, steps in self._migrated.homes.items():
-            if home not in met and self._migrated.runs(home):
+            if home not in met and self._migrated.runs(home) and not self._overrides(home, True):
                 self._result.added.extend(steps)
         self._rejoin()
         return self._result
+
+    def _overrides(self, home: Home, migrated: bool) -> bool:
+        """Align a method that only one side has with what the other side inherits, and tell whether there is such."""
+        own, other = self._reference, self._migrated
+        classes, joined = self._matched.blocks, self._joined
+        if migrated:
+            own, other = other, own
+            classes, joined = self._matched.reference_blocks, self._joined_reference
+        base = inherited(own, home, other, classes)
+        if base is None or base not in other.homes:
+            return False
+        joined[home] = base
+        steps, theirs = own.homes[home], other.homes[base]
+        left = self._result.removed if migrated else self._result.added
+        kept = len(left)
+        self._align(*((theirs, steps) if migrated else (steps, theirs)))
+        if calls_base(own, home):
+            del left[kept:]
+        return True
 
     def counterpart(self, home: Home) -> Home | None:
         """The function of the migrated program that does what one of the reference does."""
@@ -135,6 +159,7 @@ class Pairer:
             for key in keys:
                 owners[key].append(home)
         common: Counter[tuple[Home, Home]] = Counter()
+        plain = {self.key(step) for step in self._result.removed if step.part == "operation"}
         for home, keys in gone.items():
             for key, count in keys.items():
                 for other in owners.get(key, ()):
@@ -142,7 +167,8 @@ class Pairer:
         found: list[tuple[Home, Home]] = []
         taken: set[Home] = set()
         for (left, right), count in sorted(common.items(), key=lambda item: (-item[1], item[0])):
-            if count >= _COMMON and left not in taken and right not in taken:
+            free = left not in taken and right not in taken
+            if count >= _COMMON and free and _is_much(count, gone[left], new[right], plain):
                 found.append((left, right))
                 taken |= {left, right}
         return found
@@ -177,6 +203,15 @@ def _by_home(steps: Sequence[Step], key: Callable[[Step], Hashable]) -> dict[Hom
         if step.kind in ("call", "own"):
             found[_home(step)][key(step)] += 1
     return found
+
+
+def _is_much(count: int, gone: Counter[Hashable], new: Counter[Hashable], plain: set[Hashable]) -> bool:
+    """Whether functions have much of what is left over in common: half of one of them, or most of both where it is
+    `plain` calculation, which stands in any function."""
+    sizes = sum(gone.values()), sum(new.values())
+    if any(key not in plain for key in gone.keys() & new.keys()):
+        return count >= _HALF * min(sizes)
+    return count >= _MOST_OF_BOTH * max(sizes)
 
 
 def _module(home: Home, modules: dict[str, str]) -> Home | None:
@@ -243,11 +278,18 @@ def _take_out(found: _Pairs, gone: list[Step], new: list[Step]) -> None:
 
 
 def _written(step: Step) -> Hashable:
-    """The arguments of a step as they are written, without the names in them; of an applied layer what it is called."""
+    """The arguments of a step as they are written, without the names in them but those of types; of an applied layer
+    what it is called."""
     if step.call >= 0 and not step.arguments:
         return step.module.written(step.call)
-    written = {argument.name: skeleton(argument.value) for argument in step.arguments}
+    written = {argument.name: _type(argument.value) or skeleton(argument.value) for argument in step.arguments}
     return tuple((name, written[name]) for name in sorted(written))
+
+
+def _type(value: Value) -> str:
+    """The type of numbers that a name stands for: ``float32`` of ``tf.float32``."""
+    last = value.name.rpartition(".")[2] if isinstance(value, Ref) else ""
+    return last if _TYPES.fullmatch(last) else ""
 
 
 def _in_place_of(gone: list[Step], new: list[Step]) -> _Pairs:

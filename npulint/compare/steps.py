@@ -7,11 +7,12 @@ from collections.abc import Iterator
 import msgspec
 
 from npulint.compare.difference import Difference, Mark
+from npulint.compare.order import matters
 from npulint.compare.step_pairs import Pairing
 from npulint.compare.values import DIFFERS, SAME, UNKNOWN, Answer, Comparer, Given
-from npulint.data.recipe import is_half, neutral_parameters
+from npulint.data.recipe import is_half, is_whole, neutral_parameters
 from npulint.facts.code import UNKNOWN as UNKNOWN_VALUE
-from npulint.facts.code import Const
+from npulint.facts.code import Const, Op
 from npulint.facts.recipe import Station
 from npulint.recipe.naming import SPLIT, STRONG
 from npulint.recipe.steps import Argument, Step
@@ -20,7 +21,6 @@ _LITERAL = frozenset(("switch", "bind", "default", "entry", "expression", "loop"
 _NOTHING = Argument("", UNKNOWN_VALUE, 0, 0)
 _SIDES = 2
 _CROSSED = frozenset(("clipping", "schedule", "average"))
-_ORDERED = frozenset(("transform", "shuffle", "repeat", "batch_size", "dataset", "schedule"))
 
 
 def of_pairs(pairing: Pairing, comparer: Comparer) -> Iterator[Difference]:
@@ -28,7 +28,7 @@ def of_pairs(pairing: Pairing, comparer: Comparer) -> Iterator[Difference]:
     for left, right in (*pairing.pairs, *pairing.swapped):
         yield from _pair(left, right, comparer)
     for left, right in pairing.swapped:
-        if (left.counts or right.counts) and _has_place(left):
+        if matters(left, right, pairing, function_of(left)):
             yield _whole("reordered", left, right)
         elif over := _overtaken(left, right, pairing):
             yield _whole("reordered", *over)
@@ -41,16 +41,6 @@ def _overtaken(left: Step, right: Step, pairing: Pairing) -> tuple[Step, Step] |
         if here and one.part in _CROSSED and (left.order < one.order) != (right.order < other.order):
             return one, other
     return None
-
-
-def _has_place(step: Step) -> bool:
-    """Whether it matters between which others a step stands: layers do where they are applied, not where they are
-    made."""
-    if step.kind not in ("call", "own"):
-        return False
-    applied = step.name.endswith("()")
-    made = function_of(step).endswith("__init__")
-    return step.part in _ORDERED or applied or (step.part in ("layer", "dropout") and not made)
 
 
 def _pair(left: Step, right: Step, comparer: Comparer) -> Iterator[Difference]:
@@ -117,9 +107,24 @@ def _answer(
         return None
     answer = _compared(left, first, right, second, comparer)
     if answer is None or answer.answer != UNKNOWN:
-        return answer
+        return Answer(SAME) if answer is not None and _are_whole(left, first, second, answer) else answer
     weighty = role in STRONG or first is None or second is None
+    if role == "evaluation" and _is_cut(first) != _is_cut(second):
+        return answer  # some of the samples, or all of them
     return answer if weighty and answer.shaped else None
+
+
+def _are_whole(step: Step, first: Argument | None, second: Argument | None, answer: Answer) -> bool:
+    """Whether an operation only gives whole numbers of another width: adapters lack operators for some."""
+    name = next((one.name for one in (second, first) if one is not None), "")
+    typed = name == "dtype" and step.part == "operation"
+    return typed and is_whole(answer.reference) and is_whole(answer.migrated)
+
+
+def _is_cut(argument: Argument | None) -> bool:
+    """Whether a slice is given: ``images[:20]``."""
+    value = None if argument is None else argument.value
+    return isinstance(value, Op) and value.op == "[]" and value.operands[1] == UNKNOWN_VALUE
 
 
 def _tells_split(first: Argument | None, second: Argument | None) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 import msgspec
 
 from npulint.assemble.module import Module
@@ -9,6 +11,7 @@ from npulint.data.recipe import converted
 from npulint.facts.code import Const, Function, Items, Op, Ref, Result, Value
 from npulint.facts.model import Span
 from npulint.facts.recipe import Station, Traced
+from npulint.recipe.literals import skeleton
 from npulint.recipe.naming import SPLIT
 from npulint.recipe.origins import Tracer
 from npulint.recipe.plain import canonical
@@ -109,8 +112,23 @@ class Comparer:
 
 
 def _is_shaped(given: Given, other: Given) -> bool:
-    """Whether a value is calculated or a constant (not just a name, or what something gives), or the only one."""
-    return given.argument is not None and (other.argument is None or isinstance(given.argument.value, Op | Const))
+    """Whether a value is calculated or a constant (not just a name, or what something gives), or the only one. Two that
+    are calculated alike from names are not."""
+    if given.argument is None:
+        return False
+    value, instead = given.argument.value, other.argument.value if other.argument is not None else None
+    alike = isinstance(value, Op) and isinstance(instead, Op) and _frame(value) == _frame(instead)
+    return instead is None or (isinstance(value, Op | Const) and not alike)
+
+
+def _frame(value: Value, depth: int = 0) -> Hashable:
+    """An expression with constants and the members that it reads, but without the names of variables."""
+    if isinstance(value, Ref):
+        return value.name.partition(".")[2]
+    if isinstance(value, Items | Op) and depth < _DEEP:
+        parts = value.items if isinstance(value, Items) else value.operands
+        return (getattr(value, "op", ""), *(_frame(part, depth + 1) for part in parts))
+    return skeleton(value)
 
 
 def _called(left: Module, a: Result, right: Module, b: Result) -> str:

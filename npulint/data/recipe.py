@@ -67,6 +67,7 @@ USUAL = {
 
 _APPLIED = frozenset(("layer", "operation", "dropout", "loss", "regularisation", "transform", "initialisation"))
 _HALF = frozenset("float16 half bfloat16 fp16 bf16".split())
+_WHOLE = frozenset("bool bool_ int int8 int16 int32 int64 long short uint8 uint16 uint32 uint64".split())
 _ELEMENT = regex(r"^(.+)\[(-?\d+)\]$")
 _ROOT = regex(r"^\??[^.:()\[\]]*")
 
@@ -174,6 +175,11 @@ def is_half(value: object) -> bool:
     """Whether a value names a type of numbers with 16 bits: an argument with the role ``half_cast`` has that role
     only then."""
     return isinstance(value, str) and value.rpartition(".")[2].lower() in _HALF
+
+
+def is_whole(value: object) -> bool:
+    """Whether a value names a type of whole numbers or truth values: between these no number is rounded."""
+    return isinstance(value, str) and value.rpartition(".")[2].strip("'\"").lower() in _WHOLE
 
 
 @lru_cache(maxsize=1 << 14)

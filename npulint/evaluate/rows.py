@@ -27,11 +27,13 @@ def items_of(
         by_place.setdefault((one.path, one.span), []).append(one)
     rows: dict[str, list[ComparedRow]] = {}
     same: dict[str, int] = {}
+    items = {one.code: answer.item for answer in answers for one in answer.failures}
     for difference in found:
-        item = ITEM_OF[difference.part]
         if difference.change == "none":
+            item, row = ITEM_OF[difference.part], _equal(difference)
             same[item] = same.get(item, 0) + 1
-        row = _row(difference, by_place)
+        else:
+            item, row = _differing(difference, by_place, items)
         if row is not None:
             rows.setdefault(item, []).append(row)
     live = {(one.code, one.path, one.span) for one in findings}
@@ -48,18 +50,43 @@ def _item(
     return ComparedItem(answer.item, answer.title, status, tuple(rows), look, failures, same)
 
 
-def _row(one: Difference, findings: Mapping[Spot, Iterable[Finding]]) -> ComparedRow | None:
-    what = f"{one.what}({one.argument})" if one.argument else one.what
-    sides = (_side(one.reference), _side(one.migrated))
-    if one.change == "none":
-        return None if one.part in _COUNTED else ComparedRow(one.part, what, "same", *sides)
+def _equal(one: Difference) -> ComparedRow | None:
+    return None if one.part in _COUNTED else ComparedRow(one.part, _what(one), "same", *_sides(one))
+
+
+def _differing(
+    one: Difference, findings: Mapping[Spot, Iterable[Finding]], items: Mapping[str, str]
+) -> tuple[str, ComparedRow | None]:
+    """The row of a difference that a finding speaks of, and the item that it belongs to."""
+    item = ITEM_OF[one.part]
     place = one.place
     spoken = list(findings.get((place.path, place.span), ())) if place is not None else []
-    if not spoken:
-        return None
+    finding = _speaker(one, spoken, items)
+    if finding is None:
+        return item, None
+    answer = _NOTED if finding.severity == _NOTED else "differs"
+    near = _side(one.near) if one.migrated is None else None
+    row = ComparedRow(one.part, _what(one), answer, *_sides(one), finding.code, near)
+    return items.get(finding.code, item) if answer == "differs" else item, row
+
+
+def _speaker(one: Difference, spoken: Sequence[Finding], items: Mapping[str, str]) -> Finding | None:
+    """Which of the findings at its place speaks of a difference: one that names it, else one that makes its item
+    differ, else a note. What else stands there is about something else."""
     grave = [finding for finding in spoken if finding.severity != _NOTED]
-    first = (grave or spoken)[0]
-    return ComparedRow(one.part, what, "differs" if grave else _NOTED, *sides, first.code)
+    named = [finding for finding in grave if f"`{_what(one)}`" in finding.message]
+    own = [finding for finding in grave if items.get(finding.code) == ITEM_OF[one.part]]
+    notes = [finding for finding in spoken if finding.severity == _NOTED]
+    both = [finding for finding in named if finding in own]
+    return next(iter((*both, *named, *own, *notes)), None)
+
+
+def _what(one: Difference) -> str:
+    return f"{one.what}({one.argument})" if one.argument else one.what
+
+
+def _sides(one: Difference) -> tuple[ComparedSide | None, ComparedSide | None]:
+    return _side(one.reference), _side(one.migrated)
 
 
 def _side(mark: Mark | None) -> ComparedSide | None:

@@ -14,6 +14,7 @@ from npulint.recipe.arguments import named_literals, of_own, of_vocabulary
 from npulint.recipe.literals import is_literal, is_telling
 from npulint.recipe.naming import AVERAGE, named_part
 from npulint.recipe.steps import MODULE, Argument, Step
+from npulint.recipe.unresolved import cast_of, derived, registered, telling_arguments, telling_name
 
 _EVALUATION = regex(
     r"(?:^|[_.])(?:eval|evaluate|evaluation|val|valid|validate|validation|test|infer|inference)(?:[_.]|$)"
@@ -66,29 +67,40 @@ class Collector:
     def _known(self, module: Module, index: int, call: Call, name: str) -> Step | None:
         """A call that the vocabulary knows, or of an object of a class that it knows (a layer that is applied)."""
         known = recipe_call(name, self._framework)
-        if known is None or known.transparent or known.same_as.rstrip("()") == _ANY_MODULE:
+        if known is None or known.same_as.rstrip("()") == _ANY_MODULE:
             return None
+        if known.transparent:
+            cast = cast_of(call, known)
+            return self._step("call", f"?.{cast}", f".{cast}", "half_cast", module, call, (), index) if cast else None
         arguments = () if known.same_as.endswith("()") else tuple(of_vocabulary(call, known))
         return self._step(
             "call", known.same_as, _shown(known.same_as), known.part, module, call, arguments, index, known
         )
 
     def _own(self, module: Module, index: int, call: Call, name: str) -> Step | None:
-        target = self.names.function(name) or self._only_method(name)
+        target = self.names.function(name) or self._only_method(module, name)
         if target is None:
             return None
         home, block = target
+        made = None if name.endswith("()") else derived(self.names, home, block)
+        if made is not None:
+            given = tuple(of_vocabulary(call, made))
+            return self._step("call", made.same_as, _shown(made.same_as), made.part, module, call, given, index, made)
         applied = name.endswith("()") and home.blocks[block].kind == "class"
         shown = home.blocks[block].name.rpartition(".")[2] or "lambda"
         arguments = () if applied else tuple(of_own(self.context, module, index, home, block))
         key = f"{home.path}:{block}" + ("()" if applied else "")
         return self._step("own", key, shown, "", module, call, arguments, index, None, (home.path, block))
 
-    def _only_method(self, name: str) -> tuple[Module, int] | None:
-        """The own method that a call of an unknown object means, if only one class of the project has such a method."""
+    def _only_method(self, module: Module, name: str) -> tuple[Module, int] | None:
+        """The own method that a call of an unknown object means, if only one class of the project, or of the modules
+        that are imported here, has such a method."""
         if not name.startswith("?") or "." not in name:
             return None
         found = self.context.once("own methods", self._methods).get(name.rpartition(".")[2], [])
+        if len(found) > 1:
+            near = (module.path, *self.context.project.uses(module.path))
+            found = [one for one in found if one[0].path in near]
         return found[0] if len(found) == 1 else None
 
     def _methods(self) -> dict[str, list[tuple[Module, int]]]:
@@ -101,10 +113,17 @@ class Collector:
 
     def _named(self, module: Module, index: int, call: Call) -> Step | None:
         """A call of something unknown that is given settings by keyword: ``dict(type="SGD", lr=0.1)``."""
+        last = module.written(index)
+        made = registered(last, call)
+        if made is not None:
+            given = tuple(one for one in of_vocabulary(call, made) if one.name != "type")
+            return self._step("call", made.same_as, _shown(made.same_as), made.part, module, call, given, index, made)
+        part = telling_name(call.callee)
+        if part:
+            return self._step("call", last, last, part, module, call, tuple(telling_arguments(call)), index)
         arguments = tuple(named_literals(call))
         if not arguments:
             return None
-        last = module.written(index)
         if last in _DEFINING or last.startswith("DEFINE_"):
             return None  # options have values of their own
         parts = [argument.role for argument in arguments]

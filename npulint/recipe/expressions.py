@@ -118,7 +118,7 @@ class _Shape:
             arithmetic, comparing = value.op in _ARITHMETIC, value.op in _COMPARING
             if arithmetic or comparing or value.op in _JOINING:
                 self.operations += arithmetic or comparing
-                self._aside = self._aside or (arithmetic and any(map(_is_text, value.operands)))
+                self._aside = self._aside or ((arithmetic or value.op == "%") and any(map(_is_text, value.operands)))
                 self._arithmetic = self._arithmetic or arithmetic
                 return f"({value.op.join(self._text(part, depth + 1) for part in value.operands)})"
         if isinstance(value, Result):

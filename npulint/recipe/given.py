@@ -79,12 +79,19 @@ class Start:
         flag = next((flag for flag in option.flags if launch and flag in launch.options), None)
         if launch is None or flag is None:
             return None
+        if self._is_of_another(option):
+            return UNKNOWN
         text = launch.options[flag]
         place = (launch.fact.attrs.get("places") or {}).get(flag)
         alone = flag in (launch.fact.attrs.get("flags") or ())
         written = dashed(flag) if alone or text is None else f"{dashed(flag)} {show(text)}"
         station = Station(launch.fact.path, Span(*place) if place else launch.fact.span, written)
         return self._converted(option, launch, flag, text).through(station, defined(option))
+
+    def _is_of_another(self, option: Option) -> bool:
+        """Whether an option belongs to a script that the started one imports: that defines one of the same name."""
+        own = self._context.options.by_module.get(self.entry, {})
+        return option.module.path != self.entry and option.name in own
 
     def _converted(self, option: Option, launch: Launch, flag: str, text: str | None) -> Found:
         named = dict(option.call.keywords).get("type")

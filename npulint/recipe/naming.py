@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from npulint.later import regex
-from npulint.recipe.settings import setting_part
+from npulint.recipe.setting_parts import setting_part
 
 STRONG = frozenset(
     """learning_rate schedule batch_size epochs steps weight_decay momentum seed loss_scale clipping dropout average
@@ -13,8 +13,10 @@ STRONG = frozenset(
 
 SPLIT = regex(r"(?:^|[_\W\d])(?:train|trainval|val|valid|validation|test|testing|training|eval|dev)(?:$|[_\W\d])")
 """What texts that name a part of a data set contain."""
-AVERAGE = regex(r"(?:^|[_.])ema(?:[_.]|$)|average|moving")
-_DATA = regex(r"crop|resi[zs]e|image|img|flip|mean|std|jitter|augment|rotat|scale|pad|mel|fft|sample_rate|token")
+AVERAGE = regex(r"(?:^|[_.])ema(?:[_.]|$)|average(?!_?meter|_?value_?meter)|moving")
+_DATA = regex(
+    r"crop|resi[zs]e|interpol|image|img|flip|mean|std|jitter|augment|rotat|scale|pad|mel|fft|sample_rate|token"
+)
 _MODES = frozenset(("training", "is_training", "train", "is_train"))
 
 

@@ -22,17 +22,21 @@ from npulint.recipe.naming import AVERAGE
 from npulint.recipe.purposes import EVALUATING, METRIC, Formulas
 from npulint.recipe.shown import shown
 from npulint.recipe.steps import MODULE, Argument, Step
+from npulint.recipe.unread import unread
 
 Home = tuple[str, int]
 """A function by path and block; `MODULE` stands for what is outside functions."""
 
 _ROUNDS = 6  # calls of own functions through which what they do is told
-LEADING = ("layer", "loss", "transform", "optimizer", "schedule", "initialisation", "dataset", "operation", "update")
+LEADING = tuple(
+    """layer loss transform optimizer schedule initialisation dataset operation update average clipping checkpoint
+    frozen seed determinism""".split()
+)
 _DATA = regex(
     r"data|augment|transform|preproc|load|crop|resiz|image|img|read|batch|sampl|parse|decode|collate|input|generat"
     r"|normal|flip|rotat|distort|record|reader|feed|mel|spec|wav|audio|token|voxel|point|patch|noise|label|anno"
 )
-_ASIDE = regex(r"profil|(?:^|_)log(?:_|$|g)|print|save|dump|export|plot|draw|visual|summar|report")
+ASIDE = regex(r"profil|(?:^|_)log(?:_|$|g)|print|save|dump|export|plot|draw|visual|summar|report")
 
 
 class Recipe:
@@ -50,7 +54,10 @@ class Recipe:
         found: dict[Home, list[Step]] = defaultdict(list)
         for path in self.paths:
             module = context.project.modules[path]
+            idle = unread(context, module, self.paths)
             for step in self._steps(module):
+                if idle and step.home == MODULE and step.name.partition(".")[0] in idle:
+                    continue
                 if step.home != MODULE or self._starts(module, step.block):
                     found[path, step.home].append(step)
         self._judge(found)
@@ -128,7 +135,7 @@ class Recipe:
             inner = [self.parts[target] for target in self._entered(step.target or home) if target in self.parts]
             part = "average" if AVERAGE.search(self._name(step.target or home)) else _leading(set(inner))
             part = "evaluation" if EVALUATING.search(step.shown.lower()) else part
-            counts = bool(part) and not _ASIDE.search(step.shown.lower())
+            counts = bool(part) and not ASIDE.search(step.shown.lower())
         elif step.kind == "default" and step.part == "setting":
             counts = home in self.parts or step.evaluates or self._prepares(module, home[1])
             part = "evaluation" if step.evaluates else part

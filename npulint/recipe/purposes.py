@@ -19,6 +19,7 @@ EVALUATING = regex(
 )
 _RESULT = regex(r"^(?:test|val|valid|validation|eval|dev)_?(?:loss|acc|accuracy|score|result|metric|error|auc|psnr|nll)")
 _CLOCK = regex(r"(?:^|_)(?:\w*time|duration|elapsed|fps|speed|percent|progress|took|secs|seconds|minutes)(?!_?step)(?:_|$)")
+_SPEED = regex(r"buffer|prefetch|capacity|parallel|(?:^|_)num_(?:threads|workers)|queue_size|cycle_length|cache")
 _LENGTH = regex(r"epoch|step|iter")
 _DATA = regex(r"data|input|reader|loader|corpus|augment|transform|preproc|sampl")
 
@@ -40,7 +41,8 @@ class Formulas:
         """The part that a formula in a function of the part `home` belongs to; empty if it decides no numbers."""
         name = self._module.qualname(one.block).lower()
         target = one.target.lower()
-        if METRIC.search(name.rpartition(".")[2]) or METRIC.search(target) or _CLOCK.search(target):
+        aside = METRIC.search(target) or _CLOCK.search(target) or _SPEED.search(target)
+        if METRIC.search(name.rpartition(".")[2]) or aside:
             return ""
         if one.target == "if":
             return self._of_condition(one, home)

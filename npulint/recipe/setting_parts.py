@@ -127,7 +127,7 @@ _RULES: tuple[tuple[str, str], ...] = (
     ),
     (
         "evaluation",
-        r"_(?:eval|evaluation|val|valid|validation|test|testing|dev|predict|prediction|infer|inference)_"
+        r"_(?:eval|evaluate|evaluation|val|valid|validation|test|testing|dev|predict|prediction|infer|inference)_"
         r"|_(?:nms|conf_thres|conf_threshold|iou_thres|iou_threshold|score_threshold|confidence|metrics?|top_?k|n_best_size"
         r"|max_answer_length|null_score_diff_threshold|tta|beam|beam_size|beam_width|length_penalty|best_acc"
         r"|stop_threshold|include_outliers|ensemble)_",

@@ -14,11 +14,13 @@ from npulint.facts.code import Bind, Const, Items, Op, Ref, Table, Value
 from npulint.facts.model import Span
 from npulint.facts.recipe import Ingredient, Station, Traced
 from npulint.later import regex
+from npulint.recipe.components import named
 from npulint.recipe.given import defined
 from npulint.recipe.leaves import Configs
 from npulint.recipe.origins import Tracer
 from npulint.recipe.plain import Pairs, canonical, show
 from npulint.recipe.setting_parts import setting_part
+from npulint.recipe.unread import unread
 from npulint.recipe.written import entry_spot
 
 __all__ = ["setting_part", "settings"]
@@ -70,9 +72,7 @@ def _shown(option: Option) -> str:
 def _leaves(entry: str, launch: Launch | None, configs: Configs | None) -> Iterator[Ingredient]:
     """The values of the configuration files that the program loads."""
     for file in configs.of_program(entry, launch) if configs is not None else ():
-        for leaf in file.values:
-            name = ".".join(leaf.key)
-            part = setting_part(leaf.key[-1]) if leaf.key else ""
+        for name, part, leaf in named(file.values):
             if part:
                 traced = Traced(True, leaf.value, show(leaf.value), (Station(leaf.path, leaf.span, name),))
                 yield Ingredient(part, name, leaf.path, leaf.span, _without_folders(part, traced))
@@ -82,10 +82,11 @@ def _constants(tracer: Tracer, module: Module) -> Iterator[Ingredient]:
     """Literals that modules and classes bind as configurations do: ``BATCH_SIZE = 64``, ``cfg.TRAIN.LR = 0.1``,
     ``self.lr = 0.1`` in a class of settings, entries of a dictionary of settings."""
     configuration = bool(_CONFIGURATION.search(module.name.rpartition(".")[2]))
+    idle = unread(tracer.context, module, tracer.start.modules)
     count = 0
     for bind in module.code.binds:
         name = _setting_of(module, bind, configuration)
-        if not name or count > _MOST:
+        if not name or name in idle or count > _MOST:
             continue
         count += 1
         for what, value, span in _entries(name, bind):

@@ -90,8 +90,8 @@ def items_of(pairs: Iterable[ComparedPair]) -> Counter[str]:
 
 
 def differing_first(pairs: Iterable[ComparedPair]) -> list[ComparedPair]:
-    """The pairs in their order, those before the others of which most items differ."""
-    return sorted(pairs, key=lambda pair: -items_of([pair])["differs"])
+    """The pairs in their order, those that launchers start before the others, then those of which most items differ."""
+    return sorted(pairs, key=lambda pair: (not pair.migrated_launcher, -items_of([pair])["differs"]))
 
 
 def tally(pair: ComparedPair, lang: str) -> str:
@@ -112,7 +112,7 @@ def unspoken(item: ComparedItem) -> list[Evidence]:
         (place.path, place.span.line)
         for row in item.rows
         if row.answer != "same"
-        for side in (row.reference, row.migrated)
+        for side in (row.reference, row.migrated, row.near)
         if side is not None
         for place in places_of(side)
     }

@@ -1,0 +1,162 @@
+"""PyTorch's own mixed precision on one side, apex on the other: the same thing said with other calls. What counts is
+how the loss is scaled, and which opt level stands for autocast."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import msgspec
+
+from npulint.compare.difference import Difference, Mark
+from npulint.compare.steps import function_of
+from npulint.compare.values import shown_plain
+from npulint.facts.model import Span
+from npulint.facts.recipe import Station
+from npulint.recipe.origins import Tracer
+from npulint.recipe.program import Recipe
+from npulint.recipe.steps import Step
+
+_AUTOCAST = "torch.autocast"
+_SCALER = "torch.amp.GradScaler"
+_APEX = "apex.amp.initialize"
+_NATIVE = frozenset((_AUTOCAST, _SCALER, *(f"{_SCALER}().{name}" for name in ("scale", "update", "unscale_"))))
+_OF_APEX = frozenset((_APEX, "apex.amp.scale_loss"))
+_DYNAMIC = frozenset(("O1", "O2"))  # levels that scale the loss by themselves
+_FIRST = 65536.0  # where both begin that scale dynamically
+_LIKE_AUTOCAST = "O1"
+
+
+class _Scale(msgspec.Struct, frozen=True):
+    """How a loss is scaled: dynamically or not, from which value on, and where that is said."""
+
+    dynamic: bool
+    value: object
+    mark: Mark
+
+
+def one_way(
+    found: Sequence[Difference], reference: Recipe, migrated: Recipe, first: Tracer, second: Tracer
+) -> list[Difference]:
+    """The differences; where one program uses PyTorch's own mixed precision and the other one apex, one for the scale
+    of the loss and one for the opt level instead of one for every call. A way that only one of them has, and does not
+    take, is none."""
+    left, right = _calls(reference), _calls(migrated)
+    ways = _way(left, first), _way(right, second)
+    if "" in ways or ways == ("both", "both"):
+        return list(found)
+    ways = (ways[1], ways[1]) if ways[0] == "both" else (ways[0], ways[0]) if ways[1] == "both" else ways
+    if ways[0] != ways[1]:
+        rest = [one for one in found if not _is_of_calls(one, _spots(left) | _spots(right))]
+        return [*rest, *_scaled(left, first, right, second), *_cast(left, first, right, second)]
+    idle = [step for step in (*left, *right) if (step.name in _NATIVE) != (ways[0] == "native")]
+    return [one for one in found if not _is_of_calls(one, _spots(idle), any)]
+
+
+def _calls(recipe: Recipe) -> list[Step]:
+    """The calls of mixed precision of a program, those of the entry script first and those for evaluation last."""
+    found = [
+        step
+        for home, steps in recipe.homes.items()
+        if recipe.runs(home)
+        for step in steps
+        if step.kind == "call" and step.name in _NATIVE | _OF_APEX
+    ]
+    return sorted(found, key=lambda step: (step.evaluates, step.module.path != recipe.program.entry))
+
+
+def _way(steps: Sequence[Step], tracer: Tracer) -> str:
+    """Which of the two ways a program takes in the start that the tracer follows: native, apex, both (that cannot be
+    told) or none (empty)."""
+    taken = [step for step in steps if step.name in (_SCALER, _APEX)]
+    names = {step.name for step in taken}
+    if len(names) > 1:
+        names = {step.name for step in taken if tracer.runs(step.module, step.block) is True} or names
+    if len(names) != 1:
+        return "both" if names else ""
+    return "native" if _SCALER in names else "apex"
+
+
+def _spots(steps: Iterable[Step]) -> set[tuple[str, Span]]:
+    return {(step.module.path, step.span) for step in steps}
+
+
+def _is_of_calls(one: Difference, spots: set[tuple[str, Span]], whole: Callable[[Iterable[bool]], bool] = all) -> bool:
+    """Whether a difference is about such calls alone: values that have names of their own stay."""
+    if one.part not in ("loss_scale", "autocast") or one.named:
+        return False
+    return whole((mark.path, mark.span) in spots for mark in (one.reference, one.migrated) if mark is not None)
+
+
+def _scaled(left: list[Step], first: Tracer, right: list[Step], second: Tracer) -> Iterator[Difference]:
+    one, other = _scale(left, first), _scale(right, second)
+    if one is None or other is None:
+        return
+    same = (one.dynamic, one.value) == (other.dynamic, other.value)
+    function = function_of(next(step for step in right if step.name in (_SCALER, _APEX)))
+    yield Difference(
+        "loss_scale", "none" if same else "changed", "loss_scale", "", one.mark, other.mark, function=function
+    )
+
+
+def _scale(steps: list[Step], tracer: Tracer) -> _Scale | None:
+    """How the first scaler of a program scales; None where that cannot be told."""
+    step = next((step for step in steps if step.name in (_SCALER, _APEX)), None)
+    if step is None:
+        return None
+    native = step.name == _SCALER
+    given = _given(step, tracer, "init_scale" if native else "loss_scale")
+    if given is None:
+        return None
+    value, mark = given
+    dynamic = native
+    if not native and value in (None, "dynamic"):
+        level = _given(step, tracer, "opt_level")
+        if level is None:
+            return None
+        dynamic = value == "dynamic" or level[0] in _DYNAMIC
+        value = _FIRST if dynamic else 1.0
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    kind = "dynamic" if dynamic else "static"
+    return _Scale(dynamic, float(value), msgspec.structs.replace(mark, text=f"{kind}, {shown_plain(value)}"))
+
+
+def _cast(left: list[Step], first: Tracer, right: list[Step], second: Tracer) -> Iterator[Difference]:
+    """The opt level against autocast: of one that casts operator by operator as that does it is the same but for the
+    lists of operators, of others not."""
+    casts = [next((step for step in steps if step.name in (_AUTOCAST, _APEX)), None) for steps in (left, right)]
+    if casts[0] is None or casts[1] is None:
+        return
+    levels = []
+    marks = []
+    for step, tracer in zip(casts, (first, second), strict=True):
+        assert step is not None
+        mark = Mark(step.shown, step.module.path, step.span)
+        if step.name == _APEX:
+            given = _given(step, tracer, "opt_level")
+            if given is None:
+                return
+            levels.append(given[0])
+            mark = msgspec.structs.replace(given[1], text=f"{step.shown}(opt_level={given[1].text})")
+        marks.append(mark)
+    alike = levels == [_LIKE_AUTOCAST]
+    yield Difference(
+        "autocast", "changed", casts[1].shown, "", marks[0], marks[1], adapter=alike, function=function_of(casts[1])
+    )
+
+
+def _given(step: Step, tracer: Tracer, name: str) -> tuple[object, Mark] | None:
+    """The value of an argument, or its default, and where it is written; None where that is not known."""
+    known = step.known
+    for argument in step.arguments:
+        if argument.name == name:
+            span = argument.span or step.span
+            traced = tracer.trace(step.module, argument.value, argument.block, argument.line, span)
+            if not traced.known:
+                return None
+            place = next(iter(traced.stations), Station(step.module.path, span, ""))
+            return traced.value, Mark(traced.text, place.path, place.span, traced.stations)
+    if known is None or step.open or name not in known.effective({}):
+        return None
+    value = known.effective({})[name]
+    return value, Mark(shown_plain(value), step.module.path, step.span)

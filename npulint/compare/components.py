@@ -1,0 +1,52 @@
+"""Components of configurations (``{type: RandomFlip, prob: 0.5}``) that only one side has in a list that both have, or
+that both have in another order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from npulint.compare.difference import Difference, Mark
+from npulint.facts.recipe import Ingredient
+
+_TYPE = ".type"
+
+
+def of_components(reference: Sequence[Ingredient], migrated: Sequence[Ingredient]) -> Iterator[Difference]:
+    """What differs between the lists of components of both sides."""
+    left, right = _lists(reference), _lists(migrated)
+    for name, members in left.items():
+        others = right.get(name)
+        if others is None:
+            continue
+        for change, own, theirs in (("removed", members, others), ("added", others, members)):
+            for what, one in own.items():
+                if what not in theirs:
+                    mark = _mark(one)
+                    gone, new = (mark, None) if change == "removed" else (None, mark)
+                    yield Difference(one.part, change, what, "", gone, new, named=True)
+        yield from _reordered(members, others)
+
+
+def _reordered(members: dict[str, Ingredient], others: dict[str, Ingredient]) -> Iterator[Difference]:
+    first = [what for what in members if what in others]
+    second = [what for what in others if what in members]
+    if first != second and members[first[0]].part == "transform":
+        at = next(i for i, what in enumerate(first) if what != second[i])
+        one, other = members[first[at]], others[first[at]]
+        yield Difference(one.part, "reordered", first[at], "", _mark(one), _mark(other), named=True)
+
+
+def _lists(given: Sequence[Ingredient]) -> dict[str, dict[str, Ingredient]]:
+    """The members of each list by their names; a list is known by the name of what has it."""
+    found: dict[str, dict[str, Ingredient]] = {}
+    for one in given:
+        if one.what.endswith(_TYPE) and one.traced.known:
+            name, _, member = one.what.removesuffix(_TYPE).rpartition(".")
+            if member.partition("#")[0] == one.traced.value:
+                found.setdefault(name, {})[member] = one
+    return found
+
+
+def _mark(one: Ingredient) -> Mark:
+    way = one.traced.stations
+    return Mark(one.traced.text, way[0].path if way else one.path, way[0].span if way else one.span, way)

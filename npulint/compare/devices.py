@@ -1,0 +1,55 @@
+"""Which steps of programs for several devices say nothing when only one program has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from npulint.assemble.context import Context
+from npulint.assemble.module import Module
+from npulint.facts.code import Items, Op, Result, Table, Value
+from npulint.recipe.program import Recipe
+from npulint.recipe.steps import Step
+
+_CONDITIONS = frozenset(("==", "!=", "<", ">", "<=", ">=", "in", "not in", "and", "or", "not", "if"))
+_BROADCAST = "horovod.broadcast"
+_BROADCASTING = "NPUEstimator"  # gives a hook that broadcasts to every distributed training
+
+
+def says_nothing(step: Step, own: Recipe, other: Recipe) -> bool:
+    """Whether a step is a rank or size that only conditions ask for (what they guard is told itself), or broadcasts
+    initial weights that the other program's Estimator broadcasts by itself."""
+    if step.part == "ranks":
+        return step.call >= 0 and step.call in _asked(own.context, step.module)
+    return step.name == _BROADCAST and any(
+        one.known is not None and one.known.name.endswith(_BROADCASTING)
+        for steps in other.homes.values()
+        for one in steps
+    )
+
+
+def _asked(context: Context, module: Module) -> frozenset[int]:
+    """The calls of a module whose results conditions compare."""
+    return context.once(("asked", module.path), lambda: frozenset(_in_conditions(module)))
+
+
+def _in_conditions(module: Module) -> Iterator[int]:
+    waiting: list[tuple[Value, bool]] = [(block.test, True) for block in module.blocks]
+    waiting += [(bind.value, False) for bind in module.code.binds]
+    waiting += [(returned.value, False) for returned in module.code.returns]
+    for call in module.code.calls:
+        waiting += [(value, False) for value in (*call.args, *(value for _, value in call.keywords))]
+    while waiting:
+        value, asked = waiting.pop()
+        if isinstance(value, Result):
+            if asked:
+                yield value.call
+        elif isinstance(value, Op):
+            test = value.op in _CONDITIONS
+            first = asked or (test and value.op != "if")
+            waiting += [(part, first or (test and at == 0)) for at, part in enumerate(value.operands)]
+        elif isinstance(value, Items):
+            waiting += [(item, asked) for item in value.items]
+        elif isinstance(value, Table):
+            waiting += [(item, asked) for item in value.values]
+
+

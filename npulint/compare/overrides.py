@@ -1,0 +1,31 @@
+"""Methods that a class of one program defines itself, and that of the other program inherits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from npulint.recipe.collect import home_of
+from npulint.recipe.program import Home, Recipe
+
+
+def inherited(own: Recipe, home: Home, other: Recipe, classes: Mapping[Home, Home]) -> Home | None:
+    """The function of the `other` program that does the work of a method there: the one that the counterpart (told by
+    `classes`) of its class inherits. None where there is none."""
+    module = own.context.project.modules[home[0]]
+    around = module.class_of(home[1])
+    owner = classes.get((home[0], around)) if around >= 0 else None
+    name = module.blocks[home[1]].name.rpartition(".")[2]
+    if owner is None or module.blocks[home[1]].parent != around:
+        return None
+    theirs = other.context.project.modules[owner[0]]
+    if theirs.definition(owner[1], name) >= 0:
+        return None
+    names = other.context.names
+    found = names.function(names.member(f"{theirs.name}:{theirs.qualname(owner[1])}()", name))
+    return None if found is None else (found[0].path, found[1])
+
+
+def calls_base(recipe: Recipe, home: Home) -> bool:
+    """Whether a method also does what it overrides."""
+    module = recipe.context.project.modules[home[0]]
+    return any(home_of(module, module.code.calls[index].block) == home[1] for index in module.calls_of("super"))

@@ -1,0 +1,52 @@
+"""What the arguments of steps that only one of two programs has say for themselves: ``drop_last=True`` of a loader for
+several devices, ``clip_grad=1.0`` of a call that is gone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from npulint.compare.alone import Side
+from npulint.compare.difference import Difference, Mark
+from npulint.compare.steps import function_of
+from npulint.facts.code import Const
+from npulint.recipe.shown import shown
+from npulint.recipe.steps import Argument, Step
+
+_ROLES = frozenset(("drop_remainder", "clipping"))
+_OFF = (None, False, 0, -1)
+
+
+def of_roles(lonely: Sequence[tuple[Side, Sequence[Step]]]) -> Iterator[Difference]:
+    """The arguments of such steps that do something else than the steps and have no counterpart in the function."""
+    for side, steps in lonely:
+        for step in steps:
+            other = side.counterpart((step.module.path, step.home))
+            if other is None or step.evaluates or not step.counts:
+                continue
+            theirs = [*side.other.homes.get(other, ())]
+            for argument in step.arguments:
+                if _speaks(argument, step) and not any(_has(one, argument.role) for one in theirs):
+                    yield _difference(side, step, argument)
+
+
+def _speaks(argument: Argument, step: Step) -> bool:
+    off = isinstance(argument.value, Const) and argument.value.value in _OFF
+    return argument.role in _ROLES and argument.role != step.part and not off
+
+
+def _has(step: Step, role: str) -> bool:
+    return step.part == role or any(_speaks(one, step) for one in step.arguments if one.role == role)
+
+
+def _difference(side: Side, step: Step, argument: Argument) -> Difference:
+    mark = Mark(shown(step.module, argument.value), step.module.path, argument.span or step.span)
+    return Difference(
+        part=argument.role,
+        change=side.change,
+        what=step.shown,
+        argument=argument.name,
+        reference=mark if side.change == "removed" else None,
+        migrated=mark if side.change == "added" else None,
+        certain=side.running.may(step),
+        function=function_of(step),
+    )

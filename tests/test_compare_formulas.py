@@ -1,0 +1,66 @@
+"""Which formulas decide numbers."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.compare_support import told
+
+_PROGRAM = """
+import time
+import cv2
+import numpy as np
+import tensorflow as tf
+
+def load_images(folder, names):
+    images = [cv2.resize(cv2.imread(name), (64, 64)) for name in names]
+    {load}
+    return np.stack(images)
+
+data = load_images(args.folder, args.names)
+lr = args.lr
+{rate}
+loss = tf.losses.mean_squared_error(data, tf.layers.dense(data, 10))
+train_op = tf.train.AdamOptimizer(lr).minimize(loss)
+with tf.Session() as sess:
+    for step in range(100):
+        sess.run(train_op)
+"""
+
+
+def _program(load: str = "pass", rate: str = "") -> str:
+    return _PROGRAM.format(load=load, rate=rate)
+
+
+@pytest.mark.parametrize(
+    "load",
+    [
+        "logs = '{}/logs/'.format(folder) + '.txt'",
+        "first = args.root + '/batch_1'",
+        "epoch_time = now2 - now",
+    ],
+)
+def test_texts_and_clocks_are_no_formulas(load: str) -> None:
+    assert told(_program(), _program(load=load)) == []
+
+
+def test_arithmetic_of_data_is_a_formula() -> None:
+    assert [one[:2] for one in told(_program(), _program(load="images = images - folder.mean * 2"))] == [
+        ("arithmetic", "added")
+    ]
+
+
+@pytest.mark.parametrize("rate", ["lr[3:] = lr[0] / 10.0", "lr = lr * workers"])
+def test_a_learning_rate_that_is_no_longer_calculated(rate: str) -> None:
+    assert [one[:2] for one in told(_program(rate=rate), _program())] == [("learning_rate", "removed")]
+
+
+def test_a_schedule_of_rounds_is_none_of_the_learning_rate() -> None:
+    rounds = "schedule[-1] = args.num_epochs - sum(schedule)"
+    assert told(_program(), _program(rate=rounds)) == []
+
+
+@pytest.mark.parametrize(("one", "other", "differs"), [("tf.int32", "tf.int64", 0), ("tf.int32", "tf.float32", 1)])
+def test_whole_numbers_of_another_width_are_the_same(one: str, other: str, differs: int) -> None:
+    texts = [_program(rate=f"steps = tf.cast(tf.reduce_sum(data), {kind})") for kind in (one, other)]
+    assert len(told(*texts)) == differs
