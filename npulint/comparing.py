@@ -16,11 +16,11 @@ from npulint.compare.compared import Start, compared
 from npulint.compare.counterparts import Counterparts, Side, counterparts
 from npulint.compare.difference import Difference
 from npulint.compare.facts import difference_facts, ingredient_facts
-from npulint.compare.programs import pairs_of
+from npulint.compare.programs import Pairs, pairs_of
 from npulint.discover.context import company
 from npulint.discover.files import discover
 from npulint.discover.kinds import SourceFile
-from npulint.evaluate.pretuning import pretuning, sided
+from npulint.evaluate.pretuning import pretuning, sided, unanswered
 from npulint.evaluate.rows import items_of
 from npulint.facts.model import FileFacts, Problem
 from npulint.findings import ChecklistItem, ComparedPair, Comparison, Finding, RunResult
@@ -31,12 +31,16 @@ from npulint.recipe.repeatability import random_facts
 from npulint.recipe.starts import paired_starts, trained_scripts
 from npulint.scratch import laid_out
 from npulint.settings import Settings
+from npulint.settle.beside import joined
 from npulint.settle.run import settle
+from npulint.texts import say
 
 Progress = Callable[[int, int], None]
 """Hears how many files of how many are done."""
 _SPEAKING = ("NPU0", "NPU6")  # what cannot be read, and comparisons
 _CONFIGURATION = "configuration"
+_UNMANAGEABLE = (RecursionError, MemoryError)  # code that leads resolution round in circles, or into the depth
+_PAIRS = 40  # pairs of programs that are compared; who has more has to name scripts
 _STARTS = 4  # ways to start a pair of programs that are compared
 
 
@@ -59,12 +63,13 @@ class Project(msgspec.Struct, frozen=True, eq=False):
 
 class PairAnswer(msgspec.Struct, frozen=True, eq=False):
     """What is said of two programs before it is settled: the pair without its items, the answers of the checklist, what
-    was compared, and the findings."""
+    was compared, and the findings. `notice` says why nothing could be compared."""
 
     pair: ComparedPair
     answers: list[ChecklistItem]
     found: list[Difference]
     findings: list[Finding]
+    notice: str = ""
 
 
 class Answer(msgspec.Struct, frozen=True, eq=False):
@@ -88,17 +93,9 @@ def compare(settings: Settings, reference: str, progress: Progress | None = None
 
 def beside(result: RunResult, settings: Settings, progress: Progress | None = None) -> RunResult:
     """The result of a check with what the comparison with the reference of the settings says."""
-    both = compare(settings, settings.reference, progress)
-    more = [one for one in both.findings if one.code.startswith(_SPEAKING[1])]
-    counted = msgspec.structs.replace(
-        result.summary,
-        errors=result.summary.errors + sum(one.severity == "error" for one in more),
-        warnings=result.summary.warnings + sum(one.severity == "warning" for one in more),
-        notes=result.summary.notes + sum(one.severity == "note" for one in more),
-        seconds=result.summary.seconds + both.summary.seconds,
-    )
-    findings = sorted([*result.findings, *more], key=lambda one: (one.path, one.span, one.code))
-    return msgspec.structs.replace(result, findings=findings, summary=counted, comparison=both.comparison)
+    asked = settings if settings.select else msgspec.structs.replace(settings, select=_SPEAKING[1:])
+    catalogue = load_catalogue(settings.checks, whole=False)
+    return joined(result, compare(asked, settings.reference, progress), catalogue)
 
 
 def review(files: dict[str, str], target: dict[str, str], catalogue: Catalogue, lang: str = "en") -> RunResult:
@@ -151,7 +148,11 @@ def project(side: Sources, settings: Settings, told: Callable[[int], None] = lam
             files.append(read(load(source), whole=True))
         told(1)
     declared = [settings.target.get(key, "") for key in ("adapter", "torch", "cann", "soc")]
-    whole = assembled(side.root, files, *declared)
+    try:
+        whole = assembled(side.root, files, *declared)
+    except _UNMANAGEABLE:
+        files = [FileFacts(f.path, f.kind, problems=[Problem(f.path, "too-deep")]) if f.code else f for f in files]
+        whole = assembled(side.root, files, *declared)
     configs = Configs(whole.context, [source for source in side.sources if source.kind == _CONFIGURATION])
     return Project(side.root, side.problems, files, whole, configs, side.entry)
 
@@ -159,23 +160,47 @@ def project(side: Sources, settings: Settings, told: Callable[[int], None] = lam
 def answer(reference: Project, migrated: Project, settings: Settings, catalogue: Catalogue) -> Answer:
     """What the checks and the checklist say of two projects."""
     matched = counterparts(_side(reference), _side(migrated))
-    started = tuple(trained_scripts(side.whole.context) for side in (reference, migrated))
-    pairs = pairs_of(reference.programs(), migrated.programs(), matched, (started[0], started[1]))
-    for left, right in pairs.pairs:
-        if left.entry and right.entry:
-            matched.join(reference.whole.context.names, migrated.whole.context.names, left.entry, right.entry)
+    pairs = _paired(reference, migrated, matched)
     told = [
-        _pair(_Sided(reference, left), _Sided(migrated, right), matched, settings, catalogue)
-        for left, right in pairs.pairs
+        _told_of(_Sided(reference, left), _Sided(migrated, right), matched, settings, catalogue, number >= _PAIRS)
+        for number, (left, right) in enumerate(pairs.pairs)
     ]
     alone = [tuple(p.entry for p in side if p.entry) for side in (pairs.only_reference, pairs.only_migrated)]
     bare = Comparison(reference.root, migrated.root, only_reference=alone[0], only_migrated=alone[1])
     return Answer(bare, told)
 
 
+def _paired(reference: Project, migrated: Project, matched: Counterparts) -> Pairs:
+    """The programs of two projects that belong together, whose scripts are counterparts then."""
+    contexts = reference.whole.context, migrated.whole.context
+    started = trained_scripts(contexts[0]), trained_scripts(contexts[1])
+    pairs = pairs_of(reference.programs(), migrated.programs(), matched, started)
+    for left, right in pairs.pairs:
+        if left.entry and right.entry:
+            matched.join(contexts[0].names, contexts[1].names, left.entry, right.entry)
+    return pairs
+
+
 class _Sided(msgspec.Struct, frozen=True, eq=False):
     project: Project
     program: Program
+
+
+def _told_of(
+    left: _Sided, right: _Sided, matched: Counterparts, settings: Settings, catalogue: Catalogue, beyond: bool
+) -> PairAnswer:
+    """What is said of one pair of programs; nothing can be told of one that is `beyond` the number that is compared, or
+    whose code leads the comparison round in circles."""
+    lang, names = settings.language(), (left.program.entry, right.program.entry)
+    if not beyond:
+        try:
+            return _pair(left, right, matched, settings, catalogue)
+        except _UNMANAGEABLE:
+            sentence = say(lang, "compare.unmanageable", reference=names[0], migrated=names[1])
+    else:
+        sentence = say(lang, "compare.beyond", n=_PAIRS)
+    frameworks = left.program.attrs["framework"], right.program.attrs["framework"]
+    return PairAnswer(ComparedPair(*names, *frameworks), unanswered(catalogue, lang, sentence), [], [], sentence)
 
 
 def _pair(left: _Sided, right: _Sided, matched: Counterparts, settings: Settings, catalogue: Catalogue) -> PairAnswer:
@@ -229,9 +254,11 @@ def settled(
     files = [file for side in (reference, migrated) for file in side.files]
     seconds = time.perf_counter() - begun if begun else 0.0
     problems = [problem for side in (reference, migrated) for problem in (*side.problems, *side.configs.problems)]
-    result = settle(findings, [], files, problems, settings, catalogue, seconds)
+    result = settle(findings, [], files, problems, settings, catalogue, seconds, comparing=True)
     pairs = tuple(_told(pair, result.findings) for pair in given.pairs)
-    return msgspec.structs.replace(result, comparison=msgspec.structs.replace(given.bare, pairs=pairs))
+    notices = [*result.notices, *dict.fromkeys(pair.notice for pair in given.pairs if pair.notice)]
+    comparison = msgspec.structs.replace(given.bare, pairs=pairs)
+    return msgspec.structs.replace(result, notices=notices, comparison=comparison)
 
 
 def _told(given: PairAnswer, left: Sequence[Finding]) -> ComparedPair:

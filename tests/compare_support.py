@@ -5,8 +5,7 @@ from __future__ import annotations
 from npulint.compare.compared import Start, compared
 from npulint.compare.counterparts import counterparts
 from npulint.compare.difference import Difference, Mark
-from npulint.compare.programs import pairs_of
-from npulint.comparing import Project, Sources, _recipes, _side, _Sided, project
+from npulint.comparing import Project, Sources, _paired, _recipes, _side, _Sided, project
 from npulint.recipe.starts import paired_starts
 from npulint.scratch import laid_out
 from npulint.settings import Settings
@@ -36,7 +35,7 @@ def _sides(reference: Files, migrated: Files) -> list[tuple[str, dict[str, str]]
 
 def _compared(left: Project, right: Project) -> list[Difference]:
     matched = counterparts(_side(left), _side(right))
-    one, other = pairs_of(left.programs(), right.programs(), matched).pairs[0]
+    one, other = _paired(left, right, matched).pairs[0]
     contexts = left.whole.context, right.whole.context
     ways = paired_starts(contexts[0], one.entry, contexts[1], other.entry)
     starts = [Start(first, second, left.configs, right.configs) for first, second in ways]

@@ -56,12 +56,12 @@ class Network:
     def __init__(self):
         self.images = tf.placeholder(tf.float32, [None, 784])
         self.loss = tf.losses.mean_squared_error(self.images, tf.layers.dense(self.images, 784))
-        self.train_op = tf.train.AdamOptimizer(0.001).minimize(self.loss)
 
     def learn(self, data, eval_data, batch_size):
+        train_op = tf.train.AdamOptimizer(0.001).minimize(self.loss)
         with tf.Session() as sess:
             for step in range(100):
-                sess.run(self.train_op, {self.images: data})
+                sess.run(train_op, {self.images: data})
             self.evaluate(sess, eval_data)
 
     def evaluate(self, sess, eval_data):

@@ -45,7 +45,7 @@ def test_texts_and_clocks_are_no_formulas(load: str) -> None:
 
 
 def test_arithmetic_of_data_is_a_formula() -> None:
-    assert [one[:2] for one in told(_program(), _program(load="images = images - folder.mean * 2"))] == [
+    assert [one[:2] for one in told(_program(), _program(load="images = np.array(images) * 2 - 1"))] == [
         ("arithmetic", "added")
     ]
 

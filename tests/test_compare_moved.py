@@ -135,7 +135,10 @@ def _variant(name: str, act: str, call: str, epochs: int) -> dict[str, str]:
 def test_of_many_variants_the_one_whose_model_was_taken_over_is_the_reference() -> None:
     reference = _variant("Cross", "relu", "tf.nn.relu(tf.reduce_sum(self.first(x), axis=1))", 10)
     reference |= _variant("Wide", "tanh", "tf.concat([x, self.first(x)], axis=-1)", 20)
-    migrated = {name.rpartition("/")[2]: text for name, text in _variant("Wide", "tanh", "tf.concat([x, self.first(x)], axis=-1)", 20).items()}
+    migrated = {
+        name.rpartition("/")[2]: text
+        for name, text in _variant("Wide", "tanh", "tf.concat([x, self.first(x)], axis=-1)", 20).items()
+    }
     assert [one for one in differences(reference, migrated) if one.change not in ("none", "unknown")] == []
 
 

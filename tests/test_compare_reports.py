@@ -128,7 +128,7 @@ def test_of_many_rows_and_pairs_the_first_are_told_and_the_rest_counted() -> Non
     result = compared(findings=[], comparison=comparison(pairs=pairs))
     brief, full = shown("text", "en", result), shown("text", "en", result, verbose=True)
     assert brief.count("... and 4 more (--verbose)") == 3
-    assert "2 more pairs of programs, in full with --verbose:\n  3.py  0 consistent, 1 differ, 0 cannot tell\n" in brief
+    assert "2 more pairs of programs, in full with --verbose:\n  3.py  0 consistent, 1 different, 0 cannot tell\n" in brief
     assert full.count("setting_13") == 5
 
 

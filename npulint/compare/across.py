@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
-import msgspec
-
 from npulint.compare.difference import Difference, Mark
+from npulint.compare.kinds import Known, Told, of_kinds
 from npulint.compare.values import shown_plain
 from npulint.facts.recipe import Ingredient
 from npulint.recipe.origins import Tracer
@@ -20,34 +19,25 @@ _KINDS = ("optimizer", "schedule", "loss", "clipping", "average", "loss_scale")
 """Parts of which a program mostly has one operation."""
 _NUMBERS = ("learning_rate", "batch_size", "epochs", "steps", "weight_decay", "momentum", "seed")
 """Parts that are one number in most programs."""
-
-
-class Known(msgspec.Struct, frozen=True, eq=False):
-    """A value that is known, with its place."""
-
-    value: object
-    mark: Mark
-
-
-class Told(msgspec.Struct, frozen=True, eq=False):
-    """An operation by its name without framework, with its arguments by theirs."""
-
-    name: str
-    part: str
-    mark: Mark
-    values: dict[str, Known]
-    roles: dict[str, str]
+_DECAYING = {"adam", "adamw"}
+_COUNTS = frozenset(("batch_size", "epochs", "steps"))  # of which zero or less stands for something else
+_NONE_IS_ZERO = frozenset(("weight_decay", "momentum"))
 
 
 def of_frameworks(
-    reference: Sequence[Told], migrated: Sequence[Told], first: Sequence[Ingredient], second: Sequence[Ingredient]
+    reference: Sequence[Told],
+    migrated: Sequence[Told],
+    first: Sequence[Ingredient],
+    second: Sequence[Ingredient],
+    scheduled: tuple[bool, bool] = (True, True),
 ) -> Iterator[Difference]:
-    """The differences between programs of two frameworks. `first` and `second` are the settings of both."""
+    """The differences between programs of two frameworks. `first` and `second` are the settings of both, `scheduled`
+    whether they change the learning rate at all."""
     for part in _KINDS:
         left, right = (_single(side, part) for side in (reference, migrated))
         if left is None or right is None:
             continue
-        if left.name != right.name:
+        if left.name != right.name and not _are_one_without_decay(left, right):
             yield Difference(part, "changed", left.name, "", left.mark, right.mark)
             continue
         yield Difference(part, "none", left.name, "", left.mark, right.mark)
@@ -55,14 +45,43 @@ def of_frameworks(
             role = right.roles.get(name, part)
             if role not in _NUMBERS:
                 yield _compared(role, left.name, name, left.values[name], right.values[name])
+    yield from _of_schedules(reference, migrated, scheduled)
+    yield from of_kinds(reference, migrated)
     for part in _NUMBERS:
         one, other = _number(reference, first, part), _number(migrated, second, part)
         if one is not None and other is not None:
             yield _compared(part, part, "", one, other)
 
 
+def _are_one_without_decay(left: Told, right: Told) -> bool:
+    """Whether two optimizers differ in how they decay weights alone, and decay none."""
+    decays = [side.values.get("weight_decay") for side in (left, right)]
+    none = all(decay is None or decay.value in (None, 0) for decay in decays)
+    return none and {left.name, right.name} == _DECAYING
+
+
+def _of_schedules(
+    reference: Sequence[Told], migrated: Sequence[Told], scheduled: tuple[bool, bool]
+) -> Iterator[Difference]:
+    """A schedule that only one side has, beside the optimizer of the other one."""
+    left, right = (_single(side, "schedule") for side in (reference, migrated))
+    other = _single(reference if right else migrated, "optimizer")
+    if scheduled[0] == scheduled[1] or other is None:
+        return
+    if left is not None:
+        yield Difference("schedule", "removed", left.name, "", left.mark, near=other.mark, certain=False)
+    elif right is not None:
+        yield Difference("schedule", "added", right.name, "", None, right.mark, certain=False)
+
+
+def scheduled(recipe: Recipe) -> bool:
+    """Whether something in a program changes the learning rate."""
+    return any(step.part == "schedule" for home, steps in recipe.homes.items() if recipe.runs(home) for step in steps)
+
+
 def _compared(part: str, what: str, argument: str, one: Known, other: Known) -> Difference:
-    same = canonical(one.value) == canonical(other.value)
+    values = [0 if value is None and part in _NONE_IS_ZERO else value for value in (one.value, other.value)]
+    same = canonical(values[0]) == canonical(values[1])
     return Difference(part, "none" if same else "changed", what, argument, one.mark, other.mark)
 
 
@@ -81,13 +100,16 @@ def _number(side: Sequence[Told], settings: Sequence[Ingredient], part: str) -> 
             for one in settings
             if one.part == part and one.traced.known
         ]
+    if part in _COUNTS:
+        used = [one for one in used if not isinstance(one.value, int | float) or one.value > 0]
     return used[0] if used and len({canonical(one.value) for one in used}) == 1 else None
 
 
 def operations(recipe: Recipe, tracer: Tracer) -> list[Told]:
     """The operations of a program that have a name without framework, those for evaluation alone left out."""
+    made = Counter(step.target for steps in recipe.homes.values() for step in steps if step.target is not None)
     return [
-        _told(step, tracer)
+        _told(step, tracer, _is_made_once(step, made))
         for home, steps in recipe.homes.items()
         if recipe.runs(home)
         for step in steps
@@ -95,7 +117,15 @@ def operations(recipe: Recipe, tracer: Tracer) -> list[Told]:
     ]
 
 
-def _told(step: Step, tracer: Tracer) -> Told:
+def _is_made_once(step: Step, made: Counter[tuple[str, int]]) -> bool:
+    """Whether code runs once, as far as loops and calls around it tell."""
+    module = step.module
+    if any(module.blocks[block].kind == "loop" for block in module.ancestors(step.block)):
+        return False
+    return max(made[module.path, home] for home in (step.home, module.class_of(step.home))) <= 1
+
+
+def _told(step: Step, tracer: Tracer, once: bool) -> Told:
     known = step.known
     assert known is not None
     given: dict[str, object] = {}
@@ -112,7 +142,8 @@ def _told(step: Step, tracer: Tracer) -> Told:
                 place.span if place else step.span,
                 traced.stations,
             )
-    values = {name: value for name, value in known.effective({}).items() if name not in missing} | given
+    defaults = {} if step.open else known.effective({})
+    values = {name: value for name, value in defaults.items() if name not in missing} | given
     neutral = known.neutral_values(values)
     back = {other: name for name, other in known.neutral_names.items()}
     return Told(
@@ -121,6 +152,7 @@ def _told(step: Step, tracer: Tracer) -> Told:
         Mark(known.neutral, step.module.path, step.span),
         {name: Known(value, _shown(marks[_origin(back, name)], value)) for name, value in neutral.items()},
         {name: known.roles[_origin(back, name)] for name in neutral if _origin(back, name) in known.roles},
+        once,
     )
 
 

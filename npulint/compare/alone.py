@@ -17,6 +17,7 @@ from npulint.compare.steps import function_of
 from npulint.facts.code import Const, Ref
 from npulint.recipe.collect import home_of
 from npulint.recipe.program import ASIDE, LEADING, Home, Recipe
+from npulint.recipe.purposes import METRIC
 from npulint.recipe.steps import MODULE, Step
 
 _SPEAKING = ("call", "own", "switch")  # a literal without counterpart says nothing by itself: what it is used for does
@@ -30,11 +31,14 @@ _ACTIVATIONS = frozenset(
     ReLU ReLU6 LeakyReLU PReLU ELU SELU GELU Sigmoid Tanh Softmax LogSoftmax Softplus SiLU Hardswish Hardsigmoid
     Mish""".split()
 )
+_ARRAYS = ("numpy.", "ndarray.", "?.")  # in an evaluation they count hits, and prepare nothing
 _REPLACED = frozenset(("layer", "transform", "initialisation"))
 _WITH_MORE = frozenset(
     "sampler reduction ranks shard drop_remainder precision_mode autocast loss_scale half_cast".split()
 )
 """Parts that count though the starts that are compared may not come to them: others, for more devices, do."""
+_SEEDS = frozenset(("torch.manual_seed",))  # of all devices
+_DEVICE_SEEDS = frozenset(("cuda.manual_seed", "cuda.manual_seed_all", "npu.manual_seed", "npu.manual_seed_all"))
 _ONCE = frozenset(("update", "loss_scale", "autocast", "checkpoint", "frozen", "determinism"))
 _SHAPING = frozenset(
     """reshape cast transpose squeeze expand_dims constant concat stack unstack identity split slice strided_slice tile
@@ -111,9 +115,13 @@ def _speaks(step: Step, side: Side) -> bool:
     if step.kind == "expression":
         told = step.part in _CALCULATED and side.known(_home(step)) and side.running.may(step)
         return told and not _is_alternative(step, side)
-    if step.kind not in _SPEAKING or not step.counts or (step.evaluates and step.part == "operation"):
+    if step.kind not in _SPEAKING or not step.counts or (step.part == "operation" and _measures(step)):
+        return False
+    if step.shown in _DEVICE_SEEDS and any(one.shown in _SEEDS for one in side.recipe.homes[_home(step)]):
         return False
     if step.part == "operation" and step.kind == "call" and step.shown.rpartition(".")[2] in _SHAPING:
+        return False
+    if step.evaluates and step.known is not None and step.known.host and step.name.startswith(_ARRAYS):
         return False
     if step.part == "half_cast" and step.kind == "call" and not _halves(step):
         return False
@@ -128,6 +136,11 @@ def _speaks(step: Step, side: Side) -> bool:
     if _is_branch(step, side) or _is_unresolved(step, side) or _is_alternative(step, side):
         return False
     return step.part in _WITH_MORE or side.running.may(step)
+
+
+def _measures(step: Step) -> bool:
+    """Whether a step works out how good a model is."""
+    return step.evaluates or bool(METRIC.search(function_of(step).lower()))
 
 
 def _is_body(step: Step, side: Side) -> bool:
@@ -216,15 +229,17 @@ def _halves(step: Step) -> bool:
 
 
 def _is_handed_over(step: Step, side: Side) -> bool:
-    """Whether the counterpart of the function gives the called function itself to something: ``map(f)`` is
-    ``map(lambda x: f(x))``."""
+    """Whether the counterpart of the function gives the called function itself to something, or returns it: ``map(f)``
+    is ``map(lambda x: f(x))``."""
     other = side.counterpart(_home(step))
     if other is None:
         return False
     module = side.other.context.project.modules[other[0]]
     calls = (call for call in module.code.calls if home_of(module, call.block) == other[1])
     names = {step.shown, step.module.written(step.call)} if step.call >= 0 else {step.shown}
-    given = (value for call in calls for value in call.args if isinstance(value, Ref))
+    given = [value for call in calls for value in call.args if isinstance(value, Ref)]
+    returned = (one.value for one in module.code.returns if home_of(module, one.block) == other[1])
+    given += [value for value in returned if isinstance(value, Ref)]
     return any(value.name.rpartition(".")[2] in names for value in given)
 
 
@@ -284,7 +299,7 @@ def _grouped(steps: Sequence[Step]) -> list[list[Step]]:
     """The steps by function and part; what scales losses in different branches does so with different values."""
     groups: dict[tuple[Home, str, str, int], list[Step]] = defaultdict(list)
     for step in steps:
-        branch = next(iter(_branches(step)), -1) if step.part == "loss_scale" else -1
+        branch = next(reversed(_branches(step)), -1) if step.part == "loss_scale" else -1
         what = step.name if step.part == "half_cast" else ""
         groups[_home(step), step.part, what, branch].append(step)
     return list(groups.values())

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from npulint.assemble.starts.launches import Launch
-from npulint.compare.across import of_frameworks, operations
+from npulint.compare.across import of_frameworks, operations, scheduled
 from npulint.compare.adapter import of_adapter
 from npulint.compare.alone import Side, of_lonely
 from npulint.compare.amp import one_way
@@ -49,7 +49,8 @@ def compared(reference: Recipe, migrated: Recipe, matched: Counterparts, starts:
     first, second = left[0], right[0]
     if reference.program.attrs["framework"] != migrated.program.attrs["framework"]:
         told = operations(reference, first), operations(migrated, second)
-        return united(of_frameworks(*told, *_set(reference, migrated, start)))
+        rates = scheduled(reference), scheduled(migrated)
+        return united(of_frameworks(*told, *_set(reference, migrated, start), rates))
     pairer = Pairer(reference, migrated, matched)
     pairing = pairer.pairing()
     found: list[Difference] = []
@@ -84,7 +85,17 @@ def united(found: Iterable[Difference]) -> list[Difference]:
             unique[key] = one
         elif first.part in _GENERAL and one.part not in _GENERAL:
             unique[key] = msgspec.structs.replace(first, part=one.part)
-    return list(unique.values())
+    return _once(list(unique.values()))
+
+
+def _once(found: list[Difference]) -> list[Difference]:
+    """Of a value that is given to a function of the project, what it is used for rather than that it is given."""
+    used = {_place(one) for one in found if one.named and one.change == "changed"}
+    return [one for one in found if one.named or one.change != "changed" or _place(one) not in used]
+
+
+def _place(one: Difference) -> object:
+    return tuple([None if mark is None else (_spot(mark), mark.text) for mark in (one.reference, one.migrated)])
 
 
 def _spot(mark: Mark | None) -> object:

@@ -12,7 +12,7 @@ from npulint.facts.code import Const
 from npulint.recipe.shown import shown
 from npulint.recipe.steps import Argument, Step
 
-_ROLES = frozenset(("drop_remainder", "clipping"))
+_ROLES = frozenset(("drop_remainder", "clipping", "loss_scale"))
 _OFF = (None, False, 0, -1)
 
 
@@ -25,7 +25,8 @@ def of_roles(lonely: Sequence[tuple[Side, Sequence[Step]]]) -> Iterator[Differen
                 continue
             theirs = [*side.other.homes.get(other, ())]
             for argument in step.arguments:
-                if _speaks(argument, step) and not any(_has(one, argument.role) for one in theirs):
+                told = _speaks(argument, step) and not any(_has(one, argument.role) for one in theirs)
+                if told and not any(one.part == argument.role for one in steps):
                     yield _difference(side, step, argument)
 
 

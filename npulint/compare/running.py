@@ -14,6 +14,8 @@ from npulint.recipe.steps import MODULE, Step
 
 _LOOKING_UP = frozenset(("getattr", "eval", "exec", "globals", "locals", "vars", "import_module", "__import__"))
 
+_OF_OBJECTS = frozenset(("getattr", "vars"))
+
 
 class Running:
     """Tells what of a program none of its starts runs. Each of the `tracers` follows values in one of them."""
@@ -30,13 +32,11 @@ class Running:
         return self._is_named(step.module, step.home) and self._known(step.module, step.block)
 
     def _block(self, module: Module, block: int) -> bool:
-        """Whether the conditions around a block, and around the lambdas that it stands in, may let it run."""
-        while block >= 0:
-            if all(tracer.runs(module, block) is False for tracer in self._tracers):
-                return False
-            function = module.function_of(block)
-            block = module.blocks[function].parent if function >= 0 else -1
-        return True
+        """Whether the conditions around a block, and around the functions that it stands in, may let it run."""
+        record = module.blocks[block]
+        if record.kind in ("if", "else") and all(one.runs(module, block) is False for one in self._tracers):
+            return False
+        return record.parent < 0 or self._known(module, record.parent)
 
     @cached_property
     def _loaded(self) -> set[str]:
@@ -61,7 +61,7 @@ class Running:
         project, given = recipe.context.project, (recipe.paths, recipe.program.entry)
         found = Reached(project, self._known).by_name(*given)
         if any(_computes_names(project.modules[path]) for path in recipe.paths):
-            whole = Reached(project).by_name(*given)
+            whole = recipe.context.once(Reached, lambda: Reached(project)).by_name(*given)
             every = ((path, at) for path in recipe.paths for at in range(len(project.modules[path].blocks)))
             found |= {place for place in every if place not in whole}
         return found
@@ -78,11 +78,11 @@ def _computes_names(module: Module) -> bool:
     """Whether a module looks names of modules up: ``getattr(models, name)``, ``globals()[name]``."""
     imported = {record.alias or record.name or record.module.partition(".")[0] for record in module.code.imports}
     for call in module.code.calls:
-        if not isinstance(call.callee, Ref) or call.callee.name not in _LOOKING_UP:
-            continue
-        first = call.args[0] if call.args else None
-        if call.callee.name != "getattr" or not isinstance(first, Ref) or first.name.partition(".")[0] in imported:
-            return isinstance(first, Ref) or call.callee.name != "getattr"
+        if isinstance(call.callee, Ref) and call.callee.name in _LOOKING_UP:
+            first = call.args[0] if call.args else None
+            of_object = call.callee.name in _OF_OBJECTS and first is not None
+            if not of_object or (isinstance(first, Ref) and first.name.partition(".")[0] in imported):
+                return True
     return any(
         value.operands[0].name.endswith("__dict__")
         for bind in module.code.binds

@@ -191,6 +191,10 @@ class Pairer:
             self._align(gone, new)
         result.pairs.extend(_equal(result.removed, result.added, self.key, migrated_key))
         result.pairs.extend(_alone(result.removed, result.added, self.key, migrated_key, _RARE))
+        own = [[step for step in steps if step.kind == "own"] for steps in (result.removed, result.added)]
+        called = _alone(own[0], own[1], self.key, migrated_key)
+        _take_out(called, result.removed, result.added)
+        result.pairs.extend(called)
 
 
 def _home(step: Step) -> Home:

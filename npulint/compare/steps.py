@@ -17,7 +17,7 @@ from npulint.facts.recipe import Station
 from npulint.recipe.naming import SPLIT, STRONG
 from npulint.recipe.steps import Argument, Step
 
-_LITERAL = frozenset(("switch", "bind", "default", "entry", "expression", "loop", "named"))
+_LITERAL = frozenset(("switch", "bind", "fill", "counter", "default", "entry", "expression", "loop", "named"))
 _NOTHING = Argument("", UNKNOWN_VALUE, 0, 0)
 _SIDES = 2
 _CROSSED = frozenset(("clipping", "schedule", "average"))
@@ -38,7 +38,8 @@ def _overtaken(left: Step, right: Step, pairing: Pairing) -> tuple[Step, Step] |
     """Of the steps of one function that a moved step has overtaken, the first for which that matters."""
     for one, other in pairing.pairs:
         here = one.home == left.home and one.module is left.module and other.home == right.home
-        if here and one.part in _CROSSED and (left.order < one.order) != (right.order < other.order):
+        told = one.kind not in _LITERAL and one.part in _CROSSED
+        if here and told and (left.order < one.order) != (right.order < other.order):
             return one, other
     return None
 

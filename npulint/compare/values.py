@@ -7,14 +7,14 @@ from collections.abc import Hashable
 import msgspec
 
 from npulint.assemble.module import Module
-from npulint.data.recipe import converted
+from npulint.data.recipe import converted, recipe_call
 from npulint.facts.code import Const, Function, Items, Op, Ref, Result, Value
 from npulint.facts.model import Span
 from npulint.facts.recipe import Station, Traced
 from npulint.recipe.literals import skeleton
 from npulint.recipe.naming import SPLIT
 from npulint.recipe.origins import Tracer
-from npulint.recipe.plain import canonical
+from npulint.recipe.plain import Pairs, canonical
 from npulint.recipe.shown import shown
 from npulint.recipe.steps import Argument
 
@@ -66,7 +66,7 @@ class Comparer:
                 first, second = _traced(self._reference, left), _traced(self._migrated, right)
                 return Answer(DIFFERS, _text(left, first), _text(right, second))
         first, second = _traced(self._reference, left), _traced(self._migrated, right)
-        if first.known and second.known:
+        if first.known and second.known and isinstance(first.value, Pairs) == isinstance(second.value, Pairs):
             same = canonical(converted(left.how, first.value)) == canonical(converted(right.how, second.value))
             written = SAME if same else DIFFERS
         if written == UNKNOWN:
@@ -84,7 +84,7 @@ class Comparer:
         if depth >= _DEEP or type(a) is not type(b):
             return UNKNOWN
         if isinstance(a, Result) and isinstance(b, Result):
-            return _called(left.module, a, right.module, b)
+            return SAME if self._are_one_rank(left, a, right, b) else _called(left.module, a, right.module, b)
         if isinstance(a, Function):
             return SAME
         if isinstance(a, Items) and isinstance(b, Items):
@@ -92,6 +92,12 @@ class Comparer:
         if isinstance(a, Op) and isinstance(b, Op) and a.op == b.op:
             return self._parts(left, a.operands, right, b.operands, depth)
         return UNKNOWN
+
+    def _are_one_rank(self, left: Given, a: Result, right: Given, b: Result) -> bool:
+        """Whether two calls ask for the same rank or number of devices, each of its own library."""
+        names = (self._reference.names.of_call(left.module, a.call), self._migrated.names.of_call(right.module, b.call))
+        known = [recipe_call(name) for name in names]
+        return all(one is not None and one.part == "ranks" for one in known) and len({one and one.same_as for one in known}) == 1
 
     def _parts(self, left: Given, first: tuple[Value, ...], right: Given, second: tuple[Value, ...], depth: int) -> str:
         if len(first) != len(second):

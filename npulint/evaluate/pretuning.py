@@ -31,6 +31,14 @@ def pretuning(catalogue: Catalogue, program: Program, target: dict[str, str], la
     return evaluate(catalogue, program, target, lang)
 
 
+def unanswered(catalogue: Catalogue, lang: str, because: str) -> list[ChecklistItem]:
+    """The pre-tuning checklist of programs that were not compared."""
+    return [
+        ChecklistItem(item.key, (item.text.get(lang) or item.text["en"]).title, "unknown", look=because)
+        for item in catalogue.pretuning
+    ]
+
+
 def status(item: ChecklistItem) -> str:
     """How an item stands: ``differs`` when something fails it, else as its own questions say: ``consistent``,
     ``differs`` or ``unknown``."""

@@ -7,11 +7,13 @@ from collections.abc import Iterator
 from npulint.assemble.context import Context
 from npulint.assemble.module import Module
 from npulint.data.recipe import RecipeCall
-from npulint.facts.code import Call, Op, Value
+from npulint.facts.code import Call, Const, Op, Value
 from npulint.facts.model import Span
 from npulint.recipe.literals import is_literal, is_telling
 from npulint.recipe.naming import named_part, own_part
 from npulint.recipe.steps import Argument
+
+_RUNNING = frozenset("epoch step iteration iter it batch_idx global_step current_epoch cur_epoch cur_step".split())
 
 
 def of_vocabulary(call: Call, known: RecipeCall) -> Iterator[Argument]:
@@ -50,11 +52,11 @@ def of_own(context: Context, module: Module, index: int, home: Module, block: in
             break
         place = position + shift
         name = params[place] if place < len(params) else str(position)
-        if _counts(name):
+        if _counts(name) and not _is_running(name, value):
             part = own_part(name) if name in params else ""
             yield Argument(name, value, call.block, call.line, part, span=spot(call, position))
     for name, value, position in _keywords(call):
-        if _counts(name):
+        if _counts(name) and not _is_running(name, value):
             yield Argument(name, value, call.block, call.line, own_part(name), span=spot(call, position))
 
 
@@ -68,6 +70,12 @@ def parameters(context: Context, module: Module, index: int, home: Module, block
 
 def _counts(name: str) -> bool:
     return name.isdigit() or name.startswith("*") or bool(named_part(name))
+
+
+def _is_running(name: str, value: Value) -> bool:
+    """Whether a parameter says how far a training is, which is no setting: ``epoch``, not ``epochs``."""
+    number = isinstance(value, Const) and isinstance(value.value, int) and not isinstance(value.value, bool)
+    return name in _RUNNING and not number
 
 
 def named_literals(call: Call) -> Iterator[Argument]:

@@ -11,8 +11,9 @@ from npulint.facts.code import Call, Const, Items, Op, Ref, Result, Table, Value
 from npulint.facts.model import Span
 from npulint.later import regex
 from npulint.recipe.arguments import named_literals, of_own, of_vocabulary
-from npulint.recipe.literals import is_literal, is_telling
-from npulint.recipe.naming import AVERAGE, named_part
+from npulint.recipe.counters import counters
+from npulint.recipe.literals import is_filling, is_literal, is_telling
+from npulint.recipe.naming import AVERAGE, group_part, named_part
 from npulint.recipe.steps import MODULE, Argument, Step
 from npulint.recipe.unresolved import cast_of, derived, registered, telling_arguments, telling_name
 
@@ -35,6 +36,7 @@ _SWITCHES = {
     "trainable": "frozen",
 }
 """Attributes and environment variables whose assignment does something by itself."""
+_OF_GROUPS = frozenset(("weight_decay", "momentum"))
 _OUTER = ("module", "class", "global")
 
 
@@ -48,7 +50,7 @@ class Collector:
 
     def steps(self, module: Module) -> list[Step]:
         """All steps of a module in the order of their homes and of evaluation."""
-        parts = (self._calls, self._binds, self._tables, self._defaults, self._loops)
+        parts = (self._calls, self._binds, self._counters, self._tables, self._defaults, self._loops)
         found = [step for part in parts for step in part(module)]
         found.sort(key=lambda step: (step.home, step.order))
         return found
@@ -170,7 +172,13 @@ class Collector:
                 yield from self._entries(module, bind.value, bind.block, place, last)
             if isinstance(bind.value, Table):
                 continue
-            part = _SWITCHES.get(last, "")
+            part = _SWITCHES.get(last, "") or group_part(bind.target)
+            if part in _OF_GROUPS and not is_literal(bind.value):
+                yield self._literal("switch", last, part, module, bind.block, place, bind.value)
+                continue
+            if bind.target.endswith("[*]") and is_filling(bind.value):
+                yield self._literal("fill", last, "operation", module, bind.block, place, bind.value)
+                continue
             if part and is_literal(bind.value):
                 yield self._literal("switch", last, part, module, bind.block, place, bind.value)
                 continue
@@ -181,6 +189,11 @@ class Collector:
                 continue
             if part:
                 yield self._literal("bind", last, part, module, bind.block, place, bind.value)
+
+    def _counters(self, module: Module) -> Iterator[Step]:
+        for bind, added in counters(module):
+            place = Span(bind.line, bind.column, bind.end_line, bind.end_column)
+            yield self._literal("counter", _last(bind.target), "evaluation", module, bind.block, place, added)
 
     def _tables(self, module: Module) -> Iterator[Step]:
         """The entries of dict displays that calls are given, or that are returned: ``[{"params": p, "lr": 0.1}]``."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from npulint.facts.code import Const, Items, Op, Table, Value
+from npulint.facts.code import Const, Items, Op, Ref, Table, Value
 
 _EXACT = 1 << 53  # integers up to here are exact as floats
 _DEEP = 6  # levels of displays and operations that are looked into
@@ -23,6 +23,14 @@ def is_literal(value: Value, depth: int = 0) -> bool:
         parts = (*value.keys, *value.values)
         return bool(parts) and all(part is not None and is_literal(part, depth + 1) for part in parts)
     return isinstance(value, Op) and value.op in _ARITHMETIC and all(is_literal(v, depth + 1) for v in value.operands)
+
+
+def is_filling(value: Value) -> bool:
+    """Whether elements of an array that are chosen by a mask are set to a constant: ``loss[mask] = -math.inf``."""
+    inner = value.operands[0] if isinstance(value, Op) and value.op == "neg" else value
+    if isinstance(inner, Ref):
+        return inner.name.rpartition(".")[2].lower() in ("inf", "infinity", "nan")
+    return isinstance(inner, Const) and isinstance(inner.value, int | float) and not isinstance(inner.value, bool)
 
 
 def skeleton(value: Value, depth: int = 0) -> Hashable:

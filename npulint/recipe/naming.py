@@ -17,6 +17,7 @@ AVERAGE = regex(r"(?:^|[_.])ema(?:[_.]|$)|average(?!_?meter|_?value_?meter)|movi
 _DATA = regex(
     r"crop|resi[zs]e|interpol|image|img|flip|mean|std|jitter|augment|rotat|scale|pad|mel|fft|sample_rate|token"
 )
+_OF_GROUPS = frozenset(("learning_rate", "weight_decay", "momentum"))
 _MODES = frozenset(("training", "is_training", "train", "is_train"))
 
 
@@ -31,6 +32,13 @@ def named_part(name: str) -> str:
 def told_part(part: str, name: str) -> str:
     """A part that was told by a name, unless the name says too little."""
     return "setting" if part == "transform" and not _DATA.search(name.lower()) else part
+
+
+def group_part(target: str) -> str:
+    """The part of a setting that is given to a group of an optimizer's parameters: ``group["weight_decay"] = 0``."""
+    holder, bracket, entry = target.rpartition("[")
+    part = named_part(entry.rstrip("]")) if bracket and "group" in holder.lower() else ""
+    return part if part in _OF_GROUPS else ""
 
 
 def own_part(name: str) -> str:

@@ -19,7 +19,7 @@ from npulint.later import regex
 from npulint.recipe.collect import Collector, evaluates, home_of
 from npulint.recipe.expressions import Formula, formulas
 from npulint.recipe.naming import AVERAGE
-from npulint.recipe.purposes import EVALUATING, METRIC, Formulas
+from npulint.recipe.purposes import EVALUATING, METRIC, PREPARING, Formulas
 from npulint.recipe.shown import shown
 from npulint.recipe.steps import MODULE, Argument, Step
 from npulint.recipe.unread import unread
@@ -135,7 +135,10 @@ class Recipe:
             inner = [self.parts[target] for target in self._entered(step.target or home) if target in self.parts]
             part = "average" if AVERAGE.search(self._name(step.target or home)) else _leading(set(inner))
             part = "evaluation" if EVALUATING.search(step.shown.lower()) else part
+            part = "transform" if part == "operation" and PREPARING.search(step.shown.lower()) else part
             counts = bool(part) and not ASIDE.search(step.shown.lower())
+        elif step.kind == "fill":
+            counts = home in self.parts
         elif step.kind == "default" and step.part == "setting":
             counts = home in self.parts or step.evaluates or self._prepares(module, home[1])
             part = "evaluation" if step.evaluates else part

@@ -11,14 +11,15 @@ from npulint.recipe.naming import AVERAGE, STRONG, named_part
 METRIC = regex(
     r"metric|accura|(?:^|_)acc(?:_|$)|score|psnr|ssim|iou|recall|precision|draw|plot|visual|summar|show|colou?r"
 )
+PREPARING = regex(r"augment|jitter|crop|flip|resiz|distort|rotat|preprocess|normali[sz]e_(?:image|img|input|data)")
 _RATE = regex(r"(?:^|_)lr(?:_|$)|learning|schedul|warm_?up|anneal")
 _PLAIN_RATE = regex(r"(?:^|_)lr(?:_|$)|learning|warm_?up|anneal|decay|rate")
 _LOSS = regex(r"loss|penal|objective|criterion|regulari")
 EVALUATING = regex(
     r"^(?:eval|evaluate|evaluation|validate|validation|val|test|(?:run|do)_eval|(?:eval|evaluate|test|validate)_\w+)$"
 )
-_RESULT = regex(r"^(?:test|val|valid|validation|eval|dev)_?(?:loss|acc|accuracy|score|result|metric|error|auc|psnr|nll)")
-_CLOCK = regex(r"(?:^|_)(?:\w*time|duration|elapsed|fps|speed|percent|progress|took|secs|seconds|minutes)(?!_?step)(?:_|$)")
+_RESULT = regex(r"^(?:test|val|valid|validation|eval|dev)_?(?:loss|acc|score|result|metric|error|auc|psnr|nll)")
+_CLOCK = regex(r"(?:^|_)(?:\w*time|duration|elapsed|fps|speed|percent|progress|took|secs|seconds)(?!_?step)(?:_|$)")
 _SPEED = regex(r"buffer|prefetch|capacity|parallel|(?:^|_)num_(?:threads|workers)|queue_size|cycle_length|cache")
 _LENGTH = regex(r"epoch|step|iter")
 _DATA = regex(r"data|input|reader|loader|corpus|augment|transform|preproc|sampl")
@@ -82,4 +83,5 @@ class Formulas:
 def _is_of_lengths(target: str, one: Formula) -> bool:
     """Whether what is called a schedule is one of rounds of training, not of the learning rate."""
     lengths = [name for name in one.names if _LENGTH.search(name.lower())]
-    return "schedul" in target and bool(lengths) and not any(_PLAIN_RATE.search(word.lower()) for word in (target, *one.names))
+    rates = any(_PLAIN_RATE.search(word.lower()) for word in (target, *one.names))
+    return "schedul" in target and bool(lengths) and not rates

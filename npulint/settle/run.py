@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from npulint.assemble.build import DEFAULT_ADAPTER
-from npulint.catalogue.check import Catalogue
+from npulint.catalogue.check import COMPARE, Catalogue
 from npulint.errors import ConfigError
 from npulint.evaluate.changes import applicability
 from npulint.facts.model import FileFacts, Problem
@@ -36,17 +36,19 @@ def settle(
     seconds: float = 0.0,
     lines: Lines | None = None,
     scope: Scope = EVERYTHING,
+    comparing: bool = False,
 ) -> RunResult:
     """Order, unite, suppress and filter. `problems` are those of discovery; the files carry their own.
 
-    Of the files that are silent in `scope` only what it is about is told; the rest is counted. Raises `ConfigError`
-    when the settings select a check that does not exist.
+    Of the files that are silent in `scope` only what it is about is told; the rest is counted. A run is either
+    `comparing` or not: of what the checks of the other kind say, nothing is known in it. Raises `ConfigError` when the
+    settings select a check that does not exist.
     """
     lang = settings.language()
     lines = lines or file_lines(settings)
     rules: list[Identity] = [*catalogue.checks, *ENGINE_RULES]
     notices = _unknown_words(settings, rules, lang)
-    choice = _Choice(settings)
+    choice = _Choice(settings, {one.code for one in catalogue.checks if (one.family == COMPARE) != comparing})
     named = [file for file in files if file.path not in scope.silent]
     unread = _united_problems(problems, named)
     chosen = [one for one in (*findings, *_of_files(unread, lang)) if choice.speaks(one)]
@@ -157,11 +159,12 @@ def _place(one: Finding) -> tuple[object, ...]:
 
 
 class _Choice:
-    """The checks that the settings want, decided once for each code."""
+    """The checks that the settings want, decided once for each code; those that were not asked (`silent`) say
+    nothing."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, silent: Iterable[str]) -> None:
         self._settings = settings
-        self._known: dict[str, bool] = {}
+        self._known = dict.fromkeys(silent, False)
 
     def speaks(self, rule: Identity) -> bool:
         answer = self._known.get(rule.code)

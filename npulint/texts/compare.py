@@ -7,7 +7,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "compare.title": ("Pre-tuning checklist", "调优前检查清单"),
     "compare.title.report": ("Comparison with the reference", "与参考基准的对比"),
     "compare.counts": (
-        "{consistent} consistent, {differs} differ, {unknown} cannot tell",
+        "{consistent} consistent, {differs} different, {unknown} cannot tell",
         "一致 {consistent} 项，不一致 {differs} 项，无法判断 {unknown} 项",
     ),
     # the two sides
@@ -48,6 +48,14 @@ TEXTS: dict[str, tuple[str, str]] = {
     "compare.pairs.none": (
         "No training program of the reference has a counterpart in the migrated project, so nothing was compared",
         "参考基准的训练程序在迁移后的工程中没有对应程序，未作对比",
+    ),
+    "compare.unmanageable": (
+        "{reference} and {migrated}: their code is nested too deeply, or leads in circles; they were not compared",
+        "{reference} 与 {migrated}：代码嵌套过深或存在循环引用，未作对比",
+    ),
+    "compare.beyond": (
+        "Only the first {n} pairs of programs were compared; name two scripts to compare others",
+        "仅对比了前 {n} 对程序；如需对比其他程序，请直接指定两个脚本",
     ),
     "compare.only.reference": (
         "{n} training program of the reference has no counterpart: {list}"

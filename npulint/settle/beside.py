@@ -1,0 +1,57 @@
+"""The result of a check together with that of a comparison, as one answer of one run."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import msgspec
+
+from npulint.catalogue.check import COMPARE, Catalogue
+from npulint.findings import Baseline, BaselineEntry, RunResult, Summary
+
+
+def joined(checked: RunResult, compared: RunResult, catalogue: Catalogue) -> RunResult:
+    """What was `checked`, with what the checks that need a reference say of what was `compared`."""
+    codes = {check.code for check in catalogue.checks if check.family == COMPARE}
+    more = [one for one in compared.findings if one.code in codes]
+    silenced = [one for one in compared.silenced if one.finding.code in codes]
+    return msgspec.structs.replace(
+        checked,
+        findings=sorted([*checked.findings, *more], key=lambda one: (one.path, one.span, one.code)),
+        summary=_summed(checked.summary, compared.summary),
+        notices=list(dict.fromkeys([*checked.notices, *compared.notices])),
+        silenced=[*checked.silenced, *silenced],
+        baseline=_baseline(checked.baseline, compared.baseline, codes),
+        comparison=compared.comparison,
+    )
+
+
+def _summed(checked: Summary, compared: Summary) -> Summary:
+    """The numbers of both; the files are those of the check."""
+    return msgspec.structs.replace(
+        checked,
+        errors=checked.errors + compared.errors,
+        warnings=checked.warnings + compared.warnings,
+        notes=checked.notes + compared.notes,
+        suppressed=checked.suppressed + compared.suppressed,
+        known=checked.known + compared.known,
+        hidden=checked.hidden + compared.hidden,
+        seconds=checked.seconds + compared.seconds,
+    )
+
+
+def _baseline(checked: Baseline | None, compared: Baseline | None, codes: Collection[str]) -> Baseline | None:
+    """How the baseline stands to both: of an entry the run tells whose check spoke in it."""
+    if checked is None or compared is None:
+        return checked
+
+    def both(ours: list[BaselineEntry], theirs: list[BaselineEntry]) -> list[BaselineEntry]:
+        return [*(one for one in ours if one.code not in codes), *(one for one in theirs if one.code in codes)]
+
+    return Baseline(
+        checked.path,
+        kept=both(checked.kept, compared.kept),
+        outgrown=both(checked.outgrown, compared.outgrown),
+        unseen=both(checked.unseen, compared.unseen),
+        fixed=both(checked.fixed, compared.fixed),
+    )
