@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Sequence
+from itertools import accumulate
 
 import msgspec
 
@@ -40,7 +41,7 @@ Progress = Callable[[int, int], None]
 _SPEAKING = ("NPU0", "NPU6")  # what cannot be read, and comparisons
 _CONFIGURATION = "configuration"
 _UNMANAGEABLE = (RecursionError, MemoryError)  # code that leads resolution round in circles, or into the depth
-_PAIRS = 40  # pairs of programs that are compared; who has more has to name scripts
+_MODULES = 10_000  # of pairs of programs together; pairs beyond them are not compared, or a run takes minutes
 _STARTS = 4  # ways to start a pair of programs that are compared
 
 
@@ -161,9 +162,14 @@ def answer(reference: Project, migrated: Project, settings: Settings, catalogue:
     """What the checks and the checklist say of two projects."""
     matched = counterparts(_side(reference), _side(migrated))
     pairs = _paired(reference, migrated, matched)
+    many = _as_many_as_pay(pairs.pairs)
     told = [
-        _told_of(_Sided(reference, left), _Sided(migrated, right), matched, settings, catalogue, number >= _PAIRS)
-        for number, (left, right) in enumerate(pairs.pairs)
+        _told_of(_Sided(reference, left), _Sided(migrated, right), matched, settings, catalogue)
+        for left, right in pairs.pairs[:many]
+    ]
+    told += [
+        _untold(left, right, settings, catalogue, say(settings.language(), "compare.beyond", n=many))
+        for left, right in pairs.pairs[many:]
     ]
     alone = [tuple(p.entry for p in side if p.entry) for side in (pairs.only_reference, pairs.only_migrated)]
     bare = Comparison(reference.root, migrated.root, only_reference=alone[0], only_migrated=alone[1])
@@ -186,21 +192,28 @@ class _Sided(msgspec.Struct, frozen=True, eq=False):
     program: Program
 
 
+def _as_many_as_pay(pairs: Sequence[tuple[Program, Program]]) -> int:
+    """How many pairs of programs are compared: the first, and as many more as make no more work than people wait for."""
+    work = accumulate(len(left.paths) + len(right.paths) for left, right in pairs)
+    return sum(number == 0 or modules <= _MODULES for number, modules in enumerate(work))
+
+
 def _told_of(
-    left: _Sided, right: _Sided, matched: Counterparts, settings: Settings, catalogue: Catalogue, beyond: bool
+    left: _Sided, right: _Sided, matched: Counterparts, settings: Settings, catalogue: Catalogue
 ) -> PairAnswer:
-    """What is said of one pair of programs; nothing can be told of one that is `beyond` the number that is compared, or
-    whose code leads the comparison round in circles."""
-    lang, names = settings.language(), (left.program.entry, right.program.entry)
-    if not beyond:
-        try:
-            return _pair(left, right, matched, settings, catalogue)
-        except _UNMANAGEABLE:
-            sentence = say(lang, "compare.unmanageable", reference=names[0], migrated=names[1])
-    else:
-        sentence = say(lang, "compare.beyond", n=_PAIRS)
-    frameworks = left.program.attrs["framework"], right.program.attrs["framework"]
-    return PairAnswer(ComparedPair(*names, *frameworks), unanswered(catalogue, lang, sentence), [], [], sentence)
+    """What is said of one pair of programs: nothing where the code leads the comparison round in circles."""
+    try:
+        return _pair(left, right, matched, settings, catalogue)
+    except _UNMANAGEABLE:
+        entries = {"reference": left.program.entry, "migrated": right.program.entry}
+        sentence = say(settings.language(), "compare.unmanageable", **entries)
+        return _untold(left.program, right.program, settings, catalogue, sentence)
+
+
+def _untold(left: Program, right: Program, settings: Settings, catalogue: Catalogue, because: str) -> PairAnswer:
+    """A pair of programs that was not compared."""
+    pair = ComparedPair(left.entry, right.entry, left.attrs["framework"], right.attrs["framework"])
+    return PairAnswer(pair, unanswered(catalogue, settings.language(), because), [], [], because)
 
 
 def _pair(left: _Sided, right: _Sided, matched: Counterparts, settings: Settings, catalogue: Catalogue) -> PairAnswer:

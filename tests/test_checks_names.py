@@ -21,6 +21,7 @@ _LATER = {
     "tensorflow.keras.activations.gelu",
     "tensorflow.keras.utils.set_random_seed",
     "tensorflow.config.run_functions_eagerly",
+    "tensorflow.config.experimental.enable_op_determinism",
     "tensorflow.config.set_logical_device_configuration",
     "tensorflow.config.set_visible_devices",
     "tensorflow.config.list_logical_devices",

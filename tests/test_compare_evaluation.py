@@ -81,3 +81,15 @@ def test_a_part_of_the_samples_instead_of_all_may_be_a_difference() -> None:
 
 def test_the_same_part_of_the_samples_is_none() -> None:
     assert told(_method("rest[0:20]"), _method("rest[:20]")) == []
+
+
+def test_counting_hits_is_no_preprocessing() -> None:
+    count = "right = (predicted.argmax(1) == labels){}.mean()"
+    texts = [
+        "import numpy as np\n"
+        + _loop("eval_one_epoch(sess)").replace(
+            "    return sum(", f"    {count.format(cast)}\n    image = np.zeros(3)\n    return sum("
+        )
+        for cast in ("", ".astype(np.int64)")
+    ]
+    assert told(*texts) == []

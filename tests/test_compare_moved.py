@@ -169,3 +169,96 @@ def test_loss_scales_of_two_branches_are_two_differences() -> None:
     found = [one for one in differences(reference, migrated) if one.part == "loss_scale" and one.change == "added"]
     assert len(found) == len(parts)
     assert len({one.migrated.span.line for one in found if one.migrated}) == len(parts)
+
+
+_BUILT = """
+import tensorflow as tf
+
+class Net:
+    def __init__(self):
+        self.images = tf.placeholder(tf.float32, [None, 784])
+        {first}
+
+    def build(self):
+        self.loss = tf.losses.mean_squared_error(self.images, tf.layers.dense(self.images, 784))
+
+    def train(self):
+        {second}
+        train_op = tf.train.AdamOptimizer(0.001).minimize(self.loss)
+        with tf.Session() as sess:
+            sess.run(train_op)
+
+net = Net()
+net.train()
+"""
+
+
+def test_a_function_that_is_called_elsewhere_is_called_once_on_both_sides() -> None:
+    early = _BUILT.format(first="self.build()", second="pass")
+    late = _BUILT.format(first="pass", second="self.build()")
+    assert told(early, late) == []
+    assert [one[2] for one in told(early, _BUILT.format(first="pass", second="pass"))] == ["build"]
+
+
+_INPUT = """
+import tensorflow as tf
+
+def get_input(training):
+    def input_fn():
+        return tf.data.TFRecordDataset('a.tfrecord').map(decode).batch(8)
+    {given}
+
+def decode(record):
+    image = tf.image.resize_images(tf.image.decode_jpeg(record), [64, 64])
+    {jitter}
+    return image, 0
+
+def random_jitter(image):
+    return image + tf.random_uniform(tf.shape(image), -0.1, 0.1)
+
+estimator = tf.estimator.Estimator(model_fn)
+estimator.train({call}, max_steps=100)
+"""
+
+
+def _input(given: str, call: str, jitter: str = "pass") -> str:
+    return _INPUT.format(given=given, call=call, jitter=jitter)
+
+
+def test_a_function_may_be_called_where_the_other_program_returned_it() -> None:
+    reference = _input("return input_fn", "get_input(True)")
+    assert told(reference, _input("return input_fn()", "lambda: get_input(True)")) == []
+
+
+def test_an_own_augmentation_that_is_left_out_is_a_step_of_the_preprocessing() -> None:
+    given = "return input_fn", "get_input(True)"
+    found = told(_input(*given, "image = random_jitter(image)"), _input(*given))
+    assert [one[:3] for one in found] == [("transform", "removed", "random_jitter")]
+
+
+_ELSEWHERE = """
+import tensorflow as tf
+
+class First:
+    def loss(self, x):
+        total = tf.reduce_sum(tf.multiply(x, x))
+        return total / tf.cast(tf.size(x), tf.float32)
+{second}
+value = tf.layers.dense(tf.placeholder(tf.float32, [None, 10]), 10)
+train_op = tf.train.AdamOptimizer(0.001).minimize(First().loss(value))
+with tf.Session() as sess:
+    sess.run(train_op)
+"""
+_LENGTH = """
+class Second:
+    def lengths(self, x):
+        return tf.cast(tf.reduce_sum(tf.sign(x)), tf.int32)
+second = Second().lengths(value)
+"""
+
+
+def test_calls_of_unlike_functions_are_not_each_others_counterparts() -> None:
+    reference = _ELSEWHERE.format(second="")
+    migrated = reference.replace(" / tf.cast(tf.size(x), tf.float32)", "").replace("value = ", "value = ", 1)
+    migrated = migrated.replace("with tf.Session", _LENGTH.strip() + "\nwith tf.Session")
+    assert [one for one in told(reference, migrated) if one[2] == "tensorflow.cast(dtype)"] == []

@@ -124,12 +124,16 @@ def test_what_is_the_same_is_listed_when_asked_for() -> None:
 def test_of_many_rows_and_pairs_the_first_are_told_and_the_rest_counted() -> None:
     rows = tuple(row("setting", f"setting_{n}", "differs", side("1"), side("2")) for n in range(14))
     item = ComparedItem("hyperparameters", "the same", "differs", rows)
-    pairs = tuple(ComparedPair(f"gpu/{n}.py", f"npu/{n}.py", items=(item,)) for n in range(5))
+    first = ComparedItem("hyperparameters", "the same", "differs", rows[:12])
+    pairs = tuple(ComparedPair(f"gpu/{n}.py", f"npu/{n}.py", items=((item if n else first),)) for n in range(5))
     result = compared(findings=[], comparison=comparison(pairs=pairs))
     brief, full = shown("text", "en", result), shown("text", "en", result, verbose=True)
-    assert brief.count("... and 4 more (--verbose)") == 3
+    assert "... and 2 more (--verbose)" in brief
+    assert brief.count("... and 12 that are told above") == 1
+    assert brief.count("... and 14 that are told above") == 1
+    assert brief.count("setting_13") == 1
     assert "2 more pairs of programs, in full with --verbose:\n  3.py  0 consistent, 1 different, 0 cannot tell\n" in brief
-    assert full.count("setting_13") == 5
+    assert full.count("setting_13") == 4 and full.count("setting_11") == 5
 
 
 def test_a_check_with_a_reference_tells_the_checklist_after_its_own() -> None:

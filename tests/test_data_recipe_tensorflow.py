@@ -241,7 +241,6 @@ def test_calls_belong_to_their_part(name: str, part: str) -> None:
         "tensorflow.placeholder",
         "tensorflow.variable_scope",
         "keras.layers.Input",
-        "tensorflow.control_dependencies",
         "tensorflow.gfile.GFile",
         "tensorflow.keras.callbacks.ModelCheckpoint",
         "tensorflow.keras.Model().summary",

@@ -94,6 +94,11 @@ def test_a_script_left_unported_is_compared_all_the_same() -> None:
     assert [finding.name for finding in told(difference("seed"), migration=LEFT)] == ["seed-differs"]
 
 
+def test_a_script_of_which_it_is_not_sure_that_it_trains_has_its_checklist() -> None:
+    verdict = pretuning(CATALOGUE, sided(program(trains="unknown"), "migrated", [difference("seed")]), {}, "en")
+    assert {item.item for item in verdict.checklist if item.failures} == {"hyperparameters"}
+
+
 def test_one_side_leaves_the_program_as_it_was() -> None:
     one = program()
     sided(one, "migrated", [difference("seed")])

@@ -156,7 +156,7 @@ def test_settings_stand_where_they_are_written() -> None:
 
 def test_a_name_with_several_values_is_not_known() -> None:
     files = {
-        "train.py": "import a, b, torch",
+        "train.py": "import a, b, torch\nprint(a.MOMENTUM, b.MOMENTUM)",
         "a.py": "MOMENTUM = 0.9",
         "b.py": "MOMENTUM = 0.5",
         "c.py": "MOMENTUM = 1",

@@ -30,6 +30,7 @@ class Project:
         self._suffixes: dict[str, list[Module]] = {}
         self._memo: dict[tuple[str, str, int], Module | None] = {}
         self._uses: dict[str, dict[str, None]] = {}
+        self._imported: dict[tuple[str, str, str, int], list[Module]] = {}
         for file in self.files:
             if file.code is not None:
                 self._add(file)
@@ -78,6 +79,13 @@ class Project:
 
     def imported(self, module: Module, record: Import) -> list[Module]:
         """The project's modules that one import statement loads."""
+        key = (module.path, record.module, record.name, record.level)
+        known = self._imported.get(key)
+        if known is None:
+            known = self._imported[key] = self._loaded(module, record)
+        return known
+
+    def _loaded(self, module: Module, record: Import) -> list[Module]:
         found = []
         base = self.find(record.module, module, record.level) if record.module or record.level else None
         if base is not None:

@@ -10,6 +10,7 @@ import msgspec
 from npulint.assemble.module import Module
 from npulint.compare.devices import says_nothing
 from npulint.compare.difference import Difference, Mark
+from npulint.compare.repeats import without_repeats
 from npulint.compare.running import Running
 from npulint.compare.split import split_off
 from npulint.compare.step_pairs import Pairing
@@ -24,7 +25,7 @@ _SPEAKING = ("call", "own", "switch")  # a literal without counterpart says noth
 _CALCULATED = ("arithmetic", "loss", "schedule", "learning_rate")
 _MANY = 4  # steps of one part and function; so many are told together
 _TOGETHER = frozenset(
-    ("operation", "seed", "update", "loss_scale", "initialisation", "checkpoint", "evaluation", "frozen")
+    ("operation", "seed", "update", "loss_scale", "initialisation", "checkpoint", "evaluation", "frozen", "ranks")
 )
 _ACTIVATIONS = frozenset(
     """relu relu6 leaky_relu prelu elu selu gelu sigmoid hardsigmoid tanh softmax log_softmax softplus silu swish mish
@@ -37,7 +38,6 @@ _WITH_MORE = frozenset(
     "sampler reduction ranks shard drop_remainder precision_mode autocast loss_scale half_cast".split()
 )
 """Parts that count though the starts that are compared may not come to them: others, for more devices, do."""
-_SEEDS = frozenset(("torch.manual_seed",))  # of all devices
 _DEVICE_SEEDS = frozenset(("cuda.manual_seed", "cuda.manual_seed_all", "npu.manual_seed", "npu.manual_seed_all"))
 _ONCE = frozenset(("update", "loss_scale", "autocast", "checkpoint", "frozen", "determinism"))
 _SHAPING = frozenset(
@@ -73,10 +73,10 @@ def of_lonely(pairing: Pairing, removed: Side, added: Side) -> Iterator[Differen
     for was, now in _replaced(gone, new, removed):
         yield _exchange(was, now)
     for side, steps in ((removed, gone), (added, new)):
-        for group in _grouped([step for step in steps if side.known(_home(step))]):
+        for group in _grouped([step for step in without_repeats(steps) if side.known(_home(step))]):
             for step, count, names in _told(group):
                 near = pairing.neighbours.get(id(step))
-                yield _difference(side.change, step, count, names, near, certain=_is_sure(step))
+                yield _difference(side.change, step, count, names, near, certain=_is_sure(step, side))
         yield from _strangers(side, [step for step in steps if not side.known(_home(step))], steps)
 
 
@@ -117,7 +117,7 @@ def _speaks(step: Step, side: Side) -> bool:
         return told and not _is_alternative(step, side)
     if step.kind not in _SPEAKING or not step.counts or (step.part == "operation" and _measures(step)):
         return False
-    if step.shown in _DEVICE_SEEDS and any(one.shown in _SEEDS for one in side.recipe.homes[_home(step)]):
+    if step.shown in _DEVICE_SEEDS and _seeds_device(step, side):
         return False
     if step.part == "operation" and step.kind == "call" and step.shown.rpartition(".")[2] in _SHAPING:
         return False
@@ -135,7 +135,14 @@ def _speaks(step: Step, side: Side) -> bool:
         return False
     if _is_branch(step, side) or _is_unresolved(step, side) or _is_alternative(step, side):
         return False
-    return step.part in _WITH_MORE or side.running.may(step)
+    resumes = step.part == "checkpoint" and side.change == "removed" and side.known(_home(step))
+    return resumes or step.part in _WITH_MORE or side.running.may(step)
+
+
+def _seeds_device(step: Step, side: Side) -> bool:
+    """Whether the counterpart of the function seeds the devices in another way."""
+    other = side.counterpart(_home(step))
+    return any(one.shown in _DEVICE_SEEDS for one in side.other.homes.get(other, ())) if other is not None else False
 
 
 def _measures(step: Step) -> bool:
@@ -205,7 +212,7 @@ def _spelled(step: Step) -> object:
 
 
 def _is_unresolved(step: Step, side: Side) -> bool:
-    """Whether the counterpart of the function has more calls by the same name of which it is not known what they are."""
+    """Whether the counterpart of the function has more calls by that name of which it is not known what they are."""
     other = side.counterpart(_home(step))
     if other is None or step.call < 0:
         return False
@@ -243,12 +250,14 @@ def _is_handed_over(step: Step, side: Side) -> bool:
     return any(value.name.rpartition(".")[2] in names for value in given)
 
 
-def _is_sure(step: Step) -> bool:
+def _is_sure(step: Step, side: Side) -> bool:
     """Whether it surely changes numbers that one program lacks a step: a formula may be written otherwise, an operation
     done by another one, a variable be a constant."""
     last = step.shown.rpartition(".")[2]
     if step.kind == "expression":
         return step.part == "arithmetic"
+    if step.name == "?.float" and side.change == "added":  # float32 takes nothing away
+        return False
     return last in _ACTIVATIONS if step.part == "operation" else last not in ("Variable", "get_variable")
 
 
@@ -296,12 +305,14 @@ def _home(step: Step) -> Home:
 
 
 def _grouped(steps: Sequence[Step]) -> list[list[Step]]:
-    """The steps by function and part; what scales losses in different branches does so with different values."""
+    """The steps by function and part; what scales losses in different branches does so with different values. Who asks
+    for ranks in one file is told once."""
     groups: dict[tuple[Home, str, str, int], list[Step]] = defaultdict(list)
     for step in steps:
         branch = next(reversed(_branches(step)), -1) if step.part == "loss_scale" else -1
         what = step.name if step.part == "half_cast" else ""
-        groups[_home(step), step.part, what, branch].append(step)
+        home = _home(step) if step.part != "ranks" else (step.module.path, MODULE)
+        groups[home, step.part, what, branch].append(step)
     return list(groups.values())
 
 

@@ -6,6 +6,13 @@ from collections.abc import Mapping
 
 from npulint.recipe.collect import home_of
 from npulint.recipe.program import Home, Recipe
+from npulint.recipe.steps import MODULE
+
+
+def overridden(own: Recipe, other: Recipe, matched: Mapping[Home, Home]) -> dict[Home, Home]:
+    """The methods that only `own` has, with what the other program inherits in their place."""
+    alone = (home for home in own.homes if home[1] != MODULE and home not in matched)
+    return {home: base for home in alone if (base := inherited(own, home, other, matched)) is not None}
 
 
 def inherited(own: Recipe, home: Home, other: Recipe, classes: Mapping[Home, Home]) -> Home | None:

@@ -9,7 +9,7 @@ import msgspec
 
 from npulint.compare.align import align
 from npulint.compare.counterparts import Counterparts
-from npulint.compare.overrides import calls_base, inherited
+from npulint.compare.overrides import calls_base, overridden
 from npulint.facts.code import Ref, Value
 from npulint.later import regex
 from npulint.recipe.literals import skeleton
@@ -52,6 +52,8 @@ class Pairer:
         self._result = Pairing([], [], [], [], {})
         self._joined: dict[Home, Home] = {}
         self._joined_reference: dict[Home, Home] = {}
+        self._inherited = overridden(reference, migrated, matched.blocks)
+        self._inherited_reference = overridden(migrated, reference, matched.reference_blocks)
 
     def pairing(self) -> Pairing:
         """All steps of both programs, paired or left over."""
@@ -73,11 +75,11 @@ class Pairer:
     def _overrides(self, home: Home, migrated: bool) -> bool:
         """Align a method that only one side has with what the other side inherits, and tell whether there is such."""
         own, other = self._reference, self._migrated
-        classes, joined = self._matched.blocks, self._joined
+        joined, bases = self._joined, self._inherited
         if migrated:
             own, other = other, own
-            classes, joined = self._matched.reference_blocks, self._joined_reference
-        base = inherited(own, home, other, classes)
+            joined, bases = self._joined_reference, self._inherited_reference
+        base = bases.get(home)
         if base is None or base not in other.homes:
             return False
         joined[home] = base
@@ -101,9 +103,18 @@ class Pairer:
 
     def key(self, step: Step) -> Hashable:
         """What is equal for a step of the reference and its counterparts."""
-        if step.target is not None:
-            return ("own", self._matched.blocks.get(step.target, step.target), step.name.endswith("()"))
-        return _key(step)
+        if step.target is None:
+            return _key(step)
+        target = self._matched.blocks.get(step.target) or self._inherited.get(step.target, step.target)
+        return ("own", target, step.name.endswith("()"))
+
+    def migrated_key(self, step: Step) -> Hashable:
+        """The key of a step of the migrated program."""
+        if step.target is None:
+            return _key(step)
+        base = self._inherited_reference.get(step.target)
+        target = step.target if base is None else self._matched.blocks.get(base, base)
+        return ("own", target, step.name.endswith("()"))
 
     def _align(self, left: Sequence[Step], right: Sequence[Step]) -> None:
         """Pair the steps of two counterparts in their order, then those that stand elsewhere in the function."""
@@ -121,8 +132,8 @@ class Pairer:
             elif other is not None:
                 new.append(other)
             last = other or last
-        result.swapped.extend(_equal(gone, new, self.key, migrated_key))
-        result.pairs.extend(_alone(gone, new, self.key, migrated_key))
+        result.swapped.extend(_equal(gone, new, self.key, self.migrated_key))
+        result.pairs.extend(_alone(gone, new, self.key, self.migrated_key))
         result.pairs.extend(_in_place_of(gone, new))
         result.pairs.extend(_chosen(gone, new))
         result.removed.extend(gone)
@@ -132,13 +143,14 @@ class Pairer:
         """The steps of two counterparts side by side: those with the same arguments first, and between them those
         that do the same with others."""
         first = [(self.key(step), _written(step)) for step in left]
-        second = [(migrated_key(step), _written(step)) for step in right]
+        second = [(self.migrated_key(step), _written(step)) for step in right]
         gone: list[Step] = []
         new: list[Step] = []
         for a, b in (*align(first, second), (-1, -1)):
             if a is not None and b is not None:
-                yield from self._by_name(gone, new)
-                gone, new = [], []
+                if gone or new:
+                    yield from self._by_name(gone, new)
+                    gone, new = [], []
                 if a >= 0:
                     yield left[a], right[b]
             elif a is not None:
@@ -147,13 +159,13 @@ class Pairer:
                 new.append(right[b])
 
     def _by_name(self, gone: list[Step], new: list[Step]) -> Iterator[tuple[Step | None, Step | None]]:
-        for a, b in align([self.key(step) for step in gone], [migrated_key(step) for step in new]):
+        for a, b in align([self.key(step) for step in gone], [self.migrated_key(step) for step in new]):
             yield None if a is None else gone[a], None if b is None else new[b]
 
     def _like(self) -> list[tuple[Home, Home]]:
         """Functions whose left-over steps do much of the same: one was split, or what stood outside of functions has
         moved into one."""
-        gone, new = _by_home(self._result.removed, self.key), _by_home(self._result.added, migrated_key)
+        gone, new = _by_home(self._result.removed, self.key), _by_home(self._result.added, self.migrated_key)
         owners: dict[Hashable, list[Home]] = defaultdict(list)
         for home, keys in new.items():
             for key in keys:
@@ -189,10 +201,10 @@ class Pairer:
             _take_out(list(zip(new, new, strict=True)), result.removed, result.added)
             self._join(left, right, len(gone), len(new))
             self._align(gone, new)
-        result.pairs.extend(_equal(result.removed, result.added, self.key, migrated_key))
-        result.pairs.extend(_alone(result.removed, result.added, self.key, migrated_key, _RARE))
+        result.pairs.extend(_equal(result.removed, result.added, self.key, self.migrated_key))
+        result.pairs.extend(_alone(result.removed, result.added, self.key, self.migrated_key, _RARE))
         own = [[step for step in steps if step.kind == "own"] for steps in (result.removed, result.added)]
-        called = _alone(own[0], own[1], self.key, migrated_key)
+        called = _alone(own[0], own[1], self.key, self.migrated_key)
         _take_out(called, result.removed, result.added)
         result.pairs.extend(called)
 
@@ -228,13 +240,6 @@ def _key(step: Step) -> Hashable:
     kind = "literal" if step.kind in _LITERAL else step.kind
     name = step.name.rpartition(".")[2] if kind == "literal" else step.name
     return (kind, name)
-
-
-def migrated_key(step: Step) -> Hashable:
-    """The key of a step of the migrated program."""
-    if step.target is not None:
-        return ("own", step.target, step.name.endswith("()"))
-    return _key(step)
 
 
 _Key = Callable[[Step], Hashable]
@@ -299,8 +304,11 @@ def _type(value: Value) -> str:
 def _in_place_of(gone: list[Step], new: list[Step]) -> _Pairs:
     """Steps that stand for each other under other names: arithmetic that gives the same name its value, and one or two
     calls of a part where there were as many."""
+    applied = [s for s in gone if s.name.endswith("()")], [s for s in new if s.name.endswith("()")]
+    found = _alone(*applied, _object, _object)
+    _take_out(found, gone, new)
     expressions = [step for step in gone if step.kind == "expression"], [s for s in new if s.kind == "expression"]
-    found = _alone(*expressions, _target, _target)
+    found += _alone(*expressions, _target, _target)
     for part in dict.fromkeys(step.part for step in gone):
         if part == "operation":
             continue
@@ -332,6 +340,10 @@ def _is_chosen(step: Step) -> bool:
     root = callee.name.partition(".")[0] if isinstance(callee, Ref) else ""
     records = step.module.code.imports
     return sum((one.alias or one.name or one.module.partition(".")[0]) == root for one in records) > 1
+
+
+def _object(step: Step) -> Hashable:
+    return step.part, step.module.written(step.call)
 
 
 def _target(step: Step) -> Hashable:

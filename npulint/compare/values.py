@@ -11,6 +11,7 @@ from npulint.data.recipe import converted, recipe_call
 from npulint.facts.code import Const, Function, Items, Op, Ref, Result, Value
 from npulint.facts.model import Span
 from npulint.facts.recipe import Station, Traced
+from npulint.recipe.expressions import ordered
 from npulint.recipe.literals import skeleton
 from npulint.recipe.naming import SPLIT
 from npulint.recipe.origins import Tracer
@@ -64,6 +65,9 @@ class Comparer:
                 return Answer(SAME)
             if written == DIFFERS:  # it is this place that has to be changed
                 first, second = _traced(self._reference, left), _traced(self._migrated, right)
+                calculated = isinstance(left.argument.value, Op) and isinstance(right.argument.value, Op)
+                if calculated and first.known and second.known and canonical(first.value) == canonical(second.value):
+                    return Answer(SAME)
                 return Answer(DIFFERS, _text(left, first), _text(right, second))
         first, second = _traced(self._reference, left), _traced(self._migrated, right)
         if first.known and second.known and isinstance(first.value, Pairs) == isinstance(second.value, Pairs):
@@ -90,14 +94,16 @@ class Comparer:
         if isinstance(a, Items) and isinstance(b, Items):
             return self._parts(left, a.items, right, b.items, depth)
         if isinstance(a, Op) and isinstance(b, Op) and a.op == b.op:
-            return self._parts(left, a.operands, right, b.operands, depth)
+            return self._parts(left, ordered(a), right, ordered(b), depth)
         return UNKNOWN
 
     def _are_one_rank(self, left: Given, a: Result, right: Given, b: Result) -> bool:
         """Whether two calls ask for the same rank or number of devices, each of its own library."""
         names = (self._reference.names.of_call(left.module, a.call), self._migrated.names.of_call(right.module, b.call))
-        known = [recipe_call(name) for name in names]
-        return all(one is not None and one.part == "ranks" for one in known) and len({one and one.same_as for one in known}) == 1
+        first, second = (recipe_call(name) for name in names)
+        if first is None or second is None:
+            return False
+        return first.part == second.part == "ranks" and first.same_as == second.same_as
 
     def _parts(self, left: Given, first: tuple[Value, ...], right: Given, second: tuple[Value, ...], depth: int) -> str:
         if len(first) != len(second):

@@ -36,6 +36,7 @@ _SWITCHES = {
     "trainable": "frozen",
 }
 """Attributes and environment variables whose assignment does something by itself."""
+_BEGINNINGS = (Const(0), Const(1))  # of what is counted up
 _OF_GROUPS = frozenset(("weight_decay", "momentum"))
 _OUTER = ("module", "class", "global")
 
@@ -165,6 +166,7 @@ class Collector:
     # -- literals that get names ------------------------------------------------------------------
 
     def _binds(self, module: Module) -> Iterator[Step]:
+        counted = {_last(bind.target) for bind, _ in counters(module)}
         for bind in module.code.binds:
             place = Span(bind.line, bind.column, bind.end_line, bind.end_column)
             last = _last(bind.target)
@@ -187,7 +189,7 @@ class Collector:
             part = named_part(last)
             if part == "setting" and not _of_configuration(module, bind.block, bind.target):
                 continue
-            if part:
+            if part and not (last in counted and bind.value in _BEGINNINGS):
                 yield self._literal("bind", last, part, module, bind.block, place, bind.value)
 
     def _counters(self, module: Module) -> Iterator[Step]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from npulint.assemble.module import Module
-from npulint.facts.code import Bind, Const, Op, Ref, Result
+from npulint.facts.code import Bind, Const, Op, Ref, Result, Value
 
 _SIZES = frozenset(("size", "len", "numel", "nelement"))
 BATCH = "items of the batch"
@@ -21,12 +21,15 @@ def counters(module: Module) -> Iterator[tuple[Bind, Const]]:
         added = value.operands[-1]
         if isinstance(added, Const) and isinstance(added.value, int):
             yield bind, added
-        elif isinstance(added, Result) and module.written(added.call) in _SIZES:
-            yield bind, Const(BATCH)
-        elif isinstance(added, Op) and added.op == "[]" and _is_shape(added):
+        elif _is_size(module, added):
             yield bind, Const(BATCH)
 
 
-def _is_shape(value: Op) -> bool:
+def _is_size(module: Module, value: Value) -> bool:
+    """Whether something is how much there is: ``x.size(0)``, ``len(x)``, ``x.shape[0]``."""
+    if isinstance(value, Result):
+        return module.written(value.call) in _SIZES
+    if not isinstance(value, Op) or value.op != "[]":
+        return False
     holder, key = value.operands[0], value.operands[1]
     return isinstance(holder, Ref) and holder.name.endswith(".shape") and key == Const(0)

@@ -14,6 +14,7 @@ from npulint.recipe.literals import is_literal
 
 _DEEP = 12
 _ARITHMETIC = frozenset(("+", "-", "*", "/", "//", "**", "@"))
+_COMMUTATIVE = frozenset(("+", "*"))
 _COMPARING = frozenset(("<", "<=", ">", ">=", "==", "!=", "in", "not in", "%"))
 _JOINING = frozenset(("and", "or", "not", "if", "+="))
 _ASIDE = regex(
@@ -120,7 +121,7 @@ class _Shape:
                 self.operations += arithmetic or comparing
                 self._aside = self._aside or ((arithmetic or value.op == "%") and any(map(_is_text, value.operands)))
                 self._arithmetic = self._arithmetic or arithmetic
-                return f"({value.op.join(self._text(part, depth + 1) for part in value.operands)})"
+                return f"({value.op.join(self._text(part, depth + 1) for part in ordered(value))})"
         if isinstance(value, Result):
             given = self._module.code.calls[value.call].args
             self.names += [part.name for part in given if isinstance(part, Ref)]
@@ -136,6 +137,13 @@ class _Shape:
     def telling(self) -> bool:
         """Whether it calculates, or compares with a number, and is about no clock and no file."""
         return self.operations > 0 and (self._arithmetic or bool(self.constants)) and not self._aside
+
+
+def ordered(value: Op) -> tuple[Value, ...]:
+    """The operands of an expression; of sums and products numbers last, however they are written."""
+    if value.op not in _COMMUTATIVE:
+        return value.operands
+    return tuple(sorted(value.operands, key=lambda part: isinstance(part, Const) and not isinstance(part.value, str)))
 
 
 def _is_text(value: Value) -> bool:

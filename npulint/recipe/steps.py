@@ -30,13 +30,13 @@ class Argument(msgspec.Struct, frozen=True, eq=False):
 
 class Step(msgspec.Struct, frozen=True, eq=False):
     """One step. `kind`: call (of the vocabulary), own (call of a function of the project), named (literals given by
-    keyword to something unknown), bind (a literal gets a name), switch (one whose assignment does something by itself),
-    fill (a constant where a mask is), counter (what a loop counts), default (of a parameter), entry (of a dict
-    display), expression (a formula) or loop (how often). `name` is what has to be equal for steps to be each other's
-    counterparts, `shown` what people read; `part` is a word of `npulint.facts.recipe.ITEMS`. `home` is the block of the function (`MODULE`: none) that it belongs to, `block` the
-    one that it stands in. `open`: there may be more arguments than are seen. `target` is the own function that is
-    called, by path and block. `counts`: as far as this program tells, it decides numbers. `text` is the source of a
-    formula, and `whole` its value."""
+    keyword to something unknown), bind (a literal gets a name), switch (one whose assignment does something by
+    itself), fill (a constant where a mask is), counter (what a loop counts), default (of a parameter), entry (of a
+    dict display), expression (a formula) or loop (how often). `name` is what has to be equal for steps to be each
+    other's counterparts, `shown` what people read; `part` is a word of `npulint.facts.recipe.ITEMS`. `home` is the
+    block of the function (`MODULE`: none) that it belongs to, `block` the one that it stands in. `open`: there may be
+    more arguments than are seen. `target` is the own function that is called, by path and block. `counts`: as far as
+    this program tells, it decides numbers. `text` is the source of a formula, and `whole` its value."""
 
     kind: str
     name: str

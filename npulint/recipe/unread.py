@@ -16,8 +16,8 @@ _ALL = "*"
 def unread(context: Context, module: Module, paths: Collection[str]) -> frozenset[str]:
     """The names that a module binds outside functions and that no module at `paths` reads, as far as that is sure: the
     module must have nothing but constants, and be imported and used only as ``module.NAME``."""
-    names = {bind.target for bind in module.code.binds if "." not in bind.target and "[" not in bind.target}
-    if not names or module.code.light or any(block.kind in _INNER for block in module.blocks):
+    names = context.once(("constants", module.path), lambda: _constants(module))
+    if not names:
         return frozenset()
     project = context.project
     users = [project.modules[path] for path in project.users.get(module.path, ()) if path in paths]
@@ -29,6 +29,13 @@ def unread(context: Context, module: Module, paths: Collection[str]) -> frozense
     for path in paths if left else ():
         left -= context.once(("mentioned", path), lambda path=path: _mentioned(project.modules[path]))  # type: ignore[misc]
     return frozenset(left)
+
+
+def _constants(module: Module) -> frozenset[str]:
+    """The names that a module of nothing but constants binds."""
+    if module.code.light or any(block.kind in _INNER for block in module.blocks):
+        return frozenset()
+    return frozenset(bind.target for bind in module.code.binds if "." not in bind.target and "[" not in bind.target)
 
 
 def _mentioned(module: Module) -> frozenset[str]:

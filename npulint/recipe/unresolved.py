@@ -20,6 +20,8 @@ def cast_of(call: Call, known: RecipeCall) -> str:
     """``half`` or ``float`` for a call that converts between numbers of 16 and of 32 bits: ``x.to(torch.float16)``."""
     if not known.same_as.startswith("?."):
         return ""
+    if known.same_as == "?.float" and not call.args:
+        return "float"
     for value in (*call.args, *(given for name, given in call.keywords if name == "dtype")):
         if isinstance(value, Ref) and "." in value.name:
             if is_half(value.name):

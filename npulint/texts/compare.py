@@ -36,6 +36,10 @@ TEXTS: dict[str, tuple[str, str]] = {
     "compare.rows.unknown": ("{n} unknown|{n} unknown", "{n} 处无法判断"),
     "compare.rows.same": ("{n} same|{n} same", "{n} 处相同"),
     "compare.rows.more": ("... and {n} more (--verbose)|... and {n} more (--verbose)", "…… 另有 {n} 处（--verbose）"),
+    "compare.rows.above": (
+        "... and {n} that is told above|... and {n} that are told above",
+        "…… 另有 {n} 处，上文已列出",
+    ),
     "compare.rows.same.hint": (
         "{n} thing was compared and is the same: --verbose|{n} things were compared and are the same: --verbose",
         "另有 {n} 处对比结果相同：--verbose",
@@ -54,8 +58,8 @@ TEXTS: dict[str, tuple[str, str]] = {
         "{reference} 与 {migrated}：代码嵌套过深或存在循环引用，未作对比",
     ),
     "compare.beyond": (
-        "Only the first {n} pairs of programs were compared; name two scripts to compare others",
-        "仅对比了前 {n} 对程序；如需对比其他程序，请直接指定两个脚本",
+        "Pairs of programs that were compared: {n}. The project is too large for more; name two scripts to compare them",
+        "工程规模过大，仅对比了前 {n} 对程序；如需对比其他程序，请直接指定两个脚本",
     ),
     "compare.only.reference": (
         "{n} training program of the reference has no counterpart: {list}"

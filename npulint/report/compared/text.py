@@ -42,7 +42,8 @@ def blocks(comparison: Comparison, view: View) -> list[list[str]]:
     """Blocks of lines: one for each pair of programs, one for what could not be compared."""
     pairs = differing_first(comparison.pairs)
     shown = pairs if view.verbose else pairs[:_PAIRS]
-    told = [_Writer(comparison, pair, view).pair() for pair in shown]
+    seen: set[ComparedRow] = set()
+    told = [_Writer(comparison, pair, view, seen).pair() for pair in shown]
     rest = alone(comparison, view.lang)
     if not comparison.pairs:
         rest.insert(0, say(view.lang, "compare.pairs.none"))
@@ -67,8 +68,12 @@ def _more(comparison: Comparison, pairs: Sequence[ComparedPair], view: View) -> 
 
 
 class _Writer:
-    def __init__(self, comparison: Comparison, pair: ComparedPair, view: View) -> None:
+    """Writes one pair. Rows that are `seen` already are only counted: programs share files."""
+
+    def __init__(self, comparison: Comparison, pair: ComparedPair, view: View, seen: set[ComparedRow]) -> None:
         self._pair = pair
+        self._seen = frozenset(seen)
+        seen.update(row for item in pair.items for row in item.rows if row.answer != "same")
         self._view = view
         self._lang = view.lang
         self._paint = Paint(view.color)
@@ -159,11 +164,15 @@ class _Writer:
         found = of_interest(item)
         if self._view.verbose:
             return [*found, *(row for row in item.rows if row.answer == "same")]
-        return [row for row in found if row.answer != "unknown" or item.status == "unknown"][:_ROWS]
+        fresh = [row for row in found if row not in self._seen]
+        return [row for row in fresh if row.answer != "unknown" or item.status == "unknown"][:_ROWS]
 
     def _rest(self, item: ComparedItem, shown: int) -> list[str]:
-        more = len(of_interest(item)) - shown
-        return [self._paint("dim", count(self._lang, "compare.rows.more", more))] if more > 0 else []
+        """How many rows are told above, and how many are left out."""
+        found = of_interest(item)
+        above = 0 if self._view.verbose else sum(row in self._seen for row in found)
+        numbers = (("above", above), ("more", len(found) - shown - above))
+        return [self._paint("dim", count(self._lang, f"compare.rows.{word}", n)) for word, n in numbers if n > 0]
 
     def _look(self, item: ComparedItem) -> list[str]:
         if item.status != "unknown" or not item.look:

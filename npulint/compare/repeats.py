@@ -1,0 +1,27 @@
+"""Steps that say the same as others that only one program has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from npulint.facts.code import Result
+from npulint.recipe.steps import Step
+
+_APPLIED = "()"
+
+
+def without_repeats(steps: Sequence[Step]) -> list[Step]:
+    """The steps without the ranks and sizes that others of them are given (``shard(hvd.size(), hvd.rank())``), and
+    without the applications of layers that are among them."""
+    given: set[tuple[str, int]] = set()
+    for step in steps:
+        if step.call >= 0 and step.part != "ranks":
+            call = step.module.code.calls[step.call]
+            values = (*call.args, *(value for _, value in call.keywords))
+            given |= {(step.module.path, value.call) for value in values if isinstance(value, Result)}
+    made = {(step.module.path, step.name + _APPLIED) for step in steps if step.kind == "call"}
+    return [step for step in steps if not _is_given(step, given) and (step.module.path, step.name) not in made]
+
+
+def _is_given(step: Step, given: set[tuple[str, int]]) -> bool:
+    return step.part == "ranks" and (step.module.path, step.call) in given
