@@ -193,7 +193,7 @@ class _Sided(msgspec.Struct, frozen=True, eq=False):
 
 
 def _as_many_as_pay(pairs: Sequence[tuple[Program, Program]]) -> int:
-    """How many pairs of programs are compared: the first, and as many more as make no more work than people wait for."""
+    """How many pairs of programs are compared: the first, and those more that do not take too long."""
     work = accumulate(len(left.paths) + len(right.paths) for left, right in pairs)
     return sum(number == 0 or modules <= _MODULES for number, modules in enumerate(work))
 

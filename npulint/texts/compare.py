@@ -58,7 +58,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "{reference} 与 {migrated}：代码嵌套过深或存在循环引用，未作对比",
     ),
     "compare.beyond": (
-        "Pairs of programs that were compared: {n}. The project is too large for more; name two scripts to compare them",
+        "Pairs of programs that were compared: {n}. The project is too large for more; name two scripts to do so",
         "工程规模过大，仅对比了前 {n} 对程序；如需对比其他程序，请直接指定两个脚本",
     ),
     "compare.only.reference": (
