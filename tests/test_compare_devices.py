@@ -219,3 +219,39 @@ def test_the_old_name_of_a_reduction_is_the_same() -> None:
     assert told({"train.py": text, **files}, {"train.py": text.replace("ReduceOp", "reduce_op"), **files}) == []
     other = [one[0] for one in told({"train.py": text, **files}, {"train.py": text.replace("SUM", "MAX"), **files})]
     assert other == ["reduction"]
+
+
+def test_a_call_that_moved_to_another_function_is_the_same() -> None:
+    text = """
+import torch
+
+
+def load():
+    return torch.utils.data.DataLoader(torch.load('data.pt'), batch_size=8, shuffle=True)
+
+
+def train(model, optimizer, data):
+    for x, y in data:
+        torch.nn.functional.mse_loss(model(x), y).backward()
+        optimizer.step()
+
+
+def build():
+    model = torch.nn.Linear(4, 4)
+    return model, torch.optim.SGD(model.parameters(), lr=0.1)
+
+
+def main():
+    model, optimizer = build()
+    train(model, optimizer, load())
+
+
+main()
+"""
+    moved = text.replace(
+        "    train(model, optimizer, load())\n", "    data = load()\n    run(model, optimizer, data)\n"
+    )
+    moved = moved.replace(
+        "def main():", "def run(model, optimizer, data):\n    train(model, optimizer, data)\n\n\ndef main():"
+    )
+    assert told(text, moved) == []

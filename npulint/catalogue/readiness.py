@@ -10,7 +10,7 @@ from npulint.catalogue.fields import Fields, Keys
 from npulint.catalogue.problems import CatalogueProblem
 from npulint.catalogue.questions import Questions
 from npulint.catalogue.schema import check_sides, read_applies, valid_name
-from npulint.catalogue.texts import LANGUAGES, LONGEST_TITLE
+from npulint.catalogue.texts import LANGUAGES, LONGEST_TITLE, unfolded
 from npulint.catalogue.yaml_tree import Node, Scalar, TreeError, load_tree
 from npulint.findings import SEVERITIES
 
@@ -78,6 +78,8 @@ def _texts(fields: Fields, node: Node) -> dict[str, ItemText]:
     for lang, block in fields.mapping(node, "text", LANGUAGES).items():
         keys = fields.mapping(block, f"text.{lang}", ("title", "look"))
         parts = {part: " ".join(fields.text(value, f"text.{lang}.{part}").split()) for part, value in keys.items()}
+        if lang == "zh":
+            parts = {part: unfolded(text) for part, text in parts.items()}
         found[lang] = ItemText(parts.get("title", ""), parts.get("look", ""))
         if len(found[lang].title) > LONGEST_TITLE:
             fields.problem(block, f"text.{lang}.title has more than {LONGEST_TITLE} characters")

@@ -47,6 +47,11 @@ def placeholders(text: str) -> frozenset[str]:
     return frozenset(_PLACEHOLDER.findall(text))
 
 
+def unfolded(text: str) -> str:
+    """A Chinese text without the blanks that folding left."""
+    return _SEAM.sub("", text)
+
+
 def _language(fields: Fields, parts: Keys, lang: str) -> Text:
     read = {part: fields.text(parts[part], f"text.{lang}.{part}") if part in parts else "" for part in _PARTS}
     if "title" in parts:
@@ -56,7 +61,7 @@ def _language(fields: Fields, parts: Keys, lang: str) -> Text:
         if "\n" in title or placeholders(title):
             fields.problem(parts["title"], f"text.{lang}.title must be one line without placeholders")
     if lang == "zh":
-        read = {part: _SEAM.sub("", text) for part, text in read.items()}
+        read = {part: unfolded(text) for part, text in read.items()}
         for part in ("title", "why"):
             if read[part] and not _CHINESE.search(read[part]):
                 fields.problem(parts[part], f"text.zh.{part} is not Chinese")

@@ -10,7 +10,7 @@ import msgspec
 from npulint.assemble.module import Module
 from npulint.compare.devices import says_nothing
 from npulint.compare.difference import Difference, Mark
-from npulint.compare.repeats import without_repeats
+from npulint.compare.repeats import without_moved, without_repeats
 from npulint.compare.running import Running
 from npulint.compare.split import split_off
 from npulint.compare.step_pairs import Pairing
@@ -70,6 +70,7 @@ def of_lonely(pairing: Pairing, removed: Side, added: Side) -> Iterator[Differen
     apart = split_off(pairing, removed.known, added.known)
     gone = [step for step in pairing.removed if step.target not in apart and _speaks(step, removed)]
     new = [step for step in pairing.added if step.target not in apart and _speaks(step, added)]
+    gone, new = without_moved(gone, new, removed.counterpart)
     for was, now in _replaced(gone, new, removed):
         yield _exchange(was, now)
     for side, steps in ((removed, gone), (added, new)):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from npulint.facts.code import Result
+from npulint.recipe.program import Home
 from npulint.recipe.steps import Step
 
 _APPLIED = "()"
@@ -21,6 +22,20 @@ def without_repeats(steps: Sequence[Step]) -> list[Step]:
             given |= {(step.module.path, value.call) for value in values if isinstance(value, Result)}
     made = {(step.module.path, step.name + _APPLIED) for step in steps if step.kind == "call"}
     return [step for step in steps if not _is_given(step, given) and (step.module.path, step.name) not in made]
+
+
+def without_moved(
+    gone: Sequence[Step], new: Sequence[Step], counterpart: Callable[[Home], Home | None]
+) -> tuple[list[Step], list[Step]]:
+    """Both lists without the calls of functions and of their counterparts that only moved to another function."""
+    theirs = {step.target for step in new if step.target is not None}
+    moved = {
+        (step.target, there)
+        for step in gone
+        if step.target is not None and (there := counterpart(step.target)) in theirs
+    }
+    left, right = {one for one, _ in moved}, {other for _, other in moved}
+    return [step for step in gone if step.target not in left], [step for step in new if step.target not in right]
 
 
 def _is_given(step: Step, given: set[tuple[str, int]]) -> bool:

@@ -94,7 +94,8 @@ class Comparer:
         if isinstance(a, Items) and isinstance(b, Items):
             return self._parts(left, a.items, right, b.items, depth)
         if isinstance(a, Op) and isinstance(b, Op) and a.op == b.op:
-            return self._parts(left, ordered(a), right, ordered(b), depth)
+            as_written = self._parts(left, a.operands, right, b.operands, depth)
+            return as_written if as_written == SAME else self._parts(left, ordered(a), right, ordered(b), depth)
         return UNKNOWN
 
     def _are_one_rank(self, left: Given, a: Result, right: Given, b: Result) -> bool:

@@ -22,6 +22,7 @@ _EVALUATION = regex(
 )
 _ANY_MODULE = "torch.nn.Module"  # applied without that it is known any more which it was
 _TRAINING = regex(r"^(?:run|backward|train|train_step|train_on_batch|train_one_epoch|fit|minimize)$")
+_ADAPTER = "parameter_map["
 _DEFINING = frozenset(("add_argument", "HParams", "set_defaults"))
 _SWITCHES = {
     "benchmark": "determinism",
@@ -168,6 +169,8 @@ class Collector:
     def _binds(self, module: Module) -> Iterator[Step]:
         counted = {_last(bind.target) for bind, _ in counters(module)}
         for bind in module.code.binds:
+            if _ADAPTER in bind.target:
+                continue  # its settings are facts of their own
             place = Span(bind.line, bind.column, bind.end_line, bind.end_column)
             last = _last(bind.target)
             if isinstance(bind.value, Table | Items):

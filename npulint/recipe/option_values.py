@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from npulint.assemble.bindings import Bound
+from npulint.assemble.bindings import Bound, taker
 from npulint.assemble.module import Module
 from npulint.assemble.starts.options import HOLDERS, Option
-from npulint.facts.code import Const, Value
+from npulint.facts.code import Const, Ref, Value
 from npulint.later import regex
 from npulint.recipe.given import default_of, defined
 from npulint.recipe.place import At
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from npulint.recipe.origins import Tracer
 
 _PARSED = regex(r"parse_(?:known_)?(?:intermixed_)?args(?:_into_dataclasses)?\(\)|(?:^|\.)FLAGS$")
+_CALLS = 3  # through which parsed options are followed
+_CALLERS = 4  # of a function that are asked what they give it
 _PARAMETERS = frozenset(("hparams", "hps", "params"))
 
 
@@ -33,15 +35,28 @@ class OptionValues:
         """The value of ``args.last``; None where that is no option of the program."""
         if last not in self._tracer.context.options.table or any(home is not at.module for home, _ in binds):
             return None
-        if not HOLDERS.search(head) and not _PARSED.search(
-            self._tracer.names.of_name(at.module, head, at.block, at.line)
-        ):
+        if not self._holds(head, at):
             return None
         options = self._tracer.start.options(last, at.module)
         ours = head.rpartition(".")[2] in _PARAMETERS
         options = [one for one in options if (one.kind == "parameter") == ours] or options
         parts = [self.of(option, at) for option in options]
         return joined(parts) if parts else None
+
+    def _holds(self, name: str, at: At, depth: int = 0) -> bool:
+        """Whether something of this name holds the parsed options, also a parameter that is given them."""
+        if HOLDERS.search(name) or _PARSED.search(self._tracer.names.of_name(at.module, name, at.block, at.line)):
+            return True
+        function = taker(at.module, name, at.block) if depth < _CALLS else -1
+        if function < 0:
+            return False
+        position = at.module.blocks[function].params.index(name)
+        for one in self._tracer.passed.of(at.module, function)[:_CALLERS]:
+            given = one.argument(name, position)
+            place = At(one.home, one.call.block, one.call.line)
+            if isinstance(given, Ref) and self._holds(given.name, place, depth + 1):
+                return True
+        return False
 
     def of(self, option: Option, at: At) -> Found:
         """What a launcher passes for an option, else its default."""
