@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from npulint import comparing
+from npulint.assemble import build
 from npulint.comparing import compare
 from npulint.findings import RunResult
 from npulint.settings import Settings
@@ -61,7 +62,7 @@ def test_code_that_leads_the_comparison_in_circles_is_named_and_not_compared(
 def test_a_project_that_cannot_be_assembled_is_one_without_programs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assembled = comparing.assembled
+    assembled = build.assembled
 
     def fails(root: str, files: list[object], *declared: str) -> object:
         if any(getattr(file, "code", None) for file in files):

@@ -51,5 +51,3 @@ def _in_conditions(module: Module) -> Iterator[int]:
             waiting += [(item, asked) for item in value.items]
         elif isinstance(value, Table):
             waiting += [(item, asked) for item in value.values]
-
-

@@ -116,6 +116,15 @@ class Pairer:
         target = step.target if base is None else self._matched.blocks.get(base, base)
         return ("own", target, step.name.endswith("()"))
 
+    def exact(self, step: Step) -> Hashable:
+        """What is equal for a step of the reference and one that does just the same: the functions that it is given are
+        each other's counterparts too."""
+        return self.key(step), tuple(self._matched.blocks.get(one, one) for one in step.handed)
+
+    def migrated_exact(self, step: Step) -> Hashable:
+        """The same of a step of the migrated program."""
+        return self.migrated_key(step), step.handed
+
     def _align(self, left: Sequence[Step], right: Sequence[Step]) -> None:
         """Pair the steps of two counterparts in their order, then those that stand elsewhere in the function."""
         result = self._result
@@ -132,7 +141,7 @@ class Pairer:
             elif other is not None:
                 new.append(other)
             last = other or last
-        result.swapped.extend(_equal(gone, new, self.key, self.migrated_key))
+        result.swapped.extend(_equal(gone, new, self.exact, self.migrated_exact))
         result.pairs.extend(_alone(gone, new, self.key, self.migrated_key))
         result.pairs.extend(_in_place_of(gone, new))
         result.pairs.extend(_chosen(gone, new))
@@ -142,8 +151,8 @@ class Pairer:
     def _in_order(self, left: Sequence[Step], right: Sequence[Step]) -> Iterator[tuple[Step | None, Step | None]]:
         """The steps of two counterparts side by side: those with the same arguments first, and between them those
         that do the same with others."""
-        first = [(self.key(step), _written(step)) for step in left]
-        second = [(self.migrated_key(step), _written(step)) for step in right]
+        first = [(self.exact(step), _written(step)) for step in left]
+        second = [(self.migrated_exact(step), _written(step)) for step in right]
         gone: list[Step] = []
         new: list[Step] = []
         for a, b in (*align(first, second), (-1, -1)):

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from npulint.assemble.context import Context
 from npulint.assemble.module import Module
 from npulint.data.recipe import RecipeCall
-from npulint.facts.code import Call, Const, Op, Value
+from npulint.facts.code import Call, Const, Op, Result, Value
 from npulint.facts.model import Span
 from npulint.recipe.literals import is_literal, is_telling
-from npulint.recipe.naming import named_part, own_part
+from npulint.recipe.naming import SPLIT, named_part, own_part
 from npulint.recipe.steps import Argument
 
 _RUNNING = frozenset("epoch step iteration iter it batch_idx global_step current_epoch cur_epoch cur_step".split())
@@ -28,6 +28,18 @@ def of_vocabulary(call: Call, known: RecipeCall) -> Iterator[Argument]:
         if name:
             how = known.renamed.get(parameter, ("", ""))[1]
             yield Argument(name, value, call.block, call.line, known.role(parameter), how, spot(call, place))
+
+
+def of_splits(module: Module, call: Call, told: Collection[str], known: RecipeCall) -> Iterator[Argument]:
+    """The paths that a call is given and that name a part of a data set (``join(root, "train")``), as far as they are
+    not among the arguments that are `told`: where data lie decides nothing, which ones are read does."""
+    for place, value in enumerate((*call.args, *(value for _, value in call.keywords))):
+        at = place - len(call.args)
+        name = known.parameter(place) if at < 0 else call.keywords[at][0]
+        if name not in told and isinstance(value, Result) and module.written(value.call) == "join":
+            end = module.code.calls[value.call].args[-1:]
+            if end and isinstance(end[0], Const) and SPLIT.search(str(end[0].value)):
+                yield Argument(name, value, call.block, call.line, "split", span=spot(call, place))
 
 
 def _keywords(call: Call) -> Iterator[tuple[str, Value, int]]:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import msgspec
+
 from npulint.assemble.context import Context
 from npulint.assemble.module import Module
 from npulint.data.recipe import RecipeCall, recipe_call
 from npulint.facts.code import Call, Const, Items, Op, Ref, Result, Table, Value
 from npulint.facts.model import Span
 from npulint.later import regex
-from npulint.recipe.arguments import named_literals, of_own, of_vocabulary
+from npulint.recipe.arguments import named_literals, of_own, of_splits, of_vocabulary
 from npulint.recipe.counters import counters
 from npulint.recipe.literals import is_filling, is_literal, is_telling
 from npulint.recipe.naming import AVERAGE, group_part, named_part
@@ -22,6 +24,8 @@ _EVALUATION = regex(
 )
 _ANY_MODULE = "torch.nn.Module"  # applied without that it is known any more which it was
 _TRAINING = regex(r"^(?:run|backward|train|train_step|train_on_batch|train_one_epoch|fit|minimize)$")
+_SCHEDULE = regex(r"schedul|warm_?up|cosine|anneal|(?:^|_)lr(?:_|$)")
+_READING = frozenset(("dataset", "shuffle"))
 _ADAPTER = "parameter_map["
 _DEFINING = frozenset(("add_argument", "HParams", "set_defaults"))
 _SWITCHES = {
@@ -77,9 +81,19 @@ class Collector:
             cast = cast_of(call, known)
             return self._step("call", f"?.{cast}", f".{cast}", "half_cast", module, call, (), index) if cast else None
         arguments = () if known.same_as.endswith("()") else tuple(of_vocabulary(call, known))
-        return self._step(
+        if known.part in _READING:
+            arguments += tuple(of_splits(module, call, [argument.name for argument in arguments], known))
+        step = self._step(
             "call", known.same_as, _shown(known.same_as), known.part, module, call, arguments, index, known
         )
+        handed = self._handed(module, call) if known.part == "transform" else ()
+        return msgspec.structs.replace(step, handed=handed) if handed else step
+
+    def _handed(self, module: Module, call: Call) -> tuple[tuple[str, int], ...]:
+        """The own functions that a call is given."""
+        given = (value for value in (*call.args, *(value for _, value in call.keywords)) if isinstance(value, Ref))
+        named = (self.names.function(self.names.of_name(module, v.name, call.block, call.line)) for v in given)
+        return tuple((home.path, block) for home, block in (one for one in named if one is not None))
 
     def _own(self, module: Module, index: int, call: Call, name: str) -> Step | None:
         target = self.names.function(name) or self._only_method(module, name)
@@ -279,9 +293,10 @@ def _called(call: Call) -> str:
 
 def _named_in(module: Module, block: int, name: str) -> str:
     """The part that a parameter belongs to by its name and that of its function or class."""
-    part = named_part(name)
-    averaging = part in ("schedule", "momentum", "setting") and AVERAGE.search(module.blocks[block].name.lower())
-    return "average" if averaging else part
+    part, owner = named_part(name), module.blocks[block].name.lower()
+    if part in ("schedule", "momentum", "setting") and AVERAGE.search(owner):
+        return "average"
+    return "schedule" if part == "setting" and _SCHEDULE.search(owner) else part
 
 
 def home_of(module: Module, block: int) -> int:

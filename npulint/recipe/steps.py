@@ -36,7 +36,8 @@ class Step(msgspec.Struct, frozen=True, eq=False):
     other's counterparts, `shown` what people read; `part` is a word of `npulint.facts.recipe.ITEMS`. `home` is the
     block of the function (`MODULE`: none) that it belongs to, `block` the one that it stands in. `open`: there may be
     more arguments than are seen. `target` is the own function that is called, by path and block. `counts`: as far as
-    this program tells, it decides numbers. `text` is the source of a formula, and `whole` its value."""
+    this program tells, it decides numbers. `text` is the source of a formula, and `whole` its value. `handed` are
+    the own functions that are given to what is called (``map(f)``)."""
 
     kind: str
     name: str
@@ -55,6 +56,7 @@ class Step(msgspec.Struct, frozen=True, eq=False):
     counts: bool = True
     text: str = ""
     whole: Argument | None = None
+    handed: tuple[tuple[str, int], ...] = ()
 
     @property
     def order(self) -> tuple[int, int]:

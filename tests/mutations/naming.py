@@ -8,6 +8,7 @@ import tokenize
 from collections import Counter
 from collections.abc import Iterator
 from io import StringIO
+from pathlib import PurePosixPath
 
 from tests.mutations.table import Files
 
@@ -37,6 +38,7 @@ def definitions(files: Files) -> Names:
     )
     taken = {name for tree in trees for name in (*_attributes(tree), *_keywords(tree), *_in_strings(tree))}
     taken |= {name for tree in trees for name in (*_parameters(tree), *_stored(tree))}
+    taken |= {PurePosixPath(path).stem for path in files}
     return {
         name: f"{name}V2" if name[0].isupper() else f"do_{name}"
         for name, count in defined.items()
