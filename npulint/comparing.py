@@ -14,9 +14,9 @@ from npulint.assemble.programs import Program
 from npulint.catalogue.check import SIDES, Catalogue
 from npulint.catalogue.load import load_catalogue
 from npulint.compare.compared import Start, compared
-from npulint.compare.counterparts import Counterparts, Side, counterparts
 from npulint.compare.difference import Difference
 from npulint.compare.facts import difference_facts, ingredient_facts
+from npulint.compare.matching.counterparts import Counterparts, Side, counterparts
 from npulint.compare.programs import Pairs, pairs_of
 from npulint.discover.context import company
 from npulint.discover.files import discover
@@ -26,7 +26,7 @@ from npulint.evaluate.rows import items_of
 from npulint.facts.model import FileFacts, Problem
 from npulint.findings import ChecklistItem, ComparedPair, Comparison, Finding, RunResult
 from npulint.read.files import load, read
-from npulint.recipe.configs import Configs
+from npulint.recipe.configs.lookup import Configs
 from npulint.recipe.program import Recipe
 from npulint.recipe.repeatability import random_facts
 from npulint.recipe.starts import paired_starts, trained_scripts

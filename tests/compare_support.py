@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from npulint.compare.compared import Start, compared
-from npulint.compare.counterparts import counterparts
 from npulint.compare.difference import Difference, Mark
+from npulint.compare.matching.counterparts import counterparts
 from npulint.comparing import Project, Sources, _paired, _recipes, _side, _Sided, project
 from npulint.recipe.starts import paired_starts
 from npulint.scratch import laid_out

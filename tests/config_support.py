@@ -11,7 +11,7 @@ from npulint.assemble.project import Project
 from npulint.assemble.starts.launches import Launch
 from npulint.discover.files import DiscoverOptions, discover
 from npulint.read.files import load, read
-from npulint.recipe.configs import Configs
+from npulint.recipe.configs.lookup import Configs
 
 
 class Laid:

@@ -12,7 +12,7 @@ from npulint.facts.model import FileFacts
 from npulint.facts.recipe import Traced
 from npulint.read.python import read_python
 from npulint.read.shell import read_shell
-from npulint.recipe.origins import Tracer
+from npulint.recipe.origins.tracer import Tracer
 from npulint.recipe.starts import start_of
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from npulint.assemble.names import Names
 from npulint.assemble.project import Project
-from npulint.compare.counterparts import Counterparts, Side, counterparts
+from npulint.compare.matching.counterparts import Counterparts, Side, counterparts
 from npulint.facts.model import FileFacts
 from npulint.read.python import read_python
 

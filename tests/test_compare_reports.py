@@ -132,7 +132,8 @@ def test_of_many_rows_and_pairs_the_first_are_told_and_the_rest_counted() -> Non
     assert brief.count("... and 12 that are told above") == 1
     assert brief.count("... and 14 that are told above") == 1
     assert brief.count("setting_13") == 1
-    assert "2 more pairs of programs, in full with --verbose:\n  3.py  0 consistent, 1 different, 0 cannot tell\n" in brief
+    more = "2 more pairs of programs, in full with --verbose:\n"
+    assert f"{more}  3.py  0 consistent, 1 different, 0 cannot tell\n" in brief
     assert full.count("setting_13") == 4 and full.count("setting_11") == 5
 
 

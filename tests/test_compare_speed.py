@@ -12,8 +12,8 @@ from npulint import comparing
 from npulint.assemble.module import Module
 from npulint.comparing import compare
 from npulint.findings import RunResult
-from npulint.recipe.collect import Collector
-from npulint.recipe.steps import Step
+from npulint.recipe.steps.collect import Collector
+from npulint.recipe.steps.model import Step
 from npulint.settings import Settings
 
 _FILES = 200

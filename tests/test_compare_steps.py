@@ -234,7 +234,8 @@ def test_a_place_in_a_long_call_is_that_of_the_argument() -> None:
     call = "torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9, weight_decay=1e-4)"
     long = TORCH.replace(
         call,
-        "torch.optim.SGD(\n        model.parameters(),\n        lr=0.1,\n        momentum=0.9,\n        weight_decay=1e-4,\n    )",
+        "torch.optim.SGD(\n        model.parameters(),\n        lr=0.1,\n"
+        "        momentum=0.9,\n        weight_decay=1e-4,\n    )",
     )
     changed = long.replace("weight_decay=1e-4", "weight_decay=1e-5")
     line = changed[: changed.index("weight_decay")].count("\n") + 1

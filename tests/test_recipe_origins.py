@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from npulint.facts.code import Const, Items, Op, Ref, Table
 from npulint.facts.recipe import Traced
-from npulint.recipe.origins import Tracer
-from npulint.recipe.plain import Pairs, canonical, show
+from npulint.recipe.origins.plain import Pairs, canonical, show
+from npulint.recipe.origins.tracer import Tracer
 from tests.origins_support import Started
 
 TRAIN = """

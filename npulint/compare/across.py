@@ -10,10 +10,10 @@ from npulint.compare.difference import Difference, Mark
 from npulint.compare.kinds import Known, Told, of_kinds
 from npulint.compare.values import shown_plain
 from npulint.facts.recipe import Ingredient
-from npulint.recipe.origins import Tracer
-from npulint.recipe.plain import canonical
+from npulint.recipe.origins.plain import canonical
+from npulint.recipe.origins.tracer import Tracer
 from npulint.recipe.program import Recipe
-from npulint.recipe.steps import Step
+from npulint.recipe.steps.model import Step
 
 _KINDS = ("optimizer", "schedule", "loss", "clipping", "average", "loss_scale")
 """Parts of which a program mostly has one operation."""

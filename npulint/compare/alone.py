@@ -16,10 +16,10 @@ from npulint.compare.split import split_off
 from npulint.compare.step_pairs import Pairing
 from npulint.compare.steps import function_of
 from npulint.facts.code import Const, Ref
-from npulint.recipe.collect import home_of
 from npulint.recipe.program import ASIDE, LEADING, Home, Recipe
-from npulint.recipe.purposes import METRIC
-from npulint.recipe.steps import MODULE, Step
+from npulint.recipe.steps.collect import home_of
+from npulint.recipe.steps.model import MODULE, Step
+from npulint.recipe.steps.purposes import METRIC
 
 _SPEAKING = ("call", "own", "switch")  # a literal without counterpart says nothing by itself: what it is used for does
 _CALCULATED = ("arithmetic", "loss", "schedule", "learning_rate")

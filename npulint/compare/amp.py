@@ -12,9 +12,9 @@ from npulint.compare.steps import function_of
 from npulint.compare.values import shown_plain
 from npulint.facts.model import Span
 from npulint.facts.recipe import Station
-from npulint.recipe.origins import Tracer
+from npulint.recipe.origins.tracer import Tracer
 from npulint.recipe.program import Recipe
-from npulint.recipe.steps import Step
+from npulint.recipe.steps.model import Step
 
 _AUTOCAST = "torch.autocast"
 _SCALER = "torch.amp.GradScaler"

@@ -12,9 +12,9 @@ from npulint.compare.adapter import of_adapter
 from npulint.compare.alone import Side, of_lonely
 from npulint.compare.amp import one_way
 from npulint.compare.components import of_components
-from npulint.compare.counterparts import Counterparts
 from npulint.compare.difference import Difference, Mark
 from npulint.compare.launchers import of_launchers
+from npulint.compare.matching.counterparts import Counterparts
 from npulint.compare.roles import of_roles
 from npulint.compare.running import Running
 from npulint.compare.settings import of_settings
@@ -22,8 +22,8 @@ from npulint.compare.step_pairs import Pairer
 from npulint.compare.steps import of_pairs
 from npulint.compare.values import Comparer
 from npulint.facts.recipe import Ingredient
-from npulint.recipe.configs import Configs
-from npulint.recipe.origins import Tracer
+from npulint.recipe.configs.lookup import Configs
+from npulint.recipe.origins.tracer import Tracer
 from npulint.recipe.program import Recipe
 from npulint.recipe.settings import settings
 

@@ -8,7 +8,7 @@ from npulint.assemble.context import Context
 from npulint.assemble.module import Module
 from npulint.facts.code import Items, Op, Result, Table, Value
 from npulint.recipe.program import Recipe
-from npulint.recipe.steps import Step
+from npulint.recipe.steps.model import Step
 
 _CONDITIONS = frozenset(("==", "!=", "<", ">", "<=", ">=", "in", "not in", "and", "or", "not", "if"))
 _BROADCAST = "horovod.broadcast"

@@ -8,7 +8,7 @@ from npulint.assemble.module import Module
 from npulint.compare.step_pairs import Pairing
 from npulint.facts.code import Bind, Call
 from npulint.facts.model import Span
-from npulint.recipe.steps import Step
+from npulint.recipe.steps.model import Step
 
 _ORDERED = frozenset(("transform", "shuffle", "repeat", "batch_size", "dataset", "schedule"))
 _MADE = frozenset(("dataset", "schedule"))

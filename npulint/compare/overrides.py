@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from npulint.recipe.collect import home_of
 from npulint.recipe.program import Home, Recipe
-from npulint.recipe.steps import MODULE
+from npulint.recipe.steps.collect import home_of
+from npulint.recipe.steps.model import MODULE
 
 
 def overridden(own: Recipe, other: Recipe, matched: Mapping[Home, Home]) -> dict[Home, Home]:

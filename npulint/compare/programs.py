@@ -8,7 +8,7 @@ from collections.abc import Callable, Container, Sequence
 import msgspec
 
 from npulint.assemble.programs import Program
-from npulint.compare.counterparts import Counterparts
+from npulint.compare.matching.counterparts import Counterparts
 
 
 class Pairs(msgspec.Struct, frozen=True, eq=False):

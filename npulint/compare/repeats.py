@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from npulint.facts.code import Result
 from npulint.recipe.program import Home
-from npulint.recipe.steps import Step
+from npulint.recipe.steps.model import Step
 
 _APPLIED = "()"
 

@@ -9,8 +9,8 @@ from npulint.compare.alone import Side
 from npulint.compare.difference import Difference, Mark
 from npulint.compare.steps import function_of
 from npulint.facts.code import Const
-from npulint.recipe.shown import shown
-from npulint.recipe.steps import Argument, Step
+from npulint.recipe.steps.model import Argument, Step
+from npulint.recipe.steps.shown import shown
 
 _ROLES = frozenset(("drop_remainder", "clipping", "loss_scale"))
 _OFF = (None, False, 0, -1)

@@ -8,9 +8,9 @@ from functools import cached_property, lru_cache
 from npulint.assemble.module import Module
 from npulint.assemble.reached import Reached
 from npulint.facts.code import Op, Ref
-from npulint.recipe.origins import Tracer
+from npulint.recipe.origins.tracer import Tracer
 from npulint.recipe.program import Recipe
-from npulint.recipe.steps import MODULE, Step
+from npulint.recipe.steps.model import MODULE, Step
 
 _LOOKING_UP = frozenset(("getattr", "eval", "exec", "globals", "locals", "vars", "import_module", "__import__"))
 

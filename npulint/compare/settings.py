@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from npulint.compare.difference import Difference, Mark
 from npulint.facts.recipe import Ingredient
 from npulint.later import regex
-from npulint.recipe.components import TYPE
-from npulint.recipe.naming import told_part
-from npulint.recipe.plain import canonical
-from npulint.recipe.unresolved import component
+from npulint.recipe.origins.plain import canonical
+from npulint.recipe.steps.components import TYPE
+from npulint.recipe.steps.naming import told_part
+from npulint.recipe.steps.unresolved import component
 
 _FUSED = regex(r"(?i)^npu_?fused_?(?=\w)")
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from npulint.compare.step_pairs import Pairing
 from npulint.recipe.program import Home
-from npulint.recipe.steps import Step
+from npulint.recipe.steps.model import Step
 
 _MOST = 0.6  # share of the steps of a function
 

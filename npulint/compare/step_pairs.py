@@ -8,13 +8,13 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 import msgspec
 
 from npulint.compare.align import align
-from npulint.compare.counterparts import Counterparts
+from npulint.compare.matching.counterparts import Counterparts
 from npulint.compare.overrides import calls_base, overridden
 from npulint.facts.code import Ref, Value
 from npulint.later import regex
-from npulint.recipe.literals import skeleton
 from npulint.recipe.program import Home, Recipe
-from npulint.recipe.steps import MODULE, Step
+from npulint.recipe.steps.literals import skeleton
+from npulint.recipe.steps.model import MODULE, Step
 
 _LITERAL = frozenset(("bind", "default", "entry"))
 _FEW = 2

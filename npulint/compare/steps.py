@@ -14,8 +14,8 @@ from npulint.data.recipe import is_half, is_whole, neutral_parameters
 from npulint.facts.code import UNKNOWN as UNKNOWN_VALUE
 from npulint.facts.code import Const, Op
 from npulint.facts.recipe import Station
-from npulint.recipe.naming import SPLIT, STRONG
-from npulint.recipe.steps import Argument, Step
+from npulint.recipe.steps.model import Argument, Step
+from npulint.recipe.steps.naming import SPLIT, STRONG
 
 _LITERAL = frozenset(("switch", "bind", "fill", "counter", "default", "entry", "expression", "loop", "named"))
 _NOTHING = Argument("", UNKNOWN_VALUE, 0, 0)

@@ -11,13 +11,13 @@ from npulint.data.recipe import converted, recipe_call
 from npulint.facts.code import Const, Function, Items, Op, Ref, Result, Value
 from npulint.facts.model import Span
 from npulint.facts.recipe import Station, Traced
-from npulint.recipe.expressions import ordered
-from npulint.recipe.literals import skeleton
-from npulint.recipe.naming import SPLIT
-from npulint.recipe.origins import Tracer
-from npulint.recipe.plain import Pairs, canonical
-from npulint.recipe.shown import shown
-from npulint.recipe.steps import Argument
+from npulint.recipe.origins.plain import Pairs, canonical
+from npulint.recipe.origins.tracer import Tracer
+from npulint.recipe.steps.expressions import ordered
+from npulint.recipe.steps.literals import skeleton
+from npulint.recipe.steps.model import Argument
+from npulint.recipe.steps.naming import SPLIT
+from npulint.recipe.steps.shown import shown
 
 SAME, DIFFERS, UNKNOWN = "same", "differs", "unknown"
 _RANK = {SAME: 0, UNKNOWN: 1, DIFFERS: 2}

@@ -14,14 +14,14 @@ from npulint.facts.code import Bind, Const, Items, Op, Ref, Table, Value
 from npulint.facts.model import Span
 from npulint.facts.recipe import Ingredient, Station, Traced
 from npulint.later import regex
-from npulint.recipe.components import named
-from npulint.recipe.given import defined
-from npulint.recipe.leaves import Configs
-from npulint.recipe.origins import Tracer
-from npulint.recipe.plain import Pairs, canonical, show
+from npulint.recipe.origins.given import defined
+from npulint.recipe.origins.leaves import Configs
+from npulint.recipe.origins.plain import Pairs, canonical, show
+from npulint.recipe.origins.tracer import Tracer
+from npulint.recipe.origins.written import entry_spot
 from npulint.recipe.setting_parts import setting_part
-from npulint.recipe.unread import unread
-from npulint.recipe.written import entry_spot
+from npulint.recipe.steps.components import named
+from npulint.recipe.steps.unread import unread
 
 __all__ = ["setting_part", "settings"]
 

@@ -1,0 +1,77 @@
+"""The pairing of files, and of the code that stands in no function."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from npulint.compare.matching.features import Unit
+from npulint.compare.matching.homes import best_pairs
+from npulint.compare.matching.pairing import Pairing
+
+_FLOOR = 0.15  # of the code of two files that must be common
+_BECAME = 0.5  # likeness of a module's own code and the function that has taken it over
+_BETTER = 0.2  # by how much it must be more alike than the other module's own code
+_LITTLE = 12  # different frame tokens; a function is not said to have taken over less
+
+
+def pair_files(pairing: Pairing) -> dict[str, str]:
+    """The counterpart of each file on the left that has one: by the pairs within them, by their own code and by their
+    paths."""
+    ours, theirs = _sizes(pairing.left), _sizes(pairing.right)
+    scores: dict[tuple[str, str], float] = {}
+    for one, other in pairing.pairs():
+        pair = (one.path, other.path)
+        weight = (_weight(one) + _weight(other)) / (ours[one.path] + theirs[other.path])
+        scores[pair] = scores.get(pair, 0.0) + weight
+    left, right = _bodies(pairing.left), _bodies(pairing.right)
+    for path, partner in pairing.homes.partners.items():
+        body, its = left[path], right[partner]
+        part = (_weight(body) + _weight(its)) / (ours[path] + theirs[partner])
+        alike = pairing.likeness.of(body, its) if body.frame and its.frame else 0.0
+        near = pairing.homes.paths(path, partner)
+        scores[path, partner] = scores.get((path, partner), 0.0) + alike * part + _FLOOR * near
+    return best_pairs(scores, _FLOOR)
+
+
+def pair_bodies(pairing: Pairing, files: Mapping[str, str]) -> None:
+    """Pair the own code of paired files, unless a function has taken it over."""
+    ours, theirs = _bodies(pairing.left), _bodies(pairing.right)
+    functions = {unit.path: list[Unit]() for unit in pairing.left}
+    others = {unit.path: list[Unit]() for unit in pairing.right}
+    for unit in pairing.free_left("function"):
+        functions[unit.path].append(unit)
+    for unit in pairing.free_right("function"):
+        others[unit.path].append(unit)
+    for path, partner in files.items():
+        one, other = ours[path], theirs[partner]
+        became = _heir(one, other, others[partner], pairing)
+        came = _heir(other, one, functions[path], pairing) if became is None else None
+        pairing.pair(came or one, became or other)
+
+
+def _heir(body: Unit, other: Unit, functions: Iterable[Unit], pairing: Pairing) -> Unit | None:
+    """The function that has the code of a module, which the other module has not."""
+    likeness = pairing.likeness
+    if likeness.size(body) <= _LITTLE:
+        return None
+    best, score = None, max(_BECAME, likeness.of(body, other) + _BETTER)
+    for unit in functions:
+        alike = likeness.of(body, unit)
+        if alike > score:
+            best, score = unit, alike
+    return best
+
+
+def _bodies(units: Sequence[Unit]) -> dict[str, Unit]:
+    return {unit.path: unit for unit in units if unit.kind == "module"}
+
+
+def _sizes(units: Sequence[Unit]) -> dict[str, float]:
+    sizes: dict[str, float] = {}
+    for unit in units:
+        sizes[unit.path] = sizes.get(unit.path, 0.0) + _weight(unit)
+    return sizes
+
+
+def _weight(unit: Unit) -> float:
+    return 1.0 + len(unit.frame)

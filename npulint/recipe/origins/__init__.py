@@ -1,0 +1,1 @@
+"""Where values come from, under one way to start a program."""

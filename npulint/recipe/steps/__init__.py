@@ -1,0 +1,1 @@
+"""What functions do that decides numbers, step by step."""
