@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from npulint.assemble.module import Module
+from npulint.facts.model import FileFacts
+from npulint.read.python import read_python
+from npulint.recipe.steps.shown import shown
 from tests.compare_support import told
 
 _PROGRAM = """
@@ -64,3 +68,21 @@ def test_a_schedule_of_rounds_is_none_of_the_learning_rate() -> None:
 def test_whole_numbers_of_another_width_are_the_same(one: str, other: str, differs: int) -> None:
     texts = [_program(rate=f"steps = tf.cast(tf.reduce_sum(data), {kind})") for kind in (one, other)]
     assert len(told(*texts)) == differs
+
+
+@pytest.mark.parametrize(
+    ("formula", "text"),
+    [
+        ("(a + b) * 2.0", "(a + b) * 2.0"),
+        ("a + b * 2.0", "a + b * 2.0"),
+        ("a - (b - 2.0)", "a - (b - 2.0)"),
+        ("a - b - 2.0", "a - b - 2.0"),
+        ("a / (b * 2.0)", "a / (b * 2.0)"),
+        ("(a * 2.0).sum() / b", "(a * 2.0).sum() / b"),
+        ("(a + b)[0] * 2.0", "(a + b)[0] * 2.0"),
+    ],
+)
+def test_formulas_are_shown_as_they_are_meant(formula: str, text: str) -> None:
+    code, _ = read_python(f"x = {formula}\n", "a.py")
+    module = Module(FileFacts("a.py", "python", code), "a")
+    assert shown(module, code.binds[0].value) == text

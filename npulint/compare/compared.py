@@ -9,7 +9,7 @@ import msgspec
 from npulint.assemble.starts.launches import Launch
 from npulint.compare.across import of_frameworks, operations, scheduled
 from npulint.compare.adapter import of_adapter
-from npulint.compare.alone import Side, of_lonely
+from npulint.compare.alone import of_lonely
 from npulint.compare.amp import one_way
 from npulint.compare.components import of_components
 from npulint.compare.difference import Difference, Mark
@@ -18,6 +18,7 @@ from npulint.compare.matching.counterparts import Counterparts
 from npulint.compare.roles import of_roles
 from npulint.compare.running import Running
 from npulint.compare.settings import of_settings
+from npulint.compare.side import Side
 from npulint.compare.step_pairs import Pairer
 from npulint.compare.steps import of_pairs
 from npulint.compare.values import Comparer

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from npulint.recipe.program import Home, Recipe
-from npulint.recipe.steps.collect import home_of
 from npulint.recipe.steps.model import MODULE
+from npulint.recipe.steps.places import home_of
 
 
 def overridden(own: Recipe, other: Recipe, matched: Mapping[Home, Home]) -> dict[Home, Home]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from npulint.compare.alone import Side
 from npulint.compare.difference import Difference, Mark
+from npulint.compare.side import Side
 from npulint.compare.steps import function_of
 from npulint.facts.code import Const
 from npulint.recipe.steps.model import Argument, Step

@@ -16,10 +16,11 @@ from npulint.assemble.reached import home as place_of
 from npulint.data.recipe import is_half
 from npulint.facts.code import Ref
 from npulint.later import regex
-from npulint.recipe.steps.collect import Collector, evaluates, home_of
+from npulint.recipe.steps.collect import Collector
 from npulint.recipe.steps.expressions import Formula, formulas
 from npulint.recipe.steps.model import MODULE, Argument, Step
 from npulint.recipe.steps.naming import AVERAGE
+from npulint.recipe.steps.places import evaluates, home_of
 from npulint.recipe.steps.purposes import EVALUATING, METRIC, PREPARING, Formulas
 from npulint.recipe.steps.shown import shown
 from npulint.recipe.steps.unread import unread

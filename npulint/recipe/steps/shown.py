@@ -8,6 +8,8 @@ from npulint.facts.code import Const, Function, Items, Op, Ref, Result, Table, V
 _DEEP = 6
 _LONG = 60
 _WORDS = frozenset(("and", "or", "in", "not in", "is", "is not"))
+_BINDING = {"**": 5, "*": 4, "/": 4, "//": 4, "%": 4, "@": 4, "+": 3, "-": 3}
+_MEMBER = 6  # how tightly a dot or a subscript binds; comparisons and words bind least
 
 
 def shown(module: Module, value: Value) -> str:
@@ -35,8 +37,18 @@ def _text(module: Module, value: Value, depth: int) -> str:
     return _operation(module, value, depth) if isinstance(value, Op) else "…"
 
 
+def _part(module: Module, op: str, part: Value, place: int, depth: int) -> str:
+    """An operand, in brackets where it would be read otherwise without."""
+    text = _text(module, part, depth + 1)
+    if not isinstance(part, Op) or part.op in (".", "[]", "join", "star") or (op == "[]" and place):
+        return text
+    outer = _MEMBER if op in (".", "[]") else _BINDING.get(op, 1)
+    inner = _BINDING.get(part.op, 1)
+    return f"({text})" if inner < outer or (inner == outer and place and op in ("-", "/", "//", "%")) else text
+
+
 def _operation(module: Module, value: Op, depth: int) -> str:
-    parts = [_text(module, part, depth + 1) for part in value.operands]
+    parts = [_part(module, value.op, part, place, depth) for place, part in enumerate(value.operands)]
     if value.op == "[]":
         return f"{parts[0]}[{', '.join(parts[1:])}]"
     if value.op == ".":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from npulint.assemble.module import Module
 from npulint.assemble.names import Names
 from npulint.data.recipe import RecipeCall, is_half, recipe_call
-from npulint.facts.code import Call, Const, Ref, Value
+from npulint.facts.code import Call, Const, Op, Ref, Value
 from npulint.recipe.steps.model import Argument
 from npulint.recipe.steps.naming import named_part
 
@@ -13,6 +13,7 @@ _TABLES = frozenset(("dict", "ConfigDict"))
 _SINGLE = frozenset(("float32", "float"))
 _TELLING = frozenset(("loss_scale",))
 _MADE_ALIKE = frozenset(("dataset", "sampler", "optimizer", "schedule"))
+_COMPARING = frozenset(("<", "<=", ">", ">=", "==", "!=", "&", "|", "~", "not", "in"))
 _REGISTRY = "mmcv.registry."
 
 
@@ -21,7 +22,7 @@ def cast_of(call: Call, known: RecipeCall) -> str:
     if not known.same_as.startswith("?."):
         return ""
     if known.same_as == "?.float" and not call.args:
-        return "float"
+        return "" if _is_mask(call.callee) else "float"
     for value in (*call.args, *(given for name, given in call.keywords if name == "dtype")):
         if isinstance(value, Ref) and "." in value.name:
             if is_half(value.name):
@@ -29,6 +30,12 @@ def cast_of(call: Call, known: RecipeCall) -> str:
             if value.name.startswith("torch.") and value.name.rpartition(".")[2] in _SINGLE:
                 return "float"
     return ""
+
+
+def _is_mask(callee: Value) -> bool:
+    """Whether the numbers that a method makes are those of a comparison: ``(x > 0).float()``."""
+    receiver = callee.operands[0] if isinstance(callee, Op) else None
+    return isinstance(receiver, Op) and receiver.op in _COMPARING
 
 
 def registered(written: str, call: Call) -> RecipeCall | None:
