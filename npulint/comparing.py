@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate
 
 import msgspec
 
-from npulint.assemble.build import Assembled, assembled
 from npulint.assemble.programs import Program
 from npulint.catalogue.check import SIDES, Catalogue
 from npulint.catalogue.load import load_catalogue
 from npulint.compare.compared import Start, compared
 from npulint.compare.difference import Difference
 from npulint.compare.facts import difference_facts, ingredient_facts
-from npulint.compare.matching.counterparts import Counterparts, Side, counterparts
+from npulint.compare.matching.counterparts import Counterparts, counterparts
 from npulint.compare.programs import Pairs, pairs_of
-from npulint.discover.context import company
-from npulint.discover.files import discover
-from npulint.discover.kinds import SourceFile
 from npulint.evaluate.pretuning import pretuning, sided, unanswered
 from npulint.evaluate.rows import items_of
-from npulint.facts.model import FileFacts, Problem
 from npulint.findings import ChecklistItem, ComparedPair, Comparison, Finding, RunResult
-from npulint.read.files import load, read
-from npulint.recipe.configs.lookup import Configs
 from npulint.recipe.program import Recipe
 from npulint.recipe.repeatability import random_facts
 from npulint.recipe.starts import paired_starts, trained_scripts
@@ -34,32 +26,14 @@ from npulint.scratch import laid_out
 from npulint.settings import Settings
 from npulint.settle.beside import joined
 from npulint.settle.run import settle
+from npulint.sides import UNMANAGEABLE, Project, below, discovered, project
 from npulint.texts import say
 
 Progress = Callable[[int, int], None]
 """Hears how many files of how many are done."""
 _SPEAKING = ("NPU0", "NPU6")  # what cannot be read, and comparisons
-_CONFIGURATION = "configuration"
-_UNMANAGEABLE = (RecursionError, MemoryError)  # code that leads resolution round in circles, or into the depth
 _MODULES = 10_000  # of pairs of programs together; pairs beyond them are not compared, or a run takes minutes
 _STARTS = 4  # ways to start a pair of programs that are compared
-
-
-class Project(msgspec.Struct, frozen=True, eq=False):
-    """One side: what of it was not found, its facts, the project assembled from them, and its configuration files.
-    `entry` is the script that was named, if one was."""
-
-    root: str
-    problems: Sequence[Problem]
-    files: list[FileFacts]
-    whole: Assembled
-    configs: Configs
-    entry: str = ""
-
-    def programs(self) -> Sequence[Program]:
-        """The programs that are to be compared."""
-        named = [program for program in self.whole.programs if program.entry == self.entry]
-        return named if self.entry and named else self.whole.programs
 
 
 class PairAnswer(msgspec.Struct, frozen=True, eq=False):
@@ -85,8 +59,8 @@ def compare(settings: Settings, reference: str, progress: Progress | None = None
     for a broken check file."""
     begun = time.perf_counter()
     catalogue = load_catalogue(settings.checks, whole=False)
-    left = _discovered(reference, settings)
-    right = _discovered(settings.paths[0], settings)
+    left = discovered(reference, settings)
+    right = discovered(settings.paths[0], settings)
     told = _counting(len(left.sources) + len(right.sources), progress)
     first, second = project(left, settings, told), project(right, settings, told)
     return settled(answer(first, second, settings, catalogue), first, second, settings, catalogue, begun)
@@ -103,7 +77,7 @@ def review(files: dict[str, str], target: dict[str, str], catalogue: Catalogue, 
     """What a comparison says of texts by file name below ``reference/`` and ``migrated/``. Paths are these names."""
     settings = Settings(target=target, cache=False, lang=lang)
     with laid_out(files, configurations=True) as (_, sources):
-        sides = [project(Sources(side, _below(sources, side), ()), settings) for side in SIDES]
+        sides = [project(below(sources, side), settings) for side in SIDES]
         return settled(answer(sides[0], sides[1], settings, catalogue), sides[0], sides[1], settings, catalogue)
 
 
@@ -112,55 +86,9 @@ def review_folders(reference: str, migrated: str, lang: str = "en") -> RunResult
     return compare(Settings(paths=(migrated,), cache=False, lang=lang), reference)
 
 
-class Sources(msgspec.Struct, frozen=True):
-    """The files of one side; `entry` is the script that was named."""
-
-    root: str
-    sources: Sequence[SourceFile]
-    problems: Sequence[Problem]
-    entry: str = ""
-
-
-def _below(sources: Iterable[SourceFile], side: str) -> list[SourceFile]:
-    return [source for source in sources if source.path.startswith(f"{side}/")]
-
-
-def _discovered(path: str, settings: Settings) -> Sources:
-    options = msgspec.structs.replace(settings.discovery(), configurations=True)
-    found = discover((path,), options)
-    if os.path.isdir(path):
-        return Sources(_shown(path), found.files, found.problems)
-    entry = found.files[0].path if found.files else ""
-    files = [*found.files, *company(found, options)]
-    return Sources(os.path.dirname(entry) or ".", files, found.problems, entry)
-
-
-def _shown(path: str) -> str:
-    from npulint.discover.files import local, shown
-
-    return shown(local(path)).rstrip("/") or "."
-
-
-def project(side: Sources, settings: Settings, told: Callable[[int], None] = lambda _: None) -> Project:
-    """Read and assemble one side, functions that concern no framework included."""
-    files = []
-    for source in side.sources:
-        if source.kind != _CONFIGURATION:
-            files.append(read(load(source), whole=True))
-        told(1)
-    declared = [settings.target.get(key, "") for key in ("adapter", "torch", "cann", "soc")]
-    try:
-        whole = assembled(side.root, files, *declared)
-    except _UNMANAGEABLE:
-        files = [FileFacts(f.path, f.kind, problems=[Problem(f.path, "too-deep")]) if f.code else f for f in files]
-        whole = assembled(side.root, files, *declared)
-    configs = Configs(whole.context, [source for source in side.sources if source.kind == _CONFIGURATION])
-    return Project(side.root, side.problems, files, whole, configs, side.entry)
-
-
 def answer(reference: Project, migrated: Project, settings: Settings, catalogue: Catalogue) -> Answer:
     """What the checks and the checklist say of two projects."""
-    matched = counterparts(_side(reference), _side(migrated))
+    matched = counterparts(reference.names, migrated.names)
     pairs = _paired(reference, migrated, matched)
     many = _as_many_as_pay(pairs.pairs)
     told = [
@@ -204,7 +132,7 @@ def _told_of(
     """What is said of one pair of programs: nothing where the code leads the comparison round in circles."""
     try:
         return _pair(left, right, matched, settings, catalogue)
-    except _UNMANAGEABLE:
+    except UNMANAGEABLE:
         entries = {"reference": left.program.entry, "migrated": right.program.entry}
         sentence = say(settings.language(), "compare.unmanageable", **entries)
         return _untold(left.program, right.program, settings, catalogue, sentence)
@@ -277,10 +205,6 @@ def settled(
 def _told(given: PairAnswer, left: Sequence[Finding]) -> ComparedPair:
     """A pair with its items, of which `left` are the findings that are still told."""
     return msgspec.structs.replace(given.pair, items=items_of(given.answers, given.found, left))
-
-
-def _side(one: Project) -> Side:
-    return Side(one.whole.context.names, list(one.whole.context.project.modules))
 
 
 def _counting(total: int, progress: Progress | None) -> Callable[[int], None]:

@@ -23,7 +23,7 @@ LAYERS = (
     ("evaluate",),
     ("settle", "memory", "fix"),
     ("report",),
-    ("judging", "scratch"),
+    ("judging", "scratch", "sides"),
     ("workers",),
     ("consequences", "comparing"),
     ("pipeline", "session", "option_values", "options", "config", "fixing"),

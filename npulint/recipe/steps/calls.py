@@ -30,6 +30,7 @@ class Calls:
         self.names = context.names
 
     def of(self, module: Module) -> Iterator[Step]:
+        """The steps of a module's calls, in text order."""
         for index, name in enumerate(self.names.of_calls(module)):
             call = module.code.calls[index]
             step = self._known(module, index, call, name) or self._own(module, index, call, name)
