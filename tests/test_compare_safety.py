@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from npulint import comparing
+from npulint import comparing, sides
 from npulint.assemble import build
 from npulint.comparing import compare
 from npulint.findings import RunResult
@@ -69,7 +69,7 @@ def test_a_project_that_cannot_be_assembled_is_one_without_programs(
             raise RecursionError
         return assembled(root, files, *declared)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(comparing, "assembled", fails)
+    monkeypatch.setattr(sides, "assembled", fails)
     result = _compared(*_pair(tmp_path))
     assert result.comparison is not None and not result.comparison.pairs
     assert {problem.reason for problem in result.unread} == {"too-deep"}
