@@ -121,6 +121,14 @@ def test_the_configuration_is_that_of_the_migrated_side() -> None:
     assert (settings.ignore, settings.fix, settings.reference, reference) == (("x",), False, "gpu", "gpu")
 
 
+def test_what_a_configuration_selects_is_meant_for_checks_of_one_project() -> None:
+    Path("npu/npulint.toml").write_text('select = ["NPU1"]\n')
+    world = World(compared())
+    world.call("compare", "gpu", "npu")
+    world.call("compare", "gpu", "npu", "--select", "NPU6201")
+    assert [settings.select for settings, _ in world.asked] == [(), ("NPU6201",)]
+
+
 def test_the_command_has_the_options_of_a_check_that_fit_it() -> None:
     (command,) = [one for one in COMMANDS if one.name == "compare"]
     names = {option.name for option in command.options}

@@ -125,6 +125,10 @@ _ORDERS = {
     "membership": ("known = set(open('a'))\nprint('x' in known)", []),
     "hash": ("bucket = hash(open('a').read()) % 7", ["hash"]),
     "hash of a number": ("bucket = hash(12) % 7", []),
+    "hash of a name": ("bucket = hash(file_name) % 7", ["hash"]),
+    "hash in a text": ("folder = str(abs(hash(file_name)))", []),
+    "hash of a user": ("port = 4096 + hash(os.getuid()) % 1024", []),
+    "listing of an evaluation": ("def evaluate(p):\n    for one in os.listdir(p):\n        score(one)", []),
 }
 
 

@@ -17,6 +17,8 @@ def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang
     migrated side. Raises `ConfigError`, or `NpulintError` for a side that is not there."""
     reference, migrated = words
     settings = _settings(load([migrated], options, host.environ), reference)
+    if "select" not in options:  # what a configuration selects is meant for checks of one project
+        settings = msgspec.structs.replace(settings, select=())
     for path in words:
         require(path, settings.language())
 

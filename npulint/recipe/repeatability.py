@@ -10,6 +10,7 @@ from npulint.assemble.module import Module
 from npulint.facts.code import Call, Const, Items, Op, Ref, Result, Value
 from npulint.facts.model import Fact
 from npulint.later import regex
+from npulint.recipe.steps.places import evaluates
 
 _ALL = "python numpy torch tensorflow"
 _HELPERS = frozenset(
@@ -29,6 +30,8 @@ _NO_ORDER = (*_SORTS, "len", "set", "frozenset", "any", "all", "sum", "min", "ma
 _ORDERED = frozenset(("list", "tuple", "enumerate"))  # what takes over the order of a set
 _KEPT_FILES = regex(r"(?i)ckpt|checkpoint|weight|log|snapshot|output|result|save|model")
 _NO_TRAINING = regex(r"(?i)test|infer|predict|demo|export|convert|download|plot|draw|show")  # functions by name
+_TEXT = regex(r"(?i)name|text|word|string|token|path|file|title|label|key|line|sentence|url|str(?:_|$)")
+_TEXTS = frozenset("str join format lower upper strip encode read replace basename".split())
 _STEPS = 40  # values looked at on the way of one seed
 
 
@@ -151,7 +154,7 @@ class _Sorting:
         module, call = self.module, self.module.code.calls[index]
         home = module.function_of(call.block)
         words = [module.qualname(call.block)]
-        if _NO_TRAINING.search(words[0]):
+        if _NO_TRAINING.search(words[0]) or evaluates(module, call.block):
             return True
         beside = [module.code.calls[one].args for one in (module.calls_in.get(home, ()) if home > 0 else (index,))]
         queue: list[Value] = [value for values in beside for value in values]
@@ -174,10 +177,19 @@ class _Sorting:
         return any(name in _ORDERED for name in names)
 
     def of_text(self, index: int) -> bool:
-        """Whether what is hashed may be a text: a number's hash is the same in every run."""
+        """Whether what is hashed is a text (a number's hash is the same in every run), and the hash stays a number: in
+        a text it is part of a name."""
         call = self.module.code.calls[index]
-        known = self.context.known(self.module, call.args[0], call) if call.args else None
-        return known is not None and not (known.exact and all(isinstance(v, int | float) for v in known.values))
+        named = (self.module.code.calls[one] for one in self.module.calls_of("str", "format", "repr", "hex"))
+        if not call.args or any(_within(call, one) for one in named):
+            return False
+        hashed = call.args[0]
+        if isinstance(hashed, Ref) and _TEXT.search(hashed.name):
+            return True
+        if isinstance(hashed, Result) and self.module.written(hashed.call) in _TEXTS:
+            return True
+        known = self.context.known(self.module, hashed, call)
+        return any(isinstance(value, str) for value in known.values)
 
 
 def _within(inner: Call, outer: Call) -> bool:
