@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from npulint.assemble.bindings import Bound
 from npulint.assemble.module import Module
@@ -12,17 +11,15 @@ from npulint.assemble.starts.options import HOLDERS
 from npulint.facts.code import Bind
 from npulint.facts.model import Span
 from npulint.facts.recipe import Station
+from npulint.recipe.origins.following import Following
 from npulint.recipe.origins.place import At
 from npulint.recipe.origins.plain import Found
-
-if TYPE_CHECKING:
-    from npulint.recipe.origins.tracer import Tracer
 
 
 class Assignments:
     """Works out what assignments give."""
 
-    def __init__(self, tracer: Tracer) -> None:
+    def __init__(self, tracer: Following) -> None:
         self._tracer = tracer
 
     def of(self, binds: list[Bound], at: At) -> tuple[list[Found], bool]:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from npulint.assemble.module import Module
 from npulint.assemble.reached import Reached
 from npulint.assemble.reached import home as home_of
+from npulint.recipe.origins.following import Following
 from npulint.recipe.origins.place import At
-
-if TYPE_CHECKING:
-    from npulint.recipe.origins.tracer import Tracer
 
 _BOUNDARIES = frozenset(("function", "lambda", "class", "module"))
 
@@ -19,7 +16,7 @@ _BOUNDARIES = frozenset(("function", "lambda", "class", "module"))
 class Conditions:
     """Decides the conditions around blocks."""
 
-    def __init__(self, tracer: Tracer) -> None:
+    def __init__(self, tracer: Following) -> None:
         self._tracer = tracer
 
     def hold(self, at: At, block: int, around: frozenset[int] = frozenset(), home: Module | None = None) -> bool | None:

@@ -7,19 +7,17 @@ An object may be a dict display, an instance of an own class, a class or module 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from npulint.assemble.bindings import Bound
 from npulint.assemble.module import Module
 from npulint.facts.code import Bind, Call, Const, Items, Op, Ref, Result, Table, Value
 from npulint.facts.model import Span
 from npulint.facts.recipe import Station
+from npulint.recipe.origins.following import Following
 from npulint.recipe.origins.place import At
 from npulint.recipe.origins.plain import CUT, Found, joined
 from npulint.recipe.origins.written import entry_spot, spot
-
-if TYPE_CHECKING:
-    from npulint.recipe.origins.tracer import Tracer
 
 _DEPTH = 8
 _MOST = 40  # objects that are looked at
@@ -48,7 +46,7 @@ class Holder(NamedTuple):
 class Holders:
     """Finds objects and their members."""
 
-    def __init__(self, tracer: Tracer) -> None:
+    def __init__(self, tracer: Following) -> None:
         self._tracer = tracer
         self._busy: set[object] = set()
         self._found: dict[object, list[Holder]] = {}

@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from npulint.assemble.bindings import Bound, taker
 from npulint.assemble.module import Module
 from npulint.assemble.starts.options import HOLDERS, Option
 from npulint.facts.code import Const, Ref, Value
 from npulint.later import regex
+from npulint.recipe.origins.following import Following
 from npulint.recipe.origins.given import default_of, defined
 from npulint.recipe.origins.place import At
 from npulint.recipe.origins.plain import Found, joined
-
-if TYPE_CHECKING:
-    from npulint.recipe.origins.tracer import Tracer
 
 _PARSED = regex(r"parse_(?:known_)?(?:intermixed_)?args(?:_into_dataclasses)?\(\)|(?:^|\.)FLAGS$")
 _CALLS = 3  # through which parsed options are followed
@@ -28,7 +25,7 @@ _PARAMETERS = frozenset(("hparams", "hps", "params"))
 class OptionValues:
     """Works out what options have."""
 
-    def __init__(self, tracer: Tracer) -> None:
+    def __init__(self, tracer: Following) -> None:
         self._tracer = tracer
 
     def named(self, head: str, last: str, at: At, binds: Sequence[Bound] = ()) -> Found | None:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from npulint.assemble.module import Module
 from npulint.facts.code import Ref, Result, Value
 from npulint.facts.model import Span
 from npulint.facts.recipe import Station
+from npulint.recipe.origins.following import Following
 from npulint.recipe.origins.passing import Passing, default_of
 from npulint.recipe.origins.place import At
 from npulint.recipe.origins.plain import UNKNOWN, Found, joined
 from npulint.recipe.origins.written import spot
-
-if TYPE_CHECKING:
-    from npulint.recipe.origins.tracer import Tracer
 
 _CALLERS = 64  # calls of one function that are looked at
 
@@ -22,7 +18,7 @@ _CALLERS = 64  # calls of one function that are looked at
 class Parameters:
     """Works out what parameters have."""
 
-    def __init__(self, tracer: Tracer) -> None:
+    def __init__(self, tracer: Following) -> None:
         self._tracer = tracer
 
     def of(self, name: str, function: int, at: At) -> Found:

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from npulint.assemble.arithmetic import METHODS
 from npulint.facts.code import Call, Op, Ref, Result, Value
 from npulint.facts.recipe import Station
+from npulint.recipe.origins.following import Following
 from npulint.recipe.origins.given import frozen, number, read_literal
 from npulint.recipe.origins.place import At
 from npulint.recipe.origins.plain import UNKNOWN, Found, Pairs, computed, joined, literal
 from npulint.recipe.origins.written import spot
-
-if TYPE_CHECKING:
-    from npulint.recipe.origins.tracer import Tracer
 
 _ENVIRONMENT = frozenset(("os.getenv", "os.environ.get"))
 _CONVERT = frozenset(("str", "int", "float", "bool", "abs"))
@@ -61,7 +59,7 @@ _MATH: dict[str, Callable[..., Any]] = {
 class Results:
     """Works out the results of calls."""
 
-    def __init__(self, tracer: Tracer) -> None:
+    def __init__(self, tracer: Following) -> None:
         self._tracer = tracer
 
     def of(self, index: int, at: At) -> Found:
