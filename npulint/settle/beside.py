@@ -7,7 +7,25 @@ from collections.abc import Collection
 import msgspec
 
 from npulint.catalogue.check import COMPARE, Catalogue
-from npulint.findings import Baseline, BaselineEntry, RunResult, Summary
+from npulint.findings import (
+    Baseline,
+    BaselineEntry,
+    ChecklistItem,
+    ComparedItem,
+    Comparison,
+    ProgramSummary,
+    RunResult,
+    Summary,
+)
+
+_ASKED_OF_BOTH = {
+    "dataset": "data",
+    "preprocessing": "preprocessing",
+    "sharding": "sharding",
+    "training_procedure": "training",
+    "hyperparameters": "hyperparameters",
+}
+"""The items of a readiness list that ask for the reference, and those of a comparison that answer them."""
 
 
 def joined(checked: RunResult, compared: RunResult, catalogue: Catalogue) -> RunResult:
@@ -17,6 +35,7 @@ def joined(checked: RunResult, compared: RunResult, catalogue: Catalogue) -> Run
     silenced = [one for one in compared.silenced if one.finding.code in codes]
     return msgspec.structs.replace(
         checked,
+        programs=[_answered(program, compared.comparison) for program in checked.programs],
         findings=sorted([*checked.findings, *more], key=lambda one: (one.path, one.span, one.code)),
         summary=_summed(checked.summary, compared.summary),
         notices=list(dict.fromkeys([*checked.notices, *compared.notices])),
@@ -24,6 +43,25 @@ def joined(checked: RunResult, compared: RunResult, catalogue: Catalogue) -> Run
         baseline=_baseline(checked.baseline, compared.baseline, codes),
         comparison=compared.comparison,
     )
+
+
+def _answered(program: ProgramSummary, comparison: Comparison | None) -> ProgramSummary:
+    """A program whose readiness list no longer leaves open what the comparison with its reference tells."""
+    pairs = comparison.pairs if comparison is not None else ()
+    told = {item.item: item for pair in pairs if pair.migrated == program.entry for item in pair.items}
+    if not told:
+        return program
+    listed = (_decided(one, told.get(_ASKED_OF_BOTH.get(one.item, ""))) for one in program.checklist)
+    return msgspec.structs.replace(program, checklist=tuple(listed))
+
+
+def _decided(item: ChecklistItem, told: ComparedItem | None) -> ChecklistItem:
+    if told is None or told.status == "unknown" or item.status == "failed":
+        return item
+    if told.status == "consistent":
+        return msgspec.structs.replace(item, status="passed", evidence=None, look="")
+    place = next(iter(told.failures), None)
+    return msgspec.structs.replace(item, status="failed", evidence=place, look="", failures=told.failures)
 
 
 def _summed(checked: Summary, compared: Summary) -> Summary:
