@@ -10,6 +10,7 @@ from npulint.assemble.bindings import Bindings, may_be_passed, surely_set, taker
 from npulint.assemble.module import Module
 from npulint.assemble.names import Names
 from npulint.assemble.starts.options import Options
+from npulint.facts.calls import receiver_of
 from npulint.facts.code import Call, Const, Function, Items, Op, Ref, Result, Scalar, Table, Value
 from npulint.facts.values import NONE, NOTHING, Known, merge
 
@@ -215,12 +216,12 @@ class Flow:
             inner = self.known(module, call.args[0], call.block, call.line, depth)
             return apply(name, [inner])
         if last in METHODS and not call.args:
-            source = _receiver(call)
+            source = receiver_of(call)
             return (
                 NOTHING if source is None else apply(last, [self.known(module, source, call.block, call.line, depth)])
             )
         if last in _SAME_LAST:
-            source = call.args[0] if call.args and last not in ("encode", "decode") else _receiver(call)
+            source = call.args[0] if call.args and last not in ("encode", "decode") else receiver_of(call)
             return self.known(module, source, call.block, call.line, depth) if source is not None else NOTHING
         if name == "os.path.join":
             texts = [self.known(module, a, call.block, call.line, depth).single for a in call.args]
@@ -353,14 +354,6 @@ def argument(call: Call, name: str, position: int) -> Value | None:
         before = call.args[: position + 1]
         if not any(isinstance(a, Op) and a.op == "star" for a in before):
             return call.args[position]
-    return None
-
-
-def _receiver(call: Call) -> Value | None:
-    if isinstance(call.callee, Op) and call.callee.op == ".":
-        return call.callee.operands[0]
-    if isinstance(call.callee, Ref) and "." in call.callee.name:
-        return Ref(call.callee.name.rpartition(".")[0])
     return None
 
 

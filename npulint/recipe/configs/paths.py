@@ -13,6 +13,7 @@ from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
 from npulint.assemble.starts.launches import Launch
 from npulint.assemble.starts.options import HOLDERS, Option
+from npulint.facts.calls import receiver_of
 from npulint.facts.code import Call, Const, Items, Op, Ref, Result, Value
 from npulint.facts.values import truth
 from npulint.later import regex
@@ -289,15 +290,6 @@ class Paths:
             for returned in home.returns.get(function, ())[:_MOST]
             for text in self._texts(home, returned.value, returned.block, returned.line + 1, inner, depth)
         )
-
-
-def receiver_of(call: Call) -> Value | None:
-    """What a method is called on."""
-    if isinstance(call.callee, Op) and call.callee.op == ".":
-        return call.callee.operands[0]
-    if isinstance(call.callee, Ref) and "." in call.callee.name:
-        return Ref(call.callee.name.rpartition(".")[0])
-    return None
 
 
 def _joined(between: str, parts: list[tuple[str, ...]]) -> tuple[str, ...]:

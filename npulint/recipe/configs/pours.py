@@ -8,8 +8,9 @@ import msgspec
 
 from npulint.assemble.context import Context
 from npulint.assemble.module import Module
+from npulint.facts.calls import receiver_of
 from npulint.facts.code import Bind, Op, Ref, Result, Value
-from npulint.recipe.configs.paths import Paths, receiver_of, takes
+from npulint.recipe.configs.paths import Paths, takes
 
 _DEPTH = 6
 _MOST = 8

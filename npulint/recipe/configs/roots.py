@@ -8,10 +8,11 @@ from collections.abc import Iterable
 from npulint.assemble.context import Context
 from npulint.assemble.module import Module
 from npulint.assemble.starts.launches import Launch
+from npulint.facts.calls import receiver_of
 from npulint.facts.code import Bind, Call, Const, Op, Ref, Result, Value
 from npulint.later import regex
 from npulint.recipe.configs.files import ConfigFiles
-from npulint.recipe.configs.paths import Frame, Paths, receiver_of, takes
+from npulint.recipe.configs.paths import Frame, Paths, takes
 from npulint.recipe.configs.pours import Pour, Pours
 
 _DEPTH = 20

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from npulint.assemble.arithmetic import METHODS
+from npulint.facts.calls import receiver_of
 from npulint.facts.code import Call, Op, Ref, Result, Value
 from npulint.facts.recipe import Station
 from npulint.recipe.origins.following import Following
@@ -123,7 +124,7 @@ class Results:
 
     def _got(self, call: Call, at: At) -> Found:
         """``settings.get("lr", 0.1)``."""
-        receiver = _receiver(call)
+        receiver = receiver_of(call)
         key = self._tracer.found(call.args[0], at).single
         if receiver is None or not isinstance(key, str):
             return UNKNOWN
@@ -138,13 +139,13 @@ class Results:
         if name in _SAME and len(call.args) == 1 and not call.keywords:
             return call.args[0]
         if last in _METHOD_OF_SAME:
-            return _receiver(call)
+            return receiver_of(call)
         return call.args[0] if last in _SAME_LAST and call.args else None
 
     def _function(self, name: str, last: str, call: Call, at: At) -> Found:
         found = self._tracer.found
         if last in METHODS and not call.args:
-            source = _receiver(call)
+            source = receiver_of(call)
             return UNKNOWN if source is None else computed(last, [found(source, at)])
         if last == "split" and len(call.args) <= 1:
             return self._split(call, at)
@@ -172,7 +173,7 @@ class Results:
         return computed(name, [part])
 
     def _split(self, call: Call, at: At) -> Found:
-        receiver = _receiver(call)
+        receiver = receiver_of(call)
         part = self._tracer.found(receiver, at) if receiver is not None else UNKNOWN
         separator = self._tracer.found(call.args[0], at).single if call.args else None
         text = part.single
@@ -235,11 +236,3 @@ def _range(*arguments: object) -> tuple[int, ...]:
     if len(steps) > _WIDEST:
         raise ValueError
     return tuple(steps)
-
-
-def _receiver(call: Call) -> Value | None:
-    if isinstance(call.callee, Op) and call.callee.op == ".":
-        return call.callee.operands[0]
-    if isinstance(call.callee, Ref) and "." in call.callee.name:
-        return Ref(call.callee.name.rpartition(".")[0])
-    return None

@@ -7,8 +7,9 @@ from functools import lru_cache, partial
 from npulint.assemble.context import Context
 from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
-from npulint.assemble.recognise.torch.tensors import on_host, receiver_of
+from npulint.assemble.recognise.torch.tensors import on_host
 from npulint.data.torch_api import Api, added, find, kernel, known_last_segments, refused, support
+from npulint.facts.calls import receiver_of
 from npulint.facts.code import Call, Items, Op, Ref, Result, Value
 from npulint.facts.model import Fact, Span
 

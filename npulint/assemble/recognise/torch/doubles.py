@@ -7,7 +7,8 @@ from functools import partial
 from npulint.assemble.context import Context
 from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
-from npulint.assemble.recognise.torch.tensors import on_host, receiver_of
+from npulint.assemble.recognise.torch.tensors import on_host
+from npulint.facts.calls import receiver_of
 from npulint.facts.code import Call, Ref, Result, Value
 from npulint.facts.model import Fact
 

@@ -11,7 +11,8 @@ from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
 from npulint.assemble.recognise.torch.clocks import starts_interval
 from npulint.assemble.recognise.torch.losses import added_losses, gathers_loss, is_loss, shows_loss, takes_loss
-from npulint.assemble.recognise.torch.tensors import method_of, names_in, on_host, receiver_of, written
+from npulint.assemble.recognise.torch.tensors import method_of, names_in, on_host, written
+from npulint.facts.calls import receiver_of
 from npulint.facts.code import Call, Const, Op, Ref, Result, Value
 from npulint.facts.model import Fact
 from npulint.facts.values import truth

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from npulint.assemble.context import Context
 from npulint.assemble.module import Module
-from npulint.assemble.recognise.torch.tensors import names_in, receiver_of
+from npulint.assemble.recognise.torch.tensors import names_in
+from npulint.facts.calls import receiver_of
 from npulint.facts.code import Bind, Call, Items, Op, Ref, Result, Value
 from npulint.facts.model import Fact
 

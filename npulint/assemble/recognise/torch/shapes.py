@@ -8,15 +8,8 @@ from npulint.assemble.context import Context
 from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
 from npulint.assemble.recognise.torch.classes import is_idle
-from npulint.assemble.recognise.torch.tensors import (
-    depends_on_data,
-    is_mask,
-    method_of,
-    names_in,
-    on_host,
-    receiver_of,
-    written,
-)
+from npulint.assemble.recognise.torch.tensors import depends_on_data, is_mask, method_of, names_in, on_host, written
+from npulint.facts.calls import receiver_of
 from npulint.facts.code import Bind, Call, Const, Items, Op, Ref, Result, Unknown, Value
 from npulint.facts.model import Fact
 from npulint.later import regex

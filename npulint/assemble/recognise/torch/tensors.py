@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from npulint.assemble.context import Context
 from npulint.assemble.module import Module
+from npulint.facts.calls import receiver_of
 from npulint.facts.code import Call, Const, Items, Op, Ref, Result, Table, Unknown, Value
 from npulint.later import regex
 
@@ -241,15 +242,6 @@ def _given(context: Context, module: Module, name: str, block: int, line: int) -
 
 def _adds(value: Value) -> bool:
     return isinstance(value, Op) and value.op == "+="
-
-
-def receiver_of(call: Call) -> Value | None:
-    """What a method is called on; None for a plain function."""
-    if isinstance(call.callee, Op) and call.callee.op == ".":
-        return call.callee.operands[0]
-    if isinstance(call.callee, Ref) and "." in call.callee.name:
-        return Ref(call.callee.name.rpartition(".")[0])
-    return None
 
 
 def names_in(value: Value) -> Iterator[str]:
