@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from npulint.compare.matching.features import Unit
-from npulint.compare.matching.homes import best_pairs
+from npulint.compare.matching.homes import best_pairs, sizes
 from npulint.compare.matching.pairing import Pairing
 
 _FLOOR = 0.15  # of the code of two files that must be common
@@ -17,7 +17,7 @@ _LITTLE = 12  # different frame tokens; a function is not said to have taken ove
 def pair_files(pairing: Pairing) -> dict[str, str]:
     """The counterpart of each file on the left that has one: by the pairs within them, by their own code and by their
     paths."""
-    ours, theirs = _sizes(pairing.left), _sizes(pairing.right)
+    ours, theirs = sizes(pairing.left, _weight), sizes(pairing.right, _weight)
     scores: dict[tuple[str, str], float] = {}
     for one, other in pairing.pairs():
         pair = (one.path, other.path)
@@ -64,13 +64,6 @@ def _heir(body: Unit, other: Unit, functions: Iterable[Unit], pairing: Pairing) 
 
 def _bodies(units: Sequence[Unit]) -> dict[str, Unit]:
     return {unit.path: unit for unit in units if unit.kind == "module"}
-
-
-def _sizes(units: Sequence[Unit]) -> dict[str, float]:
-    sizes: dict[str, float] = {}
-    for unit in units:
-        sizes[unit.path] = sizes.get(unit.path, 0.0) + _weight(unit)
-    return sizes
 
 
 def _weight(unit: Unit) -> float:

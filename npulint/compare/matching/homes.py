@@ -81,7 +81,7 @@ def _shared(left: Sequence[Unit], right: Sequence[Unit]) -> dict[tuple[str, str]
     common: dict[tuple[str, str], float] = {}
     _vote(left, right, lambda unit: (digest(unit), tuple(unit.words)), common, 1.0)
     _vote(left, right, lambda unit: (unit.kind, unit.name or posixpath.basename(unit.path)), common, 0.5)
-    ours, theirs = _sizes(left), _sizes(right)
+    ours, theirs = sizes(left, _weight), sizes(right, _weight)
     return {(a, b): min(1.0, 2 * shared / (1.5 * (ours[a] + theirs[b]))) for (a, b), shared in common.items()}
 
 
@@ -106,11 +106,12 @@ def _vote(
                     common[pair] = common.get(pair, 0.0) + weight * size
 
 
-def _sizes(units: Sequence[Unit]) -> dict[str, float]:
-    sizes: dict[str, float] = {}
+def sizes(units: Sequence[Unit], weight: Callable[[Unit], float]) -> dict[str, float]:
+    """What the units of each file weigh together."""
+    found: dict[str, float] = {}
     for unit in units:
-        sizes[unit.path] = sizes.get(unit.path, 0.0) + _weight(unit)
-    return sizes
+        found[unit.path] = found.get(unit.path, 0.0) + weight(unit)
+    return found
 
 
 def _weight(unit: Unit) -> float:
