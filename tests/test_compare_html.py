@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -28,10 +26,10 @@ from npulint.report.view import View, render
 from tests.comparison_samples import compared, comparison, findings, row, side, source
 from tests.html_support import EVIL, by_id, page, text_of, tree, with_class
 from tests.surface_support import finding, sample
-from tests.test_report_html_browser import DESKTOP, OVERFLOW, PHONE, Opened
+from tests.test_report_html_browser import DESKTOP, OVERFLOW, PHONE, Open
 from tests.test_report_html_browser import browser as browser  # a fixture
+from tests.test_report_html_browser import opened as opened  # a fixture
 
-Open = Callable[..., Opened]
 pieces = st.one_of(st.text(max_size=12), st.sampled_from([EVIL, "<b>", "&amp;", "\x00", "\udc80", "\u2066"]))
 texts = st.lists(pieces, max_size=4).map("".join)
 TAGS = {element.tag for element in tree(page(compared(), comparing=True, lines=source)).iter()}
@@ -165,22 +163,6 @@ def test_hostile_comparisons_make_a_valid_page() -> None:
 
 
 # in a browser
-
-
-@pytest.fixture
-def opened(browser: Any, tmp_path: Path) -> Iterator[Open]:
-    contexts = []
-
-    def show(text: str, **options: Any) -> Opened:
-        path = tmp_path / "report.html"
-        path.write_text(text, encoding="utf-8")
-        context = browser.new_context(**{"viewport": DESKTOP, **options})
-        contexts.append(context)
-        return Opened(context.new_page(), path.as_uri())
-
-    yield show
-    for context in contexts:
-        context.close()
 
 
 ROWS = "Array.from(document.querySelectorAll('tr[data-a]')).filter(r => r.checkVisibility()).map(r => r.dataset.a)"
