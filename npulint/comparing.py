@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import accumulate
 
 import msgspec
@@ -19,6 +19,7 @@ from npulint.compare.programs import Pairs, pairs_of
 from npulint.evaluate.pretuning import pretuning, sided, unanswered
 from npulint.evaluate.rows import items_of
 from npulint.findings import ChecklistItem, ComparedPair, Comparison, Finding, RunResult
+from npulint.progress import Progress, counting
 from npulint.recipe.program import Recipe
 from npulint.recipe.repeatability import random_facts
 from npulint.recipe.starts import paired_starts, trained_scripts
@@ -29,8 +30,6 @@ from npulint.settle.run import settle
 from npulint.sides import UNMANAGEABLE, Project, below, discovered, project
 from npulint.texts import say
 
-Progress = Callable[[int, int], None]
-"""Hears how many files of how many are done."""
 _SPEAKING = ("NPU0", "NPU6")  # what cannot be read, and comparisons
 _MODULES = 10_000  # of pairs of programs together; pairs beyond them are not compared, or a run takes minutes
 _STARTS = 4  # ways to start a pair of programs that are compared
@@ -61,7 +60,7 @@ def compare(settings: Settings, reference: str, progress: Progress | None = None
     catalogue = load_catalogue(settings.checks, whole=False)
     left = discovered(reference, settings)
     right = discovered(settings.paths[0], settings)
-    told = _counting(len(left.sources) + len(right.sources), progress)
+    told = counting(len(left.sources) + len(right.sources), progress)
     first, second = project(left, settings, told), project(right, settings, told)
     return settled(answer(first, second, settings, catalogue), first, second, settings, catalogue, begun)
 
@@ -205,15 +204,3 @@ def settled(
 def _told(given: PairAnswer, left: Sequence[Finding]) -> ComparedPair:
     """A pair with its items, of which `left` are the findings that are still told."""
     return msgspec.structs.replace(given.pair, items=items_of(given.answers, given.found, left))
-
-
-def _counting(total: int, progress: Progress | None) -> Callable[[int], None]:
-    done = 0
-
-    def told(more: int) -> None:
-        nonlocal done
-        done += more
-        if progress is not None:
-            progress(done, total)
-
-    return told

@@ -23,7 +23,8 @@ from npulint.judging import Outcome, decoded, judge_facts
 from npulint.judging import facts_of as read_facts
 from npulint.lines import FileLines
 from npulint.memory import fingerprint
-from npulint.pipeline import Judged, Progress, answer, judged
+from npulint.pipeline import Judged, answer, judged
+from npulint.progress import Progress
 from npulint.read.files import Loaded
 from npulint.scratch import laid_out
 from npulint.settings import Settings

@@ -14,7 +14,8 @@ from npulint.evaluate.checks import evaluate
 from npulint.evaluate.summary import summarise
 from npulint.facts.model import FileFacts, Problem
 from npulint.findings import Finding, ProgramSummary
-from npulint.memory import Told, fingerprint, remembered_facts, untold
+from npulint.memory import fingerprint, remembered_facts
+from npulint.progress import Told, untold
 from npulint.read.files import Loaded, load, read
 from npulint.settings import Settings
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
 
 import msgspec
@@ -11,6 +11,7 @@ import msgspec
 from npulint import __version__
 from npulint.cache import Cache, key
 from npulint.facts.model import FileFacts
+from npulint.progress import Told, untold
 from npulint.read.files import Loaded, read
 from npulint.settings import Settings
 
@@ -45,14 +46,6 @@ def fingerprint(loaded: Sequence[Loaded], root: str, catalogue: str, settings: S
     for item in loaded:
         parts += [item.file.path, item.file.kind, item.data if item.problem is None else item.problem.reason]
     return key(*parts)
-
-
-Told = Callable[[int], None]
-"""Hears how many more files are done."""
-
-
-def untold(_: int) -> None:
-    """Nobody wants to know."""
 
 
 def remembered_facts(loaded: Sequence[Loaded], store: Cache, told: Told = untold) -> list[FileFacts]:

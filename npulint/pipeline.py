@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
 
 import msgspec
 
@@ -20,16 +19,13 @@ from npulint.facts.model import Fact
 from npulint.findings import Finding, RunResult
 from npulint.judging import Outcome, judge_project
 from npulint.lines import Lines
-from npulint.memory import Told, untold
+from npulint.progress import Progress, counting
 from npulint.read.files import load, read
 from npulint.scratch import laid_out
 from npulint.settings import Settings
 from npulint.settle.run import settle
 from npulint.settle.scope import Scope, Spot
 from npulint.workers import judge_all
-
-Progress = Callable[[int, int], None]
-"""Hears how many files of how many are done."""
 
 
 class Judged(msgspec.Struct, frozen=True):
@@ -54,7 +50,8 @@ def judged(settings: Settings, catalogue: Catalogue, progress: Progress | None =
     found = piped(settings) if settings.stdin is not None else discover(settings.paths, settings.discovery())
     more = company(found, settings.discovery())
     projects = group([*found.files, *more])
-    outcomes = judge_all(projects, catalogue, settings, _counting(projects, progress))
+    told = counting(sum(map(len, projects.values())), progress)
+    outcomes = judge_all(projects, catalogue, settings, told)
     return Judged(found, frozenset(file.path for file in more), projects, outcomes)
 
 
@@ -75,20 +72,6 @@ def answer(
         lines=lines,
         scope=Scope(silent, caused),
     )
-
-
-def _counting(projects: dict[str, list[SourceFile]], progress: Progress | None) -> Told:
-    if progress is None:
-        return untold
-    total = sum(map(len, projects.values()))
-    done = 0
-
-    def told(more: int) -> None:
-        nonlocal done
-        done += more
-        progress(done, total)
-
-    return told
 
 
 def _caused(

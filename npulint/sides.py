@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
@@ -14,6 +14,7 @@ from npulint.discover.context import company
 from npulint.discover.files import discover, local, shown
 from npulint.discover.kinds import SourceFile
 from npulint.facts.model import FileFacts, Problem
+from npulint.progress import Told, untold
 from npulint.read.files import load, read
 from npulint.recipe.configs.lookup import Configs
 from npulint.settings import Settings
@@ -70,7 +71,7 @@ class Project(msgspec.Struct, frozen=True, eq=False):
         return named if self.entry and named else self.whole.programs
 
 
-def project(side: Sources, settings: Settings, told: Callable[[int], None] = lambda _: None) -> Project:
+def project(side: Sources, settings: Settings, told: Told = untold) -> Project:
     """Read and assemble one side, functions that concern no framework included."""
     files = []
     for source in side.sources:

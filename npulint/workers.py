@@ -15,7 +15,7 @@ from npulint.catalogue.check import Catalogue
 from npulint.catalogue.load import load_catalogue
 from npulint.discover.kinds import SourceFile
 from npulint.judging import Outcome, decoded, judge_project
-from npulint.memory import Told, untold
+from npulint.progress import Told, untold
 from npulint.settings import Settings
 
 _COLLECT_AFTER = 1500  # files

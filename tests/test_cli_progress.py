@@ -12,11 +12,12 @@ import msgspec
 import pytest
 
 from npulint.cli import progress
-from npulint.cli.host import Progress, system
+from npulint.cli.host import system
 from npulint.cli.main import main
 from npulint.discover.files import discover
 from npulint.discover.projects import group
 from npulint.findings import RunResult, Summary
+from npulint.progress import Progress
 from npulint.settings import Settings
 from npulint.workers import judge_all
 

@@ -10,10 +10,11 @@ import pytest
 
 from npulint.cli.commands import COMMANDS
 from npulint.cli.completion.model import verbs
-from npulint.cli.host import Host, Progress
+from npulint.cli.host import Host
 from npulint.cli.main import main
 from npulint.cli.outputs import sources_on_the_web
 from npulint.findings import RunResult, Summary
+from npulint.progress import Progress
 from npulint.settings import Settings
 from tests.comparison_samples import compared, comparison
 from tests.surface_support import Answer, call, finding, sample

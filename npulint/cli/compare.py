@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import msgspec
 
-from npulint.cli.host import Host, Progress
+from npulint.cli.host import Host
 from npulint.cli.reference import require
 from npulint.cli.reporting import report
 from npulint.config import load
 from npulint.findings import RunResult
+from npulint.progress import Progress
 from npulint.settings import Settings
 
 

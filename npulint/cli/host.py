@@ -12,6 +12,7 @@ import msgspec
 from npulint.catalogue.check import Catalogue
 from npulint.facts.model import Fact
 from npulint.findings import RunResult
+from npulint.progress import Progress
 from npulint.report.terminal import is_terminal, plain_line
 from npulint.settings import Settings
 
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from npulint.fix.model import Mended
 
 _Done = TypeVar("_Done")
-Progress = Callable[[int, int], None]
-"""Hears how many files of how many are done."""
 
 
 def _mend(settings: Settings, progress: Progress | None) -> Mended:

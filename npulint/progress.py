@@ -1,0 +1,28 @@
+"""How far a run is, for those who watch it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+Progress = Callable[[int, int], None]
+"""Hears how many files of how many are done."""
+Told = Callable[[int], None]
+"""Hears how many more files are done."""
+
+
+def untold(_: int) -> None:
+    """Nobody wants to know."""
+
+
+def counting(total: int, progress: Progress | None) -> Told:
+    """Adds up what is done of `total` files for `progress`."""
+    if progress is None:
+        return untold
+    done = 0
+
+    def told(more: int) -> None:
+        nonlocal done
+        done += more
+        progress(done, total)
+
+    return told
