@@ -86,7 +86,7 @@ def _judged(root: str, files: Sequence[FileFacts], catalogue: Catalogue, setting
         program.attrs["port"] = settings.torch_port
         verdict = evaluate(catalogue, program, settings.target, settings.language())
         findings += verdict.findings
-        if program.entry and program.attrs["framework"] != "none":
+        if program.entry and program.attrs["framework"] != "none" and "graph" not in program.attrs:
             programs.append(summarise(program, verdict.checklist))
     slim = [FileFacts(f.path, f.kind, problems=f.problems, comments=f.comments) for f in files]
     return Outcome(findings, programs, slim)

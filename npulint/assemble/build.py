@@ -32,8 +32,16 @@ class Assembled(msgspec.Struct, frozen=True, eq=False):
 def assemble(
     root: str, files: Iterable[FileFacts], adapter: str = "", torch: str = "", cann: str = "", soc: str = ""
 ) -> list[Program]:
-    """The programs of a project (see `assembled`)."""
-    return assembled(root, files, adapter, torch, cann, soc).programs
+    """The programs of a project (see `assembled`), those that its graphs are behind the others."""
+    files = list(files)
+    whole = assembled(root, files, adapter, torch, cann, soc)
+    if not any(file.graph is not None for file in files):
+        return whole.programs
+    from npulint.assemble.graph.programs import graph_programs
+    from npulint.assemble.graph.target import Target
+
+    target = Target(torch=whole.context.torch, adapter=adapter, cann=cann, soc=soc)
+    return [*whole.programs, *graph_programs(files, whole.programs, whole.context, target)]
 
 
 def assembled(

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from npulint.discover.graphs import HEAD, form_of, form_of_text
 from npulint.discover.ignore import Chain, Excludes, Git, chain_above, enter, ignored
 from npulint.discover.kinds import (
     CONFIGURATION,
     CPP_LIMIT,
+    GRAPH,
     JSON_LIMIT,
     PASSING,
     SourceFile,
@@ -322,9 +325,9 @@ class _Finder:
             return
         size = status.st_size
         if passing and not _counts(location, kinds[0], size, self._options.max_bytes):
-            if kinds != ("mixlist",) or not self._options.configurations or size > JSON_LIMIT:
+            kinds = self._otherwise(location, kinds, size)
+            if not kinds:
                 return
-            kinds = CONFIGURATION
         limit = _limit(kinds, self._options)
         if size > limit:
             self._problem(location, "too-large", f"{size} > {limit}")
@@ -335,6 +338,13 @@ class _Finder:
         identity = (status.st_dev, status.st_ino)
         for kind in kinds:
             self._found.append((link, SourceFile(shown(location), kind, location, base, size), identity))
+
+    def _otherwise(self, location: str, kinds: tuple[str, ...], size: int) -> tuple[str, ...]:
+        """As what a file is read that is not of the kind that its name speaks of."""
+        if kinds == ("mixlist",) and _counts(location, "graph", size, 0):
+            return GRAPH
+        settings = self._options.configurations and size <= JSON_LIMIT and may_configure(os.path.basename(location))
+        return CONFIGURATION if settings else ()
 
 
 def of_text(
@@ -349,11 +359,15 @@ def of_text(
 
 
 def _limit(kinds: tuple[str, ...], options: DiscoverOptions) -> int:
+    if kinds == GRAPH:  # only the structure of these is read, and its reader counts
+        return sys.maxsize
     return options.max_bytes * (_NOTEBOOK_FACTOR if kinds == ("notebook",) else 1)
 
 
 def _counts(location: str, kind: str, size: int, most: int, data: bytes | None = None) -> bool:
     """Whether a file of a kind that its name only hints at is one; `data` is what it holds, else it is looked up."""
+    if kind == "graph":
+        return bool(form_of(location) if data is None else form_of_text(location, data[:HEAD]))
     if kind == "configuration":
         return size <= JSON_LIMIT
     if kind == "mixlist":

@@ -30,6 +30,14 @@ _SUFFIX = {
     "cpp": ("cuda",),
     "cc": ("cuda",),
     "cxx": ("cuda",),
+    "pb": ("graph",),
+    "meta": ("graph",),
+    "pbtxt": ("graph",),
+    "pt2": ("graph",),
+    "pt": ("graph",),
+    "pth": ("graph",),
+    "ts": ("graph",),
+    "torchscript": ("graph",),
 }
 _CONFIGURATIONS = frozenset("yaml yml json toml ini cfg conf gin pbtxt prototxt config".split())
 _REQUIREMENTS = regex(r"requirements?[\w.-]*\.txt", re.IGNORECASE)
@@ -46,7 +54,10 @@ CPP_LIMIT = 64 * 1024
 CONFIGURATION = ("configuration",)
 """The kinds of a file of settings, of which a comparison reads those that programs name."""
 
-PASSING = frozenset((("mixlist",), ("cuda",), CONFIGURATION))
+GRAPH = ("graph",)
+"""The kinds of a file that may hold a graph: `npulint.discover.graphs` tells whether it does."""
+
+PASSING = frozenset((("mixlist",), ("cuda",), CONFIGURATION, GRAPH))
 """Kinds of files that only some of their name are of: nothing is said about those that cannot be read."""
 
 
@@ -65,7 +76,7 @@ def kinds_of(name: str) -> tuple[str, ...]:
     """The kinds of a file called `name` (no folder); empty when npulint does not read such files.
 
     ``mixlist`` only says that it is JSON: ask `is_mixlist` about its text; ``cuda`` that it may bind CUDA
-    code: ask `is_cuda`.
+    code: ask `is_cuda`; ``graph`` that it may hold one: ask `npulint.discover.graphs.form_of`.
     """
     exact = _EXACT.get(name)
     if exact is not None:

@@ -34,6 +34,14 @@ def read_regular(location: str, limit: int) -> bytes:
     return data
 
 
+def is_regular(location: str) -> bool:
+    """Whether the path leads to a regular file."""
+    try:
+        return stat.S_ISREG(os.stat(location).st_mode)
+    except (OSError, ValueError):
+        return False
+
+
 def read_head(location: str, count: int) -> bytes:
     """The first `count` bytes of a regular file, or nothing when it cannot be read."""
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from npulint.assemble.programs import Program
-from npulint.catalogue.check import COMPARE, LEFT, Applies, Catalogue, Check
+from npulint.catalogue.check import COMPARE, GRAPH, LEFT, Applies, Catalogue, Check
 from npulint.evaluate.captures import fill
 from npulint.evaluate.changes import AskedFix, applicability, changes
 from npulint.evaluate.match import Candidates, Question
@@ -27,8 +27,9 @@ class Verdict(msgspec.Struct, frozen=True):
 
 def evaluate(catalogue: Catalogue, program: Program, target: dict[str, str], lang: str) -> Verdict:
     """What the catalogue says of one program. `target` holds declared versions and the SoC family. A program that is a
-    side of a comparison (`npulint.evaluate.pretuning`) is asked the questions of comparisons alone, others never."""
-    ready = _ready(catalogue, program.attrs["framework"], "side" in program.attrs)
+    side of a comparison (`npulint.evaluate.pretuning`) is asked the questions of comparisons alone, a graph those of
+    graphs, others neither."""
+    ready = _ready(catalogue, program.attrs["framework"], _family(program))
     candidates = ready.register.candidates(program)
     found: list[Finding] = []
     spoken: list[Spoken] = []
@@ -44,9 +45,14 @@ def evaluate(catalogue: Catalogue, program: Program, target: dict[str, str], lan
     return Verdict(found, checklist(items, program.entry, candidates, spoken, lang))
 
 
+def _family(program: Program) -> str:
+    """The family of the checks that are asked of the program; empty for all that are asked of code."""
+    return COMPARE if "side" in program.attrs else GRAPH if "graph" in program.attrs else ""
+
+
 def _listed(program: Program) -> bool:
     """Whether there is a readiness list for the program."""
-    return bool(program.entry) and program.attrs["trains"] == "yes"
+    return bool(program.entry) and program.attrs["trains"] == "yes" and "graph" not in program.attrs
 
 
 class _Asked:
@@ -77,12 +83,13 @@ class _Asked:
 
 
 class _Ready:
-    """What is asked about programs of one framework, alone or `compared`, with the questions made ready once for a
-    run."""
+    """What is asked about programs of one framework by the checks of a family (see `_family`), with the questions made
+    ready once for a run."""
 
-    def __init__(self, catalogue: Catalogue, framework: str, compared: bool) -> None:
-        checks = [check for check in catalogue.checks if (check.family == COMPARE) == compared]
-        items = catalogue.pretuning if compared else catalogue.items
+    def __init__(self, catalogue: Catalogue, framework: str, family: str) -> None:
+        alone = (COMPARE, GRAPH)
+        checks = [one for one in catalogue.checks if (one.family if one.family in alone else "") == family]
+        items = catalogue.pretuning if family == COMPARE else catalogue.items
         self.asked = [_Asked(check) for check in checks if _of(check.applies, framework)]
         self.items = [AskedItem(item) for item in items if _of(item.applies, framework)]
         of_checks = [question for asked in self.asked for question in asked.questions()]
@@ -102,16 +109,16 @@ def _of(rule: Applies, framework: str) -> bool:
     return not rule.frameworks or framework in rule.frameworks
 
 
-_LATEST: list[tuple[Catalogue, dict[tuple[str, bool], _Ready]]] = []
+_LATEST: list[tuple[Catalogue, dict[tuple[str, str], _Ready]]] = []
 
 
-def _ready(catalogue: Catalogue, framework: str, compared: bool) -> _Ready:
+def _ready(catalogue: Catalogue, framework: str, family: str) -> _Ready:
     """The questions of the latest catalogue; that of another run is dropped."""
     if not _LATEST or _LATEST[0][0] is not catalogue:
         _LATEST[:] = [(catalogue, {})]
-    known, kind = _LATEST[0][1], (framework, compared)
+    known, kind = _LATEST[0][1], (framework, family)
     if kind not in known:
-        known[kind] = _Ready(catalogue, framework, compared)
+        known[kind] = _Ready(catalogue, framework, family)
     return known[kind]
 
 

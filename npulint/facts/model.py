@@ -7,6 +7,7 @@ from typing import Any, Protocol
 import msgspec
 
 from npulint.facts.code import Code, Scalar
+from npulint.facts.graph import Graph
 from npulint.facts.values import Known
 
 
@@ -87,8 +88,8 @@ class Comment(msgspec.Struct, frozen=True, array_like=True, gc=False):
 class FileFacts(msgspec.Struct, frozen=True):
     """Everything read from one file; the unit of the cache.
 
-    `kind` is one of python, notebook, shell, mixlist, dependency, dockerfile, cuda, configuration, other. Python and
-    notebooks carry `code`, the other kinds carry `facts`; `comments` are suppressions.
+    `kind` is one of python, notebook, shell, mixlist, dependency, dockerfile, cuda, configuration, graph, other. Python
+    and notebooks carry `code`, graphs their `graph`, the other kinds carry `facts`; `comments` are suppressions.
     """
 
     path: str
@@ -97,6 +98,7 @@ class FileFacts(msgspec.Struct, frozen=True):
     facts: list[Fact] = []
     problems: list[Problem] = []
     comments: list[Comment] = []
+    graph: Graph | None = None
 
 
 __all__ = ["Arguments", "Comment", "Fact", "FileFacts", "Problem", "Scalar", "Span", "Surroundings"]

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import msgspec
 
 from npulint.discover.kinds import SourceFile
+from npulint.facts.graph import Graph
 from npulint.facts.model import Fact, FileFacts, Problem, Span
 from npulint.read.source import Source, comments, decode, read_bytes
 
@@ -14,15 +15,19 @@ LIMIT = 20_000_000  # bytes; discovery has sorted out what is too large for its 
 
 
 class Loaded(msgspec.Struct, frozen=True):
-    """A source file with its bytes, or the problem that kept them away."""
+    """A source file with its bytes, or the problem that kept them away. Of a graph only the structure is loaded, and
+    `data` is what stands for it."""
 
     file: SourceFile
     data: bytes = b""
     problem: Problem | None = None
+    graph: Graph | None = None
 
 
 def load(file: SourceFile, given: bytes | None = None) -> Loaded:
     """The bytes of a file; those that are given instead when they came by standard input."""
+    if file.kind == "graph":
+        return _graph(file, given)
     if given is not None:
         return Loaded(file, given)
     data = read_bytes(file.location, file.path, LIMIT)
@@ -35,6 +40,8 @@ def read(loaded: Loaded, whole: bool = False) -> FileFacts:
     file = loaded.file
     if loaded.problem is not None:
         return FileFacts(file.path, file.kind, problems=[loaded.problem])
+    if loaded.graph is not None:
+        return FileFacts(file.path, file.kind, graph=loaded.graph)
     if file.kind == "cuda":
         return _cuda(loaded.data, file.path)
     python = file.kind == "python"
@@ -49,6 +56,15 @@ def read(loaded: Loaded, whole: bool = False) -> FileFacts:
     noted = comments(source.text, python) if file.kind in ("python", "shell", "dockerfile", "dependency") else []
     doubts = source.problems if python else ()  # only Python minds in which encoding a comment is
     return msgspec.structs.replace(facts, comments=noted, problems=[*doubts, *facts.problems])
+
+
+def _graph(file: SourceFile, given: bytes | None) -> Loaded:
+    from npulint.read.graph import read_graph
+
+    graph = read_graph(file.location, file.path, given)
+    if isinstance(graph, Problem):
+        return Loaded(file, problem=graph)
+    return Loaded(file, msgspec.msgpack.encode(graph), graph=graph)
 
 
 def _python(source: Source, path: str, whole: bool = False) -> FileFacts:

@@ -173,6 +173,9 @@ TEXTS: dict[str, tuple[str, str]] = {
     "short.not-a-file": ("not a regular file", "不是普通文件"),
     "short.unreadable": ("cannot be opened", "无法打开"),
     "short.unsupported": ("no known kind of file", "不支持的文件类型"),
+    "short.not-a-graph": ("no graph in it", "不含计算图"),
+    "short.graph-damaged": ("damaged graph", "计算图已损坏"),
+    "short.graph-too-large": ("graph too large", "计算图过大"),
     "short.other": ("not readable", "无法读取"),
     "problem.syntax-error": ("the syntax of this file is wrong", "此文件存在语法错误"),
     "problem.python2": ("this is Python 2, which cannot be parsed", "这是 Python 2 代码，无法解析"),
@@ -189,6 +192,12 @@ TEXTS: dict[str, tuple[str, str]] = {
     "problem.not-a-file": ("this is no regular file", "不是普通文件"),
     "problem.unreadable": ("the file cannot be opened", "文件无法打开"),
     "problem.unsupported": ("npulint does not know this kind of file", "npulint 不支持此类文件"),
+    "problem.not-a-graph": (
+        "this file holds no graph that can be read without running it",
+        "文件中没有无需执行即可读取的计算图",
+    ),
+    "problem.graph-damaged": ("the graph in this file is damaged or cut off", "文件中的计算图已损坏或不完整"),
+    "problem.graph-too-large": ("the graph in this file is too large to be read", "文件中的计算图过大，未读取"),
     "problem.other": ("the file could not be read", "文件无法读取"),
     "problem.detail": ("{text}: {detail}", "{text}：{detail}"),
     "problem.why": (
@@ -219,6 +228,13 @@ TEXTS: dict[str, tuple[str, str]] = {
     "fix.too-large": ("Leave data out of the source, or exclude the file.", "将数据移出源码，或排除此文件。"),
     "fix.too-deep": ("Split the expression, or exclude the file.", "拆分表达式，或排除此文件。"),
     "fix.json": ("Repair the JSON.", "修正 JSON 格式。"),
+    "fix.not-a-graph": (
+        "Name a GraphDef, a MetaGraph, a SavedModel, an exported program (.pt2) or a TorchScript archive; "
+        "a checkpoint holds none.",
+        "请指定 GraphDef、MetaGraph、SavedModel、导出程序（.pt2）或 TorchScript 文件；checkpoint 中没有计算图。",
+    ),
+    "fix.graph-damaged": ("Export the graph again, or exclude the file.", "重新导出计算图，或将此文件排除。"),
+    "fix.graph-too-large": ("Export a smaller graph, or exclude the file.", "导出更小的计算图，或将此文件排除。"),
     "fix.missing": ("Check the spelling of the path.", "请检查路径拼写。"),
     "fix.not-a-file": ("Name a file or a folder, or exclude it.", "请指定文件或目录，或将其排除。"),
     "fix.unreadable": ("Check its permissions, or exclude it.", "请检查权限，或将其排除。"),

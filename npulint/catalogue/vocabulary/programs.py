@@ -76,6 +76,7 @@ KINDS: Kinds = {
             "own_npu": FLAG,
             "entry": FLAG,
             "side": words("reference migrated"),
+            "graph": ANY,
             "ranks": words("many one unknown"),
             "patched": FLAG,
             "precision": words("none mixed fp16 bf16 fp32 origin unknown default"),

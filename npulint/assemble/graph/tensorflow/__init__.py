@@ -1,0 +1,17 @@
+"""What graphs of TensorFlow say."""
+
+from __future__ import annotations
+
+from npulint.assemble.context import Context
+from npulint.assemble.graph.target import Target
+from npulint.assemble.graph.tensorflow.view import View
+from npulint.facts.graph import Graph
+from npulint.facts.model import Fact
+
+
+def facts(path: str, graph: Graph, context: Context, target: Target) -> list[Fact]:
+    """All facts of one graph, each by the module that knows its kind."""
+    from npulint.assemble.graph.tensorflow import about, placement, shapes, types
+
+    view = View(path, graph)
+    return [fact for part in (about, placement, types, shapes) for fact in part.facts(view, target)]

@@ -1,0 +1,13 @@
+"""Why a file gives no graph."""
+
+from __future__ import annotations
+
+
+class GraphError(Exception):
+    """`reason` is a key of the engine's texts (``not-a-graph``, ``graph-damaged``, ``graph-too-large``); `detail`
+    completes the message."""
+
+    def __init__(self, reason: str, detail: str = "") -> None:
+        super().__init__(reason, detail)
+        self.reason = reason
+        self.detail = detail

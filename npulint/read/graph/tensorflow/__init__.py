@@ -1,0 +1,1 @@
+"""Graphs of TensorFlow, from protocol buffers in binary and in text."""

@@ -1,0 +1,1 @@
+"""Graphs of PyTorch: exported programs and TorchScript archives."""
