@@ -48,13 +48,18 @@ def encode(entries: Sequence[BaselineEntry]) -> bytes:
 
 
 def save_baseline(path: str, entries: Sequence[BaselineEntry], lang: str) -> None:
-    """Write the file so that a reader sees the old or the new one; raises `ConfigError`."""
+    """Write the file; raises `ConfigError`."""
+    write_whole(path, encode(entries), lang)
+
+
+def write_whole(path: str, data: bytes, lang: str) -> None:
+    """Write a file so that a reader sees the old or the new one; raises `ConfigError`."""
     real = os.path.realpath(path)
     try:
         handle, temporary = tempfile.mkstemp(prefix=".npulint-", dir=os.path.dirname(real))
         try:
             with open(handle, "wb") as stream:
-                stream.write(encode(entries))
+                stream.write(data)
             os.chmod(temporary, _mode(real))
             os.replace(temporary, real)
         except OSError:

@@ -61,6 +61,7 @@ def load(
     _settle_fixes(values, given, spoken)
     _settle_reference(values, given, stdin, spoken)
     values.update(given)
+    _settle_supported(values, environ)
     _settle_language(values, environ)
     _settle_revision(values, environ)
     if not isolated:
@@ -101,6 +102,13 @@ def _settle_language(values: dict[str, Any], environ: Mapping[str, str]) -> None
     wanted = values.get("lang", "auto")
     machine = values.get("format", "text") in MACHINE_FORMATS
     values["lang"] = "en" if wanted == "auto" and machine else language(environ, wanted)
+
+
+def _settle_supported(values: dict[str, Any], environ: Mapping[str, str]) -> None:
+    """Without a word about it, the operator packages of the CANN installation tell what they support."""
+    if "supported_ops" not in values and environ.get("ASCEND_OPP_PATH"):
+        further = environ.get("ASCEND_CUSTOM_OPP_PATH", "").split(":")
+        values["supported_ops"] = (environ["ASCEND_OPP_PATH"], *filter(None, further))
 
 
 def _settle_revision(values: dict[str, Any], environ: Mapping[str, str]) -> None:
@@ -144,8 +152,9 @@ def _configured(path: str, table: Mapping[str, Any], lang: str, problems: list[s
             values[option.name] = from_table(option, value, lang)
         except Refused as refused:
             problems += [f"{_place_of(key, path, lang)}: {key}: {text}" for text in refused.texts]
-    if "checks" in values:
-        values["checks"] = tuple(os.path.join(folder, name) for name in values["checks"])
+    for name in ("checks", "supported_ops"):
+        if name in values:
+            values[name] = tuple(os.path.join(folder, place) for place in values[name])
     if "baseline" in values:
         values["baseline"] = os.path.join(folder, values["baseline"])
     if "reference" in values:

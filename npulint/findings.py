@@ -54,7 +54,8 @@ class Fix(msgspec.Struct, frozen=True):
 
 class Finding(msgspec.Struct, frozen=True):
     """One judgement at one place, its texts already in the language of the run. `places` is the number of places that
-    it speaks for; the others are among the related ones."""
+    it speaks for; the others are among the related ones. What is said of a graph has a `subject`, the name of the fact
+    that was found (an operator); its `program` is the file of the graph."""
 
     code: str
     name: str
@@ -72,6 +73,7 @@ class Finding(msgspec.Struct, frozen=True):
     fingerprint: str = ""
     url: str = ""
     places: int = 1
+    subject: str = ""
 
 
 class Silenced(msgspec.Struct, frozen=True):
@@ -149,6 +151,30 @@ class ProgramSummary(msgspec.Struct, frozen=True):
     roles: tuple[str, ...] = ()
     devices: str = "unknown"
     checklist: tuple[ChecklistItem, ...] = ()
+
+
+class GraphSummary(msgspec.Struct, frozen=True):
+    """What the run knows about the graph in the file at `path`; form, framework and version are those of
+    `npulint.facts.graph.Graph`. `nodes` are those of its main body and of its `functions`, `trains` tells whether a
+    training step is in it. `counts` are nodes by where they run, as far as that was judged: device, aicpu, host and
+    unknown with TensorFlow; npu, decomposes, cpu, error, custom and unknown with PyTorch. `clusters` are the parts that
+    the device could take, `left` the nodes that stay on the host although it could take them. `listed` is the list of
+    operators that was used (empty: the recorded one), `release` the release that was judged for: that of the list, or
+    of PyTorch, which is `assumed` where nothing tells it."""
+
+    path: str
+    form: str
+    framework: str
+    version: str = ""
+    nodes: int = 0
+    functions: int = 0
+    trains: bool = False
+    counts: dict[str, int] = {}
+    clusters: int = 0
+    left: int = 0
+    listed: str = ""
+    release: str = ""
+    assumed: bool = False
 
 
 class Summary(msgspec.Struct, frozen=True):
@@ -235,7 +261,7 @@ class RunResult(msgspec.Struct, frozen=True):
     """The whole answer of one run. `target` maps framework, adapter, cann and soc to text such as
     ``1.15 (inferred)``. `notices` are warnings about the run itself, ready to be printed. `silenced` are the
     findings that comments or the `baseline` keep out of `findings`. `comparison` is there when there was a
-    reference."""
+    reference. `graphs` are those of the files that held one."""
 
     findings: list[Finding] = []
     programs: list[ProgramSummary] = []
@@ -246,3 +272,4 @@ class RunResult(msgspec.Struct, frozen=True):
     silenced: list[Silenced] = []
     baseline: Baseline | None = None
     comparison: Comparison | None = None
+    graphs: list[GraphSummary] = []

@@ -3,32 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from npulint.assemble.build import assemble
+from npulint.assemble.programs import Program
 from npulint.cache import Cache
 from npulint.catalogue.check import Catalogue
 from npulint.discover.kinds import SourceFile
 from npulint.evaluate.checks import evaluate
 from npulint.evaluate.summary import summarise
 from npulint.facts.model import FileFacts, Problem
-from npulint.findings import Finding, ProgramSummary
-from npulint.memory import fingerprint, remembered_facts
+from npulint.findings import Finding, GraphSummary, ProgramSummary
+from npulint.memory import fingerprint, listed_ops, own_list, remembered_facts
 from npulint.progress import Told, untold
 from npulint.read.files import Loaded, load, read
 from npulint.settings import Settings
+
+if TYPE_CHECKING:
+    from npulint.data.supported import SupportedOps
 
 _FEW = 40  # files of a project; to read so few anew costs less than to remember the facts of each
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """What one project gives: findings in no order, its programs, and per file what was not read and
-    which comments may silence findings."""
+    """What one project gives: findings in no order, its programs, per file what was not read and which comments may
+    silence findings, its graphs, and what is wrong with the lists of operators that these were to be held against."""
 
     findings: list[Finding]
     programs: list[ProgramSummary]
     files: list[FileFacts]
+    graphs: list[GraphSummary] = []
+    unlisted: list[Problem] = []
 
 
 def judge_project(
@@ -81,15 +88,31 @@ def judge_facts(root: str, files: Sequence[FileFacts], catalogue: Catalogue, set
 def _judged(root: str, files: Sequence[FileFacts], catalogue: Catalogue, settings: Settings) -> Outcome:
     findings: list[Finding] = []
     programs: list[ProgramSummary] = []
-    declared = [settings.target.get(key, "") for key in ("adapter", "torch", "cann", "soc")]
-    for program in assemble(root, files, *declared):
+    graphs: list[GraphSummary] = []
+    own = own_list(settings) if listed_ops(files) else None
+    for program in _programs(root, files, settings.target, None if own is None else own.ops):
         program.attrs["port"] = settings.torch_port
         verdict = evaluate(catalogue, program, settings.target, settings.language())
         findings += verdict.findings
         if program.entry and program.attrs["framework"] != "none" and "graph" not in program.attrs:
             programs.append(summarise(program, verdict.checklist))
+        elif "graph" in program.attrs:
+            from npulint.evaluate.graphs import summarise_graph  # most projects have none
+
+            graphs.append(summarise_graph(program))
     slim = [FileFacts(f.path, f.kind, problems=f.problems, comments=f.comments) for f in files]
-    return Outcome(findings, programs, slim)
+    if graphs:
+        from npulint.settle.join import related_to_source
+
+        findings = related_to_source(findings, catalogue, settings.language())
+    return Outcome(findings, programs, slim, graphs, [] if own is None else list(own.problems))
+
+
+def _programs(
+    root: str, files: Sequence[FileFacts], target: Mapping[str, str], supported: SupportedOps | None
+) -> list[Program]:
+    adapter, torch, cann, soc = (target.get(key, "") for key in ("adapter", "torch", "cann", "soc"))
+    return assemble(root, files, adapter, torch, cann, soc, supported)
 
 
 def decoded(data: bytes) -> Outcome | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 
+from npulint.discover.graphs import HEAD, form_of_text
 from npulint.discover.regular import read_regular
 from npulint.read.source import Source, decode
 
@@ -12,11 +13,14 @@ Lines = Callable[[str], Sequence[str]]
 
 _LIMIT = 20_000_000  # bytes
 _KEPT = 32  # files
+_BINARY = (  # graphs; TypeScript is not read either
+    *(".pb", ".meta", ".pt2", ".pt", ".pth", ".ts", ".torchscript", ".ptl", ".jit"),
+)
 
 
 class FileLines:
     """Reads files when their lines are asked for and keeps the last few; `given` holds texts that are
-    not on disk, such as standard input."""
+    not on disk, such as standard input. Graphs that nobody reads line by line have none."""
 
     def __init__(self, given: dict[str, bytes] | None = None) -> None:
         self._given = given or {}
@@ -34,10 +38,13 @@ class FileLines:
     def _bytes(self, path: str) -> bytes:
         if path in self._given:
             return self._given[path]
+        if path.endswith(_BINARY):
+            return b""
         try:
-            return read_regular(path, _LIMIT)
+            data = read_regular(path, _LIMIT)
         except (OSError, ValueError):
             return b""
+        return b"" if path.endswith(".json") and form_of_text(path, data[:HEAD]) else data
 
 
 def split(data: bytes) -> list[str]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -14,6 +15,9 @@ from npulint.facts.model import FileFacts
 from npulint.progress import Told, untold
 from npulint.read.files import Loaded, read
 from npulint.settings import Settings
+
+if TYPE_CHECKING:
+    from npulint.read.supported_ops import Listed
 
 
 @cache
@@ -43,9 +47,23 @@ def fingerprint(loaded: Sequence[Loaded], root: str, catalogue: str, settings: S
         repr(sorted(settings.target.items())),
         settings.torch_port,
     ]
+    if listed_ops(loaded):
+        parts.append(own_list(settings).digest)
     for item in loaded:
         parts += [item.file.path, item.file.kind, item.data if item.problem is None else item.problem.reason]
     return key(*parts)
+
+
+def listed_ops(files: Iterable[Loaded | FileFacts]) -> bool:
+    """Whether the operators that an installation lists matter to files: there is a graph of TensorFlow among them."""
+    return any(file.graph is not None and file.graph.framework == "tensorflow" for file in files)
+
+
+def own_list(settings: Settings) -> Listed:
+    """The operators of the installation that the settings name."""
+    from npulint.read.supported_ops import listed  # most projects have no graph
+
+    return listed(settings.supported_ops)
 
 
 def remembered_facts(loaded: Sequence[Loaded], store: Cache, told: Told = untold) -> list[FileFacts]:

@@ -134,6 +134,19 @@ OPTIONS: tuple[Option, ...] = (
         metavar="KEY=VALUE",
     ),
     Option(
+        "supported_ops",
+        "folders",
+        "rules",
+        (
+            "the operators that CANN takes from TensorFlow: an npu_supported_ops.json or the folder of an operator "
+            "package, further ones are merged over the first (default: what ASCEND_OPP_PATH names, else a recorded "
+            "list)",
+            "CANN 支持的 TensorFlow 算子清单：npu_supported_ops.json 文件或算子包目录，其后给出的依次合并覆盖"
+            "（默认取 ASCEND_OPP_PATH 所指目录，否则使用内置清单）",
+        ),
+        metavar="PATH",
+    ),
+    Option(
         "fix",
         "flag",
         "fixes",

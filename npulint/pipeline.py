@@ -71,6 +71,8 @@ def answer(
         time.perf_counter() - begun,
         lines=lines,
         scope=Scope(silent, caused),
+        graphs=[one for outcome in outcomes for one in outcome.graphs],
+        unlisted=[one for outcome in outcomes for one in outcome.unlisted],
     )
 
 
@@ -110,12 +112,13 @@ def review(files: dict[str, str], target: dict[str, str], catalogue: Catalogue, 
     settings = Settings(target=target, cache=False, lang=lang)
     with laid_out(files) as (_, sources):
         outcome = judge_project(".", sources, catalogue, settings, open_cache(False))
-    return settle(outcome.findings, outcome.programs, outcome.files, (), settings, catalogue)
+    return settle(outcome.findings, outcome.programs, outcome.files, (), settings, catalogue, graphs=outcome.graphs)
 
 
 def facts_of(path: str) -> list[Fact]:
-    """Every fact of one file (the rest of its project is read too, for names reach across files).
-    Raises `FileNotFoundError` when it is not among the files that are read."""
+    """Every fact of one file (the rest of its project is read too, for names reach across files); of a graph also
+    those at the places of the source that built it. Raises `FileNotFoundError` when it is not among the files that are
+    read."""
     options = Settings().discovery()
     found = discover([path], options)
     if not found.files:
@@ -125,6 +128,8 @@ def facts_of(path: str) -> list[Fact]:
     root, sources = next((r, s) for r, s in projects.items() if any(one.path == wanted for one in s))
     unique: dict[int, Fact] = {}
     for program in assemble(root, [read(load(source)) for source in sources]):
+        if program.entry == wanted and "graph" in program.attrs:
+            return [fact for facts in program.index.tables[0].values() for fact in facts]
         for kind in program.index.kinds():
             unique.update({id(fact): fact for fact in program.index.of_kind(kind) if fact.path == wanted})
     return sorted(unique.values(), key=lambda f: (f.span, f.kind, f.name))

@@ -27,6 +27,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     were read from (both empty: none was found). `exclude` is None for the usual exclusions,
     `baseline` is the path of a baseline
     file, empty for none. `reference` is the project before its migration, which it is compared with, empty for none.
+    `supported_ops` are lists of operators, or folders of operator packages that have some; none: the recorded list.
     `docs_url` may be empty: then findings name no page.
     `min_severity` is empty for "warning for people, note for machines". `lang` is ``en`` or ``zh``.
     `stdin` holds the bytes of the source that was piped in under the name `stdin_filename`.
@@ -38,6 +39,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     ignore: tuple[str, ...] = ()
     checks: tuple[str, ...] = ()
     target: dict[str, str] = {}
+    supported_ops: tuple[str, ...] = ()
     min_severity: str = ""
     min_confidence: str = "low"
     fail_on: str = "error"

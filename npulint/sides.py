@@ -22,6 +22,7 @@ from npulint.settings import Settings
 UNMANAGEABLE = (RecursionError, MemoryError)
 """What code ends in that leads resolution round in circles, or into the depth."""
 _CONFIGURATION = "configuration"
+_APART = (_CONFIGURATION, "graph")  # settings are read where a program names them, graphs are not compared
 
 
 class Sources(msgspec.Struct, frozen=True):
@@ -75,7 +76,7 @@ def project(side: Sources, settings: Settings, told: Told = untold) -> Project:
     """Read and assemble one side, functions that concern no framework included."""
     files = []
     for source in side.sources:
-        if source.kind != _CONFIGURATION:
+        if source.kind not in _APART:
             files.append(read(load(source), whole=True))
         told(1)
     declared = [settings.target.get(key, "") for key in ("adapter", "torch", "cann", "soc")]

@@ -207,8 +207,49 @@ def tf_api() -> dict[str, Any]:
         record = [*(row[key] for key in keys), name, int(position), value]
         apis.setdefault(f"tensorflow.{row['name']}", []).append(record)
     support = {"host": "no", "older": "newer"}
-    places = ((r["tf_op"], support.get(r["place"])) for r in rows("tf_op_places.csv") if "Summary" not in r["tf_op"])
-    return {"apis": apis, "raw": {op: known for op, known in places if known}}
+    first = [r for r in rows("tf_op_places.csv") if r["since"] == "1.15" and "Summary" not in r["tf_op"]]
+    return {"apis": apis, "raw": {r["tf_op"]: support[r["place"]] for r in first if r["place"] in support}}
+
+
+def supported_ops() -> dict[str, Any]:
+    """The recorded list of operators that the adapter takes to the NPU, those of them that mixed computing leaves on
+    the host, and by type what else is known: operators of newer packages with their evidence, the adapter's own, those
+    that run on the AI CPU, and all others that TensorFlow has."""
+    table = rows("tf_op_places.csv")
+
+    def named(**wanted: str) -> list[str]:
+        return [r["tf_op"] for r in table if all(r[key] == value for key, value in wanted.items())]
+
+    gray = named(listed="gray")
+    return {
+        "release": "2022-03",
+        "ops": sorted([*named(listed="yes"), *gray]),
+        "gray": gray,
+        "newer": {kind: named(place="older", evidence=kind) for kind in ("plugin", "proto", "listed", "")},
+        "adapter": named(place="adapter"),
+        "aicpu": named(aicpu="yes"),
+        "others": [r["tf_op"] for r in table if r["place"] == "host" and not r["listed"]],
+    }
+
+
+def aten() -> dict[str, Any]:
+    """Per overload of an operator of PyTorch its class in the dispatcher, its kernels and the conditions under which
+    these compute on the CPU (places in two lists), and what it calls; what composites reach on the CPU; what to write
+    instead."""
+    table = rows("aten_ops.csv")
+    kernels, notes = (sorted({row[key] for row in table}) for key in ("kernels", "computes_on_cpu"))
+    ops: dict[str, dict[str, dict[str, list[Any]]]] = {}
+    for row in table:
+        namespace, _, name = row["op"].partition(".")
+        base, _, overload = name.partition(".")
+        calls = row["calls"][len(base) :] if row["calls"].startswith(f"{base}.") else row["calls"]
+        record = [row["class"][:1], kernels.index(row["kernels"]), notes.index(row["computes_on_cpu"]), calls]
+        while len(record) > 1 and not record[-1]:
+            record.pop()
+        ops.setdefault(namespace, {}).setdefault(base, {})[overload] = record
+    reaches = {row["op"]: [row["forward"], row["backward"], row["when"]] for row in rows("aten_reaches.csv")}
+    instead = {row["op"]: row["instead"] for row in rows("aten_instead.csv")}
+    return {"kernels": kernels, "notes": notes, "ops": ops, "reaches": reaches, "instead": instead}
 
 
 def rule(text: str) -> dict[str, Any]:
@@ -232,6 +273,8 @@ BUILDERS: dict[str, Callable[[], Any]] = {
     "env_vars.json": environment,
     "host_ops.json": host_ops,
     "tf_api.json": tf_api,
+    "supported_ops.json": supported_ops,
+    "aten.json": aten,
 }
 
 

@@ -129,6 +129,12 @@ def test_ways_to_the_npu_are_named() -> None:
     assert "| 适用范围 | PyTorch；未移植到 NPU、`transfer_to_npu` |" in render_page(check, "zh")
 
 
+def test_the_page_names_the_checks_that_say_the_same_of_the_source() -> None:
+    check = replace(CHECK, joins=("NPU2336", "NPU2337"))
+    assert "| On one line the same as | NPU2336, NPU2337 |\n" in render_page(check, "en")
+    assert "| 同一行合并为 | NPU2336、NPU2337 |\n" in render_page(check, "zh")
+
+
 def test_a_check_without_examples_and_references_has_a_page() -> None:
     page = render_page(replace(CHECK, examples=(), references=()), "en")
     assert "Reported" not in page

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from npulint.catalogue.conditions import OPERATORS, STATES
-from npulint.catalogue.vocabulary import KINDS
+from npulint.catalogue.vocabulary import KINDS, graph
 from npulint.catalogue.vocabulary.verbs import PLACEHOLDERS, VERBS
 
 PAGE = (Path(__file__).parent.parent / "docs" / "writing-checks.md").read_text(encoding="utf-8")
@@ -31,6 +31,10 @@ def test_documented_kinds_and_attributes_can_be_asked(kind: str, attributes: str
     assert kind in KINDS
     if not kind.startswith("mixlist_"):
         assert set(_WORD.findall(attributes)) <= set(KINDS[kind].attributes)
+
+
+def test_every_kind_of_graphs_is_documented() -> None:
+    assert set(graph.KINDS) <= {kind for kind, _ in documented()}
 
 
 def test_the_attributes_of_a_program_can_be_asked() -> None:

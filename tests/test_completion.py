@@ -118,7 +118,7 @@ ENDS = {
     "formats of a list": ("npulint rules --format ", ["json", "text"]),
     "choices": ("npulint check --fail-on n", ["never", "note"]),
     "keys of the target": ("npulint check --target ", sorted(f"{key}=" for key in TARGET_KEYS)),
-    "a check": ("npulint explain native-dropo", ["native-dropout"]),
+    "a check": ("npulint explain session-without-npu-c", ["session-without-npu-config"]),
     "a check by its code": ("npulint explain NPU130", [w for w in check_words() if w.startswith("NPU130")]),
     "checks": ("npulint check --select hyg", ["hygiene"]),
     "reports": ("npulint check --output conc", ["concise="]),
@@ -165,6 +165,7 @@ def test_files_and_folders(scripts: dict[str, Path], folder: Path, shell: str) -
     assert [name.rstrip("/") for name in ask(scripts[shell], folder, "npulint check --checks m")] == ["models"]
     assert ask(scripts[shell], folder, "npulint check --checks t") == []
     assert ask(scripts[shell], folder, "npulint check --config tr") == ["train.py"]
+    assert ask(scripts[shell], folder, "npulint check --supported-ops tr") == ["train.py"]
 
 
 def test_what_follows_two_dashes_is_no_option(scripts: dict[str, Path], folder: Path) -> None:
@@ -177,7 +178,7 @@ TYPED = {
     "an option": ("npulint check --min-c", ["npulint", "check", "--min-confidence"]),
     "a choice": ("npulint check --fail-on nev", ["npulint", "check", "--fail-on", "never"]),
     "a choice behind a sign": ("npulint check --fail-on=nev", ["npulint", "check", "--fail-on=never"]),
-    "a check": ("npulint explain native-dropo", ["npulint", "explain", "native-dropout"]),
+    "a check": ("npulint explain session-without-npu-c", ["npulint", "explain", "session-without-npu-config"]),
     "checks with a comma": ("npulint check --ignore all,hyg", ["npulint", "check", "--ignore", "all,hygiene"]),
     "a key": ("npulint check --target can", ["npulint", "check", "--target", "cann="]),
     "a file": ("npulint check tra", ["npulint", "check", "train.py"]),

@@ -27,7 +27,7 @@ LAYERS = (
     ("workers",),
     ("consequences", "comparing"),
     ("pipeline", "session", "option_values", "options", "config", "fixing"),
-    ("cli", "server"),
+    ("cli", "live", "server"),
     ("__main__",),
 )
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}

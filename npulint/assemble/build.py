@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -18,6 +19,9 @@ from npulint.assemble.starts.launch_options import launch_options
 from npulint.assemble.torch_release import torch_release
 from npulint.facts.model import Fact, FileFacts
 
+if TYPE_CHECKING:
+    from npulint.data.supported import SupportedOps
+
 DEFAULT_ADAPTER = "1.15"  # the release line that is assumed when none is declared
 
 
@@ -30,18 +34,39 @@ class Assembled(msgspec.Struct, frozen=True, eq=False):
 
 
 def assemble(
-    root: str, files: Iterable[FileFacts], adapter: str = "", torch: str = "", cann: str = "", soc: str = ""
+    root: str,
+    files: Iterable[FileFacts],
+    adapter: str = "",
+    torch: str = "",
+    cann: str = "",
+    soc: str = "",
+    supported: SupportedOps | None = None,
 ) -> list[Program]:
-    """The programs of a project (see `assembled`), those that its graphs are behind the others."""
+    """The programs of a project (see `assembled`), those that its graphs are behind the others. `supported` are the
+    operators that the installation lists, where that is known."""
     files = list(files)
     whole = assembled(root, files, adapter, torch, cann, soc)
     if not any(file.graph is not None for file in files):
         return whole.programs
+    return [*whole.programs, *graphs_in(whole, files, adapter, cann, soc, supported)]
+
+
+def graphs_in(
+    whole: Assembled,
+    files: Iterable[FileFacts],
+    adapter: str = "",
+    cann: str = "",
+    soc: str = "",
+    supported: SupportedOps | None = None,
+) -> list[Program]:
+    """The programs that the graphs among some files are, in a project that is known otherwise."""
     from npulint.assemble.graph.programs import graph_programs
     from npulint.assemble.graph.target import Target
 
     target = Target(torch=whole.context.torch, adapter=adapter, cann=cann, soc=soc)
-    return [*whole.programs, *graph_programs(files, whole.programs, whole.context, target)]
+    if supported is not None:
+        target = msgspec.structs.replace(target, supported=supported)
+    return graph_programs(files, whole.programs, whole.context, target)
 
 
 def assembled(

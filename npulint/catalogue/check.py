@@ -116,7 +116,8 @@ class Applies(msgspec.Struct, frozen=True):
 
 class Check(msgspec.Struct, frozen=True):
     """One check. `once` is ``program``, ``file`` or empty: how far one finding speaks for all places; it
-    stands at the first of them and relates the others. Of `fixes` the first that fits a place mends it."""
+    stands at the first of them and relates the others. `joins` are the codes of checks of the source that say the same
+    as one of the family graph. Of `fixes` the first that fits a place mends it."""
 
     code: str
     name: str
@@ -134,6 +135,7 @@ class Check(msgspec.Struct, frozen=True):
     unless: Query | None = None
     related: Query | None = None
     once: str = ""
+    joins: tuple[str, ...] = ()
     fixes: tuple[FixRule, ...] = ()
     references: tuple[Reference, ...] = ()
     examples: tuple[Example, ...] = ()

@@ -15,7 +15,7 @@ _LABELS: dict[str, dict[str, str]] = {
         "references": "References", "title": "Check", "index": "Checks", "any": "every program",
         "lines": "Reported:", "trains": "programs that train", "idle": "programs that do not train",
         "unit": "{count} checks", "comma": ", ", "stop": "; ", "fixed": "What the fix makes of it:",
-        "reference": "Reference", "migrated": "Migrated program",
+        "reference": "Reference", "migrated": "Migrated program", "joins": "On one line the same as",
     },
     "zh": {
         "code": "编号", "name": "名称", "severity": "严重程度", "confidence": "置信度", "category": "类别",
@@ -24,7 +24,7 @@ _LABELS: dict[str, dict[str, str]] = {
         "references": "参考资料", "title": "检查项", "index": "检查项", "any": "所有程序",
         "lines": "报告位置：", "trains": "训练程序", "idle": "非训练程序",
         "unit": "共 {count} 项", "comma": "、", "stop": "；", "fixed": "修复结果：",
-        "reference": "参考基准", "migrated": "迁移后工程",
+        "reference": "参考基准", "migrated": "迁移后工程", "joins": "同一行合并为",
     },
 }  # fmt: skip
 _WORDS: dict[str, dict[str, str]] = {
@@ -109,6 +109,7 @@ class CheckPage:
             (label["category"], word(check.category, self.lang)),
             (label["topic"], f"`{check.topic}`"),
             (label["applies"], self.applies()),
+            *([(label["joins"], label["comma"].join(check.joins))] if check.joins else []),
             (label["since"], f"{check.since} ({word(check.status, self.lang)})"),
             (label["fix"], label["comma"].join(word(one, self.lang) for one in applicabilities(check))),
         ]

@@ -12,6 +12,7 @@ from npulint.catalogue.check import (
     CATEGORIES,
     COMPARE,
     FAMILIES,
+    GRAPH,
     MIGRATIONS,
     STATES,
     TOPICS,
@@ -45,7 +46,7 @@ _SOURCE = re.compile(r"https?://[^\s/]\S*\Z|[\w.-]+/[\w.-]+:\S[^\n]*\Z")
 _REQUIRED = (
     "code", "since", "status", "topic", "category", "severity", "confidence", "find", "text", "references", "examples",
 )  # fmt: skip
-_OPTIONAL = ("applies", "needs", "unless", "related", "once", "fix")
+_OPTIONAL = ("applies", "needs", "unless", "related", "once", "joins", "fix")
 
 
 class Parsed(msgspec.Struct, frozen=True):
@@ -100,6 +101,7 @@ def _check(fields: Fields, keys: Keys, family: str, name: str) -> Check:
         unless=questions.condition(keys["unless"], "unless") if "unless" in keys else None,
         related=questions.find(keys["related"], "related") if "related" in keys else None,
         once=_word(fields, keys, "once", SPANS),
+        joins=_joins(fields, keys, family),
         fixes=read_fixes(fields, keys["fix"]) if "fix" in keys else (),
         references=_references(fields, keys["references"]) if "references" in keys else (),
         examples=read_examples(fields, keys["examples"]) if "examples" in keys else (),
@@ -112,6 +114,19 @@ def _check(fields: Fields, keys: Keys, family: str, name: str) -> Check:
         if check.fixes and not any(example.fixed for example in check.examples):
             fields.problem(keys["examples"], "there is no example with 'fixed', though there is a fix")
     return check
+
+
+def _joins(fields: Fields, keys: Keys, family: str) -> tuple[str, ...]:
+    """The codes of the checks of the source that say the same as one about graphs."""
+    if "joins" not in keys:
+        return ()
+    codes = fields.words(keys["joins"], "joins")
+    if family != GRAPH:
+        fields.problem(keys["joins"], f"joins: only checks of the family '{GRAPH}' are joined with others")
+    for code in codes:
+        if not _CODE.match(code) or code[3] == str(FAMILIES[GRAPH]):
+            fields.problem(keys["joins"], f"joins: '{code}' is no code of a check of the source")
+    return codes
 
 
 def check_sides(fields: Fields, node: Node, examples: Iterable[dict[str, str]], compared: bool) -> None:

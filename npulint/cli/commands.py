@@ -62,7 +62,7 @@ SHELLS = ("bash", "zsh", "fish", "powershell")
 
 _NOT_COMPARED = (
     *("reference", "fix", "unsafe_fixes", "diff", "show_fixes", "unfixable", "torch_port"),
-    *("consequences_since", "stdin_filename", "show_files"),
+    *("supported_ops", "consequences_since", "stdin_filename", "show_files"),
 )
 COMPARE = tuple(option for option in OPTIONS if option.name not in _NOT_COMPARED)
 

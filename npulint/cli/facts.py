@@ -12,6 +12,7 @@ from npulint.cli.catalogue import known_options
 from npulint.cli.host import Host
 from npulint.cli.rules import list_format
 from npulint.config import load
+from npulint.discover.files import local, shown
 from npulint.errors import NpulintError
 from npulint.facts.model import Fact
 from npulint.facts.values import Known
@@ -29,19 +30,21 @@ def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang
         detail = say(lang, "short.not-a-file" if os.path.lexists(path) else "short.missing")
         raise NpulintError(f"{path}: {detail}")
     try:
-        facts = sorted(host.facts_of(path), key=lambda fact: (fact.span, fact.kind, fact.name))
+        facts = host.facts_of(path)
     except FileNotFoundError as error:
         raise NpulintError(f"{path}: {say(lang, 'short.unsupported')}") from error
+    here = shown(local(path))
+    facts = sorted(facts, key=lambda fact: (fact.path != here, fact.path, fact.span, fact.kind, fact.name))
     if shape == "json":
-        rows = encodable([_row(fact) for fact in facts])
+        rows = encodable([_row(fact, here) for fact in facts])
         host.write(msgspec.json.format(msgspec.json.encode(rows), indent=2).decode() + "\n")
     else:
-        host.write(_table(facts) if facts else say(lang, "facts.none", path=harmless(path)) + "\n")
+        host.write(_table(facts, here) if facts else say(lang, "facts.none", path=harmless(path)) + "\n")
     return 0
 
 
-def _table(facts: Sequence[Fact]) -> str:
-    places = [f"{fact.span.line}:{fact.span.column}" for fact in facts]
+def _table(facts: Sequence[Fact], here: str) -> str:
+    places = [f"{_elsewhere(fact, here)}{fact.span.line}:{fact.span.column}" for fact in facts]
     kinds = max(len(fact.kind) for fact in facts)
     width = max(map(len, places))
     rows = []
@@ -51,6 +54,11 @@ def _table(facts: Sequence[Fact]) -> str:
     return "".join(rows)
 
 
+def _elsewhere(fact: Fact, here: str) -> str:
+    """The file of a fact that lies in another than the one that was asked about: in the source of a graph."""
+    return "" if fact.path == here else f"{fact.path}:"
+
+
 def _word(value: Any) -> str:
     if isinstance(value, Known):
         text = value.text()
@@ -58,9 +66,10 @@ def _word(value: Any) -> str:
     return str(value)
 
 
-def _row(fact: Fact) -> dict[str, Any]:
+def _row(fact: Fact, here: str) -> dict[str, Any]:
     span = fact.span
     return {
+        **({"path": fact.path} if _elsewhere(fact, here) else {}),
         "kind": fact.kind,
         "name": fact.name,
         "line": span.line,

@@ -14,7 +14,7 @@ from npulint.discover.projects import Roots, marked_root
 def company(found: Discovery, options: DiscoverOptions, given: Mapping[str, bytes] = {}) -> list[SourceFile]:
     """The files to read besides those found: when a file was named alone, the rest of its project, or of
     its folder where no project is marked. Nothing is said about them that does not come from the named ones.
-    `given` is as for `discover`."""
+    Graphs are none of them: nothing else is judged by what they say. `given` is as for `discover`."""
     alone = {posixpath.dirname(file.path) or "." for file in found.files if file.path in found.named}
     if not alone:
         return []
@@ -26,7 +26,8 @@ def company(found: Discovery, options: DiscoverOptions, given: Mapping[str, byte
 
     have = {(file.path, file.kind) for file in found.files}
     near = discover(sorted({home(folder) or folder for folder in alone}), options, given).files
-    return [file for file in near if (file.path, file.kind) not in have and _belongs(file, alone, home)]
+    code = (file for file in near if file.kind != "graph")
+    return [file for file in code if (file.path, file.kind) not in have and _belongs(file, alone, home)]
 
 
 def _belongs(file: SourceFile, alone: Collection[str], home: Callable[[str], str | None]) -> bool:

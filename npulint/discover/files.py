@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from npulint.discover.graphs import HEAD, form_of, form_of_text
+from npulint.discover.graphs import HEAD, SAVED_MODEL, form_of, form_of_text, superseded
 from npulint.discover.ignore import Chain, Excludes, Git, chain_above, enter, ignored
 from npulint.discover.kinds import (
     CONFIGURATION,
@@ -156,9 +156,17 @@ class _Finder:
             self._unreachable(location, error)
             return
         if stat.S_ISDIR(status.st_mode):
+            self._saved_model(location)
             self._walk(location)
         else:
             self._named_file(location, status)
+
+    def _saved_model(self, folder: str) -> None:
+        """Who names the folder of a SavedModel names its graph."""
+        for name in SAVED_MODEL if not self._options.force_exclude else ():
+            location = os.path.join("" if folder == "." else folder, name)
+            if os.path.isfile(location):
+                self._named_file(location, os.stat(location))
 
     def _is_given(self, location: str, absolute: str) -> bool:
         """List a named file whose bytes are given."""
@@ -226,6 +234,7 @@ class _Finder:
                     chain = enter(chain, absolute)
             packaged = "setup.py" in names or "pyproject.toml" in names
             given = self._given_in.get(absolute, ())
+            old = superseded(names)
             for name in given:
                 self._walked_given(prefix, name, absolute, base, chain)
             for entry in entries:
@@ -241,7 +250,7 @@ class _Finder:
                     continue
                 kinds = kinds_of(name) or (self._options.configurations and may_configure(name) and CONFIGURATION)
                 if kinds:
-                    if self._left_out(prefix + name, name, absolute, chain, folder=False):
+                    if name in old or self._left_out(prefix + name, name, absolute, chain, folder=False):
                         self._excluded += 1
                     else:
                         self._entry(entry, prefix + name, base, kinds)
@@ -328,6 +337,8 @@ class _Finder:
             kinds = self._otherwise(location, kinds, size)
             if not kinds:
                 return
+        elif named and kinds == ("mixlist",) and _counts(location, "graph", size, 0):
+            kinds = GRAPH
         limit = _limit(kinds, self._options)
         if size > limit:
             self._problem(location, "too-large", f"{size} > {limit}")

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-import zipfile
+from collections.abc import Iterable
 
 from npulint.discover.regular import is_regular, read_head
 from npulint.later import regex
@@ -11,10 +10,29 @@ from npulint.later import regex
 HEAD = 64 * 1024
 """Bytes of a text that are looked at."""
 
-_TEXT = regex(rb"(?m)^[ \t]*(?:node|graph_def|meta_graphs|library)[ \t]*:?[ \t]*\{")
-_EXPORTED = regex(rb'"graph_module"\s*:\s*\{|"schema_version"\s*:\s*\{')
-_MEMBERS = 200_000  # names of an archive that are looked at
-_LEN = 2  # the wire type of what has a length
+SAVED_MODEL = ("saved_model.pb", "saved_model.pbtxt")
+"""The file with the graph in the folder that a SavedModel is."""
+
+_PROTOBUF = (".pb", ".meta", ".pbtxt", ".pb.txt")
+_FIRST = regex(rb"(?:\xef\xbb\xbf)?(?:[\s,;]|#[^\n]*\n)*([A-Za-z_]\w*)\s*[:{<[]")
+_OF_GRAPH = frozenset((b"node", b"library", b"version", b"versions", b"debug_info"))
+_OF_META = frozenset(
+    b"meta_info_def graph_def saver_def collection_def object_graph_def meta_graphs saved_model_schema_version".split()
+)
+_LIBRARY = regex(rb"(?:^|[\s}>;])library\s*:?\s*[{<]\s*function\s*:?\s*[{<]")
+_NODE = regex(rb"(?:^|[\s}>;])node\s*:?\s*[{<[]")
+_OPERATOR = regex(rb"[\s{<;,]op\s*:\s*[\"']")
+_OTHER = regex(rb"[\s{<]calculator\s*:\s*[\"']")
+_CHECKPOINT = regex(r"(.+-)(\d{1,18})\.meta")
+_EXPORTED = regex(rb'"graph_module"\s*:\s*\{')
+EXPORTED_MEMBER = regex(r"(?:^|/)models/[^/]+\.json$|^(?:[^/]+/)?serialized_exported_program\.json$")
+"""The names of the members of an archive that tell the graphs of exported programs."""
+
+CODE_MEMBER = regex(r"^[^/]+/code/.+\.py$")
+"""The names of the members that are TorchScript's code."""
+
+_PACKAGE = regex(r"^[^/]+/\.data/extern_modules$")  # of torch.package: its code is Python
+_POINTER = b"version https://git-lfs."
 _ZIP = b"PK\x03\x04"
 
 
@@ -30,53 +48,54 @@ def form_of(location: str) -> str:
 
 def form_of_text(name: str, head: bytes) -> str:
     """The form of a graph that is in no archive, from the beginning of the file."""
-    ending = name.rpartition(".")[2].lower()
-    if ending == "pbtxt":
-        return "text" if _TEXT.search(head) else ""
-    if ending == "json":
+    name = name.lower()
+    if name.endswith(".json"):
         return "json" if _EXPORTED.search(head) else ""
-    return _of_protobuf(head) if ending in ("pb", "meta") else ""
+    if not name.endswith(_PROTOBUF):
+        return ""
+    from npulint.discover.protobuf import form_of_protobuf
+
+    return form_of_protobuf(head) or _of_text(head)
+
+
+def instead(head: bytes) -> str:
+    """What a file is that holds no graph, in a few words for its reader; empty when that cannot be told."""
+    if not head:
+        return "empty file"
+    return "Git LFS pointer, see git lfs pull" if head.startswith(_POINTER) else ""
+
+
+def superseded(names: Iterable[str]) -> set[str]:
+    """Of the files of a folder the graphs that are there once more for a later step: a training writes the same
+    ``model.ckpt-100.meta``, ``model.ckpt-200.meta``, … with each checkpoint."""
+    newest: dict[str, tuple[int, str]] = {}
+    found = set()
+    for name in names:
+        match = _CHECKPOINT.fullmatch(name) if name.endswith(".meta") else None
+        if match is None:
+            continue
+        stem, step = match.group(1), (int(match.group(2)), name)
+        kept = newest.get(stem)
+        newest[stem] = step if kept is None else max(step, kept)
+        if kept is not None:
+            found.add(min(step, kept)[1])
+    return found
 
 
 def _of_archive(location: str) -> str:
-    try:
-        with zipfile.ZipFile(location) as archive:
-            names = [info.filename for info in archive.infolist()[:_MEMBERS]]
-    except (OSError, ValueError, NotImplementedError, zipfile.BadZipFile):
-        return ""
-    if any(re.search(r"(?:^|/)models/[^/]+\.json$|^serialized_exported_program\.json$", name) for name in names):
+    from npulint.discover.archives import names_of
+
+    names = names_of(location)
+    if any(map(EXPORTED_MEMBER.search, names)):
         return "exported_program"
-    return "torchscript" if any(re.search(r"(?:^|/)code/.+\.py$", name) for name in names) else ""
+    return "torchscript" if any(map(CODE_MEMBER.search, names)) and not any(map(_PACKAGE.search, names)) else ""
 
 
-def _of_protobuf(head: bytes) -> str:
-    """The message that begins so: a node (name, operator) first, or what describes a graph, or a schema version."""
-    if head.startswith(b"\x08\x01\x12"):
-        return "saved_model"
-    if head[:1] != b"\x0a":
-        return ""
-    inner = _after_length(head, 1)
-    if head[inner : inner + 1] != b"\x0a":
-        return "meta_graph" if head[inner : inner + 1] in (b"\x12", b"\x1a", b"\x22", b"\x2a") else ""
-    name = _after_length(head, inner + 1)
-    length = _length(head, inner + 1)
-    after = name + length
-    if head[after : after + 1] == b"\x12" and head[name:after].isascii():
-        return "graph_def"
-    return "meta_graph"
-
-
-def _after_length(data: bytes, start: int) -> int:
-    while start < len(data) and data[start] & 0x80:
-        start += 1
-    return start + 1
-
-
-def _length(data: bytes, start: int) -> int:
-    value = shift = 0
-    while start < len(data) and shift < 64:
-        value |= (data[start] & 0x7F) << shift
-        if not data[start] & 0x80:
-            break
-        start, shift = start + 1, shift + 7
-    return value
+def _of_text(head: bytes) -> str:
+    """Text of protocol buffers, by its first field. Others have a ``node`` as well; in TensorFlow it has an ``op``."""
+    first = _FIRST.match(head)
+    field = b"" if first is None or b"\0" in head else first.group(1)
+    if field in _OF_META or (field in _OF_GRAPH and _LIBRARY.search(head)):
+        return "text"
+    fits = field in _OF_GRAPH and _NODE.search(head) and _OPERATOR.search(head) and not _OTHER.search(head)
+    return "text" if fits else ""

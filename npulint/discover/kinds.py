@@ -38,6 +38,8 @@ _SUFFIX = {
     "pth": ("graph",),
     "ts": ("graph",),
     "torchscript": ("graph",),
+    "ptl": ("graph",),
+    "jit": ("graph",),
 }
 _CONFIGURATIONS = frozenset("yaml yml json toml ini cfg conf gin pbtxt prototxt config".split())
 _REQUIREMENTS = regex(r"requirements?[\w.-]*\.txt", re.IGNORECASE)
@@ -84,6 +86,8 @@ def kinds_of(name: str) -> tuple[str, ...]:
     kinds = _SUFFIX.get(name.rpartition(".")[2])
     if kinds is not None:
         return kinds if "." in name else ()
+    if name.endswith(".pb.txt"):
+        return GRAPH
     if name.endswith(".txt"):
         return ("dependency",) if _REQUIREMENTS.fullmatch(name) else ()
     return ("dockerfile",) if name.startswith("Dockerfile") else ()

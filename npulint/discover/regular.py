@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from typing import BinaryIO
 
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
@@ -32,6 +33,15 @@ def read_regular(location: str, limit: int) -> bytes:
     if len(data) > limit:  # it grew, or lies on a file system that does not tell sizes
         raise TooLargeError(location)
     return data
+
+
+def open_regular(location: str) -> BinaryIO:
+    """The regular file at `location`, opened without a buffer. Raises `NotRegularError` or another `OSError`."""
+    stream = open(os.open(location, _FLAGS), "rb", buffering=0)  # noqa: SIM115  the caller closes it
+    if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+        stream.close()
+        raise NotRegularError(location)
+    return stream
 
 
 def is_regular(location: str) -> bool:

@@ -155,12 +155,13 @@ def _findings(
         mending = changes(asked.fixes, group, program, candidates) if asked.fixes else ()
         return _finding(check, lang, group, extra[:_RELATED], program, mending)
 
-    unique = {(f.path, f.span): f for f in sorted(facts, key=lambda f: (f.path, f.span))}
+    graph = "graph" in program.attrs
+    unique = {_place(f, graph): f for f in sorted(facts, key=lambda f: (f.path, f.span))}
     ordered = list(unique.values())
     if not check.once:
-        told: set[tuple[str, Span]] = program.answers.setdefault(check.code, set())
-        fresh = [fact for fact in ordered if (fact.path, fact.span) not in told]
-        told.update((fact.path, fact.span) for fact in fresh)
+        told: set[tuple[str, Span, str]] = program.answers.setdefault(check.code, set())
+        fresh = [fact for fact in ordered if _place(fact, graph) not in told]
+        told.update(_place(fact, graph) for fact in fresh)
         return [finding([fact]) for fact in fresh]
     groups: dict[str, list[Fact]] = {}
     for fact in sorted(ordered, key=lambda f: f.path != program.entry) if check.once == "program" else ordered:
@@ -168,12 +169,17 @@ def _findings(
     return [finding(group) for group in groups.values()]
 
 
+def _place(fact: Fact, graph: bool) -> tuple[str, Span, str]:
+    """What tells the found places apart: of a graph many operators share a line, or the file has none."""
+    return fact.path, fact.span, fact.name if graph else ""
+
+
 def _finding(
     check: Check, lang: str, facts: list[Fact], related: list[Fact], program: Program, mending: tuple[Change, ...]
 ) -> Finding:
     fact = facts[0]
     text = check.text.get(lang) or check.text["en"]
-    counts = {"count": str(len(facts)), "files": str(len({one.path for one in facts}))}
+    counts = {"count": str(len(facts)), "files": str(len({one.path for one in facts}))} if check.once else {}
     return Finding(
         code=check.code,
         name=check.name,
@@ -189,4 +195,5 @@ def _finding(
         related=tuple(Related(f.path, f.span, f.name) for f in [*facts[1:], *related]),
         program=program.entry or program.root,
         places=len(facts),
+        subject=fact.name if "graph" in program.attrs else "",
     )

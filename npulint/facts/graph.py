@@ -28,7 +28,10 @@ class Node(msgspec.Struct, frozen=True, array_like=True):
     `op` is its type: ``MatMul``, ``aten.add.Tensor`` (namespace, name, overload). `inputs` are written as TensorFlow
     does: ``name``, ``name:1`` for the second output, ``^name`` for control. `attrs` hold plain values: element
     types as words (``float16``), shapes as lists (-1: unknown dimension, None: unknown rank), functions by name,
-    tensors as {"dtype", "shape"}, with their "value" if it is a single number. Nodes of PyTorch have ``dtypes`` and ``shapes``, one of each for every output.
+    tensors as {"dtype", "shape"}, with their "value" if it is a single number. Nodes of PyTorch have ``dtypes`` and
+    ``shapes``, one of each for every output, a symbolic size as text (``s0``; ``u0`` is told by values alone), and
+    ``arguments`` by name (of TorchScript by position, for it tells no names). What an exported program is given from
+    outside are its nodes ``placeholder``, with their ``kind`` (parameter, buffer, user_input …).
     `line` is where the graph's own file has it (0: it is binary), `frames` the source code that made it, the innermost
     last. `phase` of a recorded step: forward, backward, optimizer or empty. `count`: how often it ran.
     """
@@ -55,7 +58,8 @@ class Body(msgspec.Struct, frozen=True):
 class Graph(msgspec.Struct, frozen=True):
     """One graph. `form` is a word of TENSORFLOW_FORMS or TORCH_FORMS. `version` is that of the framework that made it,
     where it says so. `tags` are those of a SavedModel. `collections` are the names of a MetaGraph's collections with
-    the number of their members (``queue_runners``, ``train_op``, …)."""
+    the number of their members (``queue_runners``, ``train_op``, …); of an exported program, how many inputs and
+    outputs of each kind it has (``parameter``, ``buffer_mutation``, ``gradient_to_parameter``, …)."""
 
     form: str
     bodies: list[Body]

@@ -29,6 +29,7 @@ def render(result: RunResult, view: View) -> str:
         "programs": [program_record(program) for program in result.programs],
         "findings": [finding_record(finding) for finding in findings],
         "unread": unread_records(result),
+        **graphs_record(result),
         **mended_records(view),
         **compared_record(result),
     }
@@ -74,6 +75,15 @@ def mended_records(view: View) -> dict[str, list[dict[str, Any]]]:
         "fixed": fixed,
         "refused": [{**_named(one), "reason": why(one.reason, view.lang)} for one in view.mended.refused],
     }
+
+
+def graphs_record(result: RunResult) -> dict[str, list[dict[str, Any]]]:
+    """The graphs that were read; empty for runs that saw none."""
+    if not result.graphs:
+        return {}
+    from npulint.report.graphs import graph_record
+
+    return {"graphs": [graph_record(graph) for graph in result.graphs]}
 
 
 def compared_record(result: RunResult, *, rows: bool = True) -> dict[str, Any]:

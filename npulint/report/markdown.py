@@ -34,7 +34,7 @@ def render(result: RunResult, view: View) -> str:
     compared = _compared(result, plain, room * 2 // 5)
     room -= _size(compared)
     programs = "" if view.comparing else _programs(result, view.lang, room * 2 // 5)
-    parts = [programs, _mending(findings, view.lang, room // 5)]
+    parts = [programs, _graphs(result, view.lang, room // 10), _mending(findings, view.lang, room // 5)]
     room -= sum(map(_size, parts))
     blocks += [compared, *parts, _findings(findings, view.lang, room)]
     return "\n\n".join(block for block in blocks if block) + "\n"
@@ -83,6 +83,33 @@ def _item(item: ChecklistItem, lang: str) -> Sequence[str]:
     check = "" if item.evidence is None else code(item.evidence.check, cell=True)
     evidence = " ".join(filter(None, (code(place_of(item), cell=True), check)))
     return prose(item.title, cell=True), marked, evidence, prose(item.look, cell=True)
+
+
+def _graphs(result: RunResult, lang: str, room: int) -> str:
+    if not result.graphs:
+        return ""
+    from npulint.report.graphs import alike, kind, placed, size  # most runs see none
+
+    titles = [say(lang, f"graphs.html.{word}") for word in ("place", "what", "size", "runs")]
+    head = [f"## {say(lang, 'graphs.title')}", "", *_head(titles)]
+    found = alike(result.graphs)
+    told = ((one, (kind(one.graph, lang), size(one.graph, lang), placed(one.graph, lang))) for one in found)
+    rows = (
+        _row(
+            (
+                " ".join(filter(None, (code(one.graph.path, cell=True), prose(one.note(lang), cell=True)))),
+                *map(_cell, parts),
+            )
+        )
+        for one, parts in told
+    )
+    shown = _fitting(rows, room - _size("\n".join(head)))
+    rest = len(found) - len(shown)
+    return "\n".join([*head, *shown, *(["", count(lang, "graphs.more", rest)] if rest else [])])
+
+
+def _cell(text: str) -> str:
+    return prose(text, cell=True)
 
 
 def _mending(findings: Sequence[Finding], lang: str, room: int) -> str:

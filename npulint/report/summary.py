@@ -122,7 +122,9 @@ def _headline(result: RunResult, findings: Sequence[Finding], view: View) -> str
     frameworks = {program.framework for program in result.programs} - {"", "none", "unknown"}
     if view.mended is not None and view.mended.fixed:
         return count(view.lang, "fixes.clean", summary.read)
-    return count(view.lang, "clean" if frameworks or result.findings else "clean.no-framework", summary.read)
+    return count(
+        view.lang, "clean" if frameworks or result.graphs or result.findings else "clean.no-framework", summary.read
+    )
 
 
 def _asides(result: RunResult, below: int, view: View) -> list[str]:

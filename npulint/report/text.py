@@ -16,6 +16,7 @@ from npulint.texts import count, known, say
 
 _RELATED = 3  # related places that are shown with each finding
 _PROGRAMS = 8
+_WHOLE = Span()  # a file as a whole, such as a graph
 _MARK = "[*]"  # at what --fix mends
 _LEFT = 5  # checks of which something is left after fixes that are named
 _FEW = 3  # findings that need no advice where to begin
@@ -29,7 +30,7 @@ def render(result: RunResult, view: View) -> str:
     compared = _compared(result, view)
     blocks = [*(compared if view.comparing else ()), *(writer.finding(finding) for finding in findings)]
     if not view.comparing:
-        blocks += [] if view.change else [writer.programs(result), *readiness(result, view)]
+        blocks += [] if view.change else [writer.programs(result), _graphs(result, view), *readiness(result, view)]
         blocks += compared
     blocks += [
         writer.first(result, findings),
@@ -44,6 +45,14 @@ def _compared(result: RunResult, view: View) -> list[list[str]]:
     from npulint.report.compared.text import blocks  # most runs have no reference
 
     return blocks(result.comparison, view)
+
+
+def _graphs(result: RunResult, view: View) -> list[str]:
+    if not result.graphs:
+        return []
+    from npulint.report.graphs import block  # most runs see none
+
+    return block(result, view)
 
 
 def _arrow(frames: Frames, arrow: str, path: str, span: Span) -> str:
@@ -71,7 +80,7 @@ class _Writer:
         lines += frames.around(finding.path, finding.span, color)
         for place in related:
             told = f"{_arrow(frames, ':::', place.path, place.span)}  {harmless(place.message)}".rstrip()
-            lines += [told, *frames.line(place.path, place.span.line)]
+            lines += [told, *(() if place.span == _WHOLE else frames.line(place.path, place.span.line))]
         rest = len(finding.related) - len(related)
         if rest > 0:
             lines.append(f"{' ' * frames.gutter}     {count(self._lang, 'related.more', rest)}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import posixpath
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
@@ -83,7 +83,7 @@ class Sources:
             base, roots = base_of(top, folder=True), Roots()
             root = roots.root(posixpath.dirname(name) or ".", base) or base
             found = discover(self._paths, self._options, self.given, os.path.abspath(root))
-            files = group(found.files).get(root, [])
+            files = group(_of_code(found.files)).get(root, [])
             problems = [
                 one for one in found.problems if (roots.root(posixpath.dirname(one.path) or ".", base) or base) == root
             ]
@@ -96,12 +96,17 @@ class Sources:
         """The project as a run finds it that names the file."""
         found = discover([path], self._options, self.given)
         more = company(found, self._options, self.given)
-        projects = group([*found.files, *more])
+        projects = group(_of_code([*found.files, *more]))
         for root, files in projects.items():
             if any(file.path == name for file in files):
                 silent = frozenset(file.path for file in more)
                 return Project(root, files, found.problems, alone=name, silent=silent)
         return Project(posixpath.dirname(name) or ".", [], found.problems, alone=name)
+
+
+def _of_code(files: Iterable[SourceFile]) -> list[SourceFile]:
+    """Files without those of graphs: nobody edits these, and to judge them takes longer than to type a word."""
+    return [file for file in files if file.kind != "graph"]
 
 
 def _changed(folder: str) -> int:

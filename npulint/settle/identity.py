@@ -36,7 +36,10 @@ def pages(site: str, lang: str, foreign: Sequence[str]) -> Callable[[str, str], 
 
 
 def line_text(finding: Finding, lines: Lines) -> str:
-    """The line where the finding stands, its blanks made even; nothing when there is no such line."""
+    """The line where the finding stands, its blanks made even; nothing when there is no such line. In the file of a
+    graph all lines are alike: what it is about stands for them."""
+    if finding.subject and finding.path == finding.program:
+        return finding.subject
     source = lines(finding.path)
     number = finding.span.line
     return " ".join(source[number - 1].split()) if 0 < number <= len(source) else ""

@@ -11,11 +11,11 @@ from npulint.catalogue.check import COMPARE, Catalogue
 from npulint.errors import ConfigError
 from npulint.evaluate.changes import applicability
 from npulint.facts.model import FileFacts, Problem
-from npulint.findings import CONFIDENCES, Finding, Fix, ProgramSummary, RunResult, Silenced, Summary
+from npulint.findings import CONFIDENCES, Finding, Fix, GraphSummary, ProgramSummary, RunResult, Silenced, Summary
 from npulint.lines import FileLines, Lines
 from npulint.settings import RANK, Settings
 from npulint.settle.baseline import Compared, compared_with
-from npulint.settle.comments import suppress
+from npulint.settle.comments import Suppressed, suppress
 from npulint.settle.engine import ENGINE_RULES, of_problems
 from npulint.settle.identity import identified, pages
 from npulint.settle.readiness import settled
@@ -37,8 +37,11 @@ def settle(
     lines: Lines | None = None,
     scope: Scope = EVERYTHING,
     comparing: bool = False,
+    graphs: Sequence[GraphSummary] = (),
+    unlisted: Sequence[Problem] = (),
 ) -> RunResult:
-    """Order, unite, suppress and filter. `problems` are those of discovery; the files carry their own.
+    """Order, unite, suppress and filter. `problems` are those of discovery; the files carry their own. `unlisted` tell
+    which lists of operators the `graphs` could not be held against.
 
     Of the files that are silent in `scope` only what it is about is told; the rest is counted. A run is either
     `comparing` or not: of what the checks of the other kind say, nothing is known in it. Raises `ConfigError` when the
@@ -53,7 +56,10 @@ def settle(
     unread = _united_problems(problems, named)
     chosen = [one for one in (*findings, *_of_files(unread, lang)) if choice.speaks(one)]
     page = pages(settings.docs_url, lang, catalogue.foreign)
-    left = suppress(identified(unite(chosen), lines, page), files, rules, choice.speaks, lines, lang)
+    of_graphs = any(one.subject for one in chosen)
+    united = unite(_one_for_graphs(chosen, graphs, lines, lang) if of_graphs else chosen)
+    left = suppress(identified(united, lines, page), files, rules, choice.speaks, lines, lang)
+    left = _joined_with_source(left, catalogue, lang) if of_graphs else left
     complaints = unite(one for one in left.complaints if choice.speaks(one) and one.path not in scope.silent)
     candidates = sorted([*left.kept, *identified(complaints, lines, page)], key=_place)
     codes = {rule.code for rule in rules if choice.speaks(rule)}
@@ -65,12 +71,29 @@ def settle(
         findings=shown,
         programs=settled(programs, lambda e: e.code in codes and (e.code, e.path, e.span) not in quiet),
         unread=unread,
-        target=_target(settings, programs, lang),
+        target=_target(settings, programs, graphs, lang),
         summary=_summary(told, named, unread, seconds),
-        notices=[*notices, *_beyond(told.shown, scope, settings)],
+        notices=[*notices, *_unusable(unlisted, lang), *_beyond(told.shown, scope, settings)],
         silenced=sorted([*told.suppressed, *told.known], key=lambda one: _place(one.finding)),
         baseline=compared.baseline,
+        graphs=sorted(graphs, key=lambda one: one.path),
     )
+
+
+def _one_for_graphs(
+    findings: Sequence[Finding], graphs: Sequence[GraphSummary], lines: Lines, lang: str
+) -> list[Finding]:
+    from npulint.settle.join import united_graphs  # most runs see no graph
+
+    recorded = {graph.path for graph in graphs if graph.form.startswith("live_")}
+    return united_graphs(findings, lines, lang, recorded)
+
+
+def _joined_with_source(left: Suppressed, catalogue: Catalogue, lang: str) -> Suppressed:
+    from npulint.settle.join import joined
+
+    kept, silenced = joined(left.kept, left.silenced, catalogue, lang)
+    return Suppressed(kept, silenced, left.complaints)
 
 
 class _Told(msgspec.Struct, frozen=True):
@@ -202,12 +225,23 @@ def _of_files(unread: Sequence[Problem], lang: str) -> list[Finding]:
     return of_problems([problem for problem in unread if problem.reason != "missing"], lang)
 
 
-def _target(settings: Settings, programs: Sequence[ProgramSummary], lang: str) -> dict[str, str]:
+def _unusable(lists: Sequence[Problem], lang: str) -> list[str]:
+    if not lists:
+        return []
+    from npulint.settle.operators import unusable
+
+    return unusable(lists, lang)
+
+
+def _target(
+    settings: Settings, programs: Sequence[ProgramSummary], graphs: Sequence[GraphSummary], lang: str
+) -> dict[str, str]:
     def because(text: str, key: str) -> str:
         return text + say(lang, "aside", text=say(lang, f"target.{key}"))
 
     target = {key: because(settings.target[key], "given") for key in sorted(settings.target)}
-    frameworks = sorted({p.framework for p in programs} - {"", "none", "unknown"})
+    found = {p.framework for p in programs} | {graph.framework for graph in graphs}
+    frameworks = sorted(found - {"", "none", "unknown"})
     if any(framework.startswith("tensorflow ") for framework in frameworks):
         frameworks = [framework for framework in frameworks if framework != "tensorflow"]
     if any(framework.startswith("tensorflow") for framework in frameworks):
@@ -218,6 +252,10 @@ def _target(settings: Settings, programs: Sequence[ProgramSummary], lang: str) -
         target.setdefault("soc", say(lang, "target.any"))
     if frameworks and not {"framework", "tensorflow", "torch"} & set(target):
         target["framework"] = because(say(lang, "list.and").join(frameworks), "inferred")
+    if any(graph.framework == "tensorflow" for graph in graphs):
+        from npulint.settle.operators import lists_used  # most runs see no graph
+
+        target["operators"] = lists_used(graphs, lang)
     return dict(sorted(target.items()))
 
 

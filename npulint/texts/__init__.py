@@ -174,6 +174,8 @@ TEXTS: dict[str, tuple[str, str]] = {
     "short.unreadable": ("cannot be opened", "无法打开"),
     "short.unsupported": ("no known kind of file", "不支持的文件类型"),
     "short.not-a-graph": ("no graph in it", "不含计算图"),
+    "short.graph-pickled": ("pickled, no graph", "pickle 文件，不含计算图"),
+    "short.graph-compiled": ("compiled, no graph", "已编译，不含计算图"),
     "short.graph-damaged": ("damaged graph", "计算图已损坏"),
     "short.graph-too-large": ("graph too large", "计算图过大"),
     "short.other": ("not readable", "无法读取"),
@@ -195,6 +197,14 @@ TEXTS: dict[str, tuple[str, str]] = {
     "problem.not-a-graph": (
         "this file holds no graph that can be read without running it",
         "文件中没有无需执行即可读取的计算图",
+    ),
+    "problem.graph-pickled": (
+        "this file holds pickled weights or objects and no graph; it was not opened, for unpickling runs code",
+        "文件中是 pickle 序列化的权重或对象，不含计算图；反序列化会执行代码，因此未打开",
+    ),
+    "problem.graph-compiled": (
+        "this package holds compiled code of AOTInductor and no graph",
+        "此包中是 AOTInductor 编译后的代码，不含计算图",
     ),
     "problem.graph-damaged": ("the graph in this file is damaged or cut off", "文件中的计算图已损坏或不完整"),
     "problem.graph-too-large": ("the graph in this file is too large to be read", "文件中的计算图过大，未读取"),
@@ -232,6 +242,14 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Name a GraphDef, a MetaGraph, a SavedModel, an exported program (.pt2) or a TorchScript archive; "
         "a checkpoint holds none.",
         "请指定 GraphDef、MetaGraph、SavedModel、导出程序（.pt2）或 TorchScript 文件；checkpoint 中没有计算图。",
+    ),
+    "fix.graph-pickled": (
+        "Name the graph instead: export the model by torch.export.save (.pt2) or torch.jit.save.",
+        "请改为指定计算图：用 torch.export.save（.pt2）或 torch.jit.save 导出模型。",
+    ),
+    "fix.graph-compiled": (
+        "Name the exported program that it was compiled from (torch.export.save).",
+        "请指定编译前的导出程序（torch.export.save）。",
     ),
     "fix.graph-damaged": ("Export the graph again, or exclude the file.", "重新导出计算图，或将此文件排除。"),
     "fix.graph-too-large": ("Export a smaller graph, or exclude the file.", "导出更小的计算图，或将此文件排除。"),
@@ -379,7 +397,20 @@ TEXTS: dict[str, tuple[str, str]] = {
 }
 
 
-FAMILIES: tuple[str, ...] = ("baseline", "compare", "fix", "fixes", "github", "html", "init", "server", "settings")
+FAMILIES: tuple[str, ...] = (
+    "baseline",
+    "compare",
+    "fix",
+    "fixes",
+    "github",
+    "graphs",
+    "html",
+    "imaginary",
+    "init",
+    "live",
+    "server",
+    "settings",
+)
 """The first words of keys whose sentences are in a module of their own below this package: read when one is said."""
 
 

@@ -9,6 +9,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "html.section.first": ("What to do first", "优先处理"),
     "html.section.overview": ("Overview", "概览"),
     "html.section.programs": ("Readiness", "就绪清单"),
+    "html.section.graphs": ("Graphs", "计算图"),
     "html.section.compared": ("Pre-tuning checklist", "调优前检查清单"),
     "html.section.findings": ("Findings", "检查结果"),
     "html.section.fixed": ("Mended", "已修复的问题"),

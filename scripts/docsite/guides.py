@@ -27,6 +27,8 @@ GUIDES = (
     "output-formats",
     "ci",
     "editors",
+    "graphs",
+    "live",
     "how-it-decides",
     "faq",
 )

@@ -14,4 +14,4 @@ class Target(msgspec.Struct, frozen=True):
     adapter: str = ""
     cann: str = ""
     soc: str = ""
-    supported: SupportedOps = snapshot()
+    supported: SupportedOps = msgspec.field(default_factory=snapshot)

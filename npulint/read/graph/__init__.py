@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from npulint.discover.graphs import HEAD, form_of, form_of_text
+from npulint.discover.graphs import HEAD, form_of, form_of_text, instead
+from npulint.discover.regular import read_head
 from npulint.facts.graph import Graph
 from npulint.facts.model import Problem
 from npulint.read.graph.errors import GraphError
@@ -39,4 +40,9 @@ def _read(form: str, location: str, given: bytes | None) -> Graph:
         from npulint.read.graph.torch.torchscript import read_torchscript
 
         return read_torchscript(location)
-    raise GraphError("not-a-graph")
+    head = read_head(location, HEAD) if given is None else given[:HEAD]
+    if given is None and not instead(head):
+        from npulint.read.graph.torch.archive import reason_of
+
+        raise GraphError(reason_of(location))
+    raise GraphError("not-a-graph", instead(head))

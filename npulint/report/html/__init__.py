@@ -31,6 +31,7 @@ def render(result: RunResult, view: View) -> str:
         ("first", first(page)),
         ("overview", overview(page) if page.shown or not comparing else ""),
         ("programs", "" if comparing else programs(page)),
+        ("graphs", "" if comparing else _graphs(page)),
         ("compared", "" if comparing else _compared(page)),
         ("findings", findings(page)),
         ("fixed", mended(page)),
@@ -94,6 +95,14 @@ def _top(page: Page) -> _Top:
         return _Top(heading, told.tone, compared_verdict.banner(page, told))
     answer = verdict(page)
     return _Top(say(page.lang, f"html.verdict.{answer.word}"), answer.word, banner(page, answer))
+
+
+def _graphs(page: Page) -> str:
+    if not page.result.graphs:
+        return ""
+    from npulint.report.html.graphs import graphs  # most runs see none
+
+    return graphs(page)
 
 
 def _compared(page: Page) -> str:

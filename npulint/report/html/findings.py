@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from npulint.facts.model import Span
 from npulint.findings import Finding, Related
 from npulint.report.html.edits import change
 from npulint.report.html.filters import filters
@@ -14,6 +15,7 @@ from npulint.report.summary import first_steps
 from npulint.texts import count, say
 
 _HEAD = 8  # cards of a check that are shown at once
+_WHOLE = Span()
 _RELATED = 3  # related places that are shown at once
 _MOST_RELATED = 40
 
@@ -106,12 +108,17 @@ def _card(page: Page, name: str, one: Finding, spoken: Finding) -> str:
     )
 
 
+def _line(page: Page, place: Related) -> str:
+    """Its line of source; of a file as a whole, such as a graph, none."""
+    return "" if place.span == _WHOLE else page.line(place.path, place.span.line)
+
+
 def _related(page: Page, places: Sequence[Related]) -> str:
     if not places:
         return ""
     rows = [
         f'<li><span class="path">{words(page.paths(place.path))}:{place.span.line}</span> '
-        f"{prose(place.message)} {page.line(place.path, place.span.line)}</li>"
+        f"{prose(place.message)} {_line(page, place)}</li>"
         for place in places[:_MOST_RELATED]
     ]
     shown, rest = rows[:_RELATED], rows[_RELATED:]

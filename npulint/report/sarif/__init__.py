@@ -17,7 +17,7 @@ from npulint import __version__
 from npulint.facts.model import Problem
 from npulint.findings import Finding, RunResult, Silenced
 from npulint.later import regex
-from npulint.report.json import compared_record, encodable, mended_records, summary_record
+from npulint.report.json import compared_record, encodable, graphs_record, mended_records, summary_record
 from npulint.report.sarif.places import ROOT, artifact, region
 from npulint.report.sarif.results import Writer
 from npulint.report.sarif.rules import rules
@@ -59,6 +59,7 @@ def _run(result: RunResult, view: View) -> dict[str, Any]:
         "properties": {
             "summary": summary_record(result, shown, view),
             "target": result.target,
+            **graphs_record(result),
             **mended_records(view),
             **compared_record(result, rows=False),
         },

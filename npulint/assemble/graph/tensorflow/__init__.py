@@ -11,7 +11,8 @@ from npulint.facts.model import Fact
 
 def facts(path: str, graph: Graph, context: Context, target: Target) -> list[Fact]:
     """All facts of one graph, each by the module that knows its kind."""
-    from npulint.assemble.graph.tensorflow import about, placement, shapes, types
+    from npulint.assemble.graph.tensorflow import about, control, inputs, patterns, shapes, types
 
-    view = View(path, graph)
-    return [fact for part in (about, placement, types, shapes) for fact in part.facts(view, target)]
+    view = View(path, graph, context)
+    parts = (about, types, shapes, control, inputs, patterns)
+    return [fact for part in parts for fact in part.facts(view, target)]

@@ -1,12 +1,206 @@
-"""To be written."""
+"""Which nodes of a step the device takes, which stay on the host, and into how many parts the graph falls."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+
 from npulint.assemble.graph.target import Target
-from npulint.assemble.graph.tensorflow.view import View
-from npulint.facts.model import Fact
+from npulint.assemble.graph.tensorflow.carried import ties
+from npulint.assemble.graph.tensorflow.clusters import Cut, cut, ordered
+from npulint.assemble.graph.tensorflow.families import family
+from npulint.assemble.graph.tensorflow.frames import ENTERS, forward_edges, frames_of
+from npulint.assemble.graph.tensorflow.places import Placed
+from npulint.assemble.graph.tensorflow.rules import INPUT, Rules
+from npulint.assemble.graph.tensorflow.view import Flow, View
+from npulint.data.supported import recorded
+from npulint.facts.graph import Node
+from npulint.later import regex
+
+DEVICE, HOST, OLDER = "device", "host", "older"
+_STATEFUL = regex(r".*(?:Random|Multinomial|Sampler|TensorArray|Table|Queue|Stage|Accumulator|Barrier)|Stack")
+_ANYWHERE = frozenset("Const Placeholder PlaceholderV2 PlaceholderWithDefault".split())
 
 
-def facts(view: View, target: Target) -> list[Fact]:
-    """None yet."""
-    return []
+class Body:
+    """One body of which a step needs something: its nodes in both judgements, full sinking and mixed computing."""
+
+    def __init__(self, flow: Flow, step: frozenset[int], sinking: Rules, mixing: Rules) -> None:
+        self.flow = flow
+        self.step = step
+        edges = ties(flow, step)
+        self.sinking = Placed(flow, step, sinking, edges)
+        self.mixing = Placed(flow, step, mixing, edges)
+
+    @cached_property
+    def before(self) -> dict[int, list[int]]:
+        """By node what has to run first."""
+        return forward_edges(self.flow, self.step)
+
+    def on_ai_cpu(self, n: int) -> bool:
+        """Whether no kernel for the AI Core is known, and the node is not worked out when the graph is compiled, as
+        one is that only takes constants."""
+        op = self.flow.nodes[n].op
+        if not recorded(op).aicpu:
+            return False
+        taken = () if _STATEFUL.match(op) else self.flow.inputs[n]
+        return not taken or any(self.flow.nodes[p].op != "Const" for p in taken)
+
+    @cached_property
+    def loops(self) -> bool:
+        """Whether there are loops of the first kind of control flow."""
+        return any(self.flow.nodes[n].op in ENTERS for n in self.step)
+
+    @cached_property
+    def order(self) -> list[int]:
+        """The nodes, each behind what it needs."""
+        return ordered(self.step, self.before)
+
+    @cached_property
+    def movable(self) -> frozenset[int]:
+        """The nodes that the device could take, but for what is fed or may be copied at will."""
+        return self.real(self.sinking.device)
+
+    def real(self, places: Iterable[int]) -> frozenset[int]:
+        """The places without those of constants and of what a session is fed, unless they wait for something else."""
+        return frozenset(places) - self._anywhere
+
+    @cached_property
+    def _anywhere(self) -> frozenset[int]:
+        found: set[int] = set()
+        for n in self.order:
+            if self.flow.nodes[n].op in _ANYWHERE and all(p in found for p in self.before[n]):
+                found.add(n)
+        return frozenset(found)
+
+    @cached_property
+    def whole(self) -> Cut:
+        """How all nodes on the host together cut the body."""
+        return self.without(self.movable)
+
+    @cached_property
+    def mixed(self) -> Cut:
+        """How it is cut in mixed computing."""
+        return self.without(self.real(self.mixing.device))
+
+    def without(self, device: frozenset[int]) -> Cut:
+        """How it is cut if only these nodes are on the device."""
+        return cut(self.order, self.before, device)
+
+
+class Placement:
+    """Where the nodes of a graph run."""
+
+    def __init__(self, view: View, target: Target) -> None:
+        self.view = view
+        self.rules = Rules(view, target.supported, target.cann)
+        mixing = Rules(view, target.supported, target.cann, mixed=True)
+        steps = zip(view.flows, view.on_path, strict=True)
+        self.bodies = [Body(flow, _step(flow, path), self.rules, mixing) for flow, path in steps if path]
+
+    @property
+    def functional(self) -> bool:
+        """Whether a step is a function (TensorFlow 2): every part that the device takes is then kept."""
+        return self.rules.functional
+
+    def nodes(self) -> Iterator[tuple[Body, int, Node]]:
+        """Every node of the step."""
+        for body in self.bodies:
+            for n in sorted(body.step):
+                yield body, n, body.flow.nodes[n]
+
+    def place(self, body: Body, n: int) -> str:
+        """``device``, ``host``, or ``older``: it depends on the release of the operator package."""
+        if n in body.sinking.why:
+            return HOST
+        return OLDER if self.rules.unsure(body.flow.nodes[n].op) else DEVICE
+
+    @cached_property
+    def whole_host(self) -> frozenset[str]:
+        """The functions that a session calls and that stay on the host as a whole, for a node that they hold."""
+        return frozenset() if self.functional else frozenset(self.rules.holders)
+
+    @cached_property
+    def counts(self) -> dict[str, int]:
+        """How many nodes of the step each place has; those of the AI CPU are apart from the others of the device."""
+        found = dict.fromkeys(("device", "aicpu", "host", "unknown"), 0)
+        for body, n, _ in self.nodes():
+            place = HOST if body.flow.name in self.whole_host else self.place(body, n)
+            word = {HOST: "host", OLDER: "unknown"}.get(place, "device")
+            found["aicpu" if word == "device" and body.on_ai_cpu(n) else word] += 1
+        return found
+
+    @cached_property
+    def movable(self) -> int:
+        """How many nodes the device could take, but for constants and what is fed."""
+        return sum(len(body.movable) for body in self.bodies)
+
+    @cached_property
+    def left_behind(self) -> int:
+        """How many nodes that the device could take stay on the host all the same."""
+        return sum(len(self._left(body)) for body in self.bodies)
+
+    @cached_property
+    def pieces(self) -> int:
+        """How many parts the device would get one after the other, were none left on the host."""
+        return max((body.whole.pieces for body in self._whole_bodies()), default=0)
+
+    @cached_property
+    def mixed_pieces(self) -> int:
+        """How many parts the device would get with mixed computing."""
+        return max((body.mixed.pieces for body in self._whole_bodies()), default=0)
+
+    def _left(self, body: Body) -> frozenset[int]:
+        if self.functional:
+            return frozenset()
+        return body.movable if body.flow.name in self.whole_host else body.movable - body.whole.kept
+
+    def _whole_bodies(self) -> list[Body]:
+        return [body for body in self.bodies if body.flow.name not in self.whole_host]
+
+    def cuts(self) -> dict[str, list[tuple[Body, int]]]:
+        """The nodes that cut the graph, by the family of what is to blame for them."""
+        found: dict[str, list[tuple[Body, int]]] = {}
+        for body in self._whole_bodies():
+            for n in sorted(body.whole.cutting):
+                if body.sinking.why.get(n, INPUT) != INPUT:
+                    found.setdefault(family(body.sinking.origin[n]), []).append((body, n))
+        return found
+
+    def stays(self, kind: str) -> list[Node]:
+        """The nodes that would stay on the host if what is to blame were of this family alone."""
+        found: list[Node] = []
+        for body in self._whole_bodies():
+            why, origin = body.sinking.why, body.sinking.origin
+            guilty = {n for n in why if family(origin[n]) == kind}
+            if guilty and not self.functional:
+                others = why.keys() - guilty
+                device = body.movable | body.real(n for n in others if why[n] != INPUT)
+                kept = body.whole.kept if device == body.movable else body.without(device).kept
+                found += [body.flow.nodes[n] for n in sorted(device - kept - others)]
+        for body in self.bodies:
+            if body.flow.name in self.whole_host and family(self.rules.holders[body.flow.name]) == kind:
+                found += [body.flow.nodes[n] for n in sorted(body.movable)]
+        return found
+
+    def looped(self, places: Iterable[tuple[Body, int]]) -> list[Node]:
+        """The nodes that the device could take of the loops (of the first kind of control flow) around these nodes."""
+        found: list[Node] = []
+        for body, held in _by_body(places).items():
+            frames = frames_of(body.flow, body.step) if body.loops else {}
+            torn = {frame for n in held for frame in frames.get(n, ())}
+            if torn:
+                found += [body.flow.nodes[n] for n in sorted(body.movable) if not torn.isdisjoint(frames[n])]
+        return found
+
+
+def _by_body(places: Iterable[tuple[Body, int]]) -> dict[Body, list[int]]:
+    found: dict[Body, list[int]] = {}
+    for body, n in places:
+        found.setdefault(body, []).append(n)
+    return found
+
+
+def _step(flow: Flow, path: frozenset[int]) -> frozenset[int]:
+    """The nodes of a path with all that has to run before them."""
+    return frozenset(flow.ancestors(path, controls=True))

@@ -1,12 +1,198 @@
-"""To be written."""
+"""Shapes that a graph of TensorFlow leaves open, and why: what is fed, batches, results that depend on data."""
 
 from __future__ import annotations
 
+from weakref import WeakKeyDictionary
+
 from npulint.assemble.graph.target import Target
-from npulint.assemble.graph.tensorflow.view import View
+from npulint.assemble.graph.tensorflow.origins import CONSTANT, DATA, WORDS, origins
+from npulint.assemble.graph.tensorflow.sizes import (
+    BATCH,
+    INNER,
+    RANK,
+    Shape,
+    constant,
+    shape_told,
+    shapes_known,
+    shapes_told,
+    taken,
+    unknown,
+    written,
+)
+from npulint.assemble.graph.tensorflow.view import Flow, View, counted
+from npulint.facts.graph import Node
 from npulint.facts.model import Fact
+
+_FED = frozenset("Placeholder PlaceholderV2 PlaceholderWithDefault".split())
+_NEXT = frozenset("IteratorGetNext IteratorGetNextSync".split())
+_BATCHES = {  # the position of drop_remainder among the inputs; 0: it has none
+    "BatchDataset": 0,
+    "BatchDatasetV2": 2,
+    "ParallelBatchDataset": 3,
+    "PaddedBatchDataset": 0,
+    "PaddedBatchDatasetV2": -1,
+    "MapAndBatchDataset": -1,
+    "MapAndBatchDatasetV2": -1,
+    "ExperimentalMapAndBatchDataset": -1,
+}
+_OF_DATA = frozenset(
+    """Where Unique UniqueV2 UniqueWithCounts UniqueWithCountsV2 ListDiff DynamicPartition NonMaxSuppression
+    NonMaxSuppressionV2 NonMaxSuppressionV3 NonMaxSuppressionV4 NonMaxSuppressionV5 NonMaxSuppressionWithOverlaps
+    CTCGreedyDecoder CTCBeamSearchDecoder SegmentSum SegmentMean SegmentMax SegmentMin SegmentProd SparseSegmentSum
+    SparseSegmentMean SparseSegmentSqrtN SparseFillEmptyRows SetDiff1D DenseToDenseSetOperation""".split()
+)
+_SIZED = {  # operators whose result has a size that one of their inputs tells, by its position
+    "Range": 1,
+    "Fill": 0,
+    "Tile": 1,
+    "OneHot": 1,
+    "Reshape": 1,
+    "BroadcastTo": 1,
+    "Slice": 2,
+    "Pad": 1,
+    "PadV2": 1,
+    "MirrorPad": 1,
+    "SparseToDense": 1,
+    "ScatterNd": 2,
+    "LinSpace": 2,
+    "RandomUniform": 0,
+    "ResizeBilinear": 1,
+    "ResizeNearestNeighbor": 1,
+    "ResizeBicubic": 1,
+}
+_TOP_K = frozenset(("TopK", "TopKV2"))
+_LISTED = 4
+
+_known: WeakKeyDictionary[View, list[Fact]] = WeakKeyDictionary()
 
 
 def facts(view: View, target: Target) -> list[Fact]:
-    """None yet."""
-    return []
+    """Facts ``graph_dynamic``, one for each cause, and ``graph_top_k``."""
+    found = _known.get(view)
+    if found is None:
+        found = _known[view] = [*_placeholders(view), *_batches(view), *_results(view)]
+    return found
+
+
+def _placeholders(view: View) -> list[Fact]:
+    by_dims: dict[str, list[tuple[Node, Shape]]] = {}
+    for _, _, node in view.stepped_of(_FED):
+        shape = shape_told(node)
+        by_dims.setdefault(unknown(shape), []).append((node, shape))
+    return [
+        view.fact("graph_dynamic", "placeholder", [node for node, _ in fed], dims=dims, shape=_shapes(fed), ops="")
+        for dims in (INNER, BATCH, RANK)
+        if (fed := by_dims.get(dims))
+    ]
+
+
+def _batches(view: View) -> list[Fact]:
+    """The batches that a step takes from data sets: named at the operator that leaves their size open, if the graph
+    holds it."""
+    open_: dict[str, list[tuple[Node, Shape]]] = {}
+    for _, _, node in view.stepped_of(_NEXT):
+        shapes = shapes_told(node, "output_shapes")
+        if shapes is not None:
+            worst: Shape = max(shapes, key=lambda one: ("", BATCH, INNER, RANK).index(unknown(one)), default=[])
+            open_.setdefault(unknown(worst), []).append((node, worst))
+    found = []
+    for dims in (INNER, RANK, BATCH):
+        if nexts := open_.get(dims):
+            makers = _makers(view, padded=dims == INNER)
+            name = ("padded_batch" if dims == INNER else "batch") if makers else "iterator"
+            nodes = makers or [node for node, _ in nexts]
+            found.append(view.fact("graph_dynamic", name, nodes, dims=dims, shape=_shapes(nexts), ops=counted(nodes)))
+    return found
+
+
+def _makers(view: View, padded: bool) -> list[Node]:
+    """The operators that make batches of unknown size: they pad to the longest sample, or keep the last one short."""
+    makers = [(f, place, f.nodes[place]) for f in view.flows for op in _BATCHES for place in f.of_op.get(op, ())]
+    if padded:
+        return [node for _, _, node in makers if node.op.startswith("Padded")]
+    return [node for flow, place, node in makers if _keeps_remainder(flow, place)]
+
+
+def _keeps_remainder(flow: Flow, place: int) -> bool:
+    node = flow.nodes[place]
+    position = _BATCHES[node.op]
+    if not position:
+        return True
+    values = [text for text in node.inputs if not text.startswith("^")]
+    producer = taken(flow, place, position if position > 0 else len(values) - 1)
+    return producer is not None and constant(flow, producer) is False
+
+
+def _results(view: View) -> list[Fact]:
+    """What computes its own size."""
+    groups: dict[str, list[Node]] = {}
+    top_k: dict[str, list[tuple[Node, str]]] = {}
+    for flow, path in zip(view.flows, view.on_path, strict=True):
+        ops = [op for op in flow.of_op if op in _SIZED or op in _OF_DATA or op in _TOP_K]
+        asked = sorted(place for op in ops for place in flow.of_op[op] if place in path and _open(flow.nodes[place]))
+        known = origins(flow, _decisive(flow, asked))
+        for place in asked:
+            node = flow.nodes[place]
+            if node.op in _TOP_K:
+                origin, maker = _k(flow, place, known)
+                top_k.setdefault(origin, []).append((node, maker))
+            elif group := _cause(flow, place, known):
+                groups.setdefault(group, []).append(node)
+    found = [
+        view.fact("graph_dynamic", name, nodes, dims=INNER, shape="", ops=counted(nodes))
+        for name, nodes in sorted(groups.items())
+    ]
+    for origin, nodes in sorted(top_k.items()):
+        if origin != WORDS[CONSTANT]:
+            makers = ", ".join(dict.fromkeys(f"`{maker}`" for _, maker in nodes[:_LISTED] if maker))
+            found.append(view.fact("graph_top_k", nodes[0][0].op, [n for n, _ in nodes], k=origin, maker=makers))
+    return found
+
+
+def _open(node: Node) -> bool:
+    """Whether the graph does not tell all sizes of the results."""
+    shapes = shapes_known(node)
+    return not shapes or any(unknown(shape) for shape in shapes)
+
+
+def _decisive(flow: Flow, asked: list[int]) -> list[int]:
+    """The nodes whose origin decides about those that are asked about."""
+    found = []
+    for place in asked:
+        op = flow.nodes[place].op
+        position = 1 if op in _TOP_K else _SIZED.get(op)
+        decisive = place if position is None else taken(flow, place, position)
+        found += [] if decisive is None else [decisive]
+    return found
+
+
+def _cause(flow: Flow, place: int, known: dict[int, int]) -> str:
+    """Why the shape of a result is open; empty where it is not, or follows from others."""
+    node = flow.nodes[place]
+    if node.op in _SIZED:
+        size = taken(flow, place, _SIZED[node.op])
+        return "data" if size is not None and known[size] == DATA else ""
+    if node.attrs.get("pad_to_max_output_size") is True or known[place] == CONSTANT:
+        return ""
+    if node.op.startswith("Unique") and any(scope.startswith("update_") for scope in node.name.split("/")):
+        return "sparse_update"
+    return "data"
+
+
+def _k(flow: Flow, place: int, known: dict[int, int]) -> tuple[str, str]:
+    """What the k of a TopK comes from, and the operator that computes it."""
+    if flow.nodes[place].op == "TopK":  # it is an attribute
+        return WORDS[CONSTANT], ""
+    producer = taken(flow, place, 1)
+    if producer is None:
+        return "unknown", ""
+    origin = WORDS[known[producer]]
+    for _ in range(_LISTED):
+        if flow.nodes[producer].op not in ("Identity", "Cast", "Switch") or not flow.inputs[producer]:
+            break
+        producer = flow.inputs[producer][0]
+    return origin, flow.nodes[producer].name
+
+
+def _shapes(pairs: list[tuple[Node, Shape]]) -> str:
+    return ", ".join(dict.fromkeys(f"`{node.name}` {written(shape)}" for node, shape in pairs[:_LISTED]))

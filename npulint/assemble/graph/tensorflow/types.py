@@ -1,12 +1,131 @@
-"""To be written."""
+"""Element types that a graph of TensorFlow computes in: half precision, and those that the NPU has no units for."""
 
 from __future__ import annotations
 
+import math
+
 from npulint.assemble.graph.target import Target
-from npulint.assemble.graph.tensorflow.view import View
+from npulint.assemble.graph.tensorflow.sizes import constant, elements, input_shape, shape_of, taken, type_of
+from npulint.assemble.graph.tensorflow.view import Flow, View, counted, is_gradient
+from npulint.facts.graph import Node
 from npulint.facts.model import Fact
+
+_SUMS = frozenset("Sum Mean Prod Cumsum Cumprod L2Loss EuclideanNorm SegmentSum UnsortedSegmentSum".split())
+_CROSS = frozenset("SoftmaxCrossEntropyWithLogits SparseSoftmaxCrossEntropyWithLogits".split())
+_POWERS = frozenset("Exp Expm1 Pow Sinh Cosh".split())
+_MOMENTS = frozenset(("SquaredDifference",))
+_MATRIX = ("MatMul", "BatchMatMul", "Conv", "DepthwiseConv", "Einsum", "SparseTensorDenseMatMul")
+_PASSIVE = frozenset(
+    """Const Identity IdentityN Placeholder PlaceholderV2 PlaceholderWithDefault Cast StopGradient Shape ShapeN Size
+    Rank Reshape Squeeze ExpandDims Pack Unpack ConcatV2 ConcatOffset StridedSlice Slice Gather GatherV2 GatherNd
+    Variable VariableV2 VarHandleOp ReadVariableOp NoOp _Arg _Retval Switch Merge Enter Exit NextIteration
+    IteratorGetNext Assign AssignVariableOp Fill ZerosLike OnesLike Range OneHot Where Tile Transpose""".split()
+)
+_WRAPS = frozenset("Add AddV2 AddN Sub Sum Cumsum".split())
+_WIDE = ("float64", "complex64", "complex128")
+_FEW = 2048  # float16 holds no odd number above it
+_SCALES = 8.0  # a loss is not multiplied by less to save small gradients
+_STATUS = ("FloatStatus", "IsFinite", "CheckNumerics")
 
 
 def facts(view: View, target: Target) -> list[Fact]:
-    """None yet."""
+    """Facts ``graph_half``, ``graph_numbers`` and ``graph_half_training``."""
+    half: dict[tuple[str, str, str], list[tuple[Node, int | None]]] = {}
+    wide: dict[str, list[Node]] = {}
+    computing = 0
+    for flow, place, node in view.stepped():
+        kind = type_of(node)
+        if kind == "float16":
+            for group, size in _half(flow, place, node):
+                half.setdefault((group, node.op, _extent(size)), []).append((node, size))
+        if node.op not in _PASSIVE:
+            computing += 1
+            if kind in _WIDE or kind == "int64" or (kind == "uint8" and node.op in _WRAPS):
+                wide.setdefault(kind, []).append(node)
+    found = [_half_fact(view, *key, pairs) for key, pairs in sorted(half.items())]
+    found += [_type_fact(view, kind, nodes, computing) for kind, nodes in sorted(wide.items())]
+    return found + _training(view)
+
+
+def _half(flow: Flow, place: int, node: Node) -> list[tuple[str, int | None]]:
+    """What float16 does to the result of a node: (group, how many elements are added up)."""
+    if node.op in _SUMS:
+        return [("sum", _added(flow, place))]
+    if node.op in _CROSS:
+        return [("cross_entropy", None)]
+    if node.op in _POWERS:
+        return [("power", None)]
+    if node.op in _MOMENTS:
+        return [("moments", None)]
+    if node.op in ("Add", "AddV2") and any(
+        constant(flow, one) == 0 and _written(flow, one) for one in _operands(flow, place)
+    ):
+        return [("zero_guard", None)]
+    if node.op == "Mul" and any(_infinite(constant(flow, one)) for one in _operands(flow, place)):
+        return [("infinite", None)]
     return []
+
+
+def _operands(flow: Flow, place: int) -> list[int]:
+    return [one for position in (0, 1) if (one := taken(flow, place, position)) is not None]
+
+
+def _written(flow: Flow, place: int) -> bool:
+    """Whether a zero is a constant of half precision itself, so that it may have been a small number."""
+    return flow.nodes[place].op == "Const" and type_of(flow.nodes[place]) == "float16"
+
+
+def _infinite(value: float | None) -> bool:
+    return value is not None and math.isinf(value)
+
+
+def _added(flow: Flow, place: int) -> int | None:
+    """How many elements come into one of the result."""
+    taken_in, given = elements(input_shape(flow, place, 0)), elements(shape_of(flow, place))
+    if flow.nodes[place].op == "L2Loss":
+        return taken_in
+    return None if not taken_in or not given else taken_in // given
+
+
+def _extent(size: int | None) -> str:
+    return "unknown" if size is None else "many" if size > _FEW else "few"
+
+
+def _half_fact(view: View, group: str, op: str, extent: str, pairs: list[tuple[Node, int | None]]) -> Fact:
+    largest = max((size for _, size in pairs if size is not None), default=None)
+    added = "unknown" if largest is None else largest
+    return view.fact("graph_half", op, [node for node, _ in pairs], group=group, extent=extent, elements=added)
+
+
+def _type_fact(view: View, kind: str, nodes: list[Node], computing: int) -> Fact:
+    heavy = sum(node.op.startswith(_MATRIX) for node in nodes)
+    share = round(100 * len(nodes) / computing)
+    return view.fact("graph_numbers", kind, nodes, share=share, heavy=heavy, ops=counted(nodes, 4))
+
+
+def _training(view: View) -> list[Fact]:
+    """One fact if matrices are multiplied in float16 and the results are trained."""
+    nodes = [n for _, _, n in view.stepped() if n.op.startswith(_MATRIX) and type_of(n) == "float16"]
+    if not nodes or not any(flow.updates for flow in view.flows):
+        return []
+    scaled = "yes" if _scaled(view) else "no"
+    return [view.fact("graph_half_training", "float16", nodes, scaled=scaled)]
+
+
+def _scaled(view: View) -> bool:
+    """Whether anything looks like the scale of a loss: its variable, a test for overflow, a large factor."""
+    for flow, place, node in view.all():
+        if any(word in node.op for word in _STATUS) or "loss_scal" in node.name.lower().replace(
+            "lossscal", "loss_scal"
+        ):
+            return True
+        if node.op == "Mul" and type_of(node) in ("float16", "float32") and not is_gradient(node):
+            factors = [constant(flow, one) for one in _operands(flow, place)]
+            if any(isinstance(factor, float) and _scales(factor) for factor in factors):
+                return True
+    return False
+
+
+def _scales(factor: float) -> bool:
+    """Whether a number is a power of two that is large enough to be the scale of a loss."""
+    return math.isfinite(factor) and factor >= _SCALES and math.frexp(factor)[0] == 0.5

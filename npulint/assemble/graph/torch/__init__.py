@@ -5,11 +5,16 @@ from __future__ import annotations
 from npulint.assemble.context import Context
 from npulint.assemble.graph.target import Target
 from npulint.facts.graph import Graph
-from npulint.facts.model import Fact, Span
+from npulint.facts.model import Fact
 
 
 def facts(path: str, graph: Graph, context: Context, target: Target) -> list[Fact]:
-    """All facts of one graph."""
-    size = sum(len(body.nodes) for body in graph.bodies)
-    attrs = {"framework": graph.framework, "form": graph.form, "version": graph.version, "trains": "no", "size": size}
-    return [Fact("graph", graph.form, path, Span(), attrs)]
+    """All facts of one graph, each by the module that knows its kind."""
+    from npulint.assemble.graph.torch import about, shapes, syncs, types
+    from npulint.assemble.graph.torch.operators import Operators
+    from npulint.assemble.graph.torch.view import View
+
+    view = View(path, graph, context, target)
+    operators = Operators(view)
+    own = [about.fact(view, operators), *operators.facts(), *syncs.facts(view, operators.fallen())]
+    return [*own, *types.facts(view), *shapes.facts(view)]

@@ -1,0 +1,136 @@
+"""What runs along an edge: a reference to a variable, a handle, text, or a value that may be copied anywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from functools import cache
+from typing import NamedTuple
+
+from npulint.assemble.graph.tensorflow.view import Flow
+from npulint.facts.graph import Node
+from npulint.later import regex
+
+REF, RESOURCE, VARIANT, STRING = "ref", "resource", "variant", "string"
+
+_TAKES_REF = regex(
+    r"Assign(?:Add|Sub)?|(?:Sparse)?Apply\w+|Scatter(?:Nd)?(?:Add|Sub|Mul|Div|Min|Max|Update)|Ref\w+|CountUpTo"
+    r"|IsVariableInitialized|DestroyTemporaryVariable|StridedSliceAssign|(?:Lookup|Initialize)Table[A-Za-z]*"
+    r"|Queue[A-Za-z]+|Reader[A-Za-z]+|Stack(?:Push|Pop|Close)|Barrier\w+|(?:Sparse)?Accumulator\w+"
+)
+_GIVES_REF = regex(
+    r"Variable(?:V2)?|TemporaryVariable|Assign(?:Add|Sub)?|(?:Sparse)?Apply\w+|Ref\w+|Stack|Barrier"
+    r"|Scatter(?:Nd)?(?:Add|Sub|Mul|Div|Min|Max|Update)|(?:Mutable)?(?:Dense)?HashTable(?:OfTensors)?"
+    r"|(?:FIFO|PaddingFIFO|RandomShuffle|Priority)Queue|[A-Za-z]+Reader|(?:Sparse)?ConditionalAccumulator"
+)
+_GIVES_HANDLE = regex(
+    r"VarHandleOp|[A-Za-z]+TableV2|[A-Za-z]+TableOfTensorsV2|[A-Za-z]+QueueV2|[A-Za-z]+ReaderV2|StackV2|Iterator(?:V2)?"
+    r"|OneShotIterator|MultiDeviceIterator|Anonymous\w+|ResourceConditionalAccumulator|MutexV2|[A-Za-z]+HandleOp"
+    r"|TensorArray(?:Grad)?V3|TensorArrayGradWithShape|SummaryWriter"
+)
+_GIVES_VARIANT = regex(
+    r"EmptyTensorList|TensorList(?:Reserve|PushBack|PushBackBatch|SetItem|FromTensor|Scatter\w*|Resize|Split|ConcatLists)"
+    r"|TensorMap(?:Insert|Erase)|EmptyTensorMap|RaggedTensorToVariant|OptionalFromValue|OptionalNone|\w*Dataset(?:V\d)?"
+)
+_GIVES_TEXT = regex(
+    r"AsString|String(?:Join|Format|Lower|Upper|Strip|NGrams)|Substr|(?:Static)?RegexReplace|ReduceJoin|UnsortedSegmentJoin"
+    r"|(?:En|De)codeBase64|Encode(?:Jpeg|Png|Wav|JpegVariableQuality)|ReadFile|Reader(?:Read|ReadV2)|MatchingFiles"
+    r"|\w+Summary(?:V2)?|Sharded\w+|SerializeTensor|IteratorToStringHandle|UnicodeEncode|UnicodeTranscode"
+)
+_PASSES = frozenset(
+    "Identity IdentityN Enter Exit NextIteration Switch Merge RefSwitch Const Placeholder PlaceholderV2 ExpandDims"
+    " Squeeze PlaceholderWithDefault Reshape GatherV2 Gather GatherNd ConcatV2 Concat StridedSlice Slice Pack Unpack"
+    " Tile Transpose Fill Select SelectV2 ZerosLike StopGradient EnsureShape Split SplitV _Arg".split()
+)
+_SCALARS = ("dtype", "T", "Tparams")
+_LISTS = ("output_types", "Tout", "component_types", "dtypes")
+_KINDS = (STRING, RESOURCE, VARIANT)
+
+
+def carried(producer: Node, output: int, consumer: Node) -> str:
+    """``ref``, ``resource``, ``variant``, ``string``, or empty for plain values (also where nothing tells)."""
+    gives = _gives(producer.op)
+    if _GIVES_REF_WORD in gives and _takes_ref(consumer.op):
+        return REF
+    if RESOURCE in gives:
+        return RESOURCE if output == 0 else ""
+    if gives and gives[-1] != _GIVES_REF_WORD:
+        return gives[-1]
+    kind = _told(producer, output)
+    return kind if isinstance(kind, str) and kind in _KINDS else ""
+
+
+_GIVES_REF_WORD = "gives_ref"
+
+
+@cache
+def _gives(op: str) -> tuple[str, ...]:
+    """What the outputs of an operator type are for sure."""
+    patterns = (
+        (_GIVES_REF_WORD, _GIVES_REF),
+        (RESOURCE, _GIVES_HANDLE),
+        (VARIANT, _GIVES_VARIANT),
+        (STRING, _GIVES_TEXT),
+    )
+    return tuple(word for word, pattern in patterns if pattern.fullmatch(op))
+
+
+@cache
+def _takes_ref(op: str) -> bool:
+    return _TAKES_REF.fullmatch(op) is not None
+
+
+def output_of(text: str) -> int:
+    """Which output of its producer an input names."""
+    number = text.rpartition(":")[2]
+    return int(number) if ":" in text and number.isascii() and number.isdigit() and len(number) < _DIGITS else 0
+
+
+_DIGITS = 9
+
+
+class Tie(NamedTuple):
+    """What runs along an edge between two nodes, if it is no plain value."""
+
+    producer: int
+    user: int
+    kind: str
+
+
+def ties(flow: Flow, step: Collection[int]) -> list[Tie]:
+    """The edges between nodes of a step that carry no plain values."""
+    nodes = flow.nodes
+    special = {n for n in step if _gives(nodes[n].op) or _tells(nodes[n])}
+    users = [n for n in sorted(step) if not special.isdisjoint(flow.inputs[n])] if special else []
+    found = []
+    for user in users:
+        for text in nodes[user].inputs:
+            producer = None if text.startswith("^") else flow.at.get(text.split(":", 1)[0])
+            if producer in special and producer is not None:
+                kind = carried(nodes[producer], output_of(text), nodes[user])
+                if kind:
+                    found.append(Tie(producer, user, kind))
+    return found
+
+
+def makes_handle(node: Node) -> bool:
+    """Whether the first output of a node is a resource."""
+    return carried(node, 0, node) == RESOURCE
+
+
+def _tells(node: Node) -> bool:
+    """Whether the attributes of a node may name an element type that is no plain value."""
+    if node.op in _PASSES:
+        return _told(node, 0) in _KINDS
+    return node.op.startswith("LookupTable") or any(isinstance(node.attrs.get(key), list) for key in _LISTS)
+
+
+def _told(node: Node, output: int) -> object:
+    """The element type of an output, as the attributes of its node tell it."""
+    if node.op in _PASSES:
+        return next((node.attrs[key] for key in _SCALARS if key in node.attrs), "")
+    for key in _LISTS:
+        value = node.attrs.get(key)
+        if isinstance(value, list):
+            return value[output] if output < len(value) else ""
+    value = node.attrs.get("Tout")
+    return value if node.op.startswith("LookupTable") else ""

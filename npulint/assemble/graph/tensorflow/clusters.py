@@ -1,0 +1,113 @@
+"""How nodes on the host cut the rest of a graph apart: which parts the device could run in one go.
+
+A set of device nodes can be one graph of the device if no way from one of them to another leads over the host. Nodes
+are numbers; edges lead from what has to run first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+import msgspec
+
+_TRIED = 4  # levels that are looked at as the one to keep
+
+Edges = Mapping[int, Sequence[int]]
+
+
+class Cut(msgspec.Struct, frozen=True):
+    """`cutting` are the nodes on the host with device nodes before and behind them, `kept` those of the device that
+    stay together where only one part can be kept, `pieces` how many parts follow one another at least."""
+
+    cutting: frozenset[int]
+    kept: frozenset[int]
+    pieces: int
+
+
+def cut(order: Sequence[int], before: Edges, device: frozenset[int]) -> Cut:
+    """How the graph of the nodes in `order` (each behind what it needs, see `ordered`) is cut. `before` holds by node
+    what has to run first."""
+    behind = turned(order, before)
+    level = _levels(order, before, device)
+    useful = _leading(order, behind, device)
+    cutting = frozenset(n for n in order if n not in device and level[n] and useful[n])
+    there = [n for n in order if n in device]
+    if not cutting:
+        return Cut(cutting, frozenset(there), int(bool(there)))
+    sizes: dict[int, int] = {}
+    for n in there:
+        sizes[level[n]] = sizes.get(level[n], 0) + 1
+    tried = sorted(sizes, key=lambda one: (-sizes[one], one))[:_TRIED]
+    kept = max((_together(order, behind, device, level, one) for one in sorted(tried)), key=len)
+    return Cut(cutting, kept, len(sizes))
+
+
+def ordered(places: Collection[int], before: Edges) -> list[int]:
+    """The places, each behind what it needs of them; those of a cycle come last, as they are numbered."""
+    behind = turned(places, before)
+    waits = dict.fromkeys(places, 0)
+    for later in behind.values():
+        for n in later:
+            waits[n] += 1
+    ready = [n for n, count in waits.items() if not count]
+    found: list[int] = []
+    while ready:
+        n = ready.pop()
+        found.append(n)
+        for other in behind[n]:
+            waits[other] -= 1
+            if not waits[other]:
+                ready.append(other)
+    done = set(found)
+    return found if len(found) == len(waits) else [*found, *sorted(n for n in waits if n not in done)]
+
+
+def turned(places: Collection[int], before: Edges) -> dict[int, list[int]]:
+    """By place, what needs it."""
+    behind: dict[int, list[int]] = {n: [] for n in places}
+    for n in places:
+        for p in before[n]:
+            if p in behind:
+                behind[p].append(n)
+    return behind
+
+
+def _levels(order: Sequence[int], before: Edges, device: Collection[int]) -> dict[int, int]:
+    """By node, how often at most a way to it goes from the device to the host."""
+    level: dict[int, int] = {}
+    for n in order:
+        highest = 0
+        here = n in device
+        for p in before[n]:
+            come = level.get(p, 0) + (not here and p in device)
+            highest = max(come, highest)
+        level[n] = highest
+    return level
+
+
+def _leading(order: Sequence[int], behind: dict[int, list[int]], device: Collection[int]) -> dict[int, bool]:
+    """By node, whether one of the device is behind it."""
+    leads: dict[int, bool] = {}
+    for n in reversed(order):
+        leads[n] = False
+        for other in behind[n]:
+            if other in device or leads.get(other):
+                leads[n] = True
+                break
+    return leads
+
+
+def _together(
+    order: Sequence[int], behind: dict[int, list[int]], device: Collection[int], level: dict[int, int], wanted: int
+) -> frozenset[int]:
+    """The device nodes of a level with those of lower ones from which no way over the host leads to any of them."""
+    reaches: dict[int, bool] = {}
+    blocked: dict[int, bool] = {}
+    for n in reversed(order):
+        found, stopped = n in device and level[n] <= wanted, False
+        for other in behind[n]:
+            there = reaches.get(other, False)
+            found = found or there
+            stopped = stopped or (blocked.get(other, False) if other in device else there)
+        reaches[n], blocked[n] = found, stopped
+    return frozenset(n for n in order if n in device and (level[n] == wanted or (level[n] < wanted and not blocked[n])))

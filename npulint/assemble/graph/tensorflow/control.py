@@ -1,0 +1,80 @@
+"""Branches and loops that are built from Switch, Merge and Enter (V1 control flow)."""
+
+from __future__ import annotations
+
+from npulint.assemble.graph.target import Target
+from npulint.assemble.graph.tensorflow import shapes
+from npulint.assemble.graph.tensorflow.view import Flow, View
+from npulint.facts.graph import Node
+from npulint.facts.model import Fact
+
+_V1 = frozenset("Switch Merge Enter Exit NextIteration LoopCond".split())
+_OPS = _V1 | {f"Ref{op}" for op in _V1}
+_SURE = frozenset(("data", "padded_batch", "iterator", "placeholder"))
+_INITIALISING = frozenset(("IsVariableInitialized", "VarIsInitializedOp"))
+_LISTED = 4
+
+
+def facts(view: View, target: Target) -> list[Fact]:
+    """One fact ``graph_control_flow`` if a step runs any."""
+    nodes: list[Node] = []
+    frames: dict[str, None] = {}
+    branches: dict[str, None] = {}
+    for flow, path in zip(view.flows, view.on_path, strict=True):
+        if path and not _OPS.isdisjoint(flow.of_op):
+            run = flow.ancestors(path, controls=True)
+            mine = sorted(place for op in _OPS for place in flow.of_op.get(op, ()) if place in run)
+            nodes += [flow.nodes[place] for place in mine]
+            frames |= dict.fromkeys(_frames(flow, mine))
+            branches |= dict.fromkeys(_branches(flow, mine))
+    if not frames and not branches:
+        return []
+    dynamic, open_ = _dynamic(shapes.facts(view, target))
+    parts = [*(f"`{name}`" for name in frames), *(f"`{name}`" for name in branches)]
+    told = {
+        "loops": len(frames),
+        "branches": len(branches),
+        "parts": ", ".join(parts[:_LISTED]),
+        "dynamic": dynamic,
+        "unknown_dims": open_,
+        "refs": "yes" if any(node.op.startswith("Ref") for node in nodes) else "no",
+    }
+    return [view.fact("graph_control_flow", "v1", nodes, **told)]
+
+
+def _frames(flow: Flow, places: list[int]) -> list[str]:
+    names = [flow.nodes[place].attrs.get("frame_name") for place in places if flow.nodes[place].op.endswith("Enter")]
+    return [name for name in names if isinstance(name, str)]
+
+
+def _branches(flow: Flow, places: list[int]) -> list[str]:
+    """The predicates that switch something outside of the conditions of loops."""
+    found = []
+    for place in places:
+        node = flow.nodes[place]
+        if node.op in ("Switch", "RefSwitch"):
+            predicate = flow.producer(node, 1)
+            if predicate is not None and not predicate.op.endswith("LoopCond"):
+                found.append(_before_identity(flow, predicate))
+    return [predicate.name for predicate in found if predicate.op not in _INITIALISING]
+
+
+def _before_identity(flow: Flow, node: Node) -> Node:
+    """What a predicate is a copy of: each cond makes copies of its own, and layers share their predicate."""
+    seen = 0
+    while node.op in ("Identity", "Switch", "RefSwitch") and seen < len(_OPS):
+        step = flow.producer(node, 0)
+        if step is None:
+            break
+        node, seen = step, seen + 1
+    return node
+
+
+def _dynamic(found: list[Fact]) -> tuple[str, str]:
+    """How open the shapes of the graph are (no, batch, inner), and what is open."""
+    inner = [f for f in found if f.kind == "graph_dynamic" and f.name in _SURE and f.get("dims") == "inner"]
+    inner += [f for f in found if f.kind == "graph_top_k" and f.get("k") in ("data", "fed")]
+    batch = [f for f in found if f.kind == "graph_dynamic" and f.get("dims") == "batch" and f.name != "placeholder"]
+    told = inner or batch
+    texts = [f.get("shape") or f"{f.get('ops') or f.name} `{f.get('node')}`" for f in told]
+    return "inner" if inner else "batch" if batch else "no", "; ".join(dict.fromkeys(texts))

@@ -1,0 +1,36 @@
+"""What operators that may stay on the host have in common, as checks tell them apart."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from npulint.data.supported import recorded
+from npulint.later import regex
+
+_FAMILIES = (
+    ("python", r"(?:Eager)?PyFunc(?:Stateless)?"),
+    ("gpu", r"Cudnn\w+|_?Nccl\w+"),
+    ("block", r"LSTMBlockCell\w*|BlockLSTM\w*|GRUBlockCell\w*"),
+    ("collective", r"Collective\w+|_?Horovod\w+"),
+    ("summary", r"\w*Summary(?:V2)?|SummaryWriter|CreateSummary\w+|Write\w*Summary\w*"),
+    ("print", r"Print(?:V2)?|CheckNumerics(?:V2)?|Timestamp|Debug\w+"),
+    ("table", r"\w*HashTable\w*|LookupTable\w+|InitializeTable\w*"),
+    (
+        "input",
+        r"\w*Iterator\w*|\w*Dataset(?:V\d)?|Reader\w+|\w+Reader(?:V2)?|ReadFile|MatchingFiles|(?:Queue|FIFOQueue|PaddingFIFOQueue"
+        r"|RandomShuffleQueue|PriorityQueue)\w*|Decode\w+|Parse\w+|Sample\w*BoundingBox\w*|Encode\w+|ExtractJpegShape",
+    ),
+    ("file", r"Save\w*|Restore\w*|Sharded\w+|MergeV2Checkpoints|WriteFile"),
+    ("text", r"String\w+|AsString|Substr|\w*Regex\w+|ReduceJoin|UnsortedSegmentJoin|Unicode\w+|SerializeTensor"),
+)
+_PATTERNS = tuple((name, regex(pattern)) for name, pattern in _FAMILIES)
+FAMILIES = (*(name for name, _ in _FAMILIES), "custom", "other")
+"""All families. ``gpu``: no kernel for the CPU either; ``custom``: neither TensorFlow nor the adapter has an operator
+of that name; ``other``: the rest."""
+
+
+@cache
+def family(op: str) -> str:
+    """The family of an operator type."""
+    found = next((name for name, pattern in _PATTERNS if pattern.fullmatch(op)), "")
+    return found or ("other" if recorded(op).known or op.startswith("_") else "custom")

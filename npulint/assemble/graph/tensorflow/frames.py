@@ -1,0 +1,38 @@
+"""Which loops of the first kind of control flow a node stands in."""
+
+from __future__ import annotations
+
+from npulint.assemble.graph.tensorflow.clusters import ordered
+from npulint.assemble.graph.tensorflow.view import Flow
+
+ENTERS = ("Enter", "RefEnter")
+"""What begins a loop."""
+
+_LEAVES = ("Exit", "RefExit")
+_DEEPEST = 64  # loops within one another
+
+
+def frames_of(flow: Flow, step: frozenset[int]) -> dict[int, tuple[str, ...]]:
+    """By node of a step the names of the loops around it, the innermost last."""
+    before = forward_edges(flow, step)
+    inside: dict[int, tuple[str, ...]] = {}
+    for n in ordered(step, before):
+        inner = max((_behind(flow, p, inside[p]) for p in before[n] if p in inside), key=len, default=())
+        node = flow.nodes[n]
+        if node.op in ENTERS and len(inner) < _DEEPEST:
+            inner = (*inner, str(node.attrs.get("frame_name", "")))
+        inside[n] = inner
+    return inside
+
+
+def _behind(flow: Flow, n: int, inside: tuple[str, ...]) -> tuple[str, ...]:
+    return inside[:-1] if flow.nodes[n].op in _LEAVES else inside
+
+
+def forward_edges(flow: Flow, step: frozenset[int]) -> dict[int, list[int]]:
+    """By node of a step what has to run before it in the same round of a loop."""
+    nodes = flow.nodes
+    return {
+        n: [p for p in (*flow.inputs[n], *flow.controls[n]) if p in step and not nodes[p].op.endswith("NextIteration")]
+        for n in step
+    }

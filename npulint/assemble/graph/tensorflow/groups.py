@@ -1,0 +1,94 @@
+"""Nodes of a step that share a place, and what they have in common: one fact tells of all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from npulint.assemble.graph.tensorflow.families import family
+from npulint.assemble.graph.tensorflow.interfaces import interfaces
+from npulint.assemble.graph.tensorflow.placement import HOST, OLDER, Body, Placement
+from npulint.assemble.graph.tensorflow.places import EDGE
+from npulint.assemble.graph.tensorflow.rules import CALLS, GRAY, INPUT, SCOPE
+from npulint.assemble.graph.tensorflow.telling import flag, named, percent, style, told
+from npulint.facts.graph import Node
+from npulint.facts.model import Fact
+
+AICPU, TIED, STEP = "aicpu", "tied", "step"
+_ASKED = ("print", "summary")  # families that are told of wherever they run
+_APART = {HOST: (), AICPU: ("input", "print", "table"), OLDER: ("input", "print", "table", "text")}
+_OF_FUNCTIONS = ("gpu", "file")
+
+
+class _Group(msgspec.Struct):
+    nodes: list[Node]
+    origins: list[str]
+    cuts: bool = False
+    follow: int = 0
+
+
+def groups(placement: Placement) -> list[Fact]:
+    """Facts ``graph_group``: ``step`` (what prints, wherever it runs), ``host``, ``older``, ``aicpu``, ``tied`` (to a
+    node on the host) and ``gray`` (left on the host by mixed computing alone)."""
+    found: dict[tuple[str, str], _Group] = {}
+    for body, n, node in placement.nodes():
+        for key in _keys(placement, body, n, node):
+            group = found.setdefault(key, _Group([], []))
+            group.nodes.append(node)
+            group.origins.append(body.sinking.origin.get(n, node.op))
+            in_one = body.flow.name not in placement.whole_host
+            group.cuts = group.cuts or (n in body.sinking.why and in_one and n in body.whole.cutting)
+    mixed = _mixed(placement)
+    if mixed.nodes:
+        found["gray", "other"] = mixed
+    whole = sum(len(body.step) for body in placement.bodies)
+    return [_fact(placement, name, kind, group, whole) for (name, kind), group in sorted(found.items())]
+
+
+def _fact(placement: Placement, name: str, kind: str, group: _Group, whole: int) -> Fact:
+    return placement.view.fact(
+        "graph_group",
+        name,
+        group.nodes,
+        family=kind,
+        ops=told(group.nodes),
+        origins=named(group.origins),
+        apis=interfaces(group.origins),
+        types=len({node.op for node in group.nodes}),
+        share=percent(len(group.nodes) + group.follow, whole),
+        follow=group.follow,
+        cuts=flag(group.cuts),
+        style=style(placement),
+    )
+
+
+def _keys(placement: Placement, body: Body, n: int, node: Node) -> Iterator[tuple[str, str]]:
+    """The groups of a node: by place and family, as far as these are told apart."""
+    why, kind = body.sinking.why.get(n, ""), family(node.op)
+    if kind in _ASKED:
+        yield STEP, kind
+    if why == EDGE:
+        yield TIED, "other"
+    elif why and why not in (INPUT, CALLS, SCOPE):
+        yield HOST, "other" if placement.functional and kind not in _OF_FUNCTIONS else kind
+    elif not why:
+        if placement.rules.unsure(node.op):
+            yield OLDER, kind if kind in _APART[OLDER] else "other"
+        if body.on_ai_cpu(n):
+            yield AICPU, kind if kind in _APART[AICPU] else "other"
+
+
+def _mixed(placement: Placement) -> _Group:
+    """The nodes that mixed computing leaves on the host though the device takes them otherwise; `follow` counts what
+    comes with them: what they are tied to, and the loops around them."""
+    own: list[Node] = []
+    others: list[Node] = []
+    origins: list[str] = []
+    for body, n, node in placement.nodes():
+        why = body.mixing.why.get(n, "")
+        if why and why != INPUT and n not in body.sinking.why:
+            (own if why == GRAY else others).append(node)
+            origins.append(body.mixing.origin[n])
+    cuts = bool(own or others) and placement.mixed_pieces > placement.pieces
+    return _Group(own, origins, cuts, len(others)) if own else _Group(others, origins, cuts)

@@ -1,0 +1,118 @@
+"""How data come into a graph of TensorFlow: queues, iterators, and what the functions of data sets hold."""
+
+from __future__ import annotations
+
+from npulint.assemble.graph.target import Target
+from npulint.assemble.graph.tensorflow.sizes import shapes_told, unknown
+from npulint.assemble.graph.tensorflow.view import Flow, View, counted, makes_dataset
+from npulint.facts.graph import Node
+from npulint.facts.model import Fact
+
+_VARIABLES = frozenset("Variable VariableV2 VarHandleOp AutoReloadVariable".split())
+_STORES = frozenset("Assign AssignVariableOp".split())
+_GROUPS = 8  # groups within groups that are looked into
+_HOST = ("PyFunc", "EagerPyFunc", "ReadFile", "WriteFile", "MatchingFiles", "SaveV2", "RestoreV2")
+_HOST_PARTS = ("HashTable", "LookupTable", "InitializeTable", "Reader")
+
+
+def facts(view: View, target: Target) -> list[Fact]:
+    """Facts ``graph_input``, one for each thing that is so."""
+    parts = (_queues, _one_shot, _several, _texts, _joint, _captured, _host_functions)
+    return [fact for part in parts for fact in part(view)]
+
+
+def _queues(view: View) -> list[Fact]:
+    """What a step takes out of queues."""
+    nodes = [node for _, _, node in view.stepped_of(_with(view, "QueueDequeue"))]
+    runners = view.graph.collections.get("queue_runners", 0)
+    reads = _with(view, "ReaderRead")
+    readers = sum(len(flow.of_op.get(op, ())) for flow in view.flows for op in reads)
+    told = {"runners": runners, "readers": readers, "ops": counted(nodes)}
+    return [view.fact("graph_input", "queue", nodes, **told)] if nodes else []
+
+
+def _nexts(view: View) -> list[tuple[Flow, int, Node]]:
+    return list(view.stepped_of(("IteratorGetNext", "IteratorGetNextSync")))
+
+
+def _with(view: View, beginning: str) -> list[str]:
+    """The operator types of the graph that begin so."""
+    return sorted({op for flow in view.flows for op in flow.of_op if op.startswith(beginning)})
+
+
+def _one_shot(view: View) -> list[Fact]:
+    """One-shot iterators that a step takes its data from."""
+    nodes = [
+        node for flow, place, node in _nexts(view) for node in _iterators(flow, place) if node.op == "OneShotIterator"
+    ]
+    return [view.fact("graph_input", "one_shot", nodes, ops=counted(nodes))] if nodes else []
+
+
+def _iterators(flow: Flow, place: int) -> list[Node]:
+    return [flow.nodes[taken] for taken in flow.inputs[place][:1]]
+
+
+def _several(view: View) -> list[Fact]:
+    """Several places where a step takes data from iterators."""
+    nodes = [node for _, _, node in _nexts(view)]
+    shapes = [one for node in nodes for one in shapes_told(node, "output_shapes") or []]
+    dynamic = "yes" if any(unknown(shape) for shape in shapes) else "no"
+    return [view.fact("graph_input", "several", nodes, dynamic=dynamic, ops=counted(nodes))] if len(nodes) > 1 else []
+
+
+def _texts(view: View) -> list[Fact]:
+    """Iterators that give texts to a step."""
+    nodes = [node for _, _, node in _nexts(view) if _gives_text(node)]
+    return [view.fact("graph_input", "text", nodes, ops=counted(nodes))] if nodes else []
+
+
+def _gives_text(node: Node) -> bool:
+    types = node.attrs.get("output_types")
+    return isinstance(types, list) and "string" in types
+
+
+def _joint(view: View) -> list[Fact]:
+    """Groups that initialise variables and an iterator in one run."""
+    found = []
+    for flow in view.flows:
+        makers = set(flow.of_op.get("MakeIterator", ()))
+        if makers:
+            found += [flow.nodes[place] for place in flow.of_op.get("NoOp", ()) if _joins(flow, place, makers)]
+    return [view.fact("graph_input", "joint_init", found, ops=counted(found))] if found else []
+
+
+def _joins(flow: Flow, place: int, makers: set[int]) -> bool:
+    """Whether a group waits for a maker of an iterator and for a variable's first value, through groups in it."""
+    members, groups = {place}, {place}
+    for _ in range(_GROUPS):
+        groups = {m for group in groups for m in flow.controls[group]} - members
+        members |= groups
+        groups = {m for m in groups if flow.nodes[m].op == "NoOp"}
+        if not groups:
+            break
+    return bool(members & makers) and any(flow.nodes[m].op in _STORES for m in members)
+
+
+def _captured(view: View) -> list[Fact]:
+    """Variables that functions of data sets read."""
+    nodes = []
+    for flow in view.flows:
+        if flow.name in view.input_functions:
+            nodes += [node for node in flow.nodes if node.op in _VARIABLES or node.op == "ReadVariableOp"]
+            continue
+        for places in [places for places in flow.of_op.values() if makes_dataset(flow.nodes[places[0]])]:
+            sources = [flow.nodes[taken] for place in places for taken in flow.inputs[place]]
+            nodes += [node for node in sources if node.op in _VARIABLES]
+    return [view.fact("graph_input", "variable", nodes, ops=counted(nodes))] if nodes else []
+
+
+def _host_functions(view: View) -> list[Fact]:
+    """What keeps the functions of data sets on the host even where they are to be moved to the device."""
+    nodes = [
+        node
+        for flow in view.flows
+        if flow.name in view.input_functions
+        for node in flow.nodes
+        if node.op in _HOST or any(part in node.op for part in _HOST_PARTS)
+    ]
+    return [view.fact("graph_input", "host_function", nodes, ops=counted(nodes))] if nodes else []

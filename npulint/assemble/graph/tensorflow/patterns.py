@@ -1,0 +1,95 @@
+"""Operators, and groups of them, that the NPU runs slower than it has to."""
+
+from __future__ import annotations
+
+from npulint.assemble.graph.target import Target
+from npulint.assemble.graph.tensorflow.sizes import elements, shape_of, taken, written
+from npulint.assemble.graph.tensorflow.view import Flow, View
+from npulint.facts.graph import Node
+from npulint.facts.model import Fact
+
+_SLOW = {
+    "patches": ("ExtractImagePatches", "ExtractVolumePatches"),
+    "resize": ("ResizeBilinear", "ResizeBilinearGrad", "ResizeBicubic", "ResizeBicubicGrad"),
+    "crop": ("CropAndResize", "CropAndResizeGradImage", "CropAndResizeGradBoxes"),
+}
+_GROUP = {op: group for group, ops in _SLOW.items() for op in ops}
+_THROUGH = frozenset("Identity Cast Add AddV2 Sub Mul Floor RealDiv".split())
+_STEPS = 6  # operators between a random number and the product with its mask
+_LISTED = 3
+
+
+def facts(view: View, target: Target) -> list[Fact]:
+    """Facts ``graph_slow_op`` and ``graph_dropout``."""
+    slow: dict[str, list[tuple[Flow, int, Node]]] = {}
+    masks: dict[str, list[Node]] = {}
+    for flow, place, node in view.stepped_of(_GROUP):
+        slow.setdefault(_GROUP[node.op], []).append((flow, place, node))
+    for flow, place, node in view.stepped_of(("RandomUniform",)):
+        shaped = _mask(flow, place)
+        if shaped:
+            masks.setdefault(shaped, []).append(node)
+    found = [_slow(view, group, nodes) for group, nodes in sorted(slow.items())]
+    return found + [view.fact("graph_dropout", "native", nodes, noise_shape=s) for s, nodes in sorted(masks.items())]
+
+
+def _slow(view: View, group: str, found: list[tuple[Flow, int, Node]]) -> Fact:
+    nodes = [node for _, _, node in found]
+    backward = sum("Grad" in node.op for node in nodes)
+    shapes = [f"`{node.name}` {written(shape)}" for flow, place, node in found if (shape := shape_of(flow, place))]
+    modes = {word for node in nodes for word in ("align_corners", "half_pixel_centers") if node.attrs.get(word) is True}
+    told = {
+        "forward": len(nodes) - backward,
+        "backward": backward,
+        "shapes": "; ".join(shapes[:_LISTED]),
+        "mode": ", ".join(sorted(modes)),
+    }
+    return view.fact("graph_slow_op", group, nodes, **told)
+
+
+def _mask(flow: Flow, place: int) -> str:
+    """Whether random numbers become the mask of a dropout, compared with a rate (GreaterEqual) or rounded down
+    (Floor) and multiplied with values of some shape. Empty: they do not; else whether the mask has a noise shape of
+    its own: yes, no, unknown."""
+    if _single(flow, place):
+        return ""
+    queue, seen = [(place, False)], {place}
+    for _ in range(4 * _STEPS):
+        if not queue:
+            break
+        at, compared = queue.pop(0)
+        for consumer in flow.consumers[at]:
+            op = flow.nodes[consumer].op
+            if compared and op in ("Mul", "SelectV2", "Select"):
+                return _noise(flow, place, consumer, at)
+            if consumer not in seen and (op in _THROUGH or op == "GreaterEqual"):
+                seen.add(consumer)
+                queue.append((consumer, compared or op in ("GreaterEqual", "Floor")))
+    return ""
+
+
+def _single(flow: Flow, place: int) -> bool:
+    """Whether one number is drawn: that decides something for a whole batch."""
+    size = taken(flow, place, 0)
+    rank = None if size is None else shape_of(flow, size)
+    return rank == [0] or elements(shape_of(flow, place)) == 1
+
+
+def _noise(flow: Flow, random: int, product: int, mask: int) -> str:
+    """Whether the random numbers have fewer elements than the values that they keep or drop."""
+    drawn, made = elements(shape_of(flow, random)), elements(shape_of(flow, product))
+    if drawn is not None and made is not None:
+        return "no" if drawn == made else "yes"
+    size = taken(flow, random, 0)
+    if size is not None and flow.nodes[size].op == "Shape":  # of what is multiplied: the same tensor, or another one
+        of = taken(flow, size, 0)
+        kept = [
+            taken(flow, product, p) for p in range(len(flow.nodes[product].inputs)) if taken(flow, product, p) != mask
+        ]
+        return "no" if of in kept or _same_values(flow, of, kept) else "unknown"
+    return "unknown"
+
+
+def _same_values(flow: Flow, of: int | None, kept: list[int | None]) -> bool:
+    """Whether what is multiplied is computed from the tensor whose shape the mask has: dropout divides it first."""
+    return any(one is not None and of in flow.inputs[one] for one in kept)

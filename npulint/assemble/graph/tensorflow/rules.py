@@ -1,0 +1,122 @@
+"""Where the adapter of TensorFlow puts a node for what it is, before its neighbours are asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from npulint.assemble.graph.tensorflow.families import family
+from npulint.assemble.graph.tensorflow.view import Flow, View, makes_dataset, run_by
+from npulint.data.supported import SupportedOps, recorded
+from npulint.facts.graph import Node
+
+INPUT, UNLISTED, GRAY, SCOPE, CALLS, HANDLE = "input", "unlisted", "gray", "scope", "calls", "handle"
+_NEUTRAL = frozenset(("_Arg", "_Retval", "_DeviceArg", "_DeviceRetval", "_Send", "_Recv", "_HostSend", "_HostRecv"))
+_ITERATORS = frozenset(("Iterator", "IteratorV2", "IteratorGetNext"))
+_STARTS = ("Iterator", "OneShotIterator", "MakeIterator", "AnonymousIterator", "MultiDeviceIterator")
+_WITHOUT = "_without_npu_compile"
+_OPEN_PLUGINS = 9  # the major release of CANN whose plug-ins are public
+_CALLS = frozenset(("PartitionedCall", "StatefulPartitionedCall"))
+_AROUND_CALLS = _CALLS | frozenset(
+    "Placeholder PlaceholderWithDefault Const Identity IdentityN NoOp VarHandleOp ReadVariableOp AssignVariableOp"
+    " VarIsInitializedOp Pack Select _Arg _Retval".split()
+)
+_FAMILIES_AROUND = ("table", "file", "text", "input")
+_NONE = "none"
+_BRANCHES = frozenset("FakeParam OptionalFromValue OptionalNone OptionalGetValue OptionalHasValue".split())
+
+
+class Rules:
+    """The rules for one graph: `why` tells for a node why it stays on the host (empty: the device takes it)."""
+
+    def __init__(self, view: View, supported: SupportedOps, cann: str, *, mixed: bool = False) -> None:
+        self.supported = supported
+        self.functional = functional(view)
+        self.mixed = mixed and not self.functional
+        self._newest = _major(cann) >= _OPEN_PLUGINS
+        self._types: dict[str, str] = {}
+        self.functions: Mapping[str, Flow] = view.functions
+        self.holders = self._holders(view)
+
+    def why(self, flow: Flow, node: Node) -> str:
+        """``input``: it feeds the step; ``unlisted``, ``gray``: the list; ``scope``: the script excludes it; ``calls``:
+        a function that it calls holds such a node."""
+        if node.attrs.get(_WITHOUT) is True:
+            return SCOPE
+        return self._type(node.op) or (CALLS if self.culprit(flow, node) else "")
+
+    def culprit(self, flow: Flow, node: Node) -> str:
+        """The operator type on the host that a function holds which a node calls; empty if there is none."""
+        if not self.holders or (self.functional and node.op in _CALLS):
+            return ""
+        return next((self.holders[name] for name in (*run_by(flow, node), node.op) if name in self.holders), "")
+
+    def newer(self, op: str) -> str:
+        """What speaks for a newer operator package having an operator that is not on the list; empty if it is listed,
+        nothing does, or the list is the installation's own. What only stands in branches goes when these are merged
+        into the graph that holds them."""
+        if op in self.supported.ops:
+            return ""
+        if op in _BRANCHES:
+            return _NONE
+        return "" if self.supported.source else recorded(op).newer
+
+    def unsure(self, op: str) -> bool:
+        """Whether the device may or may not take an operator, depending on the release of the operator package."""
+        kind = self.newer(op)
+        return bool(kind) and kind != _NONE and not (self._newest and kind == "plugin")
+
+    def _type(self, op: str) -> str:
+        known = self._types.get(op)
+        if known is None:
+            known = self._types[op] = self._judged(op)
+        return known
+
+    def _judged(self, op: str) -> str:
+        if op in _NEUTRAL or op in self.functions:
+            return ""
+        if op.startswith(_STARTS):
+            return "" if self.functional and op in _ITERATORS else INPUT
+        if recorded(op).rule and not self.functional:
+            return UNLISTED
+        if op in self.supported.ops:
+            return GRAY if self.mixed and op in self.supported.gray else ""
+        return "" if recorded(op).adapter or self.newer(op) else UNLISTED
+
+    def _holders(self, view: View) -> dict[str, str]:
+        """By function that the device cannot take as a whole, the operator type that is to blame."""
+        callers: dict[str, list[str]] = {}
+        found: dict[str, str] = {}
+        for name, flow in view.functions.items():
+            for node in flow.nodes:
+                if node.op not in _NEUTRAL and (self._type(node.op) or node.attrs.get(_WITHOUT) is True):
+                    found.setdefault(name, node.op)
+                if not makes_dataset(node):
+                    for callee in (*run_by(flow, node), node.op):
+                        if callee in view.functions:
+                            callers.setdefault(callee, []).append(name)
+        queue = sorted(found)
+        while queue:
+            name = queue.pop()
+            for caller in callers.get(name, ()):
+                if caller not in found:
+                    found[caller] = found[name]
+                    queue.append(caller)
+        return found
+
+
+def functional(view: View) -> bool:
+    """Whether a step is a function, as with TensorFlow 2, and not what a session runs of the main graph."""
+    if not view.functions:
+        return False
+    main = (view.on_path[place] for place, flow in enumerate(view.flows) if not flow.name)
+    nodes = (flow.nodes for flow in view.flows if not flow.name)
+    ops = {body[place].op for path, body in zip(main, nodes, strict=True) for place in path}
+    return all(op in _AROUND_CALLS or op in view.functions or family(op) in _FAMILIES_AROUND for op in ops)
+
+
+def _major(release: str) -> int:
+    head = release.split(".", 1)[0]
+    return int(head) if head.isascii() and head.isdigit() and len(head) < _DIGITS else 0
+
+
+_DIGITS = 6

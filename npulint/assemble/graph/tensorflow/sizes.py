@@ -1,0 +1,129 @@
+"""Shapes and element types of the values in a graph of TensorFlow, as far as the graph tells them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from npulint.assemble.graph.tensorflow.view import Flow
+from npulint.facts.graph import Node
+
+Shape = list[int] | None
+"""The sizes of the dimensions, -1 where one is unknown; None: not even their number is."""
+
+BATCH, INNER, RANK = "batch", "inner", "rank"
+
+_KEPT = frozenset(
+    """Identity Cast StopGradient PreventGradient Snapshot CheckNumerics Relu Relu6 LeakyRelu Elu Selu Sigmoid Tanh
+    Softplus Neg Abs Exp Log Log1p Sqrt Rsqrt Square Softmax LogSoftmax ReadVariableOp PlaceholderWithDefault
+    Enter RefEnter Exit NextIteration Switch RefSwitch RefIdentity EnsureShape ZerosLike OnesLike""".split()
+)
+_SHAPED = frozenset("Placeholder PlaceholderV2 Variable VariableV2 VarHandleOp EnsureShape _Arg".split())
+_STEPS = 64  # operators looked through that keep a shape
+_TYPES = ("T", "dtype", "Tparams", "DstT", "SrcT")
+
+
+def shape_told(node: Node, name: str = "shape") -> Shape:
+    """The shape that an attribute holds; None without one."""
+    return _sizes(node.attrs.get(name))
+
+
+def shapes_told(node: Node, name: str) -> list[Shape] | None:
+    """The shapes that an attribute lists; None if it lists none."""
+    value = node.attrs.get(name)
+    return [_sizes(one) for one in value] if isinstance(value, list) else None
+
+
+def shapes_known(node: Node) -> list[Shape] | None:
+    """The shapes of the outputs, where whoever wrote the graph kept them; else None."""
+    return shapes_told(node, "_output_shapes")
+
+
+def shape_of(flow: Flow, place: int, output: int = 0) -> Shape:
+    """The shape of an output; None where it cannot be told."""
+    for _ in range(_STEPS):
+        node = flow.nodes[place]
+        known = shapes_known(node)
+        if known is not None:
+            return known[output] if output < len(known) else None
+        if node.op in _SHAPED:
+            return shape_told(node)
+        if node.op == "Const":
+            value = node.attrs.get("value")
+            return _sizes(value.get("shape")) if isinstance(value, dict) else None
+        listed = shapes_told(node, "output_shapes")
+        if listed is not None:
+            return listed[output] if output < len(listed) else None
+        values = [text for text in node.inputs if not text.startswith("^")]
+        if node.op not in _KEPT or not values or not flow.inputs[place]:
+            return None
+        place, output = flow.inputs[place][0], output_of(values[0])
+    return None
+
+
+def input_shape(flow: Flow, place: int, position: int) -> Shape:
+    """The shape of an input of a node, by its position among the inputs that are values."""
+    values = [text for text in flow.nodes[place].inputs if not text.startswith("^")]
+    producer = taken(flow, place, position)
+    return None if producer is None else shape_of(flow, producer, output_of(values[position]))
+
+
+def taken(flow: Flow, place: int, position: int) -> int | None:
+    """The position of the node that gives an input; None for arguments of a function."""
+    values = [text for text in flow.nodes[place].inputs if not text.startswith("^")]
+    return flow.at.get(values[position].split(":", 1)[0]) if position < len(values) else None
+
+
+def output_of(text: str) -> int:
+    """Which output of a node an input names: 1 for ``node:1`` and ``node:values:1``."""
+    last = text.rpartition(":")[2] if ":" in text else ""
+    return int(last) if last.isascii() and last.isdigit() and len(last) < 6 else 0
+
+
+def constant(flow: Flow, place: int) -> int | float | bool | None:
+    """The value of a constant with one element, looked for behind what keeps it; None for all else."""
+    for _ in range(_STEPS):
+        node = flow.nodes[place]
+        if node.op == "Const":
+            told = node.attrs.get("value")
+            value = told.get("value") if isinstance(told, dict) else None
+            return value if isinstance(value, (int, float)) else None
+        if node.op not in ("Identity", "Cast", "StopGradient", "Enter") or not flow.inputs[place]:
+            return None
+        place = flow.inputs[place][0]
+    return None
+
+
+def unknown(shape: Shape) -> str:
+    """What is not known of a shape: nothing (empty), only the first dimension (batch), others too (inner), or the
+    rank."""
+    if shape is None:
+        return RANK
+    if all(size >= 0 for size in shape):
+        return ""
+    return BATCH if all(size >= 0 for size in shape[1:]) else INNER
+
+
+def elements(shape: Shape) -> int | None:
+    """How many elements there are; None where a dimension is unknown."""
+    return None if shape is None or any(size < 0 for size in shape) else math.prod(shape)
+
+
+def type_of(node: Node) -> str:
+    """The element type that a node computes in, without the mark of references; empty where it has none."""
+    for name in _TYPES:
+        word = node.attrs.get(name)
+        if isinstance(word, str):
+            return word.removesuffix("_ref")
+    return ""
+
+
+def written(shape: Shape) -> str:
+    """A shape as Python code writes it: ``[None, 224, 224, 3]``."""
+    if shape is None:
+        return "unknown"
+    return "[" + ", ".join("None" if size < 0 else str(size) for size in shape) + "]"
+
+
+def _sizes(value: Any) -> Shape:
+    return value if isinstance(value, list) and all(isinstance(size, int) for size in value) else None

@@ -1,0 +1,40 @@
+"""How numbers and names of nodes are told in facts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from npulint.assemble.graph.tensorflow.placement import Placement
+from npulint.facts.graph import Node
+
+_LISTED = 5
+
+
+def told(nodes: Iterable[Node]) -> str:
+    """The operator types of nodes with their numbers, the most frequent first."""
+    counts = Counter(node.op for node in nodes)
+    ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    listed = [f"`{op}` × {count}" if count > 1 else f"`{op}`" for op, count in ranked[:_LISTED]]
+    return ", ".join([*listed, *(["…"] if len(ranked) > _LISTED else [])])
+
+
+def named(ops: Iterable[str]) -> str:
+    """Operator types without numbers, the most frequent first."""
+    ranked = [op for op, _ in Counter(ops).most_common()]
+    return ", ".join([*(f"`{op}`" for op in ranked[:_LISTED]), *(["…"] if len(ranked) > _LISTED else [])])
+
+
+def percent(part: int, whole: int) -> int:
+    """A share in whole percent."""
+    return round(100 * part / whole) if whole else 0
+
+
+def flag(so: bool) -> str:
+    """The word for a truth."""
+    return "yes" if so else "no"
+
+
+def style(placement: Placement) -> str:
+    """What runs a step: a session (TensorFlow 1) or a function (TensorFlow 2)."""
+    return "function" if placement.functional else "session"

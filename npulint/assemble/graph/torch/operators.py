@@ -1,0 +1,198 @@
+"""What becomes of the operators of a graph on the NPU, told once for each line of the code that makes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+import msgspec
+
+from npulint.assemble.graph.torch.view import Place, View, base_of, overload_of
+from npulint.data.aten import FALLS, Verdict, instead, nearest, verdict
+from npulint.facts.graph import Node
+from npulint.facts.model import Fact
+from npulint.later import regex
+
+_FOREIGN = regex(
+    r"^aten\.(?:_?cudnn_|_?miopen_|_?mkldnn_|_lstm_mps|lstm_mps|_?mps_|_triton_|_cslt_|_flash_attention|"
+    r"_efficient_attention|_scaled_dot_product_(?:cudnn|efficient|flash|attention_math_for)|_thnn_fused|"
+    r"_use_(?:cudnn|miopen)|_fused_dropout|_weight_int4pack|_fill_mem_eff)"
+)
+_SPARSE = "sparse"
+_DENSE = frozenset(("npu", "npu_out", "cpu", "cpu_out", "error"))  # what does not ask for the layout by itself
+_OLD_DECISIVE = ("before_a2", "acl_path")
+
+
+class Judged(msgspec.Struct, frozen=True):
+    """A node with its verdict. `cause` of an error: none (no kernel), foreign (an operator of another device), sparse
+    or chip. `computed` are the operators on the CPU that it comes to forward, `backward` those of its gradient."""
+
+    node: Node
+    place: Place
+    verdict: Verdict
+    word: str
+    cause: str
+    computed: tuple[str, ...]
+    backward: tuple[str, ...]
+
+
+class Operators:
+    """All operators of a graph, judged for the release and the chip of the target."""
+
+    def __init__(self, view: View) -> None:
+        self.view = view
+        self.release = ".".join(map(str, nearest(view.target.torch)))
+
+    @cached_property
+    def judged(self) -> list[Judged]:
+        """By node."""
+        return [self._judged(node, layouts) for node, layouts in self._with_layouts()]
+
+    def _with_layouts(self) -> Iterator[tuple[Node, frozenset[str]]]:
+        """The nodes, each with the layouts of what it takes and gives."""
+        view = self.view
+        known = {
+            node.name: node.attrs["layouts"]
+            for body in view.graph.bodies
+            for node in body.nodes
+            if "layouts" in node.attrs
+        }
+        nothing: frozenset[str] = frozenset()
+        for node in view.all():
+            if not known:
+                yield node, nothing
+                continue
+            names = [node.name, *(text.partition(":")[0] for text in node.inputs)]
+            yield node, frozenset(word for name in names for word in known.get(name, ()))
+
+    def _judged(self, node: Node, layouts: frozenset[str]) -> Judged:
+        view = self.view
+        found = verdict(node.op, view.target.torch, view.target.soc)
+        word, cause = self._word(node, found, layouts)
+        holds = not found.when or _holds(found.when, node)
+        computed: tuple[str, ...] = found.reaches if holds else ()
+        if word in FALLS:
+            computed = (found.via or node.op.removeprefix("aten.").removesuffix(".default"),)
+        after = () if view.has_backward or node.phase not in ("", "forward") or not holds else found.backward
+        return Judged(node, view.place(node), found, word, cause, computed, after)
+
+    def _word(self, node: Node, found: Verdict, layouts: frozenset[str]) -> tuple[str, str]:
+        """The verdict for this node, and why if it is an error."""
+        if found.needs and found.needs in self._imported:
+            return "npu", "-"
+        sparse = any(_SPARSE in layout for layout in layouts)
+        if sparse and found.word in _DENSE and _SPARSE not in found.kernels:
+            return "error", "sparse"
+        if found.word != "error":
+            return found.word, "-"
+        foreign = _FOREIGN.search(node.op) is not None
+        return "error", "chip" if found.kernels else "foreign" if foreign else "none"
+
+    @cached_property
+    def _imported(self) -> frozenset[str]:
+        """The packages that the project's code imports."""
+        modules = self.view.context.project.modules.values()
+        return frozenset(one.module.partition(".")[0] for module in modules for one in module.code.imports)
+
+    def facts(self) -> list[Fact]:
+        """One fact ``torch_op`` for each operator, verdict, phase and place."""
+        groups: dict[tuple[object, ...], list[Judged]] = {}
+        for one in self.judged:
+            key = (one.place, one.node.op, one.node.phase, one.word, one.cause, one.computed, one.backward)
+            groups.setdefault(key, []).append(one)
+        return [self._fact(group) for group in groups.values()]
+
+    def _fact(self, group: list[Judged]) -> Fact:
+        first = group[0]
+        op, found, name = first.node.op, first.verdict, base_of(first.node.op)
+        sure = found.certain and (found.exact or bool(found.kernels))
+        attrs: dict[str, Any] = {
+            "op": op,
+            "overload": overload_of(op),
+            "verdict": first.word,
+            "cause": first.cause,
+            "via": found.via,
+            "kernels": "+".join(found.kernels),
+            "reaches": " ".join(first.computed) if first.word not in FALLS else "",
+            "backward": " ".join(first.backward),
+            "computed": ", ".join(f"`{one}`" for one in first.computed or first.backward),
+            "notes": " ".join(found.notes),
+            "inside": _inside(found, first.node, self.view.target.soc),
+            "needs": found.needs,
+            "instead": _instead(name, first),
+            "phase": first.node.phase or "forward",
+            "release": self.release,
+            "assumed": "no" if self.view.target.torch else "yes",
+            "certain": "yes" if sure else "no",
+            "echo": "yes" if self._told_forward(first) else "no",
+            "live": "yes" if self.view.live else "no",
+            "namespace": name.partition(".")[0],
+            "dtype": next(iter(first.node.attrs.get("dtypes", ())), ""),
+            "shape": _shape(first.node),
+        }
+        return self.view.fact("torch_op", name, [one.node for one in group], first.place, **attrs)
+
+    def _told_forward(self, one: Judged) -> bool:
+        """Whether an operator of the backward pass belongs to one at the same place that the CPU computes as well."""
+        return one.node.phase == "backward" and (one.place, base_of(one.node.op)) in self._gradients
+
+    @cached_property
+    def _gradients(self) -> frozenset[tuple[Place, str]]:
+        """By place, the operators of the gradient of what the CPU computes forward."""
+        return frozenset(
+            (one.place, base_of(f"aten.{name}"))
+            for one in self.judged
+            if one.computed and one.node.phase != "backward"
+            for name in one.verdict.backward
+        )
+
+    def fallen(self) -> frozenset[Place]:
+        """Where the CPU computes an operator."""
+        return frozenset(one.place for one in self.judged if one.computed)
+
+    def counts(self) -> dict[str, int]:
+        """How many nodes there are by what becomes of them."""
+        found = dict.fromkeys(("npu", "decomposes", "cpu", "error", "custom", "unknown"), 0)
+        for one in self.judged:
+            word = {"npu_out": "npu", "generic": "decomposes", "cpu_out": "cpu"}.get(one.word, one.word)
+            found["cpu" if one.computed else word] += 1
+        return found
+
+
+def _instead(name: str, judged: Judged) -> str:
+    """What to write for the operator, or for the first of those that it comes to."""
+    near = [name, *(f"aten.{one}" for one in (*judged.computed, *judged.backward))]
+    return next((text for text in map(instead, near) if text), "")
+
+
+def _holds(when: str, node: Node) -> bool:
+    """Whether an argument certainly has the value on which the verdict depends."""
+    name, _, wanted = when.partition(" ")
+    value = node.attrs.get("arguments", {}).get(name)
+    if wanted == "negative":
+        return isinstance(value, int) and not isinstance(value, bool) and value < 0
+    return value is True
+
+
+def _inside(found: Verdict, node: Node, chip: str) -> str:
+    """Whether a kernel of the NPU computes this on the CPU: ``yes``, ``no``, or ``chip`` where that depends on a chip
+    that is not declared."""
+    if found.word not in ("npu", "npu_out"):
+        return "no"
+    given = node.attrs.get("arguments", {})
+    correction = given.get("correction")
+    float64 = "float64" in node.attrs.get("dtypes", ())
+    if "always" in found.notes or ("correction" in found.notes and isinstance(correction, float) and correction % 1):
+        return "yes"
+    if "float64" in found.notes and float64:
+        return "yes"
+    if any(word in found.notes for word in _OLD_DECISIVE):
+        return "yes" if chip else "chip"
+    return "no"
+
+
+def _shape(node: Node) -> str:
+    """The shape of the first output, as people write it."""
+    shape = next(iter(node.attrs.get("shapes", ())), None)
+    return "" if shape is None else "x".join(str(size) for size in shape)

@@ -1,0 +1,106 @@
+"""Where a step waits for the device: values that the host reads, and shapes that only the values tell."""
+
+from __future__ import annotations
+
+from npulint.assemble.graph.torch.view import Place, View, base_of, overload_of
+from npulint.data.aten import instead
+from npulint.facts.graph import Node
+from npulint.facts.model import Fact
+from npulint.later import regex
+
+_READS = {"item": "item", "_local_scalar_dense": "item", "is_nonzero": "bool", "equal": "equal", "allclose": "equal"}
+_SHAPES = {
+    "nonzero": "nonzero",
+    "nonzero_numpy": "nonzero",
+    "argwhere": "nonzero",
+    "masked_select": "masked_select",
+    "_unique": "unique",
+    "_unique2": "unique",
+    "unique_dim": "unique",
+    "unique_consecutive": "unique",
+    "unique_dim_consecutive": "unique",
+    "bincount": "bincount",
+}
+_INSTEAD = {"unique": "_unique2"}
+_REPEATS = ("Tensor", "self_Tensor")
+_COPIES = frozenset(("_to_copy", "to", "cpu", "_copy_from"))
+_UNBACKED = regex(r"\bu\d+\b")
+
+
+def facts(view: View, fallen: frozenset[Place]) -> list[Fact]:
+    """One fact ``graph_sync`` for each kind of waiting, phase and place. At the places where operators have `fallen` to
+    the CPU these wait as well, and read what tells whether they succeeded."""
+    groups: dict[tuple[str, Place, str], list[Node]] = {}
+    for node, name in syncs(view):
+        groups.setdefault((name, view.place(node), node.phase), []).append(node)
+    return [_fact(view, name, place, nodes, place in fallen) for (name, place, _), nodes in groups.items()]
+
+
+def syncs(view: View) -> list[tuple[Node, str]]:
+    """The nodes that make the host wait, with what they do: item, bool, equal, cpu; or shape from values: nonzero,
+    masked_select, unique, repeat_interleave, bincount, index (by a mask), one_hot, nms."""
+    known = {node.name: node for body in view.graph.bodies for node in body.nodes}
+    away = view.live or any(node.attrs.get("device", "cpu") != "cpu" for node in view.inputs())
+    found = []
+    for node in view.all():
+        namespace, _, base = base_of(node.op).partition(".")
+        if namespace == "aten":
+            name = _READS.get(base) or _SHAPES.get(base) or _by_arguments(base, node, known, away)
+        else:
+            name = "nms" if (namespace, base) == ("torchvision", "nms") else ""
+        if name:
+            found.append((node, name))
+    return found
+
+
+def makes_shape(name: str) -> bool:
+    """Whether such a node gives a shape that depends on values."""
+    return name not in ("item", "bool", "equal", "cpu")
+
+
+def unbacked(shape: object) -> set[str]:
+    """The dimensions of a shape that only the values tell."""
+    sizes = shape if isinstance(shape, list) else []
+    return {symbol for size in sizes if isinstance(size, str) for symbol in _UNBACKED.findall(size)}
+
+
+def _by_arguments(base: str, node: Node, known: dict[str, Node], away: bool) -> str:
+    given = node.attrs.get("arguments", {})
+    if base == "repeat_interleave":
+        return base if overload_of(node.op) in _REPEATS and given.get("output_size") is None else ""
+    if base == "one_hot":
+        return base if given.get("num_classes", 0) == -1 else ""
+    if base == "where":
+        return "nonzero" if overload_of(node.op) == "default" and len(node.inputs) <= 1 else ""
+    if base == "index":
+        return base if given.get("indices") == "bool" or _masks(node, known) else ""
+    if base in _COPIES and away:
+        return "cpu" if base == "cpu" or str(given.get("device", "")).partition(":")[0] == "cpu" else ""
+    return ""
+
+
+def _masks(node: Node, known: dict[str, Node]) -> bool:
+    """Whether an index is a mask, or the result has a size that only the values tell."""
+    names = [text.partition(":")[0] for text in node.inputs]
+    before = {symbol for name in names if name in known for symbol in _counted(known[name])}
+    masks = any("bool" in known[name].attrs.get("dtypes", ()) for name in names[1:] if name in known)
+    return masks or bool(_counted(node) - before)
+
+
+def _counted(node: Node) -> set[str]:
+    return {symbol for shape in node.attrs.get("shapes", ()) for symbol in unbacked(shape)}
+
+
+def _fact(view: View, name: str, place: Place, nodes: list[Node], fallen: bool) -> Fact:
+    return view.fact(
+        "graph_sync",
+        name,
+        nodes,
+        place,
+        op=nodes[0].op,
+        shape="yes" if makes_shape(name) else "no",
+        phase=nodes[0].phase or "forward",
+        fallen="yes" if fallen else "no",
+        live="yes" if view.live else "no",
+        instead=instead(f"aten.{_INSTEAD.get(name, name)}"),
+    )

@@ -1,0 +1,91 @@
+"""Element types that the NPU has no fast arithmetic for, and where they come into a graph."""
+
+from __future__ import annotations
+
+from npulint.assemble.graph.torch.view import Place, View, base_of
+from npulint.facts.graph import Node
+from npulint.facts.model import Fact, Span
+
+_TYPES = {
+    "float64": "float64",
+    "complex32": "complex",
+    "complex64": "complex",
+    "complex128": "complex",
+    "int64": "int64",
+}
+_ARITHMETIC = frozenset(
+    "add sub mul div rsub pow sum cumsum prod mm bmm matmul addmm floor_divide remainder fmod neg square".split()
+)
+_FLOATS = frozenset(("float16", "bfloat16", "float32", "float64"))
+
+
+def facts(view: View) -> list[Fact]:
+    """Facts ``graph_type``: float64 and complex at each place that brings them in, int64 arithmetic once a graph."""
+    found: list[Fact] = []
+    nodes = [node for node in view.all() if _type(node)]
+    for name in ("float64", "complex"):
+        having = [node for node in nodes if _type(node) == name]
+        if having:
+            found += _brought_in(view, name, having, _share(having, nodes))
+    return [*found, *_integers(view, nodes)]
+
+
+def _brought_in(view: View, name: str, having: list[Node], share: int) -> list[Fact]:
+    """By place where a node of the type takes none of it; those that are inputs at the first line of the file."""
+    known = {node.name for node in having}
+    given = [node for node in view.inputs() if _type(node) == name and _sized(node)]
+    groups: dict[Place, list[Node]] = {(view.path, Span()): given} if given else {}
+    known |= {node.name for node in given}
+    for node in having:
+        if _sized(node) and not any(text.partition(":")[0] in known for text in node.inputs):
+            groups.setdefault(view.place(node), []).append(node)
+    if view.live and groups:  # a recording does not tell what a node takes
+        groups = dict([next(iter(groups.items()))])
+    total = sum(node.count for node in having)
+    return [
+        view.fact(
+            "graph_type", name, nodes, place, share=share, total=total, made_by=_maker(nodes[0]), dtype=_first(nodes[0])
+        )
+        for place, nodes in groups.items()
+    ]
+
+
+def _integers(view: View, nodes: list[Node]) -> list[Fact]:
+    """Arithmetic with int64 on whole tensors; indices and sizes are ordinary."""
+    counted = [node for node in nodes if _computes(node)]
+    having = [node for node in counted if _type(node) == "int64"]
+    if not having:
+        return []
+    attrs = {"share": _share(having, counted), "total": sum(node.count for node in having), "dtype": "int64"}
+    return [view.fact("graph_type", "int64", having, view.place(having[0]), made_by=_maker(having[0]), **attrs)]
+
+
+def _computes(node: Node) -> bool:
+    base = base_of(node.op).partition(".")[2].removesuffix("_")
+    kind = _first(node)
+    return base in _ARITHMETIC and _sized(node) and (kind == "int64" or kind in _FLOATS)
+
+
+def _type(node: Node) -> str:
+    """float64, complex, int64, ``other`` for another known type, or empty."""
+    kind = _first(node)
+    return _TYPES.get(kind, "other") if kind else ""
+
+
+def _first(node: Node) -> str:
+    return str(next(iter(node.attrs.get("dtypes", ())), ""))
+
+
+def _sized(node: Node) -> bool:
+    """Whether the node gives more than one number."""
+    shape = next(iter(node.attrs.get("shapes", ())), None)
+    return shape is None or bool(shape)
+
+
+def _maker(node: Node) -> str:
+    return "input" if node.op == "placeholder" else base_of(node.op)
+
+
+def _share(part: list[Node], whole: list[Node]) -> int:
+    """In percent."""
+    return round(100 * sum(node.count for node in part) / max(sum(node.count for node in whole), 1))

@@ -1,0 +1,100 @@
+"""A graph of PyTorch: its nodes with where the project's code makes them, and whether it belongs to training."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from typing import Any
+
+from npulint.assemble.context import Context
+from npulint.assemble.graph.places import place_of
+from npulint.assemble.graph.target import Target
+from npulint.data.aten import known
+from npulint.facts.graph import Graph, Node
+from npulint.facts.model import Fact, Span
+from npulint.later import regex
+
+Place = tuple[str, Span]
+
+_BACKWARD = regex(r"_backward\b")
+_LOSS = regex(r"^aten\.(?:\w+_loss(?:_\w+)?|kl_div|binary_cross_entropy(?:_with_logits)?)(?:\.|$)")
+_STATISTICS = ("running_mean", "running_var", "num_batches_tracked")
+_TRAINING = ("train", "training")
+_GRADIENTS = ("loss_output", "gradient_to_parameter", "gradient_to_user_input")
+_LISTED = 3
+_INNER = frozenset(("placeholder", "output", "get_attr"))  # of FX: no operators
+_PYTHON = ("_operator.", "builtins.", "math.", "operator.", "aten.sym_", "aten._assert_scalar", "aten._assert_tensor_m")
+
+
+class View:
+    """A whole graph for what the target is."""
+
+    def __init__(self, path: str, graph: Graph, context: Context, target: Target) -> None:
+        self.path = path
+        self.graph = graph
+        self.context = context
+        self.target = target
+        self.live = graph.form.startswith("live_")
+
+    def all(self) -> Iterator[Node]:
+        """Every operator, also those of branches and loop bodies."""
+        script = self.graph.form == "torchscript"
+        for body in self.graph.bodies:
+            for node in body.nodes:
+                if node.op not in _INNER and not node.op.startswith(_PYTHON) and (not script or known(node.op)):
+                    yield node
+
+    def inputs(self) -> Iterator[Node]:
+        """What the graph is given from outside: parameters, buffers, the inputs of the model."""
+        for body in self.graph.bodies:
+            if not body.serves:
+                yield from (node for node in body.nodes if node.op == "placeholder")
+
+    @cached_property
+    def has_backward(self) -> bool:
+        """Whether the graph holds the operators of the backward pass."""
+        return any(node.phase == "backward" for node in self.all()) or any(
+            name in self.graph.collections for name in _GRADIENTS[1:]
+        )
+
+    @cached_property
+    def trains(self) -> bool:
+        """Whether the graph belongs to training: it has a backward pass or an optimizer, computes a loss, drops
+        values out, or renews the statistics of a normalisation."""
+        if self.has_backward or any(name in self.graph.collections for name in _GRADIENTS):
+            return True
+        renewed = (node.attrs.get("mutated") and node.attrs.get("target", "") for node in self.inputs())
+        return any(map(_of_training, self.all())) or any(str(name or "").endswith(_STATISTICS) for name in renewed)
+
+    def place(self, node: Node) -> Place:
+        """Where the project's code makes a node, or the first line of the graph's file."""
+        return place_of(node, self.context, self.path)
+
+    def fact(self, kind: str, name: str, nodes: Iterable[Node], place: Place, **attrs: Any) -> Fact:
+        """A fact about some nodes at a place. ``node`` is the name of the first, ``nodes`` lists some, ``count`` tells
+        how often they run."""
+        given = list(nodes)
+        told: dict[str, Any] = {
+            "node": given[0].name if given else "",
+            "nodes": ", ".join(f"`{node.name}`" for node in given[:_LISTED]),
+            "count": sum(node.count for node in given),
+            "trains": "yes" if self.trains else "no",
+        }
+        return Fact(kind, name, place[0], place[1], told | attrs)
+
+
+def base_of(op: str) -> str:
+    """An operator without its overload: ``aten.add``."""
+    namespace, _, rest = op.partition(".")
+    return f"{namespace}.{rest.partition('.')[0]}"
+
+
+def overload_of(op: str) -> str:
+    """The overload: ``Tensor``; empty where it is not told."""
+    return op.partition(".")[2].partition(".")[2]
+
+
+def _of_training(node: Node) -> bool:
+    given = node.attrs.get("arguments", {})
+    flag = any(given.get(name) is True for name in _TRAINING)
+    return bool(flag or node.phase == "optimizer" or _BACKWARD.search(node.op) or _LOSS.search(node.op))

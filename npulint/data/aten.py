@@ -1,0 +1,220 @@
+"""What becomes of an operator of PyTorch on the NPU, by release: a kernel, other operators, or the CPU."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache, lru_cache
+
+import msgspec
+
+from npulint.data import table
+from npulint.later import regex
+
+NEWEST = (2, 13)
+"""The latest release whose kernels are recorded. Its dispatcher also tells which operators are composite: for other
+releases an approximation, unless the operator has a kernel of its own there."""
+OLDEST = (2, 1)
+FALLS = frozenset(("cpu", "cpu_out"))
+"""Verdicts by which the CPU computes an operator."""
+
+_LEADING = regex(r"(\d+)\.(\d+)")
+_FINE = ("npu", "npu_out", "generic", "decomposes")
+_BAD = ("cpu", "cpu_out", "error")
+_OUT = regex(r"(?:^|_)out\d?$|^out_")
+_NAMED = regex(r"(?i)dimname|^names")  # overloads for named tensors, which no graph holds
+_PARTS = frozenset("_operator builtins math operator torch prim prims higher_order c10d _c10d_functional".split())
+_LAYOUTS = frozenset("quantized _quantized sparse mkldnn mkldnn_prepacked prepacked onednn xnnpack".split())
+_METHODS = frozenset(("cpu", "cuda", "tensor", "as_tensor"))  # of TorchScript
+_PLUGGED = frozenset(
+    "nms roi_align _roi_align_backward roi_pool _roi_pool_backward deform_conv2d _deform_conv2d_backward".split()
+)
+_LIMIT_950 = "950"
+_OLD_CHIPS = ("910A", "910PRO", "310")
+
+Release = tuple[int, int]
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """What becomes of one operator.
+
+    `word`: npu (a kernel), npu_out (by its out variant), decomposes or generic (made of other operators), cpu, cpu_out
+    (the fallback computes it, reported under the name `via`), error (there is no CPU kernel either, or the chip cannot
+    run the one there is), custom (of a library that brings its own kernels) or unknown. `kernels`: acl_op, op_api,
+    own (torch_npu itself) and sparse. `reaches` are operators on the CPU that the parts of a composite lead to,
+    `backward` those that only the gradient needs; both hold under the condition `when` (argument and value), if any.
+    `notes` are conditions under which the kernel itself computes on the CPU (always, acl_path, before_a2, large_scale,
+    no_aclnn, old_cann, chip, float64, correction). `needs` names the package without which the verdict holds; with it
+    the operator has a kernel. `certain` is false where overloads differ, `exact` where another release was asked than
+    the one whose dispatcher is recorded.
+    """
+
+    word: str
+    via: str = ""
+    kernels: tuple[str, ...] = ()
+    reaches: tuple[str, ...] = ()
+    backward: tuple[str, ...] = ()
+    when: str = ""
+    notes: tuple[str, ...] = ()
+    needs: str = ""
+    certain: bool = True
+    exact: bool = True
+
+
+class _Op(msgspec.Struct, frozen=True, array_like=True):
+    """One overload: its class in the dispatcher (c composite, g generic, s structured, k kernel, m no CPU kernel,
+    empty: not an operator of the newest release), its kernels and notes by their place in the lists, what it calls."""
+
+    kind: str
+    kernels: int = 0
+    notes: int = 0
+    calls: str = ""
+
+
+class _Table(msgspec.Struct, frozen=True):
+    kernels: list[str]
+    notes: list[str]
+    ops: dict[str, dict[str, dict[str, _Op]]]
+    reaches: dict[str, tuple[str, str, str]]
+    instead: dict[str, str]
+
+
+def verdict(op: str, release: str, chip: str = "") -> Verdict:
+    """What becomes of an operator (``aten.add.Tensor``; ``aten.add`` where the overload is not known) with a release
+    of PyTorch (``2.7.1``; empty: the newest) on a family of chips (``910A``; empty: any)."""
+    return _verdict(op, nearest(release), chip.upper().removeprefix("ASCEND"))
+
+
+def instead(op: str) -> str:
+    """What to write in place of an operator (``aten.huber_loss``), as Python; empty where nothing does the same."""
+    return _table().instead.get(op.removeprefix("aten.").partition(".")[0], "")
+
+
+def nearest(release: str) -> Release:
+    """The recorded release that an asked one is judged by."""
+    found = _LEADING.search(release)
+    asked = NEWEST if found is None else (int(found[1]), int(found[2]))
+    return max(OLDEST, min(NEWEST, asked))
+
+
+@lru_cache(maxsize=1 << 14)
+def _verdict(op: str, release: Release, chip: str) -> Verdict:
+    namespace, _, rest = op.partition(".")
+    base, _, overload = rest.partition(".")
+    known = _table().ops.get(namespace, {}).get(base)
+    if known is not None:
+        overload = "" if overload == "default" else overload
+        record = known.get(overload)
+        if record is not None and (overload or rest != base or len(known) == 1):
+            return _of(namespace, base, record, release, chip)
+        return _united([_of(namespace, base, one, release, chip) for one in _likely(known)]) if rest == base else _NONE
+    if namespace == "torchvision":
+        return Verdict("cpu", needs="torchvision_npu" if base in _PLUGGED else "")
+    if namespace in _PARTS or (namespace == "aten" and base in _METHODS):
+        return Verdict("generic")
+    if namespace == "aten" or namespace in _LAYOUTS:
+        return _NONE
+    return Verdict("npu" if namespace == "npu" else "custom")
+
+
+def known(op: str) -> bool:
+    """Whether there is such an operator, with whatever overload; TorchScript has words for numbers and lists that look
+    like one (``aten.len``)."""
+    namespace, _, rest = op.partition(".")
+    base = rest.partition(".")[0]
+    return base in _table().ops.get(namespace, {}) or namespace != "aten" or base in _METHODS
+
+
+_NONE = Verdict("unknown", certain=False)
+
+
+def _likely(known: dict[str, _Op]) -> list[_Op]:
+    """The overloads that a call without ``out`` and names of dimensions may mean; all if there is no other."""
+    plain = [one for name, one in known.items() if not _OUT.search(name) and not _NAMED.search(name)]
+    return plain or list(known.values())
+
+
+def _united(found: list[Verdict]) -> Verdict:
+    """The verdict on which all overloads agree, at least in whether the NPU computes it; else unknown."""
+    if len(set(found)) == 1:
+        return found[0]
+    words = {one.word for one in found}
+    for scale in (_FINE, _BAD):
+        if words <= set(scale):
+            chosen = next(one for word in scale for one in found if one.word == word)
+            agreed = {(one.reaches, one.backward) for one in found}
+            loose = chosen if len(agreed) == 1 else msgspec.structs.replace(chosen, reaches=(), backward=())
+            return msgspec.structs.replace(loose, certain=len(words) == 1)
+    return _NONE
+
+
+def _of(namespace: str, base: str, op: _Op, release: Release, chip: str) -> Verdict:
+    forward, backward, when = _table().reaches.get(base.removesuffix("_") or base, ("", "", ""))
+    after = _falling(backward.split(), release) if namespace == "aten" else ()
+    kernels = _kernels(op, release)
+    if kernels:
+        word = "error" if kernels == ("acl_op",) and chip.startswith(_LIMIT_950) else "npu"
+        return Verdict(word, kernels=kernels, backward=after, notes=_notes(op, chip))
+    exact = release == NEWEST
+    if op.kind == "s":
+        out = _called(base, op)
+        word = "npu_out" if _kernels(_find(out), release) else "cpu_out"
+        return Verdict(word, out, _kernels(_find(out), release), backward=after, exact=exact)
+    if op.kind in ("c", "g"):
+        reached = _falling([*forward.split(), *([_called(base, op)] if op.calls else [])], release)
+        word = "decomposes" if op.kind == "c" else "generic"
+        return Verdict(word, reaches=reached, backward=after, when=when, exact=exact)
+    if not op.kind:  # a kernel of other releases, and no operator of the newest
+        return Verdict("unknown", exact=False)
+    return Verdict("cpu" if op.kind == "k" else "error", backward=after, exact=exact)
+
+
+def _falling(names: Iterable[str], release: Release) -> tuple[str, ...]:
+    """Those of some overloads that go to the CPU."""
+    found = []
+    for name in dict.fromkeys(names):
+        op = _find(name)
+        if op.kind == "s" and not _kernels(op, release):
+            op = _find(_called(name.partition(".")[0], op))
+        if op.kind == "k" and not _kernels(op, release):
+            found.append(name)
+    return tuple(found)
+
+
+def _called(base: str, op: _Op) -> str:
+    """What a structured operator or a wrapper calls: ``.out`` stands for a variant of itself."""
+    return base + op.calls if op.calls.startswith(".") else op.calls
+
+
+def _find(name: str) -> _Op:
+    base, _, overload = name.partition(".")
+    return _table().ops["aten"].get(base, {}).get(overload, _Op(""))
+
+
+def _kernels(op: _Op, release: Release) -> tuple[str, ...]:
+    return next((kinds for first, last, kinds in _spans()[op.kernels] if first <= release <= last), ())
+
+
+def _notes(op: _Op, chip: str) -> tuple[str, ...]:
+    """The conditions that may hold on a family of chips: those of old ones end with the second generation, where
+    aclnn is the default."""
+    words = _table().notes[op.notes].split()
+    if chip and not chip.startswith(_OLD_CHIPS):
+        words = [word for word in words if word not in ("before_a2", "acl_path")]
+    return tuple(words)
+
+
+@cache
+def _spans() -> list[list[tuple[Release, Release, tuple[str, ...]]]]:
+    """By place in the list of the table: first and last release, and the kernels between."""
+    return [[_span(part) for part in text.split(";") if part] for text in _table().kernels]
+
+
+def _span(text: str) -> tuple[Release, Release, tuple[str, ...]]:
+    releases, _, kinds = text.partition(":")
+    first, _, last = releases.partition("-")
+    return nearest(first), nearest(last or first), tuple(kinds.replace("both", "acl_op+op_api").split("+"))
+
+
+@cache
+def _table() -> _Table:
+    return msgspec.json.decode(table("aten.json"), type=_Table)

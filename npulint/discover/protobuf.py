@@ -1,0 +1,145 @@
+"""Which message of TensorFlow a binary file begins with. Other protocol buffers often look alike: only what must be in
+the message counts, not just its shape. Numbers of fields are those of tensorflow/core/**/*.proto."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from npulint.later import regex
+
+_OPERATOR = regex(rb"[A-Za-z_][\w.>/-]*")
+_FUNCTION = regex(rb"[A-Za-z_][^\x00-\x20\x7f]*")  # TensorFlow names some after ``<lambda>``
+_RELEASE = regex(rb"\d+\.\d+[\w.+-]*")
+_WIRES = (0, 1, 2, 5)
+_FIXED = {1: 8, 5: 4}
+_FIELDS = 16  # of a message that are looked at
+
+
+class Piece(NamedTuple):
+    """A field of a message: its number, its wire type, and where its value lies, as far as the head reaches."""
+
+    number: int
+    wire: int
+    start: int
+    stop: int
+
+
+def form_of_protobuf(head: bytes) -> str:
+    """The form of the graph that a file with this head holds: graph_def, meta_graph, saved_model; else nothing."""
+    whole = Piece(0, 2, 0, 1 << 62)
+    # functions look like what describes a MetaGraph, so they are tried first
+    for form, fits in (("graph_def", _is_graph), ("saved_model", _is_saved_model), ("meta_graph", _is_meta)):
+        if fits(head, whole):
+            return form
+    return ""
+
+
+def _is_saved_model(head: bytes, whole: Piece) -> bool:
+    """Perhaps a schema version, and then a MetaGraphDef, which begins with what describes it."""
+    for field in _fields(head, whole):
+        if field[:2] == (2, 2):
+            return _begins(head, field, 1, _is_info)
+        if field[:2] != (1, 0):
+            return False
+    return False
+
+
+def _is_graph(head: bytes, whole: Piece) -> bool:
+    """A NodeDef, or functions, perhaps behind a version."""
+    for field in _fields(head, whole):
+        if field[:2] == (1, 2):
+            return _is_node(head, field)
+        if field[:2] == (2, 2):
+            return _begins(head, field, 1, _is_function)
+        if field[:2] not in ((3, 0), (4, 2), (5, 2)):
+            return False
+    return False
+
+
+def _is_meta(head: bytes, whole: Piece) -> bool:
+    """What describes a graph, or a graph."""
+    for field in _fields(head, whole):
+        if field[:2] == (1, 2) and field.stop > field.start:
+            return _is_info(head, field)
+        if field[:2] == (2, 2):
+            return _is_graph(head, field)
+        if field.wire != 2 or field.number > 7:
+            return False
+    return False
+
+
+def _is_node(head: bytes, whole: Piece) -> bool:
+    """A name and an operator."""
+    words: dict[int, bytes] = {}
+    for field in _fields(head, whole):
+        if field.wire != 2 or field.number > 7:
+            return False
+        if field.number < 3:
+            words.setdefault(field.number, head[field.start : field.stop])
+        if len(words) == 2:
+            break
+    name, operator = words.get(1, b""), words.get(2, b"")
+    return bool(name) and min(name) >= 0x20 and _OPERATOR.fullmatch(operator) is not None
+
+
+def _is_function(head: bytes, whole: Piece) -> bool:
+    """A signature, which is an operator with a name."""
+    return _begins(head, whole, 1, _is_signature)
+
+
+def _is_signature(head: bytes, whole: Piece) -> bool:
+    return _begins(head, whole, 1, lambda data, name: _FUNCTION.fullmatch(data[name.start : name.stop]) is not None)
+
+
+def _is_declared(head: bytes, whole: Piece) -> bool:
+    return _begins(head, whole, 1, lambda data, name: _OPERATOR.fullmatch(data[name.start : name.stop]) is not None)
+
+
+def _is_info(head: bytes, whole: Piece) -> bool:
+    """A MetaInfoDef: operators, tags, the release of TensorFlow."""
+    known = False
+    for field in _fields(head, whole):
+        if field.wire != (0 if field.number == 7 else 2) or field.number > 8:
+            return False
+        if field.number == 2 and field.stop > field.start:
+            return _begins(head, field, 1, _is_declared)
+        if field.number == 5:
+            return _RELEASE.fullmatch(head[field.start : field.stop]) is not None
+        known = known or field.number == 4
+    return known
+
+
+def _begins(head: bytes, whole: Piece, number: int, fits: Callable[[bytes, Piece], bool]) -> bool:
+    """Whether a message begins with a field that holds a certain message or text."""
+    first = next(_fields(head, whole), None)
+    return first is not None and first[:2] == (number, 2) and fits(head, first)
+
+
+def _fields(head: bytes, whole: Piece) -> Iterator[Piece]:
+    """The first fields of a message, until the head or the message ends. What is wrong ends it with a field 0, which no
+    message has."""
+    at = whole.start
+    for _ in range(_FIELDS):
+        if at >= min(whole.stop, len(head)):
+            return
+        tag, at = _number(head, at)
+        wire, value = tag & 7, 0
+        if wire in (0, 2):
+            value, at = _number(head, at)
+        stop = at + (value if wire == 2 else _FIXED.get(wire, 0))
+        if wire not in _WIRES or not tag >> 3 or at > len(head) or stop > whole.stop:
+            yield Piece(0, 7, at, at)
+            return
+        yield Piece(tag >> 3, wire, at, stop)
+        at = stop
+
+
+def _number(data: bytes, start: int) -> tuple[int, int]:
+    """The number of variable length at a place, and where it ends: behind the data when that is too short."""
+    value = 0
+    for place, byte in enumerate(data[start : start + 10]):
+        value |= (byte & 0x7F) << 7 * place
+        if byte < 0x80:
+            return value, start + place + 1
+    return 0, len(data) + 1

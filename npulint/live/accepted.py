@@ -1,0 +1,74 @@
+"""The baseline of a project's tests: what live checks find there and may stay for now.
+
+It is JSON: ``{"version": 1, "tests": {"tests/test_net.py::test_step": [{…}]}}``, in a fixed order. What stands for one
+test is known to all: the same line may run in many.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+
+import msgspec
+
+from npulint.baseline import write_whole
+from npulint.discover.regular import read_regular
+from npulint.errors import ConfigError
+from npulint.findings import Finding
+from npulint.lines import Lines
+from npulint.settle.identity import line_text
+from npulint.texts import say
+
+VERSION = 1
+_LIMIT = 64_000_000  # bytes
+
+
+class Accepted(msgspec.Struct, frozen=True, order=True):
+    """A finding as a baseline knows it: by its file, check, operator and the text of its line, so that it is the same
+    after lines have moved. `path` is relative to the folder of the baseline."""
+
+    path: str
+    check: str
+    operator: str = ""
+    line: str = ""
+
+
+class _Document(msgspec.Struct):
+    version: int
+    tests: dict[str, list[Accepted]]
+
+
+def accepted(findings: Iterable[Finding], folder: str, lines: Lines) -> list[Accepted]:
+    """The entries of findings in a baseline of this folder, in its order."""
+    return sorted({_entry(one, folder, lines) for one in findings})
+
+
+def _entry(one: Finding, folder: str, lines: Lines) -> Accepted:
+    try:
+        path = os.path.relpath(one.path, folder).replace(os.sep, "/")
+    except ValueError:  # another drive
+        path = one.path
+    return Accepted(path, one.name, one.subject, line_text(one, lines) or one.message)
+
+
+def load(path: str, lang: str) -> dict[str, list[Accepted]]:
+    """The entries of a baseline by test; none when there is no such file. Raises `ConfigError` when it cannot be
+    read."""
+    try:
+        document = msgspec.json.decode(read_regular(path, _LIMIT), type=_Document)
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise ConfigError([say(lang, "baseline.unreadable", path=path, detail=error.strerror or str(error))]) from error
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise ConfigError([say(lang, "baseline.broken", path=path, detail=str(error))]) from error
+    if document.version != VERSION:
+        raise ConfigError([say(lang, "baseline.version", path=path, version=document.version)])
+    return document.tests
+
+
+def save(path: str, tests: Mapping[str, Iterable[Accepted]], lang: str) -> None:
+    """Write a baseline; tests without entries are left out. Raises `ConfigError`."""
+    listed = {name: sorted(entries) for name, entries in sorted(tests.items())}
+    document = _Document(VERSION, {name: entries for name, entries in listed.items() if entries})
+    write_whole(path, msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n", lang)

@@ -1,0 +1,176 @@
+"""From a recorded graph to what is said of it: the ordinary checks, in the project that it comes from."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+import msgspec
+
+from npulint.assemble.build import Assembled, assembled, graphs_in
+from npulint.assemble.programs import Program
+from npulint.catalogue.check import GRAPH, Catalogue
+from npulint.catalogue.load import load_catalogue
+from npulint.config import load
+from npulint.errors import ConfigError
+from npulint.evaluate.checks import evaluate
+from npulint.evaluate.graphs import summarise_graph
+from npulint.facts.graph import Graph
+from npulint.facts.model import FileFacts
+from npulint.findings import Finding, Related, RunResult
+from npulint.lines import FileLines
+from npulint.live.operators import operators, syncs
+from npulint.live.project import Project, anchor, frame_paths, project_around
+from npulint.live.result import LiveResult
+from npulint.memory import own_list
+from npulint.settings import Settings
+from npulint.settle.engine import ENGINE_RULES
+from npulint.settle.run import settle
+from npulint.settle.select import unknown, wanted
+from npulint.texts import say
+
+_DECLARED = ("adapter", "torch", "cann", "soc")
+_projects: dict[tuple[object, ...], Assembled] = {}  # the last few: the tests of a project all belong to one
+_KEPT = 4
+
+
+def judged(
+    graph: Graph,
+    *,
+    name: str,
+    target: Mapping[str, str] | None = None,
+    lang: str = "",
+    root: str = "",
+    select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    steps: int = 1,
+    notes: Sequence[str] = (),
+) -> LiveResult:
+    """What is said of a recorded `graph`.
+
+    `name` names what was recorded for people. `target` are declared releases and the chip, over those of the
+    configuration; `root` is the folder of the project (default: found from the code that ran). `steps` is the number of
+    steps that were recorded. `notes` tell what the recorder could not see, in the language of the result. Raises
+    `ConfigError` for options or a configuration that cannot be used.
+    """
+    paths = frame_paths(graph.bodies)
+    near = anchor(paths)
+    settings = live_settings(root or near, target, lang, select, ignore)
+    project = project_around(paths, near, root, settings)
+    program = _program(name, project.placed(graph), project, settings)
+    lines = FileLines(project.cells)
+    again = partial(_settled, program, project, settings, lines)
+    return LiveResult(
+        name=name,
+        graph=graph,
+        operators=operators(program),
+        syncs=syncs(program),
+        steps=max(1, steps),
+        lang=settings.language(),
+        notes=tuple(notes),
+        answer=again,
+        lines=lines,
+    )
+
+
+def live_settings(
+    near: str,
+    target: Mapping[str, str] | None = None,
+    lang: str = "",
+    select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+) -> Settings:
+    """The settings for code at the path `near`: those of the closest configuration, and what is given. Raises
+    `ConfigError`."""
+    words: dict[str, Sequence[str] | bool] = {}
+    if target:
+        words["target"] = [f"{key}={value}" for key, value in target.items() if value]
+    words |= {key: list(value) for key, value in (("select", select), ("ignore", ignore)) if value}
+    words |= {"lang": [lang]} if lang else {}
+    settings = load([near], {key: value for key, value in words.items() if value}, os.environ)
+    if not target:
+        return settings
+    configured = load([near], {}, os.environ).target
+    return msgspec.structs.replace(settings, target={**configured, **settings.target})
+
+
+def declared_torch(near: str, root: str = "", target: Mapping[str, str] | None = None) -> str:
+    """The release of PyTorch that the project of the code at `near` is for: the declared one, else the one that its
+    requirements pin; empty when nothing tells. Raises `ConfigError`."""
+    settings = live_settings(root or near, target)
+    project = project_around([near], near, root, settings)
+    return _assembled(project, settings).context.torch
+
+
+def _program(name: str, graph: Graph, project: Project, settings: Settings) -> Program:
+    """The graph as a program of the project."""
+    own = own_list(settings) if graph.framework == "tensorflow" else None
+    files = [FileFacts(name, "graph", graph=graph)]
+    target = settings.target
+    supported = None if own is None else own.ops
+    whole = _assembled(project, settings)
+    return graphs_in(whole, files, target.get("adapter", ""), target.get("cann", ""), target.get("soc", ""), supported)[
+        0
+    ]
+
+
+def _assembled(project: Project, settings: Settings) -> Assembled:
+    declared = [settings.target.get(key, "") for key in _DECLARED]
+    key = (project.root, project.stamp, *declared)
+    known = _projects.pop(key, None)
+    if known is None:
+        known = assembled(project.root, project.files, *declared)
+    _projects[key] = known
+    while len(_projects) > _KEPT:
+        del _projects[next(iter(_projects))]
+    return known
+
+
+def _settled(program: Program, project: Project, settings: Settings, lines: FileLines, lang: str) -> RunResult:
+    """What the checks of graphs say in a language."""
+    settings = msgspec.structs.replace(settings, lang=lang)
+    catalogue = _of_graphs(load_catalogue(settings.checks, whole=False), settings)
+    program.attrs["port"] = settings.torch_port
+    program.answers = {}  # it is asked anew in every language
+    verdict = evaluate(catalogue, program, settings.target, lang)
+    chosen = tuple(check.code for check in catalogue.checks)
+    own = [one for one in project.files if one.path in project.own and chosen]  # their comments are about these checks
+    files = [FileFacts(one.path, one.kind, comments=one.comments) for one in own]
+    files.append(FileFacts(program.entry, "graph"))
+    only = msgspec.structs.replace(settings, select=chosen, extend_select=(), ignore=(), unfixable=())
+    graphs = [summarise_graph(program)]
+    findings = _with_places(verdict.findings, program, say(lang, "live.also"))
+    result = settle(findings, [], files, (), only, catalogue, lines=lines, graphs=graphs)
+    return msgspec.structs.replace(result, baseline=None)
+
+
+def _with_places(findings: Sequence[Finding], program: Program, message: str) -> list[Finding]:
+    """The findings with the further lines of what they are about, which one fact tells of several."""
+    facts = {
+        (fact.path, fact.span, fact.name): fact
+        for kind in program.index.kinds()
+        if kind.startswith("graph_")
+        for fact in program.index.of_kind(kind)
+        if fact.attrs.get("places")
+    }
+    told = []
+    for one in findings:
+        fact = facts.get((one.path, one.span, one.subject))
+        more = () if fact is None else tuple(Related(path, span, message) for path, span in fact.attrs["places"])
+        told.append(msgspec.structs.replace(one, related=(*one.related, *more)) if more else one)
+    return told
+
+
+def _of_graphs(catalogue: Catalogue, settings: Settings) -> Catalogue:
+    """The checks of graphs that the settings want. Raises `ConfigError` when they name one that does not exist."""
+    selected = (*settings.select, *settings.extend_select)
+    problems = [
+        say(settings.language(), "unknown.check", word=word)
+        for word, _ in unknown(selected, [*catalogue.checks, *ENGINE_RULES])
+    ]
+    if problems:
+        raise ConfigError(problems)
+    asked = (settings.select, settings.extend_select, settings.ignore)
+    checks = tuple(one for one in catalogue.checks if one.family == GRAPH and wanted(one, *asked))
+    return msgspec.structs.replace(catalogue, checks=checks)

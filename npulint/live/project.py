@@ -1,0 +1,134 @@
+"""The project around code that has just run: its files as a run over it would read them."""
+
+from __future__ import annotations
+
+import linecache
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterable
+
+import msgspec
+
+from npulint.cache import open_cache
+from npulint.discover.files import discover, local, shown
+from npulint.discover.kinds import SourceFile, kinds_of
+from npulint.discover.projects import Roots
+from npulint.facts.graph import Body, Frame, Graph, Node
+from npulint.facts.model import FileFacts
+from npulint.judging import facts_of
+from npulint.read.files import load
+from npulint.settings import Settings
+
+_MOST = 2_000  # files of a folder that no mark calls a project
+
+
+class Project(msgspec.Struct, frozen=True):
+    """`files` of the project at `root`, and `cells` of a notebook that runs, by the names that they are given. `names`
+    tell for the path of a frame how the project spells it, seen from its root; `own` are the files that frames name."""
+
+    root: str
+    files: list[FileFacts]
+    names: dict[str, str]
+    own: frozenset[str]
+    cells: dict[str, bytes]
+    stamp: tuple[object, ...]
+
+    def placed(self, graph: Graph) -> Graph:
+        """The graph with frames in files of the project alone, as it spells them."""
+        bodies = [
+            msgspec.structs.replace(body, nodes=[self._placed(node) for node in body.nodes]) for body in graph.bodies
+        ]
+        return msgspec.structs.replace(graph, bodies=bodies)
+
+    def _placed(self, node: Node) -> Node:
+        if not node.frames:
+            return node
+        frames = tuple(
+            Frame(self.names[frame.path], frame.line, frame.function)
+            for frame in node.frames
+            if frame.path in self.names
+        )
+        return msgspec.structs.replace(node, frames=frames)
+
+
+def anchor(paths: Counter[str]) -> str:
+    """The file that most of a graph comes from, else the working directory."""
+    files = [path for path, _ in paths.most_common() if os.path.isfile(path)]
+    return files[0] if files else os.getcwd()
+
+
+def frame_paths(bodies: Iterable[Body]) -> Counter[str]:
+    """How many nodes come from which file."""
+    return Counter(frame.path for body in bodies for node in body.nodes for frame in node.frames)
+
+
+def project_around(paths: Iterable[str], near: str, root: str, settings: Settings) -> Project:
+    """The project of the file `near` (at the folder `root`, if that is given), with the files at `paths` wherever they
+    lie."""
+    folder = root or _root(near)
+    options = settings.discovery()
+    found = discover([folder] if folder else _beside(near), options).files
+    top = shown(local(folder or os.path.dirname(os.path.abspath(near))))
+    more = [path for path in paths if os.path.isfile(path)]
+    known = {os.path.realpath(one.location) for one in found}
+    found += discover([path for path in more if os.path.realpath(path) not in known], options).files
+    sources = {(one.path, one.kind): one for one in found if one.kind != "graph"}
+    listed = sorted(sources.values(), key=lambda one: (one.path, one.kind))
+    cells = _cells(path for path in paths if not os.path.isfile(path))
+    loaded = [load(one) for one in listed]
+    loaded += [load(SourceFile(name, "python", name, top, len(data)), data) for name, data in cells.values()]
+    files = facts_of(loaded, open_cache(settings.cache))
+    places = {os.path.realpath(one.location): one.path for one in listed if one.kind == "python"}
+    spelled = {path: places[os.path.realpath(path)] for path in more if os.path.realpath(path) in places}
+    spelled |= {path: name for path, (name, _) in cells.items()}
+    return Project(
+        root=top,
+        files=files,
+        names={path: os.path.relpath(name, top).replace(os.sep, "/") for path, name in spelled.items()},
+        own=frozenset(spelled.values()),
+        cells=dict(cells.values()),
+        stamp=tuple(hash(one.data) for one in loaded),
+    )
+
+
+def _root(near: str) -> str:
+    """The root of the project that a file belongs to, as a run in the working directory would see it; empty when no
+    folder above it is marked as one."""
+    place = local(near).replace(os.sep, "/")
+    folder = place if os.path.isdir(place) else os.path.dirname(place) or "."
+    outside = folder.startswith(("/", "..")) or ":" in folder
+    found = Roots().root(folder, _home() if outside else ".")
+    return found if found and not (outside and found == _home()) else ""
+
+
+def _home() -> str:
+    return os.path.expanduser("~").replace(os.sep, "/")
+
+
+def _beside(near: str) -> list[str]:
+    """The files in the folder of one that belongs to no marked project."""
+    folder = local(near)
+    folder = folder if os.path.isdir(folder) else os.path.dirname(folder) or "."
+    with os.scandir(folder) as entries:
+        names = sorted(one.name for one in entries if kinds_of(one.name) not in ((), ("graph",)) and one.is_file())
+    return [os.path.join(folder, name) for name in names[:_MOST]]
+
+
+def _cells(paths: Iterable[str]) -> dict[str, tuple[str, bytes]]:
+    """Code that is in no file but that Python can show, such as the cells of a notebook: by the path of its frames a
+    name for it, and its text."""
+    found = {}
+    for path in paths:
+        text = "".join(linecache.getlines(path))
+        if text:
+            found[path] = (_cell_name(path), text.encode("utf-8", "surrogatepass"))
+    return found
+
+
+def _cell_name(path: str) -> str:
+    """``In[3]``, as people see a cell, where IPython tells; else the name of the file that it pretends to be."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    numbers = getattr(getattr(shell, "compile", None), "_filename_map", None)
+    number = numbers.get(path) if isinstance(numbers, dict) else None
+    return f"In[{number}]" if number is not None else os.path.basename(path)

@@ -1,0 +1,81 @@
+"""The tables below the report of a live check."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from npulint.live.operators import Operator, Sync, counted
+from npulint.report.terminal import cells, harmless
+from npulint.texts import count, say
+from npulint.texts.live import TEXTS
+
+_MOST = 200  # rows
+
+
+def operator_table(rows: Sequence[Operator], lang: str, everything: bool) -> list[str]:
+    """How many operators there are by verdict, and one row for each that leaves the NPU, or for `everything`."""
+    if not rows:
+        return []
+    told: dict[str, int] = {}
+    for word, n in counted(rows).items():
+        told[_verdict(word, lang)] = told.get(_verdict(word, lang), 0) + n
+    counts = [f"{word} {n}" for word, n in told.items()]
+    heading = say(lang, "live.operators", list=say(lang, "list.and").join(counts))
+    shown = [one for one in rows if everything or not one.fine]
+    body = [
+        (harmless(one.name), _verdict(one.verdict, lang), _phase(one.phase, lang), str(one.count), _where(one), one.via)
+        for one in shown[:_MOST]
+    ]
+    return ["\n".join([heading, *_aligned(_heads(lang), body), *_more(len(shown), lang)])]
+
+
+def sync_table(rows: Sequence[Sync], steps: int, lang: str) -> list[str]:
+    """Where the host waits for the device, and how often in a step."""
+    if not rows:
+        return []
+    total = sum(one.count for one in rows)
+    heading = say(lang, "live.syncs", n=_rate(total, steps))
+    body = [(harmless(one.name), _rate(one.count, steps), _where(one)) for one in rows[:_MOST]]
+    heads = tuple(say(lang, f"live.column.{key}") for key in ("operator", "per-step", "place"))
+    return ["\n".join([heading, *_aligned(heads, body), *_more(len(rows), lang)])]
+
+
+def _heads(lang: str) -> tuple[str, ...]:
+    keys = ("operator", "verdict", "phase", "times", "place", "via")
+    return tuple(say(lang, f"live.column.{key}") for key in keys)
+
+
+def _aligned(heads: tuple[str, ...], body: Sequence[tuple[str, ...]]) -> list[str]:
+    """Lines with columns that are as wide as what stands in them; columns without anything are left out."""
+    if not body:
+        return []
+    used = [place for place in range(len(heads)) if any(row[place] for row in body)]
+    rows = [tuple(row[place] for place in used) for row in (heads, *body)]
+    widths = [max(cells(row[place]) for row in rows) for place in range(len(used))]
+    return [
+        "  " + "  ".join(_padded(text, width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    ]
+
+
+def _padded(text: str, width: int) -> str:
+    return text + " " * (width - cells(text))
+
+
+def _more(rows: int, lang: str) -> list[str]:
+    return [f"  {count(lang, 'live.more', rows - _MOST)}"] if rows > _MOST else []
+
+
+def _verdict(word: str, lang: str) -> str:
+    return say(lang, f"live.verdict.{word}") if f"live.verdict.{word}" in TEXTS else harmless(word)
+
+
+def _phase(word: str, lang: str) -> str:
+    return say(lang, f"live.phase.{word}") if f"live.phase.{word}" in TEXTS else harmless(word)
+
+
+def _where(one: Operator | Sync) -> str:
+    return f"{harmless(one.path)}:{one.line}" if one.path else ""
+
+
+def _rate(total: int, steps: int) -> str:
+    return str(total // steps) if total % steps == 0 else f"{total / steps:.1f}"

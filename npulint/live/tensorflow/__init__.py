@@ -1,0 +1,1 @@
+"""Live checks of TensorFlow; its modules import the framework when they are called."""

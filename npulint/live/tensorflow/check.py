@@ -1,0 +1,59 @@
+"""A live check of TensorFlow: the graph of whatever holds one, with the user's lines."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from npulint.live.judge import judged
+from npulint.live.result import LiveResult
+from npulint.live.tensorflow.building import built
+from npulint.live.tensorflow.kinds import kind_of, name_of
+from npulint.live.tensorflow.traces import recorded
+from npulint.texts import say
+
+
+def check_tensorflow(
+    obj: Any,
+    *inputs: Any,
+    train: bool = True,
+    name: str = "",
+    target: Mapping[str, str] | None = None,
+    lang: str = "",
+    root: str = "",
+    select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+) -> LiveResult:
+    """What the NPU would make of the graph that `obj` holds or builds. Nothing of it is run: functions are traced.
+
+    `obj` is a ``tf.Graph``, ``GraphDef``, ``MetaGraphDef``, ``tf.compat.v1.Session``, ``ConcreteFunction``,
+    ``tf.function``, a plain function, a Keras model, a loaded SavedModel, an Estimator or a ``model_fn``. `inputs` are
+    examples (arrays, tensors, ``TensorSpec``) of what it is called with; of a Keras model x, y and sample weights, of a
+    ``model_fn`` features and labels, or an ``input_fn``. With `train` models build a training step.
+    `target` are declared releases (``{"cann": "8.0", "soc": "910B"}``), over those of the configuration; `lang` is
+    ``en`` or ``zh``; `root` is the folder of the project, found by itself otherwise; `select` and `ignore` are checks.
+
+    Raises `TypeError` for what holds no graph, `npulint.errors.ConfigError` for options that cannot be used, and what
+    the user's own code raises while its graph is built.
+    """
+    kind = "" if isinstance(obj, (str, bytes, os.PathLike)) else kind_of(obj)
+    if not kind:
+        key = "live.path" if isinstance(obj, (str, bytes, os.PathLike)) else "live.no-graph"
+        raise TypeError(say("zh" if lang == "zh" else "en", key, name=repr(obj)))
+    graph_def, graph = built(obj, kind, inputs, train)
+    return judged(
+        recorded(graph_def, graph, _version()),
+        name=name or name_of(obj),
+        target=target,
+        lang=lang,
+        root=root,
+        select=select,
+        ignore=ignore,
+    )
+
+
+def _version() -> str:
+    import tensorflow as tf
+
+    return str(tf.__version__)

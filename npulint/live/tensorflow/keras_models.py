@@ -1,0 +1,50 @@
+"""Models of Keras: their forward pass, or one training step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from npulint.live.tensorflow.examples import specified
+
+
+def concrete(model: Any, inputs: Sequence[Any], train: bool) -> Any:
+    """The concrete function of a step of `model`. `inputs` are those of ``fit``: x, y, sample weights. With a compiled
+    loss and y a step is the model's own ``train_step``; else its forward pass, and if it is to `train` the gradients of
+    the sum of its outputs."""
+    import tensorflow as tf
+
+    specs = specified(tuple(inputs)) or (_declared(model),)
+    if train and len(specs) > 1 and _compiled(model):
+        return tf.function(lambda *data: model.train_step(data)).get_concrete_function(*specs)
+    step = _with_gradients if train else _forward
+    return tf.function(lambda x: step(model, x)).get_concrete_function(specs[0])
+
+
+def _forward(model: Any, x: Any) -> Any:
+    return model(x, training=False)
+
+
+def _with_gradients(model: Any, x: Any) -> Any:
+    import tensorflow as tf
+
+    with tf.GradientTape() as tape:
+        flat = tf.nest.flatten(model(x, training=True))
+        total = tf.add_n([tf.reduce_sum(tf.cast(one, tf.float32)) for one in flat if one.dtype.is_floating])
+    return [one for one in tape.gradient(total, model.trainable_variables) if one is not None]
+
+
+def _compiled(model: Any) -> bool:
+    """Whether the model has been given an optimizer, by Keras 2 or 3."""
+    return getattr(model, "optimizer", None) is not None
+
+
+def _declared(model: Any) -> Any:
+    """The inputs that a model was built for, as Keras spells their shapes."""
+    import tensorflow as tf
+
+    inputs = getattr(model, "inputs", None)
+    if not inputs:
+        raise ValueError("the model does not say what it takes: give example inputs")
+    specs = [tf.TensorSpec(one.shape, tf.as_dtype(one.dtype)) for one in tf.nest.flatten(inputs)]
+    return specs[0] if len(specs) == 1 else specs

@@ -1,0 +1,80 @@
+"""From a graph that TensorFlow holds to the neutral record, with the source lines that made its nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from npulint.facts.graph import Body, Frame, Graph
+from npulint.live.sources import own_frames
+from npulint.live.tensorflow.gradients import Frames, gradient_frames
+from npulint.read.graph.tensorflow.binary import read_binary
+
+
+def recorded(graph_def: Any, graph: Any, version: str) -> Graph:
+    """A ``GraphDef`` as a record. `graph` is the graph of TensorFlow that it was made of, which still knows where its
+    operators come from; None where there is none. Raises `npulint.read.graph.errors.GraphError`."""
+    read = read_binary("graph_def", "", graph_def.SerializeToString())
+    traced = {} if graph is None else _traces(graph)
+    return Graph("live_tensorflow", [_traced(body, traced.get(body.name, {})) for body in read.bodies], version)
+
+
+def _traced(body: Body, frames: Frames) -> Body:
+    nodes = [msgspec.structs.replace(node, frames=frames.get(node.name, ())) for node in body.nodes]
+    return msgspec.structs.replace(body, nodes=nodes)
+
+
+def _traces(graph: Any) -> dict[str, Frames]:
+    """The frames of all operators by the name of their body (empty: the main one)."""
+    bodies = {name: _frames(inner) for name, inner in _functions(graph).items()}
+    return {**bodies, "": _frames(graph)}
+
+
+def _functions(graph: Any) -> dict[str, Any]:
+    """The graphs of all functions that a graph knows, by name."""
+    found: dict[str, Any] = {}
+    queue = [graph]
+    while queue:
+        for name, inner in _inner(queue.pop()):
+            if name not in found:
+                found[name] = inner
+                queue.append(inner)
+    return found
+
+
+def _inner(graph: Any) -> Iterator[tuple[str, Any]]:
+    """The functions of one graph. TensorFlow 1.15 and 2 keep them in the same attribute, in objects of different
+    classes that know their graph by one of two names."""
+    functions = getattr(graph, "_functions", None)
+    for name, function in dict(functions or {}).items():
+        inner = getattr(function, "graph", None) or getattr(function, "_sub_graph", None)
+        if inner is not None and hasattr(inner, "get_operations"):
+            yield name.decode() if isinstance(name, bytes) else str(name), inner
+
+
+def _frames(graph: Any) -> Frames:
+    """The user's frames of every operator, of gradients those of the operator that they belong to: a gradient itself
+    comes from one line. Many share a stack, so each stack is looked through once."""
+    known: dict[tuple[Any, ...], tuple[Frame, ...]] = {}
+    found: Frames = {}
+    inputs: dict[str, tuple[str, ...]] = {}
+    for operator in graph.get_operations():
+        key = tuple(_stack(operator))
+        if key not in known:
+            known[key] = own_frames(Frame(path, line, function) for path, line, function in key)
+        found[operator.name] = known[key]
+        inputs[operator.name] = tuple(tensor.op.name for tensor in operator.inputs)
+    return found | gradient_frames(found, inputs)
+
+
+def _stack(operator: Any) -> Iterator[tuple[str, int, str]]:
+    """The frames of an operator's traceback, the outermost first; none for what C++ made. TensorFlow 1.15 gives
+    tuples, 2 objects."""
+    for entry in operator.traceback or ():
+        if isinstance(entry, tuple):
+            path, line, function = entry[:3]
+        else:
+            path, line, function = entry.filename, entry.lineno, entry.name
+        yield str(path), int(line or 0), str(function)

@@ -1,0 +1,184 @@
+"""What the pytest plugin does when a test asks for it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import msgspec
+import pytest
+
+from npulint.config import language
+from npulint.errors import ConfigError
+from npulint.findings import Finding
+from npulint.live.accepted import Accepted, accepted, load, save
+from npulint.live.result import LiveResult
+from npulint.settings import RANK
+from npulint.texts import count, say
+
+
+class Told(msgspec.Struct, frozen=True):
+    """What was found in one test: everything that counts, how much of it is new, how many operators leave the NPU, and
+    how often the host waits in a step."""
+
+    test: str
+    name: str
+    entries: list[Accepted]
+    new: int
+    leaving: int
+    syncs: float
+
+
+class Checks:
+    """All that one run of pytest checks. `folder` is its root, where the `baseline` is looked for."""
+
+    def __init__(self, folder: str, baseline: str, fail_on: str, release: str, update: bool) -> None:
+        self.told: list[Told] = []
+        self._lang = language(os.environ)
+        self._path = os.path.join(folder, baseline) if baseline else ""
+        self._fail_on = _severity(fail_on, self._lang)
+        self._release = release
+        self._update = update
+        self._known = self._load()
+
+    def _load(self) -> dict[str, list[Accepted]]:
+        try:
+            return load(self._path, self._lang) if self._path else {}
+        except ConfigError as error:
+            raise pytest.UsageError(f"npulint: {error}") from error
+
+    def torch(self, test: str) -> Callable[..., LiveResult]:
+        """What the fixture ``npulint_torch`` gives to a test."""
+
+        def npulint_torch(
+            model: Any = None,
+            inputs: Any = None,
+            train: bool = True,
+            *,
+            release: str = "",
+            fail_on: str = "",
+            allow: Iterable[str] = (),
+            **more: Any,
+        ) -> LiveResult:
+            __tracebackhide__ = True
+            from npulint.live.torch.check import check_torch
+
+            more["target"] = self._targeted(more.get("target"), release)
+            result = check_torch(model, inputs, train=train, **more)
+            self.tell(test, result, fail_on, allow)
+            return result
+
+        return npulint_torch
+
+    def tensorflow(self, test: str) -> Callable[..., LiveResult]:
+        """What the fixture ``npulint_tensorflow`` gives to a test."""
+
+        def npulint_tensorflow(
+            obj: Any, *inputs: Any, fail_on: str = "", allow: Iterable[str] = (), **more: Any
+        ) -> LiveResult:
+            __tracebackhide__ = True
+            from npulint.live.tensorflow.check import check_tensorflow
+
+            result = check_tensorflow(obj, *inputs, **more)
+            self.tell(test, result, fail_on, allow)
+            return result
+
+        return npulint_tensorflow
+
+    def watch(
+        self, test: str, path: str, release: str = "", fail_on: str = "", allow: Iterable[str] = (), **more: Any
+    ) -> Watched:
+        """What watches the body of a test with the marker; the test's file is at `path`."""
+        from npulint.live.torch.check import release_for
+        from npulint.live.torch.watch import watch_torch
+
+        target = self._targeted(more.get("target"), release)
+        more["target"] = {**target, "torch": release_for(path, "", target)}
+        return Watched(self, test, watch_torch(name=test.rpartition("::")[2], **more), fail_on, allow)
+
+    def _targeted(self, given: Mapping[str, str] | None, release: str) -> dict[str, str]:
+        """A declared target with the release of PyTorch that the test, else the configuration of pytest asks for."""
+        wanted = release or (given or {}).get("torch", "") or self._release
+        return {**(given or {}), **({"torch": wanted} if wanted else {})}
+
+    def tell(self, test: str, result: LiveResult, fail_on: str, allow: Iterable[str], traced: bool = True) -> None:
+        """Keep what was found in a test, and fail the test for what is new, with a traceback of the test if it is to be
+        `traced`."""
+        __tracebackhide__ = True
+        counted = result.failing(_severity(fail_on, self._lang) if fail_on else self._fail_on, allow)
+        folder = os.path.dirname(self._path) or "."
+        entries = {id(one): accepted([one], folder, result.lines)[0] for one in counted}
+        new = [] if self._update else self._new(counted, entries)
+        leaving = sum(one.count for one in result.operators if not one.fine)
+        self.told.append(
+            Told(test, result.name, sorted(set(entries.values())), len(new), leaving, result.syncs_per_step)
+        )
+        if new:
+            pytest.fail(result.complaint(new), pytrace=traced)
+
+    def _new(self, findings: list[Finding], entries: dict[int, Accepted]) -> list[Finding]:
+        known = {entry for of_test in self._known.values() for entry in of_test}
+        return [one for one in findings if entries[id(one)] not in known]
+
+    def finish(self) -> None:
+        """Write the baseline, if that was asked for: tests that did not run keep their entries."""
+        if not self._update or not self._path:
+            return
+        found: dict[str, set[Accepted]] = {one.test: set() for one in self.told}
+        for one in self.told:
+            found[one.test].update(one.entries)
+        save(self._path, {**self._known, **found}, self._lang)
+
+    def packed(self) -> str:
+        """What was found, for the process that started this one."""
+        return msgspec.json.encode(self.told).decode()
+
+    def unpack(self, data: str) -> None:
+        """Take over what another process found."""
+        self.told += msgspec.json.decode(data, type=list[Told])
+
+    def summary(self) -> list[str]:
+        """A line for each test that has something, and what all come to."""
+        lines = [self._line(one) for one in self.told if one.entries or one.leaving or one.syncs]
+        checked = len({one.test for one in self.told})
+        lines.append(count(self._lang, "live.tests", checked, new=sum(one.new for one in self.told)))
+        if self._update and self._path:
+            lines.append(say(self._lang, "live.accepted", path=self._path))
+        return lines
+
+    def _line(self, one: Told) -> str:
+        syncs = f"{one.syncs:g}"
+        known = len(one.entries) - one.new if not self._update else len(one.entries)
+        values = {"test": one.test, "new": one.new, "known": max(0, known), "leaving": one.leaving, "syncs": syncs}
+        return say(self._lang, "live.test", **values)
+
+
+class Watched:
+    """One test whose body is watched."""
+
+    def __init__(self, checks: Checks, test: str, watch: Any, fail_on: str, allow: Iterable[str]) -> None:
+        self._checks = checks
+        self._test = test
+        self._watch = watch
+        self._fail_on = fail_on
+        self._allow = tuple(allow)
+
+    def begin(self) -> None:
+        """Before the body."""
+        self._watch.__enter__()
+
+    def end(self) -> None:
+        """After the body, whatever became of it."""
+        self._watch.__exit__(None, None, None)
+
+    def tell(self) -> None:
+        """Fail for what was seen."""
+        __tracebackhide__ = True
+        self._checks.tell(self._test, self._watch.result, self._fail_on, self._allow, traced=False)
+
+
+def _severity(word: str, lang: str) -> str:
+    if word not in RANK:
+        raise pytest.UsageError(f"npulint: fail_on: {say(lang, 'unknown.value', word=word, choices=', '.join(RANK))}")
+    return word

@@ -1,0 +1,74 @@
+"""Automatic mixed precision of the imaginary device: the casts that an autocast region makes on accelerators."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from npulint.live.torch.device import NAME
+
+_C: Any = torch._C
+_has: Any = _C._dispatch_has_kernel_for_dispatch_key
+_LOW = frozenset(
+    """_convolution conv1d conv2d conv3d conv_tbc conv_transpose1d conv_transpose2d conv_transpose3d convolution
+    prelu addmm addmv addr matmul einsum mm mv linalg_vecdot linear addbmm baddbmm bmm chain_matmul linalg_multi_dot
+    _thnn_fused_lstm_cell _thnn_fused_gru_cell lstm_cell gru_cell rnn_tanh_cell rnn_relu_cell
+    _scaled_dot_product_flash_attention scaled_dot_product_attention""".split()
+)
+"""Operators that compute in the region's type."""
+_WIDEST = frozenset(
+    "addcdiv addcmul atan2 bilinear cross dot vdot grid_sampler index_put tensordot scatter_add cat stack".split()
+)
+"""Operators that compute in the widest type among their inputs; all others that are cast at all do in float32."""
+
+
+def casting_kernels() -> list[tuple[Any, Any]]:
+    """The operators that an autocast region treats, with their kernels."""
+    found = []
+    for name in sorted(_C._dispatch_get_all_op_names()):
+        if name.startswith("aten::") and _has(name, "AutocastCUDA"):
+            base, _, overload = name.removeprefix("aten::").partition(".")
+            op = getattr(getattr(torch.ops.aten, base, None), overload or "default", None)
+            if op is not None:
+                found.append((op, _kernel(op, base)))
+    return found
+
+
+def _kernel(op: Any, base: str) -> Any:
+    key = _C.DispatchKey.AutocastPrivateUse1
+
+    def kernel(*args: Any, **kwargs: Any) -> Any:
+        if base in _LOW:
+            wanted = torch.get_autocast_dtype(NAME)
+        else:
+            wanted = _widest((*args, *kwargs.values())) if base in _WIDEST else torch.float32
+        with _C._ExcludeDispatchKeyGuard(_C.DispatchKeySet(key)):
+            return op(*_cast(args, wanted), **dict(zip(kwargs, _cast(kwargs.values(), wanted), strict=True)))
+
+    return kernel
+
+
+def _castable(one: Any) -> bool:
+    return (
+        isinstance(one, torch.Tensor) and not one.is_cpu and one.is_floating_point() and one.dtype is not torch.float64
+    )
+
+
+def _widest(given: Any) -> torch.dtype:
+    wide = torch.get_autocast_dtype(NAME)
+    for one in given:
+        inner = _widest(one) if isinstance(one, (list, tuple)) else one.dtype if _castable(one) else wide
+        wide = torch.float32 if inner is torch.float32 else wide
+    return wide
+
+
+def _cast(given: Any, wanted: torch.dtype) -> list[Any]:
+    return [
+        one.to(wanted)
+        if _castable(one) and one.dtype is not wanted
+        else _cast(one, wanted)
+        if isinstance(one, (list, tuple))
+        else one
+        for one in given
+    ]

@@ -1,0 +1,131 @@
+"""Composite operators that an NPU runs as a whole, with gradients of their own that torch has no formula for.
+
+The gradient is computed on the CPU by the parts and reported under the name of the operator itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from npulint.live.torch.autocast import casting_kernels
+from npulint.live.torch.device import held_by, to_device
+from npulint.live.torch.kernels import Kernel, Kernels, is_composite, kernel_set, tensors_in
+from npulint.live.torch.lacking import gru_cell
+from npulint.live.torch.recorder import op_name
+
+_C: Any = torch._C
+_Library: Any = torch.library.Library
+_Function: Any = torch.autograd.Function
+_below: Any = _C._AutoDispatchBelowAutograd
+
+
+class Registration:
+    """The operators of the device for a release, known to the dispatcher until `end`."""
+
+    def __init__(self, kernels: Kernels, release: str) -> None:
+        self._boxed = _Library("_", "IMPL")
+        self._own = _Library("aten", "IMPL")
+        self._boxed.fallback(kernels.boxed, "PrivateUse1")
+        for op in kernel_set(release):
+            kernel = kernels.of(op)
+            self._own.impl(op, kernel, "PrivateUse1")
+            if is_composite(op):
+                self._own.impl(op, _whole(op, kernel, kernels), "AutogradPrivateUse1")
+
+        if torch.ops.aten._thnn_fused_gru_cell.default not in kernel_set(release):
+            for key in ("AutogradPrivateUse1", "PrivateUse1"):
+                self._own.impl("gru_cell", gru_cell, key)
+        self._boxed.fallback(torch.library.fallthrough_kernel, "AutocastPrivateUse1")
+        for op, kernel in casting_kernels():
+            self._own.impl(op, kernel, "AutocastPrivateUse1")
+
+    def end(self) -> None:
+        """The dispatcher forgets them."""
+        self._own._destroy()
+        self._boxed._destroy()
+
+
+def _whole(op: Any, kernel: Kernel, kernels: Kernels) -> Kernel:
+    """The operator above its gradient."""
+    changes = any(one.alias_info is not None and one.alias_info.is_write for one in op._schema.arguments)
+    is_contiguous = op._schema.name == "aten::contiguous"
+    composite = _C.DispatchKey.CompositeImplicitAutograd
+
+    def differentiated(*args: Any, **kwargs: Any) -> Any:
+        given = list(tensors_in((*args, *kwargs.values())))
+        if not (torch.is_grad_enabled() and any(one.requires_grad for one in given)):
+            with _below():
+                return kernel(*args, **kwargs)
+        if changes or (is_contiguous and args[0].is_contiguous(**_format(args, kwargs))):
+            return op._op_dk(composite, *args, **kwargs)
+        return _Whole.apply(_Call(op, args, kwargs, kernels), *given)
+
+    return differentiated
+
+
+def _format(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """The memory format that `contiguous` was asked for."""
+    return {"memory_format": args[1]} if len(args) > 1 else kwargs
+
+
+class _Call:
+    """An operator and its arguments, where tensors can be replaced by others in their order."""
+
+    def __init__(self, op: Any, args: tuple[Any, ...], kwargs: dict[str, Any], kernels: Kernels) -> None:
+        self.op, self.args, self.kwargs, self.kernels = op, args, kwargs, kernels
+        self.name = op_name(op)
+        self.several = len(op._schema.returns) > 1
+
+    def on(self, tensors: list[torch.Tensor]) -> Any:
+        """What the operator gives for other tensors."""
+        left = iter(tensors)
+        return self.op(*_put(self.args, left), **dict(zip(self.kwargs, _put(self.kwargs.values(), left), strict=True)))
+
+
+def _put(given: Any, left: Any) -> list[Any]:
+    return [
+        next(left) if isinstance(one, torch.Tensor) else _put(one, left) if isinstance(one, (list, tuple)) else one
+        for one in given
+    ]
+
+
+class _Whole(_Function):  # type: ignore[misc]
+    """A composite as one operator: its parts and their gradients stay on the CPU."""
+
+    @staticmethod
+    def forward(ctx: Any, call: _Call, *given: torch.Tensor) -> Any:
+        held = [(one if one.is_cpu else held_by(one)).detach().requires_grad_(one.requires_grad) for one in given]
+        recorder = call.kernels.recorder
+        site, phase = recorder.sites.here()  # the parts will make nodes of their own
+        with torch.enable_grad():
+            out = call.on(held)
+        parts = list(out) if call.several or isinstance(out, (list, tuple)) else [out]
+        recorder.put(call.name, parts, site, phase)
+        ctx.held, ctx.parts, ctx.call = held, parts, call
+        lifted = [to_device(one.detach()) for one in parts]
+        ctx.mark_non_differentiable(*(new for new, one in zip(lifted, parts, strict=True) if not one.requires_grad))
+        return tuple(lifted) if call.several or isinstance(out, (list, tuple)) else lifted[0]
+
+    @staticmethod
+    def backward(ctx: Any, *grads: torch.Tensor | None) -> Any:
+        pairs = [
+            (part, held_by(grad))
+            for part, grad in zip(ctx.parts, grads, strict=True)
+            if grad is not None and part.requires_grad
+        ]
+        leaves = [one for one in ctx.held if one.requires_grad]
+        ctx.call.kernels.recorder.add(ctx.call.name, [grad for _, grad in pairs])
+        found = iter(_grads(pairs, leaves))
+        wanted = [next(found) if one.requires_grad else None for one in ctx.held]
+        return None, *(None if one is None else to_device(one) for one in wanted)
+
+
+def _grads(
+    pairs: list[tuple[torch.Tensor, torch.Tensor]], leaves: list[torch.Tensor]
+) -> tuple[torch.Tensor | None, ...]:
+    if not pairs:
+        return (None,) * len(leaves)
+    outs, grads = zip(*pairs, strict=True)
+    return torch.autograd.grad(outs, leaves, grads, retain_graph=True, allow_unused=True)

@@ -1,0 +1,232 @@
+"""A device that does not exist: tensors say that they lie on it, and their numbers are on the CPU.
+
+Such a tensor is an ordinary one of the PrivateUse1 backend with true strides; its storage, a Python object that lives
+as long as the storage itself, leads to the tensor on the CPU that holds the numbers. Views, ``detach``, saved tensors
+and whatever else shares a storage therefore share the numbers as well.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import torch
+
+from npulint.live.torch.errors import ImaginaryError, LiveError
+
+NAME = "npu"
+_C: Any = torch._C
+_Key: Any = _C.DispatchKey
+_UNNAMED = "privateuseone"
+
+_Tensor: Any = torch.Tensor
+_device: Any = None
+_make: Any = None
+_storage_at: Any = None
+_set: Any = torch.ops.aten.set_.source_Storage_storage_offset
+_native: Any = _C.DispatchKeySet(_Key.CPU)
+"""Kernels of the CPU that only handle sizes and storages do so for any device."""
+
+
+class _Module:
+    """What `torch.npu` is while no real one is there."""
+
+    active = False
+
+    def is_initialized(self) -> bool:
+        return True
+
+    def is_available(self) -> bool:
+        return self.active
+
+    def device_count(self) -> int:
+        return 1 if self.active else 0
+
+    def current_device(self) -> int:
+        return 0
+
+    def set_device(self, device: Any) -> None:
+        """There is one."""
+
+    def synchronize(self, device: Any = None) -> None:
+        """Nothing is ever under way."""
+
+    def empty_cache(self) -> None:
+        """Nothing is kept."""
+
+    def manual_seed_all(self, seed: int) -> None:
+        """The generator of the CPU serves: `torch.manual_seed` has set it."""
+
+    manual_seed = manual_seed_all
+
+    def get_rng_state(self, device: Any = None) -> torch.Tensor:
+        return torch.get_rng_state()
+
+    def set_rng_state(self, state: torch.Tensor, device: Any = None) -> None:
+        torch.set_rng_state(state)
+
+    def get_amp_supported_dtype(self) -> list[torch.dtype]:
+        return [torch.float16, torch.bfloat16]
+
+    def is_bf16_supported(self) -> bool:
+        return True
+
+    def _is_in_bad_fork(self) -> bool:
+        return False
+
+    class device:
+        """The context of a device: there is only one."""
+
+        def __init__(self, device: Any = None) -> None:
+            self.idx = 0
+
+        def __enter__(self) -> None:
+            return None
+
+        def __exit__(self, *raised: object) -> None:
+            return None
+
+
+_module = _Module()
+
+
+def why_not() -> str:
+    """Why there can be no imaginary device in this process: a word, empty if there can."""
+    if "torch_npu" in sys.modules:
+        return "real-npu"
+    if _C._get_privateuse1_backend_name() not in (_UNNAMED, NAME) or (
+        _device is None and _C._get_privateuse1_backend_name() == NAME
+    ):
+        return "other-backend"
+    registration = sys.modules.get("torch.utils.backend_registration")
+    if not hasattr(registration, "_setup_privateuseone_for_python_backend"):
+        return "old-torch"
+    needed = (("_acc", "create_empty_tensor"), ("_construct_storage_from_data_pointer",), ("_swap_tensor_impl",))
+    return "" if all(_has(path) for path in needed) else "old-torch"
+
+
+def prepare() -> Any:
+    """The imaginary device; registers it at the first call, which cannot be undone in this process. Raises `LiveError`
+    when another backend is there, or this torch cannot do it."""
+    global _device, _make, _storage_at
+    reason = why_not()
+    if reason:
+        raise LiveError(reason, backend=_C._get_privateuse1_backend_name(), version=torch.__version__)
+    if _device is None:
+        from torch.utils import backend_registration
+
+        setup: Any = backend_registration._setup_privateuseone_for_python_backend  # type: ignore[attr-defined,unused-ignore]
+        setup(NAME, backend_module=_module, hook=_hook())
+        _make, _storage_at = _C._acc.create_empty_tensor, _C._construct_storage_from_data_pointer
+        _device = torch.device(NAME, 0)
+        _give_storage()
+    return _device
+
+
+def activate(active: bool) -> None:
+    """Whether `torch.npu.is_available()`; only then has the host no pinned memory of its own."""
+    if active != _module.active:
+        _module.active = active
+        if active:
+            _Tensor.pin_memory = _unpinned
+        else:
+            del _Tensor.pin_memory  # that of the class above shows again
+
+
+def _unpinned(tensor: torch.Tensor, device: Any = None) -> torch.Tensor:
+    """Where all memory is the host's there is nothing to pin."""
+    return tensor
+
+
+def _give_storage() -> None:
+    """Without an allocator a new storage of the device would end the process: it gets memory of the CPU."""
+    storages: Any = torch.UntypedStorage
+    original = storages.__new__
+
+    def new(cls: Any, *args: Any, **kwargs: Any) -> Any:
+        device = kwargs.get("device")
+        if device is None or torch.device(device).type != NAME:
+            return original(cls, *args, **kwargs)
+        size = args[0] if args and isinstance(args[0], int) else 0
+        memory = torch.zeros(size, dtype=torch.uint8)
+        made = _storage_at(memory.data_ptr(), _device, size)
+        made.held = memory
+        return made
+
+    storages.__new__ = new
+
+
+def _has(path: tuple[str, ...]) -> bool:
+    owner = _C
+    for part in path:
+        if not hasattr(owner, part):
+            return False
+        owner = getattr(owner, part)
+    return True
+
+
+def _hook() -> Any:
+    class Hook(_C._acc.PrivateUse1Hooks):  # type: ignore[misc]
+        def is_available(self) -> bool:
+            return _module.active
+
+        def has_primary_context(self, index: int) -> bool:
+            return True
+
+        def is_built(self) -> bool:
+            return True
+
+    return Hook()
+
+
+def to_device(held: torch.Tensor) -> torch.Tensor:
+    """A tensor on the device whose numbers are those of `held`, a plain tensor on the CPU (not copied)."""
+    if held.layout is not torch.strided:
+        raise ImaginaryError("sparse", str(held.layout))
+    if held._is_zerotensor():  # type: ignore[attr-defined,unused-ignore]
+        held = torch.zeros(held.shape, dtype=held.dtype)
+    conjugated, negated = held.is_conj(), held.is_neg()
+    base = torch._conj(held) if conjugated else held
+    base = torch._neg_view(base) if negated else base
+    memory: Any = base.untyped_storage()
+    storage = _storage_at(memory.data_ptr(), _device, memory.nbytes())
+    storage.held = base
+    made = _make([0], base.dtype)
+    _set.redispatch(_native, made, storage, base.storage_offset(), base.shape, base.stride())
+    return _marked(made, conjugated, negated) if conjugated or negated else made
+
+
+def viewed(held: torch.Tensor, storage: Any) -> torch.Tensor:
+    """The same for what shares a storage of the device already."""
+    made = _make([0], held.dtype)
+    _set.redispatch(_native, made, storage, held.storage_offset(), held.shape, held.stride())
+    return _marked(made, held.is_conj(), held.is_neg())
+
+
+def held_by(tensor: torch.Tensor) -> torch.Tensor:
+    """The tensor on the CPU that holds the numbers of one on the device, with the same sizes and strides."""
+    storage: Any = tensor.untyped_storage()
+    base: torch.Tensor = storage.held
+    if base.dtype is not tensor.dtype:
+        memory = base.untyped_storage()
+        empty: Any = torch.empty(0, dtype=tensor.dtype)
+        found = empty.set_(memory, tensor.storage_offset(), tensor.shape, tensor.stride())
+    else:
+        found = base.as_strided(tensor.shape, tensor.stride(), tensor.storage_offset())
+    if tensor.is_conj():
+        found = torch._conj(found)
+    return torch._neg_view(found) if tensor.is_neg() else found
+
+
+def renew(tensor: torch.Tensor, held: torch.Tensor) -> None:
+    """Tell a tensor of the device that the one that holds its numbers was resized."""
+    fresh = to_device(held)
+    _set.redispatch(_native, tensor, fresh.untyped_storage(), held.storage_offset(), held.shape, held.stride())
+
+
+def _marked(made: torch.Tensor, conjugated: bool, negated: bool) -> torch.Tensor:
+    if conjugated:
+        _C._set_conj(made, True)
+    if negated:
+        _C._set_neg(made, True)
+    return made

@@ -1,0 +1,217 @@
+"""The recorder for ordinary tensors, of the CPU or a GPU: it sees the operators that a backend would get.
+
+Composite operators that the NPU runs as a whole are seen as a whole, by kernels above their gradients; what their parts
+do, also in the gradient, is theirs. Kernels that only the CPU or a GPU has are told by the name of what an NPU gets.
+"""
+
+from __future__ import annotations
+
+import sys
+from bisect import bisect_right
+from threading import get_ident
+from typing import Any
+
+import torch
+from torch.nn.utils import rnn
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from npulint.live.torch.kernels import falls_apart, is_composite, kernel_set
+from npulint.live.torch.recorder import TELLING, TO_CPU, Recorder, Told, op_name
+
+_C: Any = torch._C
+_node: Any = _C._current_autograd_node
+_sequence: Any = getattr(torch.autograd, "_get_sequence_nr", None) or (lambda: 0)
+_task: Any = getattr(_C, "_current_graph_task_id", None) or (lambda: 0)
+_Mode: Any = TorchDispatchMode
+_Library: Any = torch.library.Library
+_composite: Any = _C.DispatchKey.CompositeImplicitAutograd
+
+_SDPA = "aten.scaled_dot_product_attention.default"
+_ELSEWHERE = {
+    "mkldnn_convolution": "aten.convolution.default",
+    "cudnn_convolution": "aten.convolution.default",
+    "miopen_convolution": "aten.convolution.default",
+    "mkldnn_rnn_layer": "aten.lstm.input",
+    "mkldnn_rnn_layer_backward": "aten.lstm.input",
+    "_cudnn_rnn": "aten.lstm.input",
+    "_cudnn_rnn_backward": "aten.lstm.input",
+    "cudnn_batch_norm": "aten.native_batch_norm.default",
+    "miopen_batch_norm": "aten.native_batch_norm.default",
+    "cudnn_batch_norm_backward": "aten.native_batch_norm_backward.default",
+    "miopen_batch_norm_backward": "aten.native_batch_norm_backward.default",
+    "_cudnn_ctc_loss": "aten._ctc_loss.default",
+    "_ctc_loss": "aten._ctc_loss.default",
+    "_ctc_loss_backward": "aten._ctc_loss_backward.default",
+    "mkldnn_linear": "aten.linear.default",
+}
+"""Operators that only other devices have, and what an NPU gets in their place."""
+
+_READING = "aten._local_scalar_dense.default"
+_PACKING = (rnn.__file__, torch.nn.modules.rnn.__file__)  # they read lengths, which are always on the host
+_NOWHERE = ("profiler.", "prim.", "aten.lift", "aten.detach", "aten._assert_")
+
+
+class Watching(_Mode):  # type: ignore[misc]
+    """While it is entered, operators are reported to the recorder, composite ones as `release` of PyTorch has them.
+
+    `accelerated` tells whether tensors of an accelerator took part: then what the CPU computes alone is the host's.
+    After `limit` steps (0: none), counted in `steps` by whoever knows, nothing more is reported.
+    """
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False  # its wrapper would import the compiler
+
+    def __init__(self, recorder: Recorder, release: str) -> None:
+        super().__init__()
+        self.recorder = recorder
+        self.accelerated = False
+        self.steps = 0
+        self.limit = 0
+        self._names: dict[Any, str] = {}
+        self._wholes = _Wholes()
+        whole = kernel_set(release)
+        self._kept = frozenset(whole)
+        self._composites = [op for op in whole if is_composite(op)]
+        self._library: Any = None
+        self._threads = True
+        self._thread = get_ident()
+
+    def __enter__(self) -> Any:
+        self._thread = get_ident()
+        self._library = _Library("aten", "IMPL")
+        try:
+            for op in self._composites:
+                for key in ("AutogradCPU", "AutogradCUDA")[: 1 + torch.cuda.is_available()]:
+                    self._library.impl(op, self._whole(op), key)
+            self._threads = torch.autograd.is_multithreading_enabled()  # type: ignore[attr-defined,unused-ignore]
+            torch._C._set_multithreading_enabled(False)
+            return super().__enter__()
+        except BaseException:
+            self._forget()
+            raise
+
+    def __exit__(self, *raised: Any) -> None:
+        try:
+            super().__exit__(*raised)
+        finally:
+            self._forget()
+
+    def _forget(self) -> None:
+        torch._C._set_multithreading_enabled(self._threads)
+        if self._library is not None:
+            self._library._destroy()
+            self._library = None
+
+    @property
+    def over(self) -> bool:
+        """Whether as many steps ran as were asked for."""
+        return bool(self.limit) and self.steps >= self.limit
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        if self.over:
+            return func(*args, **kwargs)
+        if func not in self._kept and falls_apart(func):  # without gradients nothing has taken it apart
+            with self:
+                return func.decompose(*args, **kwargs)
+        out = func(*args, **kwargs)
+        name = self._names.get(func)
+        if name is None:
+            name = self._names[func] = _elsewhere(func)
+        if name and not (name == _READING and sys._getframe(1).f_code.co_filename in _PACKING):
+            self._told(name, out, args, kwargs)
+        return out
+
+    def _told(self, name: str, out: Any, args: Any, kwargs: Any) -> None:
+        node = _node() if self._wholes else None
+        whole = None if node is None else self._wholes.holding(node)
+        if whole is not None:
+            if whole.unseen(_task()):
+                self.recorder.put(whole.name, out, whole.site, "backward")
+            return
+        host = _on_host(out) and (not args or _on_host(args[0]))
+        self.accelerated = self.accelerated or not host
+        device = kwargs.get("device")
+        tells = TELLING.get(name.split(".")[1])
+        told: Told = () if tells is None else tells(args, kwargs)
+        if device is not None and torch.device(device).type == "cpu" and args and not _on_host(args[0]):
+            told = TO_CPU
+        if name == "aten.copy_.default" and _on_host(args[0]) and not _on_host(args[1]):
+            told = TO_CPU
+        self.recorder.add(name, out, told, host=host)
+
+    def _whole(self, op: Any) -> Any:
+        name = op_name(op)
+        recorder = self.recorder
+
+        def kernel(*args: Any, **kwargs: Any) -> Any:
+            if recorder.quiet or self.over or get_ident() != self._thread:
+                return op._op_dk(_composite, *args, **kwargs)
+            site, phase = recorder.sites.here()
+            first = _sequence()
+            recorder.quiet += 1
+            try:
+                out = op._op_dk(_composite, *args, **kwargs)
+            finally:
+                recorder.quiet -= 1
+            host = _on_host(out)
+            self.accelerated = self.accelerated or not host
+            recorder.put(name, out, site, phase, host=host)
+            self._wholes.add(first, _sequence(), name, site)
+            return out
+
+        return kernel
+
+
+class _Made:
+    """The nodes that a composite operator made for its gradient: those numbered from `first` to before `end`."""
+
+    def __init__(self, end: int, name: str, site: int) -> None:
+        self.end, self.name, self.site = end, name, site
+        self._task: Any = None
+
+    def unseen(self, task: Any) -> bool:
+        """Whether this is the first of its nodes in a backward pass."""
+        fresh: bool = task != self._task
+        self._task = task
+        return fresh
+
+
+class _Wholes:
+    """What composite operators made."""
+
+    def __init__(self) -> None:
+        self._first: list[int] = []
+        self._made: list[_Made] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._first)
+
+    def add(self, first: int, end: int, name: str, site: int) -> None:
+        if end > first and (not self._first or first >= self._first[-1]):
+            self._first.append(first)
+            self._made.append(_Made(end, name, site))
+
+    def holding(self, node: Any) -> _Made | None:
+        number = node._sequence_nr()
+        place = bisect_right(self._first, number) - 1
+        return self._made[place] if place >= 0 and number < self._made[place].end else None
+
+
+def _elsewhere(op: Any) -> str:
+    """The name under which an NPU gets an operator; empty for what no device computes."""
+    name = op_name(op)
+    if name.startswith(_NOWHERE):
+        return ""
+    base = name.split(".")[1]
+    if base.startswith("_scaled_dot_product_") and "fused" not in base:
+        return _SDPA
+    return _ELSEWHERE.get(base, name) if name.startswith("aten.") else name
+
+
+def _on_host(given: Any) -> bool:
+    """Whether the first tensor in it lies on the CPU; so does what holds none."""
+    if isinstance(given, torch.Tensor):
+        return given.is_cpu is True
+    return _on_host(given[0]) if isinstance(given, (list, tuple)) and given else True

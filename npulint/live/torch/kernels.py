@@ -1,0 +1,275 @@
+"""What the imaginary device computes, and how that is recorded: every operator that reaches it runs on the CPU.
+
+The kernels of a release of torch_npu are registered one by one, so that the dispatcher takes an operator apart exactly
+where it does on an NPU; what has no kernel of its own falls to a boxed kernel, as it falls to the CPU there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache, lru_cache
+from typing import Any
+
+import torch
+
+from npulint.data.aten import verdict
+from npulint.live.torch import device
+from npulint.live.torch.device import held_by, renew, to_device, viewed
+from npulint.live.torch.errors import ImaginaryError
+from npulint.live.torch.lacking import LACKING
+from npulint.live.torch.recorder import TELLING, TO_CPU, Recorder, Told, op_name
+
+_C: Any = torch._C
+_has: Any = _C._dispatch_has_kernel_for_dispatch_key
+_FRESH, _VIEW, _SAME = range(3)
+_MIXING = tuple("copy index foreach fused set_ pin_memory pack_padded pad_packed lstm gru rnn ctc_loss".split())
+_NUMBERS = frozenset(part + end for part in "add sub mul div true_divide floor_divide".split() for end in ("", "_"))
+"""Operators that take plain numbers for tensors themselves."""
+_WITH = {"_thnn_fused_gru_cell_backward": "_thnn_fused_gru_cell"}
+"""Gradients that an NPU computes with the kernel of the operator itself."""
+_HOSTED = {"_pack_padded_sequence": 1}  # the result that stays on the host
+_NATIVE = frozenset(
+    "as_strided as_strided_ view _reshape_alias view_as_real view_as_complex set_ alias is_set_to".split()
+)
+_CPU = torch.device("cpu")
+
+Kernel = Callable[..., Any]
+
+
+class Plan:
+    """How to run one operator: which of its arguments it writes to, and what its results are."""
+
+    __slots__ = (
+        "compute",
+        "device",
+        "hosted",
+        "mixing",
+        "name",
+        "native",
+        "plain",
+        "results",
+        "scalars",
+        "tells",
+        "writes",
+    )
+
+    def __init__(self, op: Any) -> None:
+        schema = op._schema
+        base = schema.name.partition("::")[2]
+        self.name = op_name(op) if base not in _WITH else f"aten.{_WITH[base]}.default"
+        self.tells = TELLING.get(base)
+        self.compute = LACKING.get(base, op)
+        self.native = op.redispatch if base in _NATIVE and not schema.name.startswith("prim") else None
+        self.mixing = base.lstrip("_").startswith(_MIXING) or "copy" in base
+        self.hosted = _HOSTED.get(base, -1)
+        names = [one.name for one in schema.arguments]
+        self.scalars = [] if base in _NUMBERS else [n for n, one in enumerate(schema.arguments) if _is_tensor(one)]
+        self.device = "device" in names
+        spots = {_alias(one): place for place, one in enumerate(schema.arguments) if _writes(one)}
+        self.writes = [(place, names[place]) for place in spots.values()]
+        self.results = [_result(one, spots, names) for one in schema.returns]
+        self.plain = len(self.results) == 1 and not self.writes and self.results[0][0] == _FRESH
+
+
+def _is_tensor(argument: Any) -> bool:
+    return str(argument.type) == "Tensor"
+
+
+def _alias(argument: Any) -> frozenset[str]:
+    return frozenset(argument.alias_info.before_set) if argument.alias_info is not None else frozenset()
+
+
+def _writes(argument: Any) -> bool:
+    return argument.alias_info is not None and bool(argument.alias_info.is_write)
+
+
+def _result(returned: Any, spots: dict[frozenset[str], int], names: list[str]) -> tuple[int, int, str]:
+    """What a result is: new, a view of an argument, or the argument (its place and name)."""
+    if returned.alias_info is None:
+        return _FRESH, -1, ""
+    if not returned.alias_info.is_write or _alias(returned) not in spots:
+        return _VIEW, -1, ""
+    place = spots[_alias(returned)]
+    return _SAME, place, names[place]
+
+
+@cache
+def _plan(op: Any) -> Plan:
+    return Plan(op)
+
+
+class Kernels:
+    """The operators of the device for a release, reported to a recorder. `failed` is the last that could not be
+    run."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self.recorder = recorder
+        self.failed = ""
+
+    def boxed(self, op: Any, *args: Any, **kwargs: Any) -> Any:
+        """Runs an operator without a kernel of its own."""
+        return self.run(_plan(op), args, kwargs)
+
+    def of(self, op: Any) -> Kernel:
+        """The kernel of an operator."""
+        plan = _plan(op)
+        run = self.run
+
+        def kernel(*args: Any, **kwargs: Any) -> Any:
+            return run(plan, args, kwargs)
+
+        return kernel
+
+    def run(self, plan: Plan, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The results of an operator on tensors of the device."""
+        try:
+            if plan.native is not None:
+                out = plan.native(device._native, *args, **kwargs)
+                self.recorder.add(plan.name, out)
+                return out
+            strict = not plan.mixing
+            lowered = [one if type(one) in _PLAIN else _lowered(one, strict) for one in args]
+            for place in plan.scalars:
+                if place < len(lowered) and isinstance(lowered[place], (bool, int, float, complex)):
+                    lowered[place] = torch.tensor(lowered[place])
+            named = {key: _lowered(one, strict) for key, one in kwargs.items()} if kwargs else kwargs
+            if plan.plain:
+                out = plan.compute(*lowered, **named)
+                return self._plain(plan, out, args, kwargs)
+            return self._written(plan, args, kwargs, lowered, named)
+        except ImaginaryError as error:
+            self.failed = plan.name
+            raise ImaginaryError(error.reason, plan.name) from None
+        except NotImplementedError:
+            self.failed = plan.name
+            self.recorder.add(plan.name, ())
+            raise
+
+    def _plain(self, plan: Plan, out: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        told: Told = plan.tells(args, kwargs) if plan.tells is not None else ()
+        if plan.device and kwargs.get("device") is not None and kwargs["device"].type == "cpu":
+            told, lifted = TO_CPU, out
+        else:
+            lifted = to_device(out) if isinstance(out, torch.Tensor) else _lifted(out)
+        self.recorder.add(plan.name, out, told)
+        return lifted
+
+    def _written(
+        self, plan: Plan, args: tuple[Any, ...], kwargs: dict[str, Any], lowered: list[Any], named: dict[str, Any]
+    ) -> Any:
+        out = plan.compute(*lowered, **named)
+        told: Told = plan.tells(args, kwargs) if plan.tells is not None else ()
+        for place, name in plan.writes:
+            there = place < len(args)
+            given = args[place] if there else kwargs.get(name)
+            _renew(given, lowered[place] if there else named.get(name))
+            if given is not None and isinstance(given, torch.Tensor) and given.is_cpu:
+                told = TO_CPU
+        self.recorder.add(plan.name, out, told)
+        if not plan.results:
+            return None
+        several = len(plan.results) > 1
+        parts = out if several else (out,)
+        found = [
+            part
+            if spot == plan.hosted
+            else _finish(kind, part, args[place] if place < len(args) else kwargs.get(name), args)
+            for spot, ((kind, place, name), part) in enumerate(zip(plan.results, parts, strict=True))
+        ]
+        return tuple(found) if several else found[0]
+
+
+@lru_cache(maxsize=8)
+def kernel_set(release: str) -> list[Any]:
+    """The overloads of aten that have a kernel of their own with a release of PyTorch."""
+    found = []
+    for name in sorted(_C._dispatch_get_all_op_names()):
+        if not name.startswith("aten::"):
+            continue
+        base, _, overload = name.removeprefix("aten::").partition(".")
+        if verdict(f"aten.{base}.{overload or 'default'}", release).word == "npu":
+            op = getattr(getattr(torch.ops.aten, base, None), overload or "default", None)
+            if op is not None:
+                found.append(op)
+    return found
+
+
+@cache
+def falls_apart(op: Any) -> bool:
+    """Whether torch has an operator only as a composition of others."""
+    return bool(_has(_qualified(op), "CompositeImplicitAutograd"))
+
+
+def _qualified(op: Any) -> str:
+    overload = op._schema.overload_name
+    return f"{op._schema.name}.{overload}" if overload else str(op._schema.name)
+
+
+def is_composite(op: Any) -> bool:
+    """Whether torch itself takes an operator apart, and has no gradient for it as a whole."""
+    return falls_apart(op) and not _has(_qualified(op), "Autograd")
+
+
+def _finish(kind: int, part: Any, given: Any, args: tuple[Any, ...]) -> Any:
+    if kind == _SAME:
+        return given
+    return _lifted(part) if kind == _FRESH else _aliased(part, args)
+
+
+def _aliased(part: Any, args: tuple[Any, ...]) -> Any:
+    if isinstance(part, (list, tuple)):
+        return [_aliased(one, args) for one in part]
+    memory = part.untyped_storage()._cdata
+    for one in args:
+        if isinstance(one, torch.Tensor) and not one.is_cpu:
+            storage: Any = one.untyped_storage()
+            if storage.held.untyped_storage()._cdata == memory:
+                return viewed(part, storage)
+    return to_device(part)
+
+
+def _renew(given: Any, held: Any) -> None:
+    if isinstance(given, (list, tuple)):
+        for one, other in zip(given, held, strict=True):
+            _renew(one, other)
+    elif given is not None and not given.is_cpu:
+        storage = given.untyped_storage()
+        moved = (
+            storage.nbytes() != held.untyped_storage().nbytes()
+            or storage.data_ptr() != held.untyped_storage().data_ptr()
+        )
+        if moved or given.shape != held.shape or given.stride() != held.stride():
+            renew(given, held)
+
+
+def _lowered(one: Any, strict: bool) -> Any:
+    """An argument for the CPU. `strict`: a tensor of the CPU with dimensions has no business here."""
+    if isinstance(one, torch.Tensor):
+        if not one.is_cpu:
+            return held_by(one)
+        if strict and one.dim():
+            raise ImaginaryError("mixed", "")
+        return one
+    if isinstance(one, (list, tuple)):
+        return [one_ if type(one_) in _PLAIN else _lowered(one_, strict) for one_ in one]
+    if isinstance(one, torch.device):
+        return _CPU if one.type == device.NAME else one
+    return None if isinstance(one, torch.Generator) and one.device.type == device.NAME else one
+
+
+_PLAIN = frozenset((int, float, bool, str, type(None), torch.dtype, torch.memory_format, torch.layout))
+
+
+def _lifted(out: Any) -> Any:
+    if isinstance(out, torch.Tensor):
+        return to_device(out)
+    return [_lifted(one) for one in out] if isinstance(out, (list, tuple)) else out
+
+
+def tensors_in(given: Any) -> Iterator[torch.Tensor]:
+    """The tensors among arguments, also in lists."""
+    for one in given:
+        if isinstance(one, torch.Tensor):
+            yield one
+        elif isinstance(one, (list, tuple)):
+            yield from tensors_in(one)

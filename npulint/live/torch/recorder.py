@@ -1,0 +1,132 @@
+"""Operators that ran, added up: one node for each operator, place and phase."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import torch
+
+from npulint.facts.graph import Body, Graph, Node
+from npulint.live.torch.sites import SILENT, Sites
+
+_WORDS: dict[Any, str] = {}
+_MOST = 8  # outputs described of one operator
+
+Told = tuple[tuple[str, Any], ...]
+"""Arguments by name."""
+TO_CPU: Told = (("device", "cpu"),)
+
+
+class _Entry:
+    """What is known of one node."""
+
+    __slots__ = ("arguments", "count", "dtypes", "host", "layouts", "shapes")
+
+    def __init__(self, results: list[Any], arguments: dict[str, Any], host: bool) -> None:
+        self.count = 1
+        self.host = host
+        self.arguments = arguments
+        self.dtypes = [dtype_word(one.dtype) for one in results]
+        self.shapes = [list(map(int, one.shape)) for one in results]
+        layouts = [str(one.layout).removeprefix("torch.") for one in results]
+        self.layouts = layouts if any(layout != "strided" for layout in layouts) else []
+
+    def attrs(self) -> dict[str, Any]:
+        known = {"dtypes": self.dtypes, "shapes": self.shapes, "arguments": self.arguments, "layouts": self.layouts}
+        return {name: value for name, value in known.items() if value}
+
+
+class Recorder:
+    """Adds up the operators that are reported to it. `torch_version` is that of the process."""
+
+    def __init__(self) -> None:
+        self.sites = Sites()
+        self.quiet = 0
+        self._entries: dict[tuple[str, str, int, Told], _Entry] = {}
+
+    def add(self, op: str, results: Any, told: Told = (), host: bool = False) -> None:
+        """An operator (``aten.add.Tensor``) that gave these results; `told` are arguments that matter. `host`: only the
+        CPU had to do with it."""
+        if self.quiet:
+            return
+        site, phase = self.sites.here(3)
+        self.put(op, results, site, phase, told, host)
+
+    def put(self, op: str, results: Any, site: int, phase: str, told: Told = (), host: bool = False) -> None:
+        """The same at a known place."""
+        if site == SILENT or self.quiet:
+            return
+        key = (op, phase, site, told)
+        entry = self._entries.get(key)
+        if entry is not None:
+            entry.count += 1
+            entry.host = entry.host and host
+            return
+        self._entries[key] = _Entry(list(_tensors(results)), dict(told), host)
+
+    def graph(self, accelerated: bool = False) -> Graph:
+        """What was recorded, in the order in which it first ran. `accelerated`: what only the CPU had to do with is the
+        host's part, and left out."""
+        nodes, numbers = [], dict[str, int]()
+        for (op, phase, site, _), entry in self._entries.items():
+            if accelerated and entry.host:
+                continue
+            base = op.split(".")[1] if "." in op else op
+            number = numbers[base] = numbers.get(base, 0) + 1
+            name = base if number == 1 else f"{base}_{number - 1}"
+            frames = self.sites.frames(site)
+            nodes.append(Node(name, op, attrs=entry.attrs(), frames=frames, phase=phase, count=entry.count))
+        return Graph("live_torch", [Body("", nodes)], torch.__version__)
+
+
+def dtype_word(dtype: Any) -> str:
+    """An element type as graphs spell it: ``float16``."""
+    word = _WORDS.get(dtype)
+    if word is None:
+        word = _WORDS[dtype] = str(dtype).removeprefix("torch.")
+    return word
+
+
+def op_name(op: Any) -> str:
+    """An operator as graphs spell it: ``aten.add.Tensor``, ``aten.relu.default``."""
+    namespace, _, base = op._schema.name.partition("::")
+    return f"{namespace}.{base}.{op._schema.overload_name or 'default'}"
+
+
+def _tensors(results: Any) -> Iterable[Any]:
+    if isinstance(results, torch.Tensor):
+        yield results
+    elif isinstance(results, (list, tuple)):
+        for one in results[:_MOST]:
+            if isinstance(one, torch.Tensor):
+                yield one
+
+
+def _mask(args: Any, kwargs: Any) -> Told:
+    taken = args[1] if len(args) > 1 else kwargs.get("indices", ())
+    return (
+        (("indices", "bool"),)
+        if any(one is not None and one.dtype in (torch.bool, torch.uint8) for one in taken)
+        else ()
+    )
+
+
+def _output_size(args: Any, kwargs: Any) -> Told:
+    size = kwargs.get("output_size")
+    return () if size is None else (("output_size", int(size)),)
+
+
+def _classes(args: Any, kwargs: Any) -> Told:
+    return (("num_classes", int(args[1] if len(args) > 1 else kwargs.get("num_classes", -1))),)
+
+
+TELLING: dict[str, Callable[[Any, Any], Told]] = {
+    "index": _mask,
+    "index_put": _mask,
+    "index_put_": _mask,
+    "_index_put_impl_": _mask,
+    "repeat_interleave": _output_size,
+    "one_hot": _classes,
+}
+"""Operators whose arguments decide whether the host waits for them."""

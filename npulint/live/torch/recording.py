@@ -1,0 +1,160 @@
+"""From a step to what it ran: on the imaginary device, or on ordinary tensors under the dispatcher."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+import torch
+import torch.utils.backend_registration
+
+from npulint.facts.graph import Graph
+from npulint.live.torch import device
+from npulint.live.torch.composite import Registration
+from npulint.live.torch.dispatch import Watching
+from npulint.live.torch.errors import ImaginaryError, LiveError
+from npulint.live.torch.kernels import Kernels
+from npulint.live.torch.moving import Moved
+from npulint.live.torch.recorder import Recorder
+from npulint.live.torch.session import unchanged
+from npulint.live.torch.step import Step, move, run_step
+from npulint.texts import say
+
+IMAGINARY, DISPATCH, AUTO = "imaginary", "dispatch", "auto"
+METHODS = (AUTO, IMAGINARY, DISPATCH)
+
+Inspect = Callable[[Any], None]
+
+
+class Recorded(msgspec.Struct, frozen=True):
+    """What a step ran. `method` is imaginary or dispatch; `notes` tell what could not be seen."""
+
+    graph: Graph
+    method: str
+    notes: tuple[str, ...] = ()
+
+
+def record(step: Step, release: str, method: str = AUTO, lang: str = "en", inspect: Inspect | None = None) -> Recorded:
+    """The operators of one step as `release` of PyTorch runs them.
+
+    `inspect` is called with the loss (or output) before everything is put back. Raises `LiveError` when the step cannot
+    be checked, and what the user's own code raises on ordinary tensors as well.
+    """
+    if step.function is None and step.model is None:
+        raise LiveError("nothing", lang)
+    try:
+        if method == DISPATCH or (method == AUTO and device.why_not() == "old-torch"):
+            return _dispatched(step, release, lang, inspect)
+        try:
+            device.prepare()
+            return _imagined(step, release, lang, inspect)
+        except _Failed as failed:
+            if method == IMAGINARY:
+                raise failed.error from None
+            again = _dispatched(step, release, lang, inspect)
+            return msgspec.structs.replace(
+                again, notes=(failed.told(lang), *again.notes), graph=failed.added(again.graph)
+            )
+    except LiveError as error:
+        raise LiveError(error.reason, lang, **error.values) from error.__cause__
+
+
+class _Failed(Exception):
+    """A step ended early on the imaginary device; `recorder` has what ran until then."""
+
+    def __init__(self, error: Exception, kernels: Kernels) -> None:
+        super().__init__(str(error))
+        self.error = error
+        self._kernels = kernels
+
+    def told(self, lang: str) -> str:
+        """Why, for people."""
+        error, op = self.error, self._kernels.failed
+        reason = error.reason if isinstance(error, ImaginaryError) else "other"
+        text = str(error).strip().split("\n", 1)[0][:200]
+        why = say(lang, f"imaginary.why.{reason}", text=f"{type(error).__name__}: {text}")
+        return say(lang, "imaginary.fell-back", op=op or type(error).__name__, why=why)
+
+    def added(self, graph: Graph) -> Graph:
+        """The graph with the operator that ended the step, where it has no kernel anywhere."""
+        if not isinstance(self.error, NotImplementedError):
+            return graph
+        lost = [node for node in self._kernels.recorder.graph().bodies[0].nodes if node.op == self._kernels.failed]
+        body = graph.bodies[0]
+        known = {(node.op, node.frames) for node in body.nodes}
+        more = [
+            msgspec.structs.replace(node, name=f"{node.name}_") for node in lost if (node.op, node.frames) not in known
+        ]
+        return msgspec.structs.replace(graph, bodies=[msgspec.structs.replace(body, nodes=[*body.nodes, *more])])
+
+
+def _imagined(step: Step, release: str, lang: str, inspect: Inspect | None) -> Recorded:
+    recorder = Recorder()
+    kernels = Kernels(recorder)
+    recorder.quiet = 1
+    with unchanged():
+        moved = Moved(_imaginary)
+        device.activate(True)
+        registered = None
+        try:
+            registered = Registration(kernels, release)
+            try:
+                inputs, targets = move(step, moved)
+                recorder.quiet = 0
+                out = run_step(step, inputs, targets, device.NAME)
+            except LiveError:
+                raise
+            except Exception as error:
+                raise _Failed(_bare(error), kernels) from None
+            finally:
+                recorder.quiet = 1
+            if inspect is not None:
+                inspect(out)
+            del out, inputs, targets
+        finally:
+            device.activate(False)
+            moved.back()
+            if registered is not None:
+                registered.end()
+    return Recorded(recorder.graph(), IMAGINARY)
+
+
+def _dispatched(step: Step, release: str, lang: str, inspect: Inspect | None) -> Recorded:
+    recorder = Recorder()
+    watching = Watching(recorder, release)
+    with unchanged():
+        moved = Moved(_copied)
+        try:
+            inputs, targets = move(step, moved)
+            kind = _kind(step, inputs)
+            with watching:
+                out = run_step(step, inputs, targets, kind)
+            if inspect is not None:
+                inspect(out)
+            del out
+        finally:
+            moved.back()
+    return Recorded(recorder.graph(watching.accelerated), DISPATCH, (say(lang, "imaginary.dispatch"),))
+
+
+def _bare(error: Exception) -> Exception:
+    """The error without the frames that keep tensors of the step alive."""
+    return error.with_traceback(None)
+
+
+def _imaginary(tensor: torch.Tensor) -> torch.Tensor:
+    return device.to_device(tensor.to("cpu", copy=True) if tensor.device.type != device.NAME else tensor)
+
+
+def _copied(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor.clone()
+
+
+def _kind(step: Step, inputs: Any) -> str:
+    """The type of the device that a step runs on by itself."""
+    given = inputs if isinstance(inputs, (list, tuple)) else [inputs]
+    for one in (*(step.model.parameters() if step.model is not None else ()), *given):
+        if isinstance(one, torch.Tensor):
+            return one.device.type
+    return "cpu"

@@ -1,0 +1,148 @@
+"""The user's line that an operator comes from, and the part of the step it belongs to."""
+
+from __future__ import annotations
+
+import os
+import sys
+from types import CodeType, FrameType
+from typing import Any
+
+import torch
+
+from npulint.facts.graph import Frame
+from npulint.live.sources import is_own
+
+FORWARD, BACKWARD, OPTIMIZER = "forward", "backward", "optimizer"
+SILENT = -1
+"""The place of what this package does itself, and of loading data, which stays on the host: not recorded."""
+
+_TORCH = os.path.dirname(os.path.abspath(torch.__file__)) + os.sep
+_STEPPING = tuple(
+    _TORCH + part for part in (f"optim{os.sep}", f"amp{os.sep}grad_scaler", f"cuda{os.sep}amp{os.sep}grad")
+)
+_ENGINE = tuple(os.path.join(_TORCH, "autograd", name) for name in ("graph.py", "__init__.py"))
+_LOADING = os.path.join(_TORCH, "utils", "data", "")
+_COUNTING = os.path.join(_TORCH, "optim", "optimizer.py")  # its counts of steps stay on the CPU
+_ENTRIES = frozenset(("_engine_run_backward", "backward", "grad"))
+_OTHER, _OWN, _OPTIMIZING, _RUNNING, _OUTER, _SILENCED = range(6)
+_DEEPEST = 12  # frames kept of one place, the innermost
+_NEAR = 64  # how far back the maker of a gradient is looked for
+_node: Any = torch._C._current_autograd_node
+_sequence: Any = getattr(torch.autograd, "_get_sequence_nr", None) or (lambda: 0)
+
+Key = tuple[Any, ...]
+
+_kinds: dict[CodeType, int] = {}
+_outer: set[CodeType] = set()
+_silenced: set[CodeType] = set()
+
+
+def outermost(function: Any) -> Any:
+    """Decorates what runs the user's code: what called it only counts where the user's code shows no line."""
+    _outer.add(function.__code__)
+    return function
+
+
+def silenced(function: Any) -> Any:
+    """Decorates what computes on behalf of a check: its operators are not the user's."""
+    _silenced.add(function.__code__)
+    return function
+
+
+class Sites:
+    """The places of a recording, numbered. Gradients belong to the place that their operator was recorded at."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[Key, int] = {}
+        self._keys: list[Key] = []
+        self._makers: dict[int, int] = {}
+
+    def here(self, depth: int = 2) -> tuple[int, str]:
+        """The place and the phase of the operator that runs; `depth` frames further out begins the search."""
+        node = _node()
+        found, ending, stepping = _walk(sys._getframe(depth), node is not None)
+        phase = BACKWARD if node is not None else OPTIMIZER if stepping else FORWARD
+        if ending == _SILENCED:
+            self._makers.setdefault(_sequence() - 1, SILENT)
+            return SILENT, phase
+        if node is not None and ending != _OWN:
+            made = self._maker(node)
+            if made is not None:
+                return made, phase
+        site = self._number(tuple(found[: 2 * _DEEPEST]))
+        self._makers.setdefault(_sequence() - 1, site)
+        return site, phase
+
+    def frames(self, site: int) -> tuple[Frame, ...]:
+        """The user's own frames of a place, the innermost last."""
+        key = self._keys[site]
+        pairs = [(key[place], key[place + 1]) for place in range(0, len(key), 2)]
+        return tuple(Frame(code.co_filename, _line(code, last), code.co_name) for code, last in reversed(pairs))
+
+    def _maker(self, node: Any) -> int | None:
+        """The place of the operator whose gradient this node computes: an operator makes its node before it runs."""
+        number = node._sequence_nr() if hasattr(node, "_sequence_nr") else -1
+        for earlier in range(number, max(-1, number - _NEAR), -1) if number < 1 << 62 else ():
+            if earlier in self._makers:
+                return self._makers[earlier]
+        return None
+
+    def _number(self, key: Key) -> int:
+        number = self._numbers.get(key)
+        if number is None:
+            number = self._numbers[key] = len(self._keys)
+            self._keys.append(key)
+        return number
+
+
+def _walk(frame: FrameType | None, backward: bool) -> tuple[list[Any], int, bool]:
+    """The user's frames from the innermost on, as pairs of code and instruction; whether they are the operator's own
+    (``_OWN``), those of whoever asked for the gradient (``_RUNNING``), or nobody's (``_SILENCED``); and whether an
+    optimizer is at work."""
+    found: list[Any] = []
+    kinds = _kinds
+    alone = asked = stepping = False
+    while frame is not None:
+        code = frame.f_code
+        kind = kinds.get(code)
+        if kind is None:
+            kind = kinds[code] = _kind(code)
+        if kind == _OWN:
+            found.append(code)
+            found.append(frame.f_lasti)
+            if alone:
+                break
+        elif kind == _OPTIMIZING:
+            stepping = True
+        elif kind == _SILENCED:
+            return found, _SILENCED, stepping
+        elif kind == _OUTER or (kind == _RUNNING and backward):
+            if found and (kind == _OUTER or not asked):
+                break
+            asked = asked or kind == _RUNNING
+            alone = alone or kind == _OUTER
+        frame = frame.f_back
+    return found, _RUNNING if asked or not found else _OWN, stepping
+
+
+def _kind(code: CodeType) -> int:
+    path = code.co_filename
+    if code in _outer or code in _silenced:
+        return _OUTER if code in _outer else _SILENCED
+    if path.startswith(_TORCH):
+        if path in _ENGINE and code.co_name in _ENTRIES:
+            return _RUNNING
+        if path.startswith(_LOADING) or (path == _COUNTING and code.co_name == "_get_value"):
+            return _SILENCED
+        return _OPTIMIZING if path.startswith(_STEPPING) else _OTHER
+    return _OWN if is_own(path) else _OTHER
+
+
+def _line(code: CodeType, last: int) -> int:
+    """The line of an instruction: the last that begins at or before it."""
+    line = code.co_firstlineno
+    for start, end, number in code.co_lines():
+        if start <= last < end and number is not None:
+            return number
+        line = number if start <= last and number is not None else line
+    return line

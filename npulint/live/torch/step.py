@@ -1,0 +1,141 @@
+"""One real step: forward, loss, backward and, if there is one, the optimizer."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
+from typing import Any
+
+import msgspec
+import torch
+
+from npulint.live.torch.errors import LiveError
+from npulint.live.torch.moving import Moved
+from npulint.live.torch.reaching import move_reached
+from npulint.live.torch.sites import outermost, silenced
+
+_LOSSES = ("loss", "total_loss")
+_DEEPEST = 6
+
+
+class Step(msgspec.Struct, frozen=True):
+    """What shall run. `inputs` and `targets` are as the caller gave them; `autocast` is an element type or empty."""
+
+    model: torch.nn.Module | None = None
+    inputs: Any = None
+    train: bool = True
+    loss: Callable[..., Any] | None = None
+    targets: Any = None
+    optimizer: Any = None
+    function: Callable[..., Any] | None = None
+    autocast: str = ""
+
+
+def move(step: Step, moved: Moved) -> tuple[Any, Any]:
+    """Move what a step works on; its inputs and targets are copies."""
+    if step.model is not None:
+        moved.module(step.model)
+    for one in _optimizers(step.optimizer):
+        moved.optimizer(one)
+    for function in (step.function, step.loss):
+        if function is not None:
+            move_reached(function, moved)
+    return moved.batch(step.inputs), moved.batch(step.targets)
+
+
+@outermost
+def run_step(step: Step, inputs: Any, targets: Any, device: str) -> Any:
+    """The loss (of an evaluation: the output) of one step on moved inputs."""
+    if step.model is not None:
+        step.model.train(step.train)
+    cast = torch.autocast(device, getattr(torch, step.autocast)) if step.autocast else nullcontext()
+    with cast, torch.set_grad_enabled(step.train):
+        out = _called(step.function or step.model, inputs, step.function is not None)
+        loss = _loss(step, out, targets) if step.train and step.function is None else None
+    if loss is None:
+        return out
+    loss.backward()
+    for one in _optimizers(step.optimizer):
+        one.step()
+    return loss
+
+
+def _optimizers(given: Any) -> list[Any]:
+    return [] if given is None else list(given) if isinstance(given, (list, tuple)) else [given]
+
+
+@outermost
+def _called(function: Any, inputs: Any, is_step: bool) -> Any:
+    """The function on example inputs: a tuple holds positional arguments, a mapping those by name."""
+    if inputs is None and is_step:
+        return function()
+    args, kwargs = _spread(function, inputs)
+    return function(*args, **kwargs)
+
+
+def _spread(function: Any, inputs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    ways: list[tuple[tuple[Any, ...], dict[str, Any]]] = [((inputs,), {})]
+    if type(inputs) is tuple:
+        ways.insert(0, (inputs, {}))
+    elif isinstance(inputs, Mapping) and all(isinstance(key, str) for key in inputs):
+        ways.insert(0, ((), dict(inputs)))
+    elif type(inputs) is list:
+        ways.append((tuple(inputs), {}))
+    called = function.forward if isinstance(function, torch.nn.Module) else function
+    try:
+        signature = inspect.signature(called)
+    except (TypeError, ValueError):
+        return ways[0]
+    for args, kwargs in ways:
+        try:
+            signature.bind(*args, **kwargs)
+        except TypeError:
+            continue
+        return args, kwargs
+    return ways[0]
+
+
+@outermost
+def _loss(step: Step, out: Any, targets: Any) -> Any:
+    if step.loss is not None:
+        loss = step.loss(out) if step.targets is None else step.loss(out, targets)
+    else:
+        loss = _own_loss(out)
+    loss = _total(loss) if not isinstance(loss, torch.Tensor) or loss.dim() else loss
+    if loss is None or not loss.requires_grad:
+        raise LiveError("no-gradient")
+    return loss
+
+
+def _own_loss(out: Any) -> Any:
+    """The loss that a model computes itself, else all that it gives."""
+    for name in _LOSSES:
+        found = out.get(name) if isinstance(out, Mapping) else getattr(out, name, None)
+        if isinstance(found, torch.Tensor) and found.requires_grad:
+            return found
+    first = out[0] if isinstance(out, tuple) and out else None
+    if isinstance(first, torch.Tensor) and first.dim() == 0 and first.requires_grad:
+        return first
+    return out
+
+
+@silenced
+def _total(out: Any) -> torch.Tensor | None:
+    """The sum of all numbers that depend on parameters."""
+    total: torch.Tensor | None = None
+    for one in _floating(out, 0):
+        part = (one.abs() if one.is_complex() else one).sum()
+        total = part if total is None else total + part
+    return total
+
+
+def _floating(out: Any, depth: int) -> Iterator[torch.Tensor]:
+    if isinstance(out, torch.Tensor):
+        if out.requires_grad and (out.is_floating_point() or out.is_complex()):
+            yield out
+    elif depth < _DEEPEST:
+        parts = out.values() if isinstance(out, Mapping) else out if isinstance(out, (list, tuple)) else ()
+        held = parts or (vars(out).values() if hasattr(out, "__dict__") and not isinstance(out, type) else ())
+        for one in held:
+            yield from _floating(one, depth + 1)

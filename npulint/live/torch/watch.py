@@ -1,0 +1,96 @@
+"""A few steps of a real training loop, watched where they run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from typing import Any
+
+from npulint.live.judge import judged
+from npulint.live.result import LiveResult
+from npulint.live.torch.check import caller, release_for
+from npulint.live.torch.dispatch import Watching
+from npulint.live.torch.errors import LiveError
+from npulint.live.torch.recorder import Recorder
+from npulint.live.torch.session import begin, eager, end
+from npulint.texts import say
+
+
+class watch_torch:
+    """Watches what runs in a ``with`` block: ``with watch_torch(steps=3) as watch: train()``, then ``watch.result``.
+
+    Everything runs as it would, on the CPU or a GPU. After `steps` steps of the optimizer that makes most of them
+    (0: no limit) nothing more is recorded. The other arguments are those of `check_torch`. Raises
+    `npulint.live.torch.errors.LiveError` when another live check runs in this process.
+    """
+
+    def __init__(
+        self,
+        steps: int = 0,
+        *,
+        name: str = "",
+        target: Mapping[str, str] | None = None,
+        lang: str = "",
+        root: str = "",
+        select: Sequence[str] = (),
+        ignore: Sequence[str] = (),
+    ) -> None:
+        self._lang = "zh" if lang == "zh" else "en"
+        self._asked = {"lang": lang, "root": root, "select": select, "ignore": ignore, "name": name or "watch_torch"}
+        self._release = release_for(caller(), root, target)
+        self._target = {**(target or {}), "torch": self._release}
+        self._recorder = Recorder()
+        self._watching = Watching(self._recorder, self._release)
+        self._watching.limit = steps
+        self._made: dict[int, int] = {}
+        self._open = ExitStack()
+        self._over = False
+        self._result: LiveResult | None = None
+
+    @property
+    def steps(self) -> int:
+        """How many steps were recorded."""
+        return self._watching.steps
+
+    @property
+    def result(self) -> LiveResult:
+        """What is said of them; raises `LiveError` before the block is over."""
+        if not self._over:
+            raise LiveError("unfinished", self._lang)
+        if self._result is None:
+            graph = self._recorder.graph(self._watching.accelerated)
+            notes = () if self._watching.accelerated else (say(self._lang, "imaginary.watched"),)
+            asked: Any = self._asked
+            self._result = judged(graph, target=self._target, steps=max(1, self.steps), notes=notes, **asked)
+        return self._result
+
+    def __enter__(self) -> watch_torch:
+        if self._over:
+            raise LiveError("busy", self._lang)
+        begin(self._lang)
+        with ExitStack() as stack:
+            stack.callback(end)
+            stack.enter_context(eager())
+            hook = _counting()
+            if hook is not None:
+                handle = hook(self._stepped)
+                stack.callback(handle.remove)
+            stack.enter_context(self._watching)
+            self._open = stack.pop_all()
+        return self
+
+    def __exit__(self, *raised: Any) -> None:
+        self._over = True
+        self._open.__exit__(*raised)
+
+    def _stepped(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        made = self._made[id(optimizer)] = self._made.get(id(optimizer), 0) + 1
+        if not self._watching.over:
+            self._watching.steps = max(self._watching.steps, made)
+
+
+def _counting() -> Any:
+    """Registers what hears of each step of an optimizer; None where this torch cannot."""
+    from torch.optim import optimizer
+
+    return getattr(optimizer, "register_optimizer_step_post_hook", None)

@@ -1,0 +1,69 @@
+"""Graphs of TensorFlow as their binary files hold them: GraphDef, MetaGraphDef and SavedModel.
+
+The numbers of fields are those of tensorflow/core/framework/{graph,function}.proto and
+tensorflow/core/protobuf/saved_model.proto.
+"""
+
+from __future__ import annotations
+
+from npulint.discover.regular import open_regular
+from npulint.facts.graph import Body, Graph, Node
+from npulint.read.graph.errors import GraphError
+from npulint.read.graph.tensorflow.functions import function
+from npulint.read.graph.tensorflow.limits import Tally
+from npulint.read.graph.tensorflow.meta import chosen, meta_graph
+from npulint.read.graph.tensorflow.names import distinct
+from npulint.read.graph.tensorflow.nodes import Nodes
+from npulint.read.graph.tensorflow.wire import LENGTH, Source, fields
+
+
+def read_binary(form: str, location: str, given: bytes | None = None) -> Graph:
+    """The graph in a file of this `form` (graph_def, meta_graph, saved_model), or in the bytes that are `given`.
+
+    A function is a body that begins with a node `_Arg` for each of its arguments; what it returns has no nodes. Of a
+    SavedModel with several graphs it is the one for training, else the one for serving. Raises `GraphError`, `OSError`.
+    """
+    if given is not None:
+        return _graph(form, Source(None, given))
+    with open_regular(location) as stream:
+        return _graph(form, Source(stream.fileno()))
+
+
+def _graph(form: str, source: Source) -> Graph:
+    tally = Tally()
+    whole = (0, source.size)
+    if form == "saved_model":
+        spans = [field for field in fields(source, *whole, tally) if field.number == 2 and field.wire == LENGTH]
+        metas = [meta_graph(source, one.start, one.stop, tally) for one in spans]
+        if not metas:
+            raise GraphError("not-a-graph", "a SavedModel without graphs")
+        meta = chosen(metas)
+    elif form == "meta_graph":
+        meta = meta_graph(source, *whole, tally)
+    else:
+        return Graph(form, _bodies(source, [whole], tally))
+    places = [(field.start, field.stop) for field in meta.graphs]
+    return Graph(form, _bodies(source, places, tally), meta.version, meta.tags, meta.collections)
+
+
+def _bodies(source: Source, places: list[tuple[int, int]], tally: Tally) -> list[Body]:
+    """The main body of the GraphDef that lies at some places (one, but a message may be written in pieces), and its
+    functions."""
+    nodes = Nodes(source, tally)
+    main: list[Node] = []
+    functions: list[Body] = []
+    for place in places:
+        for field in fields(source, *place, tally):
+            if field.wire != LENGTH:
+                continue
+            if field.number == 1:
+                main.append(nodes.node(field))
+            elif field.number == 2:
+                functions += [
+                    function(source, one, nodes, tally)
+                    for one in fields(source, field.start, field.stop, tally)
+                    if one.number == 1 and one.wire == LENGTH
+                ]
+    if not main and not functions:
+        raise GraphError("not-a-graph", "no nodes")
+    return [Body("", main), *distinct(functions)]

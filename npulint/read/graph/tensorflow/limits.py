@@ -1,0 +1,64 @@
+"""How much of a graph is kept at most. Real training graphs stay below a tenth of each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from npulint.read.graph.errors import GraphError
+
+NODES = 1_000_000
+KEPT = 512_000_000  # bytes, counted as what Python needs for them
+STEPS = 8_000_000  # fields that are looked at
+PARTS = 300_000  # fields of one message that are kept
+TEXT = 256  # characters of a string in an attribute
+LIST = 64  # members of a list in an attribute
+DIMENSIONS = 256  # of a shape; no operator takes as many
+COLLECTIONS = 10_000
+TAGS = 64
+
+_NODE = 200  # bytes of a node beside its texts
+_ENTRY = 48  # bytes of a text beside its characters
+
+
+class Tally:
+    """Counts what is kept of one file, and the steps that this took."""
+
+    def __init__(self) -> None:
+        self._nodes = 0
+        self._kept = 0
+        self._steps = 0
+
+    def node(self, texts: int, characters: int) -> None:
+        """Count one node, with how many names and attributes it has and how long these are together.
+        Raises `GraphError`."""
+        self._nodes += 1
+        if self._nodes > NODES:
+            raise GraphError("graph-too-large", f"more than {NODES:,} nodes")
+        self.kept(_NODE + _ENTRY * texts + characters)
+
+    def kept(self, size: int) -> None:
+        """Count bytes that are kept. Raises `GraphError`."""
+        self._kept += size
+        if self._kept > KEPT:
+            raise GraphError("graph-too-large", f"more than {KEPT // 1_000_000} MB of names and attributes")
+
+    def text(self, length: int) -> None:
+        """Count a text before it is taken. Raises `GraphError`."""
+        self.kept(_ENTRY + length)
+
+    def step(self, count: int = 1) -> None:
+        """Count steps. Raises `GraphError`."""
+        self._steps += count
+        if self._steps > STEPS:
+            raise GraphError("graph-too-large", f"more than {STEPS:,} fields")
+
+
+def weight(value: Any) -> int:
+    """The bytes that the value of an attribute takes, roughly. No value is nested deeper than a list of shapes."""
+    if isinstance(value, str):
+        return _ENTRY + len(value)
+    if isinstance(value, list):
+        return _ENTRY + sum(8 + weight(one) for one in value)
+    if isinstance(value, dict):
+        return 4 * _ENTRY + sum(weight(one) for one in value.values())
+    return 32

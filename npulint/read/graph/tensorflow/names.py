@@ -1,0 +1,21 @@
+"""Names of functions, of which no two may be the same."""
+
+from __future__ import annotations
+
+import msgspec
+
+from npulint.facts.graph import Body
+
+
+def distinct(functions: list[Body]) -> list[Body]:
+    """The functions of a graph; one whose name an earlier one has gets another, which nothing calls."""
+    taken: set[str] = set()
+    found = []
+    for body in functions:
+        name, count = body.name, 1
+        while not name or name in taken:
+            count += 1
+            name = f"{body.name}#{count}"
+        taken.add(name)
+        found.append(body if name == body.name else msgspec.structs.replace(body, name=name))
+    return found

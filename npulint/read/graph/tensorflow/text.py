@@ -1,0 +1,162 @@
+"""Graphs of TensorFlow in text (.pbtxt): GraphDef, MetaGraphDef and SavedModel; every node has its line."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from npulint.discover.regular import TooLargeError, read_regular
+from npulint.facts.graph import Body, Graph, Node
+from npulint.read.graph.errors import GraphError
+from npulint.read.graph.tensorflow.attributes import UNSET
+from npulint.read.graph.tensorflow.functions import arguments_of
+from npulint.read.graph.tensorflow.limits import COLLECTIONS, TAGS, TEXT, Tally, weight
+from npulint.read.graph.tensorflow.literals import integer, truth
+from npulint.read.graph.tensorflow.markup import Entries, Markup
+from npulint.read.graph.tensorflow.markup_values import function, text, type_of, value
+from npulint.read.graph.tensorflow.meta import MetaGraph, chosen
+from npulint.read.graph.tensorflow.names import distinct
+
+LIMIT = 512 * 1024 * 1024
+"""Bytes of a file. Its text is in memory as long as it is read."""
+
+_ROLES = {
+    ("root", "node"): "node",
+    ("root", "library"): "library",
+    ("root", "graph_def"): "graph",
+    ("root", "meta_info_def"): "info",
+    ("root", "collection_def"): "collection",
+    ("root", "meta_graphs"): "meta",
+    ("meta", "graph_def"): "graph",
+    ("meta", "meta_info_def"): "info",
+    ("meta", "collection_def"): "collection",
+    ("graph", "node"): "node",
+    ("graph", "library"): "library",
+    ("library", "function"): "function",
+    ("function", "signature"): "signature",
+    ("function", "node_def"): "node",
+    ("function", "arg_attr"): "argument_attrs",
+    ("signature", "input_arg"): "argument",
+    ("argument_attrs", "value"): "attrs",
+    ("attrs", "attr"): "attr",
+    ("node", "attr"): "attr",
+    ("attr", "value"): "value",
+    ("value", "func"): "func",
+    ("collection", "value"): "kinds",
+    **{("kinds", f"{kind}_list"): "members" for kind in ("node", "bytes", "int64", "float", "any")},
+}
+"""By the role of a message and the name of a field of it, the role of the message in that field."""
+
+_REST = {"value": "value", "members": "member"}  # the role of all other messages in it
+
+
+def read_text(location: str, given: bytes | None = None) -> Graph:
+    """The graph in a text, or in the bytes that are `given` for it. Raises `GraphError`, `OSError`."""
+    if given is None:
+        try:
+            given = read_regular(location, LIMIT)
+        except TooLargeError as error:
+            raise GraphError("graph-too-large", f"more than {LIMIT >> 20} MB") from error
+    tally = Tally()
+    made = {
+        "node": lambda fields, line: _node(fields, line, tally),
+        "attr": lambda fields, line: _attr(fields, tally),
+        "func": function,
+        "argument": lambda fields, line: _argument(fields),
+        "signature": lambda fields, line: (_name(fields), _all(fields, "input_arg")),
+        "attrs": lambda fields, line: _attrs(fields),
+        "argument_attrs": lambda fields, line: _argument_attrs(fields),
+        "function": lambda fields, line: _function(fields, tally),
+        "members": lambda fields, line: len(fields),
+        "kinds": lambda fields, line: sum(count for _, count in fields),
+        "collection": lambda fields, line: (_name(fields, "key"), sum(_all(fields, "value"))),
+    }
+    return _graph(Markup(given, _ROLES, _REST, made, tally, "attr").read())
+
+
+def _graph(fields: Entries) -> Graph:
+    names = {name for name, _ in fields}
+    if "meta_graphs" in names:
+        meta = chosen([_meta(one) for one in _all(fields, "meta_graphs")])
+        return Graph("saved_model", _bodies(meta.graphs), meta.version, meta.tags, meta.collections)
+    if "graph_def" in names or "meta_info_def" in names:
+        meta = _meta(fields)
+        return Graph("meta_graph", _bodies(meta.graphs), meta.version, meta.tags, meta.collections)
+    return Graph("graph_def", _bodies([fields]))
+
+
+def _bodies(graphs: list[Entries]) -> list[Body]:
+    main = [node for fields in graphs for node in _all(fields, "node")]
+    functions = [body for fields in graphs for library in _all(fields, "library") for body in _all(library, "function")]
+    if not main and not functions:
+        raise GraphError("not-a-graph", "no nodes")
+    return [Body("", main), *distinct(functions)]
+
+
+def _meta(fields: Entries) -> MetaGraph:
+    info = [one for part in _all(fields, "meta_info_def") for one in part]
+    tags = tuple(text(tag, TEXT) for tag in _all(info, "tags")[:TAGS])
+    collections = dict(_all(fields, "collection_def")[:COLLECTIONS])
+    return MetaGraph(_all(fields, "graph_def"), _name(info, "tensorflow_version"), tags, collections)
+
+
+def _node(fields: Entries, line: int, tally: Tally) -> Node:
+    name, op = "", ""
+    inputs: list[str] = []
+    attrs: dict[str, Any] = {}
+    for field, raw in fields:
+        if field == "attr":
+            if raw[1] is not UNSET:
+                attrs[raw[0]] = raw[1]
+        elif field == "input":
+            inputs.append(text(raw))
+        elif field == "name":
+            name = text(raw)
+        elif field == "op":
+            op = sys.intern(text(raw))
+    if not op:
+        raise ValueError("no operator")
+    tally.node(0, 0)  # its texts were counted as they were read
+    return Node(name, op, tuple(inputs), attrs, line)
+
+
+def _attr(fields: Entries, tally: Tally) -> tuple[str, Any]:
+    told: Any = UNSET
+    for name, raw in fields:
+        if name == "value":
+            told = value(raw)
+    tally.kept(weight(told))
+    return sys.intern(_name(fields, "key")), told
+
+
+def _function(fields: Entries, tally: Tally) -> Body:
+    name, arguments = (_all(fields, "signature") or [("", [])])[-1]
+    for _ in arguments:
+        tally.node(4, 0)
+    return Body(name, [*arguments_of(arguments, dict(_all(fields, "arg_attr"))), *_all(fields, "node_def")])
+
+
+def _argument(fields: Entries) -> tuple[str, dict[str, Any]]:
+    kinds = _all(fields, "type")
+    if not kinds:
+        return _name(fields), {}
+    referred = any(truth(one) for one in _all(fields, "is_ref"))
+    return _name(fields), {"T": type_of(kinds[-1]) + ("_ref" if referred else "")}
+
+
+def _argument_attrs(fields: Entries) -> tuple[int, dict[str, Any]]:
+    index = next((integer(one) for one in reversed(_all(fields, "key"))), 0)
+    return index, {key: told for attrs in _all(fields, "value") for key, told in attrs.items()}
+
+
+def _attrs(fields: Entries) -> dict[str, Any]:
+    return {key: told for key, told in _all(fields, "attr") if told is not UNSET}
+
+
+def _all(fields: Entries, name: str) -> list[Any]:
+    return [value for key, value in fields if key == name]
+
+
+def _name(fields: Entries, key: str = "name") -> str:
+    """The text in a field; empty without one."""
+    return next((text(raw) for name, raw in reversed(fields) if name == key), "")

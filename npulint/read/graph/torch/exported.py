@@ -1,0 +1,100 @@
+"""Programs of torch.export: the ``.pt2`` archive, or the JSON member of it that tells the graph.
+
+Only that member is read, never what is pickled. Layouts: ``<name>/models/<model>.json`` (PyTorch 2.8 and newer, several
+models), ``serialized_exported_program.json`` (2.1 to 2.7).
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from npulint.discover.graphs import EXPORTED_MEMBER
+from npulint.discover.regular import TooLargeError, read_head, read_regular
+from npulint.facts.graph import Body, Graph
+from npulint.read.graph.errors import GraphError
+from npulint.read.graph.torch.archive import MEMBER, ZIP, Archive, shown
+from npulint.read.graph.torch.nodes import Converter
+from npulint.read.graph.torch.phases import with_phases
+from npulint.read.graph.torch.schema import Program
+from npulint.read.graph.torch.signature import counts, input_kinds, outputs
+
+_MODELS = 256
+_MARKS = ((b"{", 1_500_000), (b"[", 1_500_000), (b",", 4_000_000))
+"""How many of these are taken, for each may come to some hundred bytes in memory."""
+
+
+def read_exported(location: str, given: bytes | None) -> Graph:
+    """The graph of an exported program in a file, or in the bytes `given` for it. Inputs are nodes of the operator
+    ``placeholder``; `Graph.collections` counts the inputs and outputs by what they stand for (``parameter``,
+    ``buffer_mutation``, ``gradient_to_parameter`` …). Of several models the bodies are named by them.
+    Raises `GraphError`, and `OSError` when the file cannot be read."""
+    made = _Making()
+    if given is None and read_head(location, len(ZIP)) == ZIP:
+        _add_archive(location, made)
+        return made.graph()
+    if given is None:
+        try:
+            given = read_regular(location, MEMBER)
+        except TooLargeError:
+            raise GraphError("graph-too-large", f"more than {MEMBER} bytes") from None
+    made.add("", decoded(given, ""))
+    return made.graph()
+
+
+def _add_archive(location: str, made: _Making) -> None:
+    with Archive(location) as archive:
+        members = archive.chosen(lambda name: EXPORTED_MEMBER.search(name) is not None)
+        if not members:
+            raise GraphError("not-a-graph", "archive without an exported program")
+        if len(members) > _MODELS:
+            raise GraphError("graph-too-large", f"{len(members)} models")
+        names = [member.filename.rpartition("/")[2].removesuffix(".json") for member in members]
+        for member, name in zip(members, names, strict=True):
+            made.add(name if len(members) > 1 else "", decoded(archive.read(member), shown(member.filename)))
+
+
+def decoded(data: bytes, member: str) -> Program:
+    """The program that a member tells."""
+    begin = f"{member}: " if member else ""
+    if len(data) > MEMBER or any(data.count(mark) > most for mark, most in _MARKS):
+        raise GraphError("graph-too-large", f"{begin}{len(data)} bytes")
+    try:
+        return _DECODER.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise GraphError("graph-damaged", f"{begin}{error}") from None
+    except RecursionError:
+        raise GraphError("graph-damaged", f"{begin}nested too deeply") from None
+
+
+class _Making:
+    """A graph of one program or several, in the making."""
+
+    def __init__(self) -> None:
+        self._converter = Converter()
+        self._bodies: list[Body] = []
+        self._counts: dict[str, int] = {}
+        self._versions: set[str] = set()
+
+    def add(self, name: str, program: Program) -> None:
+        """Take one more program."""
+        signature, converter = program.graph_module.signature, self._converter
+        bodies = converter.bodies(program.graph_module.graph, name, input_kinds(signature))
+        plain, gradients = outputs(signature)
+        if gradients:
+            bodies = with_phases(bodies, _givers(plain, converter), _givers(gradients, converter))
+        self._bodies += bodies
+        for kind, number in counts(signature).items():
+            self._counts[kind] = self._counts.get(kind, 0) + number
+        if not program.torch_version.startswith("<"):  # what 2.4 and older are taken for
+            self._versions.add(program.torch_version[:64])
+
+    def graph(self) -> Graph:
+        """What was made."""
+        return Graph("exported_program", self._bodies, max(self._versions, default=""), (), self._counts)
+
+
+def _givers(values: list[str], converter: Converter) -> list[str]:
+    return [converter.sources.get(value, value).partition(":")[0] for value in values]
+
+
+_DECODER = msgspec.json.Decoder(Program)

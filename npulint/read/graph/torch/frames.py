@@ -1,0 +1,52 @@
+"""Stack traces as exported programs and recordings hold them: texts of Python's kind, or FX's own."""
+
+from __future__ import annotations
+
+from npulint.facts.graph import Frame
+from npulint.later import regex
+
+LIMIT = 64
+"""Frames of one node that are kept, the innermost."""
+
+_TEXT = 100_000  # characters of a stack trace that are looked at
+_PATH = 1024
+_LINE = regex(
+    r'(?m)^[ \t]*(?:File "(?P<path>[^"\n]+)", line (?P<line>\d{1,9})(?:, in (?P<function>[^\n]+))?'
+    r"|(?:# )?File: (?P<fx_path>[^\n]{1,1024}?):(?P<fx_line>\d{1,9})"
+    r"(?: in (?P<fx_function>[^\n,]{1,256}), code:[^\n]*)?)[ \t]*$"
+)
+_OWN = regex(
+    r"[\\/](?:site|dist)-packages[\\/]torch[\\/]"
+    r"|^torch[\\/](?:_\w+|ao|autograd|distributed|export|fx|jit|nn|optim|utils)[\\/]"
+    r"|^<[^<>/]*>(?:\.\d+)?$"
+)
+
+
+class Traces:
+    """The frames of stack traces; many nodes share one text, and its frames."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[Frame, ...]] = {"": ()}
+
+    def frames(self, text: str) -> tuple[Frame, ...]:
+        """The places a stack trace names, the innermost last; those in PyTorch itself and in generated code are left
+        out."""
+        found = self._known.get(text)
+        if found is None:
+            found = self._known[text] = frames(text)
+        return found
+
+
+def frames(text: str) -> tuple[Frame, ...]:
+    """See `Traces.frames`."""
+    found = []
+    for match in _LINE.finditer(text[-_TEXT:]):
+        path = match["path"] or match["fx_path"]
+        line = int(match["line"] or match["fx_line"])
+        found.append(Frame(path, line, (match["function"] or match["fx_function"] or "").strip()[:256]))
+    return kept(found)
+
+
+def kept(found: list[Frame]) -> tuple[Frame, ...]:
+    """The frames that are of use: the innermost, none of PyTorch itself."""
+    return tuple([one for one in found if len(one.path) <= _PATH and not _OWN.search(one.path)][-LIMIT:])

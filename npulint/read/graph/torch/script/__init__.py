@@ -1,0 +1,1 @@
+"""The code in TorchScript archives: a small language that looks like Python."""

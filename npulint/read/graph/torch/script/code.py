@@ -1,0 +1,68 @@
+"""The files of TorchScript's code as classes with typed attributes, and functions with their lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from npulint.later import regex
+
+_CLASS = regex(r"class ([\w\x80-\xff]+)")
+_FUNCTION = regex(r"( {0,2})def ([\w\x80-\xff]+)\(")
+_ATTRIBUTE = regex(r'  (?:([\w\x80-\xff]+) : |__annotations__\["([^"]*)"\] = )(?:Final\[)?([\w.\x80-\xff]+)')
+_SELF = regex(r" *def [\w\x80-\xff]+\(([\w\x80-\xff]+): ([\w.\x80-\xff]+)")
+
+
+class Function(msgspec.Struct):
+    """A function or method: its qualified name, the type of its first parameter, and the lines of its body with the
+    byte at which each begins."""
+
+    name: str
+    own: tuple[str, str]
+    lines: list[tuple[int, str]]
+
+
+class Module(msgspec.Struct):
+    """One file: its functions, and by class the types of attributes. Names are as the code spells them."""
+
+    functions: list[Function] = []
+    attributes: dict[str, dict[str, str]] = {}
+
+
+def read_module(data: bytes, name: str) -> Module:
+    """The classes and functions of a file; `name` is that of the module, with dots. A byte stands for a character, so
+    that places are those that tables of sources tell."""
+    found = Module()
+    owner = indent = ""
+    function: Function | None = None
+    heading = False
+    for start, line in _lines(data):
+        match = _FUNCTION.match(line)
+        if match is not None:
+            owner, indent = owner if match[1] else "", f"{match[1]}  "
+            scope = f"{name}.{owner}" if owner else name
+            typed = _SELF.match(line)
+            function = Function(f"{scope}.{match[2]}", (typed[1], typed[2]) if typed else ("", ""), [])
+            found.functions.append(function)
+            heading = not line.rstrip().endswith(":")
+        elif line[:1] not in (" ", ""):
+            function, heading = None, False
+            named = _CLASS.match(line)
+            owner = named[1] if named else ""
+        elif heading:
+            heading = not line.rstrip().endswith(":")
+        elif function is not None and line.startswith(indent):
+            function.lines.append((start, line))
+        elif owner and (typed := _ATTRIBUTE.match(line)):
+            found.attributes.setdefault(f"{name}.{owner}", {})[typed[1] or typed[2]] = typed[3]
+    return found
+
+
+def _lines(data: bytes) -> Iterator[tuple[int, str]]:
+    start = 0
+    while start < len(data):
+        end = data.find(b"\n", start)
+        end = len(data) if end < 0 else end
+        yield start, data[start:end].decode("latin-1")
+        start = end + 1

@@ -1,0 +1,216 @@
+"""One expression of TorchScript's code: what it calls, innermost first, without recursion."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from npulint.later import regex
+
+LITERALS = 64
+"""Entries of a list of numbers that are kept."""
+
+DEPTH = 10_000
+"""Brackets within brackets."""
+
+_TEXT = 256
+_DIGITS = 40
+_WHOLE = 2**63
+_TOKEN = regex(
+    r"""(?P<space>[ \t]+)
+    | (?P<name>[A-Za-z_\x80-\xff][\w\x80-\xff]*(?:\.[A-Za-z_\x80-\xff][\w\x80-\xff]*)*)
+    | (?P<number>\d[\w.]*(?:(?<=[eE])[+-]\d+)?)
+    | (?P<method>\.[A-Za-z_\x80-\xff][\w\x80-\xff]*)
+    | (?P<string>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')
+    | (?P<mark>.)""",
+    re.VERBOSE,
+)
+_CONSTANTS = {"True": True, "False": False, "inf": "inf", "nan": "nan"}
+_CLOSES = {")": "(", "]": "[", "}": "{"}
+
+
+class Call(msgspec.Struct):
+    """A call: the dotted name that is called (of a method with a dot before it), on what, where it begins; the names
+    of the nodes it takes; literal arguments by keyword or position; names without a call in their places."""
+
+    callee: str
+    start: int
+    receiver: str = ""
+    inputs: list[str] = []
+    arguments: dict[str, Any] = {}
+    names: list[str] = []
+
+
+class Value(msgspec.Struct):
+    """What a part of an expression comes to: the nodes it is made of, or a literal; `name` if it is a plain name."""
+
+    nodes: list[str] = []
+    literal: Any = None
+    name: str = ""
+
+
+class _Open(msgspec.Struct):
+    """A bracket that is open: of a call, a group, a list, a subscript or a dictionary."""
+
+    kind: str
+    call: Call | None = None
+    values: list[Value] = []
+    before: Value | None = None
+    keyword: str = ""
+    position: int = 0
+
+
+class Scan:
+    """Scans one expression. `made` is told every call when it is complete, with whether it is the whole expression,
+    and answers with the name of the node it makes, or nothing; `node_of` tells the node that a variable is."""
+
+    def __init__(self, made: Callable[[Call, bool], str], node_of: Callable[[str], str]) -> None:
+        self._made = made
+        self._node_of = node_of
+
+    def run(self, text: str, start: int) -> Value:
+        """What the expression comes to; `start` is where it stands in the code. Raises ValueError for brackets that
+        do not match."""
+        self._stack: list[_Open] = [_Open("group")]
+        self._current = Value()
+        self._filled = False
+        self._negative = False
+        end = len(text)
+        for match in _TOKEN.finditer(text):
+            kind, token = match.lastgroup or "", match.group()
+            if kind == "space":
+                continue
+            after = text[match.end() : match.end() + 1]
+            if kind in ("name", "method") and after == "(":
+                self._callee = Call(token, start + match.start(), self._current.name if kind == "method" else "")
+                self._pending = True
+            elif kind == "mark":
+                self._mark(token, match.end() == end)
+            else:
+                self._operand(kind, token, after == "=" and text[match.end() : match.end() + 2] != "==")
+        if len(self._stack) != 1:
+            raise ValueError("bracket that is not closed")
+        self._commit()
+        return _joined(self._stack[0].values)
+
+    _callee: Call
+    _pending = False
+
+    def _operand(self, kind: str, token: str, keyword: bool) -> None:
+        top = self._stack[-1]
+        if kind == "name" and keyword and top.call is not None:
+            top.keyword = token
+            return
+        if kind == "method":
+            self._current = Value(self._current.nodes, None, self._current.name + token if self._current.name else "")
+            return
+        if kind == "name":
+            if token in _CONSTANTS:
+                value = Value([], self._signed(_CONSTANTS[token]))
+            else:
+                node = self._node_of(token)
+                value = Value([node] if node else [], None, token)
+        elif kind == "number":
+            value = Value([], self._signed(_number(token)))
+        else:
+            value = Value([], token[1:-1][:_TEXT])
+        self._current = _joined([self._current, value]) if self._filled else value
+        self._filled, self._negative = True, False
+
+    def _signed(self, literal: Any) -> Any:
+        if self._negative and isinstance(literal, int | float):
+            return -literal
+        return f"-{literal}" if self._negative and isinstance(literal, str) else literal
+
+    def _mark(self, token: str, last: bool) -> None:
+        if token in "([{":
+            self._open(token)
+        elif token in ")]}":
+            self._close(token, last)
+        elif token == ",":
+            self._commit()
+        elif token == "-":
+            self._negative = not self._filled
+
+    def _open(self, token: str) -> None:
+        if len(self._stack) > DEPTH:
+            raise ValueError("brackets nested too deeply")
+        if token == "(" and self._pending:
+            opened = _Open("call", self._callee)
+        elif token == "[" and self._filled:
+            opened = _Open("subscript", before=self._current)
+        else:
+            opened = _Open({"(": "group", "[": "list", "{": "dictionary"}[token])
+        self._pending = False
+        if opened.kind not in ("subscript", "call") and self._filled:
+            opened.before = self._current
+        self._stack.append(opened)
+        self._current, self._filled = Value(), False
+
+    def _close(self, token: str, last: bool) -> None:
+        top = self._stack[-1]
+        expected = {"call": "(", "group": "(", "list": "[", "subscript": "[", "dictionary": "{"}[top.kind]
+        if len(self._stack) == 1 or _CLOSES[token] != expected:
+            raise ValueError("bracket that was not opened")
+        self._commit()
+        self._stack.pop()
+        self._current, self._filled = self._closed(top, last), True
+
+    def _closed(self, top: _Open, last: bool) -> Value:
+        if top.kind == "subscript":
+            return Value(top.before.nodes if top.before else [])
+        if top.call is not None:
+            node = self._made(top.call, last and len(self._stack) == 1 and not self._stack[0].values)
+            return Value([node] if node else [])
+        if top.kind == "list" and top.values and all(_plain(value) for value in top.values):
+            return Value([], [value.literal for value in top.values[:LITERALS]])
+        if top.kind == "group" and len(top.values) == 1:
+            return top.values[0]
+        return _joined(top.values)
+
+    def _commit(self) -> None:
+        """Put the current value where it belongs."""
+        top = self._stack[-1]
+        if self._filled:
+            value = self._current
+            if top.call is None:
+                if len(top.values) < LITERALS or not _plain(value):
+                    top.values.append(value)
+            else:
+                _give(top.call, value, top.keyword or str(top.position))
+        top.position += 1
+        top.keyword = ""
+        self._current, self._filled, self._negative = Value(), False, False
+
+
+def _give(call: Call, value: Value, key: str) -> None:
+    call.inputs += value.nodes
+    if value.literal is not None and len(call.arguments) < LITERALS:
+        call.arguments[key] = value.literal
+    if value.name and len(call.names) < LITERALS:
+        call.names.append(value.name)
+
+
+def _plain(value: Value) -> bool:
+    return isinstance(value.literal, bool | int | float | str)
+
+
+def _joined(values: list[Value]) -> Value:
+    if len(values) == 1:
+        return values[0]
+    return Value([node for value in values for node in value.nodes])
+
+
+def _number(token: str) -> Any:
+    if len(token) > _DIGITS:
+        return token[:_DIGITS]
+    for kind in (int, float):
+        try:
+            value = kind(token)
+        except ValueError:
+            continue
+        return value if isinstance(value, float) or value < _WHOLE else float(value)
+    return token

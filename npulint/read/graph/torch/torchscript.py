@@ -1,0 +1,121 @@
+"""TorchScript archives: the operators that the files of code in them call.
+
+Only ``code/**/*.py`` is read, and the tables of sources beside these; weights, constants and the model object are
+pickles and stay closed. Each function or method is a body, named as in the code. Operators have no overload
+(``aten.add``), and types of elements only where the code says them. Branches and loops are the nodes ``prim.If`` and
+``prim.Loop``; what stands in them says so in ``within``. Calls between functions are no nodes: what a method of
+PyTorch's own modules calls has the frames of the place that calls the method first.
+"""
+
+from __future__ import annotations
+
+import zipfile
+
+import msgspec
+
+from npulint.discover.graphs import CODE_MEMBER
+from npulint.facts.graph import Body, Frame, Graph, Node
+from npulint.later import regex
+from npulint.read.graph.errors import GraphError
+from npulint.read.graph.torch.archive import Archive
+from npulint.read.graph.torch.frames import kept
+from npulint.read.graph.torch.nodes import NODES, unused
+from npulint.read.graph.torch.script.body import Content, Use, content
+from npulint.read.graph.torch.script.code import Module, read_module
+from npulint.read.graph.torch.script.ranges import Ranges
+
+_MANGLED = regex(r"___torch_mangle_\d+\.")
+_CODE = 8 * 1024 * 1024
+"""Bytes of code that are read: the largest models have some hundred thousand."""
+
+_TABLES = 8 * 1024 * 1024
+"""Bytes of tables of sources that are read; beyond them operators have no lines."""
+
+_FILES = 100_000
+_CHAIN = 32
+_NAME = 512
+
+
+def read_torchscript(location: str) -> Graph:
+    """The graph of a TorchScript archive. Raises `GraphError`, and `OSError` when the file cannot be read."""
+    modules: dict[str, Module] = {}
+    found: dict[str, Content] = {}
+    names: dict[str, int] = {}
+    with Archive(location) as archive:
+        members = archive.chosen(lambda name: CODE_MEMBER.search(name) is not None)
+        if len(members) > _FILES or sum(member.file_size for member in members) > _CODE:
+            raise GraphError("graph-too-large", f"{len(members)} files of code")
+        tables = {one.filename: one for one in archive.chosen(lambda name: name.endswith(".py.debug_pkl"))}
+        room, most = _TABLES, NODES
+        for member in members:
+            table = tables.get(f"{member.filename}.debug_pkl")
+            room -= 0 if table is None else table.file_size
+            ranges = Ranges(archive.read(table) if table is not None and room >= 0 else b"")
+            name = _dotted(member)
+            module = modules[name] = read_module(archive.read(member), name)
+            for function in module.functions:
+                held = found[unused(function.name, names)] = content(function, ranges, most)
+                most -= len(held.nodes)
+                function.lines.clear()
+    if not found:
+        raise GraphError("not-a-graph", "archive without code")
+    return Graph("torchscript", _bodies(found, _callers(found, modules)))
+
+
+def _dotted(member: zipfile.ZipInfo) -> str:
+    """The name of the module that a file of code is, a byte for a character as in the code."""
+    path = member.filename.split("/code/", 1)[1]
+    return path.removesuffix(".py").replace("/", ".").encode("utf-8", "replace").decode("latin-1")
+
+
+def _callers(found: dict[str, Content], modules: dict[str, Module]) -> dict[str, tuple[str, Use]]:
+    """By the name of a function, the first that calls it and the call."""
+    attributes = {name: types for module in modules.values() for name, types in module.attributes.items()}
+    callers: dict[str, tuple[str, Use]] = {}
+    for caller, held in found.items():
+        for use in held.uses:
+            callee = use.name if not use.owner else _method(use, attributes)
+            if callee in found and callee != caller:
+                callers.setdefault(callee, (caller, use))
+    return callers
+
+
+def _method(use: Use, attributes: dict[str, dict[str, str]]) -> str:
+    """The qualified name of the method that is called, by the types of the attributes on the way to its object."""
+    owner = use.owner
+    for part in use.attribute.split(".") if use.attribute else ():
+        owner = attributes.get(owner, {}).get(part, "")
+    return f"{owner}.{use.name}"
+
+
+def _bodies(found: dict[str, Content], callers: dict[str, tuple[str, Use]]) -> list[Body]:
+    names: dict[str, int] = {}
+    bodies = []
+    for name, held in found.items():
+        around = _chain(name, callers)
+        nodes = [_within(node, around) for node in held.nodes] if around else held.nodes
+        if nodes:
+            bodies.append(Body(unused(_short(name)[:_NAME], names), nodes))
+    return bodies
+
+
+def _chain(name: str, callers: dict[str, tuple[str, Use]]) -> tuple[Frame, ...]:
+    """The places that lead to a function, the outermost first."""
+    found: tuple[Frame, ...] = ()
+    for _ in range(_CHAIN):
+        if name not in callers:
+            break
+        name, use = callers[name]
+        found = use.frames + found
+    return kept(list(found))
+
+
+def _within(node: Node, around: tuple[Frame, ...]) -> Node:
+    """The node with the frames `around` it, unless its own tell the whole way: those of tracing do."""
+    frames = node.frames if len(node.frames) > 1 else around + node.frames
+    return msgspec.structs.replace(node, frames=frames)
+
+
+def _short(name: str) -> str:
+    """The name of a body: without the parts that only keep classes apart."""
+    return _MANGLED.sub("", name.removeprefix("__torch__.")).encode("latin-1", "replace").decode("utf-8", "replace")

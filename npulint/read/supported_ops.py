@@ -1,0 +1,155 @@
+"""The lists of operators that the operator packages of a CANN installation bring: ``npu_supported_ops.json``.
+
+They are merged as the TensorFlow adapter does: the installation's own list first, then those of the further folders
+(``ASCEND_CUSTOM_OPP_PATH``), then those of its vendors in the order of ``vendors/config.ini``; what comes later counts.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from npulint.data.supported import SupportedOps
+from npulint.digest import blake2b
+from npulint.discover.regular import NotRegularError, TooLargeError, read_head, read_regular
+from npulint.facts.model import Problem
+from npulint.later import regex
+
+NAME = "npu_supported_ops.json"
+_OWN = ("built-in/framework/tensorflow", "framework/built-in/tensorflow")  # the newer layout first
+_ADDED = ("framework/tensorflow", "framework/custom/tensorflow")
+_LIMIT = 8_000_000  # bytes of a list; real ones have some hundred thousand
+_MOST_OPS = 100_000
+_MOST_VENDORS = 64
+_HEAD = 64 * 1024  # bytes of a file that tells names or versions
+_RELEASE = regex(r"(?mi)^[ \t]*(version_dir|version)[ \t]*=[ \t]*([0-9][\w.+-]{0,39})[ \t\r]*$")
+_VENDORS = regex(r"[^=\n]*=([^=\n]*)")
+_OP = regex(r"[A-Za-z_][A-Za-z0-9_.>]{0,255}")
+
+
+class Listed(msgspec.Struct, frozen=True):
+    """What some places list; `ops` is None where they have no list that can be read. `problems` tell why."""
+
+    ops: SupportedOps | None = None
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def digest(self) -> bytes:
+        """Stands for all of it."""
+        parts = ["", *(f"{one.path}\0{one.reason}" for one in self.problems)]
+        if self.ops is not None:
+            parts += [self.ops.source, self.ops.release, *sorted(self.ops.ops), "", *sorted(self.ops.gray)]
+        return blake2b("\0\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def listed(places: Sequence[str]) -> Listed:
+    """The operators that the lists of `places` name together. The first is the folder of an installation's operator
+    package or a list itself, the others are merged over it. Never raises for what is there."""
+    if not places:
+        return Listed()
+    own, *further = places
+    base = own if os.path.isfile(own) else _first(_packages(own), _OWN)
+    if not base:
+        return Listed(problems=(Problem(_named(own), "missing"),))
+    try:
+        known = _entries(base)
+    except _BrokenError as error:
+        return Listed(problems=(error.problem,))
+    problems = []
+    for path in [*_lists_of(further), *([] if base == own else _vendor_lists(own))]:
+        try:
+            known |= _entries(path)
+        except _BrokenError as error:
+            problems.append(error.problem)
+    ops = frozenset(name for name, gray in known.items() if gray is not None)
+    gray = frozenset(name for name, gray in known.items() if gray)
+    release = "" if base == own else _release(own)
+    return Listed(SupportedOps(ops=ops, gray=gray, source=_named(base), release=release), tuple(problems))
+
+
+class _BrokenError(Exception):
+    def __init__(self, path: str, reason: str, detail: str = "") -> None:
+        super().__init__(path)
+        self.problem = Problem(_named(path), reason, detail)
+
+
+def _packages(place: str) -> list[str]:
+    """A folder that somebody named: the operator package, or the toolkit that has it."""
+    return [place, os.path.join(place, "opp")]
+
+
+def _first(folders: Sequence[str], below: Sequence[str]) -> str:
+    paths = (os.path.join(folder, *part.split("/"), NAME) for folder in folders for part in below)
+    return next(filter(os.path.isfile, paths), "")
+
+
+def _lists_of(places: Sequence[str]) -> Iterator[str]:
+    for place in places:
+        path = place if os.path.isfile(place) else _first([place], _ADDED)
+        if path:
+            yield path
+
+
+def _vendor_lists(place: str) -> Iterator[str]:
+    for folder in _packages(place):
+        head = read_head(os.path.join(folder, "vendors", "config.ini"), _HEAD)
+        match = _VENDORS.match(head.decode("utf-8", "replace").lstrip())
+        for name in match[1].split(",")[:_MOST_VENDORS] if match else ():
+            vendor = name.strip()
+            if vendor and vendor == os.path.basename(vendor) and vendor not in (".", ".."):
+                yield from filter(None, [_first([os.path.join(folder, "vendors", vendor)], _ADDED[:1])])
+        yield from filter(None, [_first([folder], _ADDED[1:])])
+
+
+def _entries(path: str) -> dict[str, bool | None]:
+    """By operator whether it is gray; None takes it from the list, as anything but an object does."""
+    try:
+        table = msgspec.json.decode(read_regular(path, _LIMIT), type=dict[str, object])
+    except TooLargeError as error:
+        raise _BrokenError(path, "too-large") from error
+    except NotRegularError as error:
+        raise _BrokenError(path, "not-a-file") from error
+    except (OSError, ValueError, RecursionError) as error:  # msgspec's errors are ValueErrors
+        reason = "unreadable" if isinstance(error, OSError) else "json"
+        raise _BrokenError(path, reason) from error
+    if len(table) > _MOST_OPS:
+        raise _BrokenError(path, "too-large", f"{len(table)} > {_MOST_OPS}")
+    return {name: _gray(entry) for name, entry in table.items() if _OP.fullmatch(name)}
+
+
+def _gray(entry: object) -> bool | None:
+    if not isinstance(entry, dict):
+        return None
+    value = entry.get("isGray")
+    return value is True or value == "true"
+
+
+def _release(place: str) -> str:
+    """The release of CANN as the installation tells it; empty where it does not."""
+    home = place if os.path.isdir(os.path.join(place, "opp")) else os.path.dirname(os.path.abspath(place))
+    told: dict[str, str] = {}
+    for path in [*_install_files(home), *(os.path.join(one, "version.info") for one in reversed(_packages(place)))]:
+        for key, value in _RELEASE.findall(read_head(path, _HEAD).decode("utf-8", "replace")):
+            told.setdefault(key.lower(), value)
+        if told:
+            break
+    return told.get("version_dir") or told.get("version", "")
+
+
+def _install_files(home: str) -> list[str]:
+    try:
+        with os.scandir(home) as entries:
+            folders = sorted(entry.path for entry in entries if entry.name.endswith("-linux"))
+    except OSError:
+        return []
+    return [os.path.join(folder, "ascend_toolkit_install.info") for folder in folders]
+
+
+def _named(path: str) -> str:
+    """A path as it can be told."""
+    return path.replace(os.sep, "/").encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+__all__ = ["NAME", "Listed", "listed"]

@@ -1,0 +1,52 @@
+"""What is said of graphs as a whole."""
+
+from __future__ import annotations
+
+TEXTS: dict[str, tuple[str, str]] = {
+    "graphs.title": ("Graphs", "计算图"),
+    "graphs.more": ("... and {n} more graph|... and {n} more graphs", "…… 另有 {n} 个计算图"),
+    "graphs.form.graph_def": ("GraphDef", "GraphDef"),
+    "graphs.form.meta_graph": ("MetaGraph", "MetaGraph"),
+    "graphs.form.saved_model": ("SavedModel", "SavedModel"),
+    "graphs.form.live_tensorflow": ("built in the running process", "运行进程中构建"),
+    "graphs.form.exported_program": ("exported program", "导出程序"),
+    "graphs.form.torchscript": ("TorchScript", "TorchScript"),
+    "graphs.form.live_torch": ("recorded in the running process", "运行进程中记录"),
+    "graphs.trains": ("for training", "训练图"),
+    "graphs.infers": ("for inference", "推理图"),
+    "graphs.nodes": ("{n} operator|{n} operators", "{n} 个算子"),
+    "graphs.functions": ("{n} function|{n} functions", "{n} 个函数"),
+    "graphs.alike": (
+        "{n} more in this folder looks the same|{n} more in this folder look the same",
+        "此目录中另有 {n} 个相同",
+    ),
+    "graphs.step": ("in a step: {text}", "单步执行：{text}"),
+    "graphs.device": ("{n} on the NPU", "{n} 个在 NPU 上"),
+    "graphs.aicpu": ("{n} on its AI CPU", "{n} 个在 AI CPU 上"),
+    "graphs.host": ("{n} on the host", "{n} 个在 Host 上"),
+    "graphs.npu": ("{n} with a kernel on the NPU", "{n} 个有 NPU 算子实现"),
+    "graphs.decomposes": ("{n} made of other operators", "{n} 个由其他算子组合"),
+    "graphs.cpu": ("{n} on the CPU", "{n} 个回退到 CPU"),
+    "graphs.error": ("{n} that cannot run", "{n} 个无法运行"),
+    "graphs.custom": ("{n} custom", "{n} 个自定义算子"),
+    "graphs.unknown": ("{n} not known", "{n} 个未知"),
+    "graphs.clusters": ("{n} part for the NPU|{n} parts for the NPU", "NPU 子图 {n} 个"),
+    "graphs.left": (
+        "{n} stays on the host beside the largest part|{n} stay on the host beside the largest part",
+        "{n} 个因不在最大子图中而留在 Host 上",
+    ),
+    "graphs.release": ("for PyTorch {release}", "按 PyTorch {release} 判断"),
+    "graphs.list.recorded": ("recorded list", "内置清单"),
+    "graphs.list.recorded.of": ("recorded list of {release}", "{release} 的内置清单"),
+    "graphs.list.unusable": (
+        "warning: {path}: this list of supported operators cannot be used: {detail}",
+        "警告：{path}：无法使用此算子支持清单：{detail}",
+    ),
+    "graphs.confirms": ("the graph confirms it: {message}", "计算图证实：{message}"),
+    "graphs.seen": ("a graph that has it", "含有该算子的计算图"),
+    "graphs.built": ("built here, as `{name}` tells", "由此处构建（见 `{name}`）"),
+    "graphs.html.place": ("File", "文件"),
+    "graphs.html.what": ("Graph", "计算图"),
+    "graphs.html.size": ("Size", "规模"),
+    "graphs.html.runs": ("Where it runs", "运行位置"),
+}

@@ -1,0 +1,48 @@
+"""The recorded list of operators that the adapter takes to the NPU."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from npulint.data.supported import Recorded, recorded, snapshot
+
+
+def test_the_snapshot_is_the_published_list() -> None:
+    known = snapshot()
+    assert (len(known.ops), len(known.gray), known.source, known.release) == (692, 162, "", "2022-03")
+    assert known.gray < known.ops
+    assert {"MatMul", "VariableV2", "While", "TopKV2"} <= known.ops - known.gray
+    assert {"Where", "Unique", "HashTableV2", "TensorArrayV3"} <= known.gray
+    assert not known.ops & {"PyFunc", "IteratorGetNext", "ScalarSummary", "Einsum", "Roll"}
+
+
+@pytest.mark.parametrize(
+    ("op", "wanted"),
+    [
+        ("MatMul", Recorded()),
+        ("Roll", Recorded(newer="plugin")),
+        ("Einsum", Recorded(newer="proto")),
+        ("TopKV2", Recorded()),
+        ("Svd", Recorded(aicpu=True)),
+        ("TensorArrayReadV3", Recorded(aicpu=True)),
+        ("PyFunc", Recorded()),
+        ("BatchDatasetV2", Recorded(rule=True)),
+        ("HcomGatherAllToAllV", Recorded(adapter=True)),
+        ("SomebodysOperator", Recorded(known=False)),
+    ],
+)
+def test_what_is_recorded_of_an_operator(op: str, wanted: Recorded) -> None:
+    assert recorded(op) == wanted
+
+
+def test_newer_operators_are_not_listed() -> None:
+    assert [op for op in snapshot().ops if recorded(op).newer or not recorded(op).known] == []
+
+
+def test_the_table_is_read_when_it_is_needed_only() -> None:
+    code = "import npulint.assemble.graph.target, npulint.data.supported as s; print(s._table.cache_info().misses)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "0"

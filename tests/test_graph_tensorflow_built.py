@@ -1,0 +1,225 @@
+"""Where the nodes of graphs run that TensorFlow itself built."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from npulint.assemble.context import Context
+from npulint.assemble.graph.programs import graph_facts
+from npulint.assemble.graph.target import Target
+from npulint.assemble.project import Project
+from npulint.facts.graph import Graph
+from npulint.facts.model import Fact
+from npulint.read.graph import read_graph
+from tests.tools import missing
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+tf: Any = None  # imported by the first test, for it takes seconds
+Build = Callable[[Any], Any]
+
+
+@pytest.fixture(autouse=True)
+def _installed() -> None:
+    global tf  # noqa: PLW0603
+    try:
+        tf = importlib.import_module("tensorflow")
+    except ImportError:
+        missing("tensorflow")
+
+
+def said(graph: Any, name: str = "model.pb") -> list[Fact]:
+    """What a graph of TensorFlow says once it is written and read."""
+    read = read_graph("", name, graph.as_graph_def().SerializeToString())
+    assert isinstance(read, Graph)
+    return graph_facts(name, read, Context(Project("", [])), Target())
+
+
+def trained(build: Build, resource: bool = False) -> list[Fact]:
+    """What a graph says whose loss is trained by Adam, with all that a script adds to it."""
+    v1 = tf.compat.v1
+    graph = tf.Graph()
+    with graph.as_default():
+        v1.get_variable_scope().set_use_resource(resource)
+        loss = build(v1)
+        v1.train.AdamOptimizer(1e-3).minimize(loss, global_step=v1.train.get_or_create_global_step())
+        v1.summary.scalar("loss", loss)
+        v1.summary.merge_all()
+        v1.train.Saver()
+        v1.global_variables_initializer()
+        v1.tables_initializer()
+    return said(graph)
+
+
+def whole(facts: list[Fact]) -> Fact:
+    return next(fact for fact in facts if fact.kind == "graph")
+
+
+def cuts(facts: list[Fact]) -> list[str]:
+    return [fact.name for fact in facts if fact.kind == "graph_cut"]
+
+
+def groups(facts: list[Fact]) -> set[str]:
+    return {f"{fact.name} {fact.get('family')}" for fact in facts if fact.kind == "graph_group"}
+
+
+def dense(v1: Any, x: Any, size: int, name: str) -> Any:
+    return tf.matmul(x, v1.get_variable(name, [x.shape[-1], size]))
+
+
+def convolution(v1: Any, x: Any, name: str) -> Any:
+    return tf.nn.relu(tf.nn.conv2d(x, v1.get_variable(name, [3, 3, x.shape[-1], 8]), 1, "SAME"))
+
+
+def classified(v1: Any, features: Any) -> Any:
+    logits = dense(v1, tf.reshape(features, [4, -1]), 10, "logits")
+    labels = v1.placeholder(tf.int32, [4])
+    return tf.reduce_mean(v1.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits))
+
+
+def picture(v1: Any) -> Any:
+    return convolution(v1, v1.placeholder(tf.float32, [4, 16, 16, 3]), "first")
+
+
+def network(v1: Any) -> Any:
+    return classified(v1, convolution(v1, picture(v1), "second"))
+
+
+def network_with_python(v1: Any) -> Any:
+    hidden = v1.py_func(lambda a: a, [picture(v1)], tf.float32)
+    hidden.set_shape([4, 16, 16, 8])
+    return classified(v1, convolution(v1, hidden, "second"))
+
+
+@pytest.mark.parametrize("resource", [False, True])
+def test_an_ordinary_network_is_one_graph_of_the_device(resource: bool) -> None:
+    facts = trained(network, resource)
+    graph = whole(facts)
+    assert (graph.get("clusters"), graph.get("host_nodes"), graph.get("left_behind")) == (1, 0, 0)
+    assert groups(facts) == set()
+    assert graph.get("device_nodes") > 50
+
+
+@pytest.mark.parametrize("resource", [False, True])
+def test_python_in_the_middle_cuts_the_network(resource: bool) -> None:
+    facts = trained(network_with_python, resource)
+    assert cuts(facts) == ["PyFunc"]
+    graph = whole(facts)
+    assert graph.get("clusters") == 2
+    assert 0 < graph.get("left_behind") < graph.get("device_nodes") / 2
+
+
+def attention(v1: Any) -> Any:
+    ids = v1.placeholder(tf.int32, [2, 8])
+    hidden = tf.reshape(tf.gather(v1.get_variable("words", [50, 16]), ids), [16, 16])
+    for layer in range(2):
+        query, key, value = (
+            tf.reshape(dense(v1, hidden, 16, f"{layer}{name}"), [2, 8, 4, 4]) for name in ("query", "key", "value")
+        )
+        query, key, value = (tf.transpose(one, [0, 2, 1, 3]) for one in (query, key, value))
+        weights = v1.nn.dropout(tf.nn.softmax(tf.matmul(query, key, transpose_b=True) / 2.0), rate=0.1)
+        context = tf.reshape(tf.transpose(tf.matmul(weights, value), [0, 2, 1, 3]), [16, 16])
+        hidden = hidden + dense(v1, context, 16, f"{layer}out")
+        mean, variance = tf.nn.moments(hidden, [-1], keepdims=True)
+        hidden = tf.nn.batch_normalization(hidden, mean, variance, None, None, 1e-6)
+    return classified(v1, hidden)
+
+
+def test_a_transformer_is_one_graph_of_the_device() -> None:
+    facts = trained(attention)
+    assert cuts(facts) == []
+    assert not {one for one in groups(facts) if one.startswith(("host", "older", "aicpu"))}
+
+
+def _table(v1: Any) -> Any:
+    values = tf.constant([0, 1], tf.int64)
+    return tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(["a", "b"], values), 0)
+
+
+def asked_in_step(v1: Any) -> Any:
+    ids = _table(v1).lookup(v1.placeholder(tf.string, [8]))
+    return tf.reduce_sum(tf.nn.embedding_lookup(v1.get_variable("words", [9, 4]), ids))
+
+
+def asked_in_data_set(v1: Any) -> Any:
+    table = _table(v1)
+    data = tf.data.Dataset.from_tensor_slices(["a", "b"]).map(lambda word: table.lookup(word))
+    ids = v1.data.make_initializable_iterator(data.batch(2, drop_remainder=True)).get_next()
+    return tf.reduce_sum(tf.nn.embedding_lookup(v1.get_variable("words", [9, 4]), ids))
+
+
+@pytest.mark.parametrize(
+    ("build", "told"), [(asked_in_step, ("step", "device", "no")), (asked_in_data_set, ("input", "device", "yes"))]
+)
+def test_tables(build: Build, told: tuple[str, str, str]) -> None:
+    (found,) = [fact for fact in trained(build) if fact.kind == "graph_table"]
+    assert (found.get("lookup"), found.get("filled"), found.get("split")) == told
+
+
+def queued(v1: Any) -> Any:
+    queue = v1.FIFOQueue(10, [tf.float32], [[4]])
+    filled = queue.enqueue(v1.py_func(lambda: 1.0, [], tf.float32, name="made") * tf.ones([4]))
+    v1.train.add_queue_runner(v1.train.QueueRunner(queue, [filled]))
+    return tf.reduce_sum(dense(v1, queue.dequeue_many(8), 3, "layer"))
+
+
+def test_what_fills_a_queue_is_no_part_of_the_step() -> None:
+    facts = trained(queued)
+    assert cuts(facts) == []
+    assert "host python" not in groups(facts)
+
+
+def recurrent(python: bool) -> Build:
+    def build(v1: Any) -> Any:
+        hidden = dense(v1, v1.placeholder(tf.float32, [4, 8]), 8, "before")
+        weights = v1.get_variable("weights", [8, 8])
+
+        def body(step: Any, state: Any) -> Any:
+            state = tf.tanh(tf.matmul(state, weights))
+            if python:
+                state = v1.py_func(lambda a: a, [state], tf.float32)
+                state.set_shape([4, 8])
+            return step + 1, state
+
+        _, hidden = v1.while_loop(lambda step, state: step < 5, body, [0, hidden])
+        return classified(v1, dense(v1, hidden, 3, "behind"))
+
+    return build
+
+
+@pytest.mark.parametrize(("python", "why"), [(False, []), (True, ["loop"])])
+def test_loops_of_the_first_kind(python: bool, why: list[str]) -> None:
+    v1 = tf.compat.v1
+    v1.disable_control_flow_v2()
+    try:
+        facts = trained(recurrent(python))
+    finally:
+        v1.enable_control_flow_v2()
+    assert [fact.get("why") for fact in facts if fact.kind == "graph_cut"] == why
+    assert whole(facts).get("mixed_clusters") == (2 if python else 1)
+
+
+@pytest.mark.parametrize(("python", "why"), [(False, []), (True, ["calls"])])
+def test_loops_that_call_functions(python: bool, why: list[str]) -> None:
+    facts = trained(recurrent(python), resource=True)
+    assert [fact.get("why") for fact in facts if fact.kind == "graph_cut"] == why
+
+
+def test_a_saved_model_of_functions(tmp_path: Any) -> None:
+    class Model(tf.Module):  # type: ignore[misc, name-defined, unused-ignore]
+        @tf.function(input_signature=[tf.TensorSpec([16, 8], tf.float32)])  # type: ignore[untyped-decorator, unused-ignore]
+        def served(self, x: Any) -> Any:
+            return tf.nn.relu(tf.numpy_function(abs, [tf.tanh(x)], tf.float32))
+
+    model = Model()
+    tf.saved_model.save(model, str(tmp_path), signatures={"serving_default": model.served})
+    path = str(tmp_path / "saved_model.pb")
+    read = read_graph(path, path)
+    assert isinstance(read, Graph)
+    facts = graph_facts("saved_model.pb", read, Context(Project("", [])), Target())
+    assert (whole(facts).get("style"), whole(facts).get("trains")) == ("function", "no")
+    assert [fact.name for fact in facts if fact.kind == "graph_op" and fact.get("family") == "python"] == ["PyFunc"]

@@ -1,0 +1,302 @@
+"""Live checks of PyTorch as people use them; each in a process of its own, for the backend stays registered."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from tests.live_support import installed
+
+HEAD = """
+import threading
+import torch
+from torch import nn
+from npulint.live import check_torch, watch_torch
+from npulint.live.torch.errors import LiveError
+
+T = {"torch": "2.13"}
+
+
+def ops(result, phase=None):
+    nodes = result.graph.bodies[0].nodes
+    return {node.op.removeprefix("aten.").removesuffix(".default") for node in nodes if phase in (None, node.phase)}
+
+
+def lines(result, op):
+    return {node.frames[-1].line for node in result.graph.bodies[0].nodes if node.op.startswith("aten." + op)}
+
+
+def raises(kind, function, reason=""):
+    try:
+        function()
+    except kind as error:
+        assert not reason or getattr(error, "reason", "") == reason, error
+        return error
+    raise AssertionError("nothing was raised")
+"""
+
+PROGRAMS = {
+    "the step of a batch in a record": """
+        from dataclasses import dataclass
+        @dataclass
+        class Batch:
+            x: torch.Tensor
+            more: dict
+        class Net(nn.Linear):
+            def forward(self, batch):
+                return super().forward(batch.x) * batch.more["scale"][0]
+        result = check_torch(Net(4, 2), (Batch(torch.randn(3, 4), {"scale": [torch.ones(1)]}),), target=T, method="imaginary")
+        assert {"addmm", "mul.Tensor"} <= ops(result, "forward") and "mm" in ops(result, "backward")
+    """,
+    "a model with a loss of its own and arguments by name": """
+        class Net(nn.Linear):
+            def forward(self, x, labels=None):
+                out = super().forward(x)
+                return {"loss": nn.functional.huber_loss(out, labels), "logits": torch.fmax(out, labels)}
+        result = check_torch(Net(4, 2), {"x": torch.randn(3, 4), "labels": torch.randn(3, 2)}, target=T)
+        assert "huber_loss_backward.out" in ops(result, "backward")
+        assert not any("ge" == op.split(".")[0] for op in ops(result, "backward")), "fmax has no gradient here"
+    """,
+    "nothing of the user's is changed": """
+        import copy, random
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.fc, self.bn = nn.Linear(4, 4), nn.BatchNorm1d(4)
+                self.calls, self.kept = 0, []
+            def forward(self, x):
+                self.calls += 1
+                self.kept.append(x)
+                self.last = x
+                return self.bn(self.fc(x))
+        net = Net().eval()
+        net(torch.randn(3, 4)).sum().backward()
+        optimizer = torch.optim.Adam(net.parameters())
+        optimizer.step()
+        graph = net(torch.randn(3, 4)).sum()
+        kept, calls = len(net.kept), net.calls
+        state, of_optimizer = copy.deepcopy(net.state_dict()), copy.deepcopy(optimizer.state_dict())
+        grads = [one.grad.clone() for one in net.parameters()]
+        torch.manual_seed(3)
+        random.seed(3)
+        before = torch.get_rng_state(), random.getstate()
+        for method in ("imaginary", "dispatch"):
+            result = check_torch(net, torch.randn(3, 4), optimizer=optimizer, method=method, target=T)
+            assert "optimizer" in {node.phase for node in result.graph.bodies[0].nodes}
+        torch.manual_seed(3)
+        assert torch.equal(before[0], torch.get_rng_state()) and before[1] == random.getstate()
+        assert not net.training and net.calls == calls and len(net.kept) == kept and net.last.is_cpu
+        assert all(torch.equal(one, net.state_dict()[key]) for key, one in state.items())
+        assert all(torch.equal(one.grad, old) for one, old in zip(net.parameters(), grads))
+        now = optimizer.state_dict()
+        assert now["param_groups"] == of_optimizer["param_groups"]
+        assert all(torch.equal(now["state"][0][key], one) for key, one in of_optimizer["state"][0].items())
+        graph.backward()
+        assert all(torch.equal(one, old) is False for one, old in zip((net.bn.weight.grad,), (grads[2],)))
+    """,
+    "an error of the model is passed on, and everything is as before": """
+        class Net(nn.Linear):
+            def forward(self, x):
+                raise KeyError("mine")
+        net = Net(4, 4)
+        error = raises(KeyError, lambda: check_torch(net, torch.randn(3, 4), target=T))
+        import traceback
+        assert "forward" in {frame.name for frame in traceback.extract_tb(error.__traceback__)}
+        assert net.weight.is_cpu and torch.autograd.is_multithreading_enabled() and torch.is_grad_enabled()
+        shape = raises(RuntimeError, lambda: check_torch(nn.Linear(4, 4), torch.randn(3, 5), target=T))
+        assert "shapes cannot be multiplied" in str(shape)
+        check_torch(nn.Linear(4, 4), torch.randn(3, 4), target=T)
+    """,
+    "tensors left on the CPU are told, and the step is recorded without the device": """
+        class Net(nn.Linear):
+            def forward(self, x):
+                return super().forward(x) + torch.ones(x.shape[0], 2)
+        result = check_torch(Net(4, 2), torch.randn(3, 4), target=T)
+        assert any("aten.add.Tensor" in note and "CPU" in note for note in result.notes), result.notes
+        assert "addmm" in ops(result)
+        raises(RuntimeError, lambda: check_torch(Net(4, 2), torch.randn(3, 4), target=T, method="imaginary"))
+    """,
+    "sparse gradients are told": """
+        result = check_torch(nn.Embedding(5, 3, sparse=True), torch.tensor([1, 2]), target=T)
+        assert any("sparse" in note.lower() for note in result.notes), result.notes
+    """,
+    "what cannot be checked is refused": """
+        raises(LiveError, lambda: check_torch(nn.DataParallel(nn.Linear(2, 2)), torch.randn(1, 2), target=T), "data-parallel")
+        raises(LiveError, lambda: check_torch(nn.LazyLinear(2), torch.randn(1, 2), target=T), "uninitialised")
+        raises(LiveError, lambda: check_torch(target=T), "nothing")
+        raises(ValueError, lambda: check_torch(nn.Linear(2, 2), torch.randn(1, 2), method="x", target=T))
+        frozen = nn.Linear(2, 2).requires_grad_(False)
+        raises(LiveError, lambda: check_torch(frozen, torch.randn(1, 2), target=T), "no-gradient")
+        assert ops(check_torch(frozen, torch.randn(1, 2), train=False, target=T)) == {"as_strided", "addmm"}
+        chinese = raises(LiveError, lambda: check_torch(target=T, lang="zh"), "nothing")
+        assert "请" in str(chinese)
+    """,
+    "nested checks and those of other threads are refused": """
+        inner = nn.Linear(2, 2)
+        class Net(nn.Linear):
+            def forward(self, x):
+                raises(LiveError, lambda: check_torch(inner, torch.randn(1, 2), target=T), "busy")
+                raises(LiveError, lambda: watch_torch(target=T).__enter__(), "busy")
+                seen = []
+                def other():
+                    seen.append(raises(LiveError, lambda: check_torch(inner, torch.randn(1, 2), target=T), "busy"))
+                    seen.append(torch.nn.functional.huber_loss(torch.ones(2), torch.zeros(2)))
+                thread = threading.Thread(target=other)
+                thread.start()
+                thread.join()
+                assert len(seen) == 2
+                return super().forward(x)
+        for method in ("imaginary", "dispatch"):
+            assert "huber_loss" not in ops(check_torch(Net(2, 2), torch.randn(1, 2), method=method, target=T))
+    """,
+    "torch_npu and other backends are not disturbed": """
+        import sys, types
+        sys.modules["torch_npu"] = types.ModuleType("torch_npu")
+        raises(LiveError, lambda: check_torch(nn.Linear(2, 2), torch.randn(1, 2), target=T), "real-npu")
+        assert torch._C._get_privateuse1_backend_name() == "privateuseone"
+        del sys.modules["torch_npu"]
+        torch.utils.rename_privateuse1_backend("mine")
+        error = raises(LiveError, lambda: check_torch(nn.Linear(2, 2), torch.randn(1, 2), target=T), "other-backend")
+        assert "mine" in str(error)
+        assert "addmm" in ops(check_torch(nn.Linear(2, 2), torch.randn(1, 2), target=T, method="dispatch"))
+    """,
+    "without the helper of newer releases the dispatcher serves": """
+        import torch.utils.backend_registration as registration
+        del registration._setup_privateuseone_for_python_backend
+        result = check_torch(nn.Linear(2, 2), torch.randn(1, 2), target=T)
+        assert result.notes and "addmm" in ops(result)
+        raises(LiveError, lambda: check_torch(nn.Linear(2, 2), torch.randn(1, 2), target=T, method="imaginary"), "old-torch")
+    """,
+    "copies to the host are told": """
+        class Net(nn.Linear):
+            def forward(self, x):
+                out = super().forward(x)
+                self.seen = out.detach().cpu()
+                out.tolist()
+                return out if bool((out > -9).all()) else -out
+        result = check_torch(Net(2, 2), torch.randn(1, 2), target=T, method="imaginary")
+        copies = [node for node in result.graph.bodies[0].nodes if node.attrs.get("arguments") == {"device": "cpu"}]
+        assert [node.op for node in copies] == ["aten._to_copy.default"] * 2
+        assert "_local_scalar_dense" in ops(result)
+        assert result.syncs_per_step == 3, result.syncs
+    """,
+    "deep copies and new storages of the device do not harm": """
+        import copy
+        class Net(nn.Linear):
+            def forward(self, x):
+                other = copy.deepcopy(self)
+                twin = copy.deepcopy(x)
+                return super().forward(x) + nn.Linear.forward(other, twin).detach()
+        assert "addmm" in ops(check_torch(Net(2, 2), torch.randn(1, 2), target=T, method="imaginary"))
+        assert not torch.npu.is_available() and torch.tensor([1.0]).tolist() == [1.0]
+    """,
+    "a loop is watched for some steps": """
+        net, optimizer = nn.Linear(4, 2), None
+        optimizer = torch.optim.AdamW(net.parameters())
+        data = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(torch.randn(12, 4), torch.randn(12, 2)), 3)
+        def train():
+            for x, y in data:
+                optimizer.zero_grad()
+                loss = nn.functional.huber_loss(net(x), y)
+                loss.backward()
+                optimizer.step()
+                if loss.item() > 1e9:
+                    break
+        before = net.weight.detach().clone()
+        with watch_torch(steps=3, target=T) as watch:
+            raises(LiveError, lambda: watch.result, "unfinished")
+            train()
+        assert watch.steps == 3 and not torch.equal(before, net.weight)
+        nodes = {node.op: node for node in watch.result.graph.bodies[0].nodes}
+        assert nodes["aten.huber_loss.default"].count == 3 and "aten.stack.default" not in nodes
+        assert nodes["aten._local_scalar_dense.default"].count in (2, 3)
+        first = train.__code__.co_firstlineno
+        assert nodes["aten.huber_loss.default"].frames[-1].line == first + 3
+        assert nodes["aten.huber_loss_backward.default"].frames[-1].line == first + 3
+        assert {node.frames[-1].line for node in nodes.values() if node.phase == "optimizer"} <= {first + 2, first + 5}
+        watch.result
+        with watch_torch(target=T) as again:
+            try:
+                net(torch.randn(1, 9))
+            except RuntimeError:
+                pass
+        assert again.steps == 0 and torch.autograd.is_multithreading_enabled()
+    """,
+    "an exception in a watched loop leaves torch as it was": """
+        def failing():
+            with watch_torch(target=T):
+                torch.nn.functional.scaled_dot_product_attention(*[torch.randn(1, 1, 2, 2)] * 3)
+                raise KeyError("mine")
+        raises(KeyError, failing)
+        assert not torch._C._dispatch_has_kernel_for_dispatch_key("aten::scaled_dot_product_attention", "AutogradCPU")
+        assert torch._C._len_torch_dispatch_stack() == 0
+        with watch_torch(target=T) as watch:
+            with torch.inference_mode():
+                nn.Linear(2, 2)(torch.randn(1, 2))
+        assert "addmm" in ops(watch.result) and "linear" not in ops(watch.result)
+    """,
+    "the kernels are gone afterwards": """
+        check_torch(nn.Linear(2, 2), torch.randn(1, 2), target=T)
+        has = torch._C._dispatch_has_kernel_for_dispatch_key
+        assert not has("aten::scaled_dot_product_attention", "PrivateUse1") and not has("aten::convolution", "PrivateUse1")
+        raises(NotImplementedError, lambda: torch.ones(2, device="npu"))
+        assert not torch.npu.is_available() and torch.npu.device_count() == 0
+        older = check_torch(nn.Linear(2, 2), torch.randn(1, 2), target={"torch": "2.1"})
+        assert "addmm" in ops(older)
+    """,
+}
+
+
+ALONE = ("torch_npu and other backends are not disturbed", "without the helper of newer releases the dispatcher serves")
+"""Programs that change what cannot be changed back."""
+
+RUNNER = """
+import runpy, sys, traceback
+for path in sys.argv[1:]:
+    try:
+        runpy.run_path(path)
+    except BaseException:
+        print("FAILED", path, traceback.format_exc(), sep=chr(10), end=chr(0))
+"""
+
+
+@pytest.fixture(scope="module")
+def failures(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """What went wrong in the programs that share a process, by name."""
+    installed("torch")
+    folder = tmp_path_factory.mktemp("programs")
+    together = [name for name in PROGRAMS if name not in ALONE]
+    paths = [written(folder / f"program_{number}.py", name) for number, name in enumerate(together)]
+    told = ran(folder, ["-c", RUNNER, *map(str, paths)])
+    failed = dict(
+        part.removeprefix("FAILED\n").split("\n", 1) for part in told.split("\0") if part.startswith("FAILED")
+    )
+    return {name: failed.get(str(path), "") for name, path in zip(together, paths, strict=True)}
+
+
+def written(path: Path, name: str) -> Path:
+    path.write_text(HEAD + "\n" + textwrap.dedent(PROGRAMS[name]), encoding="utf-8")
+    return path
+
+
+def ran(folder: Path, arguments: list[str]) -> str:
+    where = {"PYTHONPATH": str(Path(__file__).parent.parent), "PATH": "", "HOME": str(folder)}
+    command = [sys.executable, "-W", "ignore", *arguments]
+    done = subprocess.run(command, cwd=folder, env=where, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout
+
+
+@pytest.mark.parametrize("name", [name for name in PROGRAMS if name not in ALONE])
+def test(name: str, failures: dict[str, str]) -> None:
+    assert not failures[name]
+
+
+@pytest.mark.parametrize("name", ALONE)
+def test_alone(name: str, tmp_path: Path) -> None:
+    installed("torch")
+    ran(tmp_path, [str(written(tmp_path / "program.py", name))])
