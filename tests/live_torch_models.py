@@ -323,6 +323,7 @@ def scaled() -> Case:
         norm = nn.utils.clip_grad_norm_(net.parameters(), 1.0)
         scaler.step(optimizer)  # sync: _local_scalar_dense
         scaler.update()
-        return loss + norm.item() * 0  # sync: _local_scalar_dense
+        lost: torch.Tensor = loss + norm.item() * 0  # sync: _local_scalar_dense
+        return lost
 
     return {"step": step, "inputs": torch.randn(3, 4), "models": [net]}

@@ -12,7 +12,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
 
 import numpy
-from google.protobuf import text_format
+from google.protobuf import text_format  # type: ignore[import-untyped]
 from tensorflow.core.framework import graph_pb2, types_pb2
 from tensorflow.core.protobuf import meta_graph_pb2, saved_model_pb2
 from tensorflow.python.framework import tensor_util
@@ -46,6 +46,11 @@ def parsed_text(text: bytes) -> tuple[str, Any]:
     raise ValueError("no graph")
 
 
+def written(message: Any) -> str:
+    """A message as text."""
+    return str(text_format.MessageToString(message))
+
+
 def graph_of(form: str, message: Any) -> Graph:
     """What is in a message."""
     if form == "graph_def":
@@ -68,7 +73,7 @@ def bodies_of(graph: Any) -> list[Body]:
 def word(number: int) -> str:
     """An element type as a word."""
     try:
-        name = types_pb2.DataType.Name(number)[3:]
+        name = str(types_pb2.DataType.Name(number))[3:]
     except ValueError:
         return f"type_{number}"
     bare = name.removesuffix("_REF")

@@ -9,7 +9,8 @@ import pytest
 from npulint.discover.files import DiscoverOptions, Discovery, discover
 from npulint.discover.graphs import HEAD, form_of, form_of_text, superseded
 from npulint.facts.model import Problem
-from npulint.pipeline import run
+from npulint.pipeline import piped
+from npulint.read.files import load
 from npulint.read.graph import read_graph
 from npulint.settings import Settings
 from tests.protobuf_bytes import field, node, varint
@@ -33,6 +34,7 @@ FORMS: list[tuple[str, str, bytes]] = [
     ("graph.meta", "meta_graph", field(2, GRAPH)),
     ("saved_model.pb", "saved_model", field(1, 1) + field(2, META)),
     ("saved_model.pb", "saved_model", field(2, META)),
+    ("saved_model.pb", "saved_model", field(1, 1) + field(2, field(7, field(1, b"")) + META)),
     ("graph.pbtxt", "text", TEXT.encode()),
     ("graph.pb.txt", "text", TEXT.encode()),
     ("graph.pb", "text", TEXT.encode()),
@@ -165,5 +167,7 @@ def test_a_named_file_without_a_graph_is_a_problem(
     ],
 )
 def test_a_graph_by_standard_input(name: str, data: bytes, problems: list[str]) -> None:
-    settings = Settings(paths=(name,), stdin=data, stdin_filename=name, cache=False)
-    assert [problem.reason for problem in run(settings).unread] == problems
+    sources = piped(Settings(stdin=data, stdin_filename=name)).files
+    loaded = [load(source, data) for source in sources]
+    assert [one.problem.reason for one in loaded if one.problem] == problems
+    assert [one.graph is None for one in loaded] == [bool(problems)]

@@ -118,6 +118,18 @@ class TestPath:
         }
         assert on_path(view(main, functions)) == {"x", "call", "saved", "a", "named", "b", "c"}
 
+    def test_a_function_that_a_tape_recorded_runs_whole(self) -> None:
+        nodes = [
+            fed("x", [8]),
+            node("loss/Sum", "Sum", "x"),
+            node("gradient_tape/loss/Tile", "Tile", "x"),
+            node("w", "VarHandleOp"),
+            node("AssignSubVariableOp", "AssignSubVariableOp", "w", "gradient_tape/loss/Tile"),
+        ]
+        assert on_path(view(nodes)) == {n.name for n in nodes}
+        called = {"step": [n for n in nodes if n.op != "Placeholder"]}
+        assert on_path(view([node("call", "StatefulPartitionedCall", f={"function": "step"})], called)) >= {"loss/Sum"}
+
     def test_a_library_of_functions_alone_is_taken_whole(self) -> None:
         assert on_path(view([], {"f": [node("a", "Relu")], "g": [node("b", "Relu")]})) == {"a", "b"}
 

@@ -200,3 +200,14 @@ def test_frames_of_the_users_own_code() -> None:
     assert own_frames([caller, python, own]) == (caller, own)
     assert own_frames([python]) == () and own_frames([]) == ()
     assert not is_own("<string>") and is_own("/home/me/net.py") and not is_own(json.__file__)
+
+
+def test_the_project_is_that_of_the_code_that_made_the_nodes_not_of_its_caller(folder: Path, tmp_path: Path) -> None:
+    caller = tmp_path / "other" / "test_net.py"
+    caller.parent.mkdir()
+    caller.write_text(_NET)
+    (caller.parent / "npulint.toml").write_text('[target]\ntorch = "2.1"\n')
+    frames = (Frame(str(caller), 6, "test"), Frame(str(folder / "pkg/net.py"), 6, "loss"))
+    node = Node("huber_loss", "aten.huber_loss", frames=frames, phase="forward")
+    found = judged(Graph("live_torch", [Body("", [node, node, _BACKWARD])]), name="Net")
+    assert found.summary.release == "2.6" and _placed(found) == {("aten.huber_loss", "pkg/net.py", 6)}

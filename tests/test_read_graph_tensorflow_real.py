@@ -22,7 +22,7 @@ if importlib.util.find_spec("tensorflow") is not None:
     import numpy
     import tensorflow as tf
 
-    from tests.tensorflow_graphs import graph_of, parsed, parsed_text
+    from tests.tensorflow_graphs import graph_of, parsed, parsed_text, written
 
     v1 = tf.compat.v1
 
@@ -80,13 +80,15 @@ def host() -> None:
 
 
 def constants() -> None:
+    values: list[Any] = [0, 3, [2], [1, 2, 3], [[5]], []]
     numbers = "float16 bfloat16 float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64".split()
     for name in numbers:
-        for value in (0, 3, [2], [1, 2, 3], [[5]], []):
+        for value in values:
             tf.constant(value, tf.as_dtype(name))
     for name in ("float32", "int64", "float16", "int8"):
         tf.constant(-7, tf.as_dtype(name))
-    for value in (True, False, [True], "text", b"\xff\x00", 1 + 2j, float("inf"), float("nan"), 1e-40, 2**62):
+    others: list[Any] = [True, False, [True], "text", b"\xff\x00", 1 + 2j, float("inf"), float("nan"), 1e-40, 2**62]
+    for value in others:
         tf.constant(value)
     tf.fill([2, 3], 4.0)
     tf.zeros([5, 5])
@@ -101,9 +103,7 @@ def unicode_names() -> None:
 
 
 def gradients() -> None:
-    @tf.custom_gradient
-    def doubled(x: Any) -> Any:
-        return x * 2, lambda upstream: upstream * 3
+    doubled = tf.custom_gradient(lambda x: (x * 2, lambda upstream: upstream * 3))
 
     x = v1.placeholder(tf.float32, [4])
     v1.gradients(tf.reduce_sum(doubled(x)), x)
@@ -117,17 +117,14 @@ def embeddings() -> None:
 
 
 def functions() -> None:
-    @tf.function
-    def inner(x: Any) -> Any:
-        return tf.cond(tf.reduce_sum(x) > 0, lambda: x * 2, lambda: x)
+    inner = tf.function(lambda x: tf.cond(tf.reduce_sum(x) > 0, lambda: x * 2, lambda: x))
 
-    @tf.function
     def outer(x: Any) -> Any:
         for _ in tf.range(3):
             x = inner(x)
         return x
 
-    outer(v1.placeholder(tf.float32, [None, 3]))
+    tf.function(outer)(v1.placeholder(tf.float32, [None, 3]))
 
 
 def convolution() -> None:
@@ -215,9 +212,9 @@ def _nested() -> Any:
     module = Nested()
     signature = [tf.TensorSpec([None, 4], tf.float32, name="x")]
 
-    @tf.function
-    def inner(x: Any) -> Any:
-        return tf.cond(tf.reduce_sum(x) > 0, lambda: tf.matmul(x, module.weights), lambda: tf.zeros([1, 2]))
+    inner = tf.function(
+        lambda x: tf.cond(tf.reduce_sum(x) > 0, lambda: tf.matmul(x, module.weights), lambda: tf.zeros([1, 2]))
+    )
 
     module.outer = tf.function(lambda x: inner(x) + 1.0, input_signature=signature)
     return module
@@ -228,9 +225,7 @@ def test_a_saved_model_with_functions(as_text: bool, tmp_path: Path) -> None:
     tf.saved_model.save(_nested(), str(tmp_path / "model"))
     location = tmp_path / "model" / "saved_model.pb"
     if as_text:
-        from google.protobuf import text_format
-
-        text = text_format.MessageToString(parsed("saved_model", location.read_bytes()))
+        text = written(parsed("saved_model", location.read_bytes()))
         location = location.with_suffix(".pbtxt")
         location.write_text(text, "utf-8")
     found = agree(location)

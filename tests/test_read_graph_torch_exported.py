@@ -15,8 +15,10 @@ from typing import Any
 
 import pytest
 
+from npulint.discover.files import discover
 from npulint.facts.graph import Graph, Node
 from npulint.read.graph import read_graph
+from npulint.settings import Settings
 from tests.live_support import framework, quiet
 
 MODELS = Path(__file__).with_name("torch_models.py")
@@ -258,6 +260,9 @@ def test_weights_whole_models_and_compiled_packages_are_no_graphs(models: Module
     torch.save(models.Training().state_dict(), tmp_path / "old.pt", _use_new_zipfile_serialization=False)
     with zipfile.ZipFile(tmp_path / "compiled.pt2", "w") as archive:
         archive.writestr("m/data/aotinductor/model/x.wrapper.so", b"\x7fELF")
+    walked = discover([str(tmp_path)], Settings().discovery())
+    assert not walked.files  # only who names them is told
+    assert not walked.problems
     reasons = {path.name: read_graph(str(path), path.name) for path in tmp_path.iterdir()}
     assert {name: getattr(one, "reason", "") for name, one in reasons.items()} == {
         "weights.pt": "graph-pickled",

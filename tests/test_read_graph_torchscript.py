@@ -14,8 +14,10 @@ from typing import Any
 
 import pytest
 
+from npulint.discover.files import discover
 from npulint.facts.graph import Body, Graph
 from npulint.read.graph import read_graph
+from npulint.settings import Settings
 from tests.live_support import framework, line_of, quiet
 
 MODELS = Path(__file__).with_name("torchscript_models.py")
@@ -221,6 +223,7 @@ def test_archives_for_phones_are_read_by_their_code(models: ModuleType, tmp_path
     path = tmp_path / "flow.ptl"
     with quiet():
         models.SCRIPTED["flow"]()._save_for_lite_interpreter(str(path))
+    assert [file.kind for file in discover([str(tmp_path)], Settings().discovery()).files] == ["graph"]
     assert bodies(graph_of(str(path)), "tests.torchscript_models.Flow.forward")
 
 

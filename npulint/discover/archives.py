@@ -45,7 +45,8 @@ def directory_size(location: str) -> int:
         begin = max(0, length - _TAIL)
         stream.seek(begin)
         tail = stream.read(_TAIL)
-        at = tail.rfind(_END)
+        plain = tail[-22:-18] == _END and tail[-2:] == b"\0\0"  # as `zipfile` looks for it
+        at = len(tail) - 22 if plain else tail.rfind(_END)
         if at < 0 or at + 22 > len(tail):
             return 0
         (size,) = struct.unpack_from("<L", tail, at + 12)

@@ -36,12 +36,17 @@ def form_of_protobuf(head: bytes) -> str:
 
 
 def _is_saved_model(head: bytes, whole: Piece) -> bool:
-    """Perhaps a schema version, and then a MetaGraphDef, which begins with what describes it."""
+    """A schema version and then what may be a MetaGraphDef, whose fields are in any order; or one without a version,
+    which must begin with what describes it."""
+    version = False
     for field in _fields(head, whole):
         if field[:2] == (2, 2):
-            return _begins(head, field, 1, _is_info)
+            first = next(_fields(head, field), None)
+            fits = first is not None and first.wire == 2 and first.number < 8
+            return fits if version else _begins(head, field, 1, _is_info)
         if field[:2] != (1, 0):
             return False
+        version = True
     return False
 
 

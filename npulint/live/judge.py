@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
 
@@ -99,7 +100,7 @@ def declared_torch(near: str, root: str = "", target: Mapping[str, str] | None =
     """The release of PyTorch that the project of the code at `near` is for: the declared one, else the one that its
     requirements pin; empty when nothing tells. Raises `ConfigError`."""
     settings = live_settings(root or near, target)
-    project = project_around([near], near, root, settings)
+    project = project_around(Counter([near]), near, root, settings)
     return _assembled(project, settings).context.torch
 
 

@@ -59,23 +59,30 @@ def anchor(paths: Counter[str]) -> str:
 
 
 def frame_paths(bodies: Iterable[Body]) -> Counter[str]:
-    """How many nodes come from which file."""
-    return Counter(frame.path for body in bodies for node in body.nodes for frame in node.frames)
+    """The files of all frames, with how many nodes each has made itself: 0 for one that only called what did."""
+    found: Counter[str] = Counter()
+    for body in bodies:
+        for node in body.nodes:
+            for frame in node.frames[:-1]:
+                found.setdefault(frame.path, 0)
+            found.update(frame.path for frame in node.frames[-1:])
+    return found
 
 
-def project_around(paths: Iterable[str], near: str, root: str, settings: Settings) -> Project:
-    """The project of the file `near` (at the folder `root`, if that is given), with the files at `paths` wherever they
-    lie."""
+def project_around(paths: Counter[str], near: str, root: str, settings: Settings) -> Project:
+    """The project of the file `near` (at the folder `root`, if that is given), with the files at `paths` that have made
+    a node wherever they lie."""
     folder = root or _root(near)
     options = settings.discovery()
     found = discover([folder] if folder else _beside(near), options).files
     top = shown(local(folder or os.path.dirname(os.path.abspath(near))))
     more = [path for path in paths if os.path.isfile(path)]
     known = {os.path.realpath(one.location) for one in found}
-    found += discover([path for path in more if os.path.realpath(path) not in known], options).files
+    strange = [path for path in more if paths[path] and os.path.realpath(path) not in known]
+    found += discover(strange, options).files
     sources = {(one.path, one.kind): one for one in found if one.kind != "graph"}
     listed = sorted(sources.values(), key=lambda one: (one.path, one.kind))
-    cells = _cells(path for path in paths if not os.path.isfile(path))
+    cells = _cells(path for path in paths if paths[path] and not os.path.isfile(path))
     loaded = [load(one) for one in listed]
     loaded += [load(SourceFile(name, "python", name, top, len(data)), data) for name, data in cells.values()]
     files = facts_of(loaded, open_cache(settings.cache))

@@ -55,7 +55,7 @@ def run_step(step: Step, inputs: Any, targets: Any, device: str) -> Any:
         loss = _loss(step, out, targets) if step.train and step.function is None else None
     if loss is None:
         return out
-    loss.backward()
+    loss.backward(_one(loss))
     for one in _optimizers(step.optimizer):
         one.step()
     return loss
@@ -118,6 +118,11 @@ def _own_loss(out: Any) -> Any:
     if isinstance(first, torch.Tensor) and first.dim() == 0 and first.requires_grad:
         return first
     return out
+
+
+@silenced
+def _one(loss: torch.Tensor) -> torch.Tensor:
+    return torch.ones_like(loss)
 
 
 @silenced

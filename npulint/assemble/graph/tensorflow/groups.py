@@ -37,8 +37,8 @@ def groups(placement: Placement) -> list[Fact]:
             group = found.setdefault(key, _Group([], []))
             group.nodes.append(node)
             group.origins.append(body.sinking.origin.get(n, node.op))
-            in_one = body.flow.name not in placement.whole_host
-            group.cuts = group.cuts or (n in body.sinking.why and in_one and n in body.whole.cutting)
+            cuts = body.flow.name in placement.whole_host or n in body.whole.cutting
+            group.cuts = group.cuts or (cuts and n in body.sinking.why)
     mixed = _mixed(placement)
     if mixed.nodes:
         found["gray", "other"] = mixed

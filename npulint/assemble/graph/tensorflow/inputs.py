@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from npulint.assemble.graph.target import Target
 from npulint.assemble.graph.tensorflow.sizes import shapes_told, unknown
-from npulint.assemble.graph.tensorflow.view import Flow, View, counted, makes_dataset
+from npulint.assemble.graph.tensorflow.telling import told
+from npulint.assemble.graph.tensorflow.view import Flow, View, makes_dataset
 from npulint.facts.graph import Node
 from npulint.facts.model import Fact
 
@@ -27,8 +28,8 @@ def _queues(view: View) -> list[Fact]:
     runners = view.graph.collections.get("queue_runners", 0)
     reads = _with(view, "ReaderRead")
     readers = sum(len(flow.of_op.get(op, ())) for flow in view.flows for op in reads)
-    told = {"runners": runners, "readers": readers, "ops": counted(nodes)}
-    return [view.fact("graph_input", "queue", nodes, **told)] if nodes else []
+    parts = {"runners": runners, "readers": readers, "ops": told(nodes)}
+    return [view.fact("graph_input", "queue", nodes, **parts)] if nodes else []
 
 
 def _nexts(view: View) -> list[tuple[Flow, int, Node]]:
@@ -45,7 +46,7 @@ def _one_shot(view: View) -> list[Fact]:
     nodes = [
         node for flow, place, node in _nexts(view) for node in _iterators(flow, place) if node.op == "OneShotIterator"
     ]
-    return [view.fact("graph_input", "one_shot", nodes, ops=counted(nodes))] if nodes else []
+    return [view.fact("graph_input", "one_shot", nodes, ops=told(nodes))] if nodes else []
 
 
 def _iterators(flow: Flow, place: int) -> list[Node]:
@@ -57,13 +58,13 @@ def _several(view: View) -> list[Fact]:
     nodes = [node for _, _, node in _nexts(view)]
     shapes = [one for node in nodes for one in shapes_told(node, "output_shapes") or []]
     dynamic = "yes" if any(unknown(shape) for shape in shapes) else "no"
-    return [view.fact("graph_input", "several", nodes, dynamic=dynamic, ops=counted(nodes))] if len(nodes) > 1 else []
+    return [view.fact("graph_input", "several", nodes, dynamic=dynamic, ops=told(nodes))] if len(nodes) > 1 else []
 
 
 def _texts(view: View) -> list[Fact]:
     """Iterators that give texts to a step."""
     nodes = [node for _, _, node in _nexts(view) if _gives_text(node)]
-    return [view.fact("graph_input", "text", nodes, ops=counted(nodes))] if nodes else []
+    return [view.fact("graph_input", "text", nodes, ops=told(nodes))] if nodes else []
 
 
 def _gives_text(node: Node) -> bool:
@@ -78,7 +79,7 @@ def _joint(view: View) -> list[Fact]:
         makers = set(flow.of_op.get("MakeIterator", ()))
         if makers:
             found += [flow.nodes[place] for place in flow.of_op.get("NoOp", ()) if _joins(flow, place, makers)]
-    return [view.fact("graph_input", "joint_init", found, ops=counted(found))] if found else []
+    return [view.fact("graph_input", "joint_init", found, ops=told(found))] if found else []
 
 
 def _joins(flow: Flow, place: int, makers: set[int]) -> bool:
@@ -103,7 +104,7 @@ def _captured(view: View) -> list[Fact]:
         for places in [places for places in flow.of_op.values() if makes_dataset(flow.nodes[places[0]])]:
             sources = [flow.nodes[taken] for place in places for taken in flow.inputs[place]]
             nodes += [node for node in sources if node.op in _VARIABLES]
-    return [view.fact("graph_input", "variable", nodes, ops=counted(nodes))] if nodes else []
+    return [view.fact("graph_input", "variable", nodes, ops=told(nodes))] if nodes else []
 
 
 def _host_functions(view: View) -> list[Fact]:
@@ -115,4 +116,4 @@ def _host_functions(view: View) -> list[Fact]:
         for node in flow.nodes
         if node.op in _HOST or any(part in node.op for part in _HOST_PARTS)
     ]
-    return [view.fact("graph_input", "host_function", nodes, ops=counted(nodes))] if nodes else []
+    return [view.fact("graph_input", "host_function", nodes, ops=told(nodes))] if nodes else []

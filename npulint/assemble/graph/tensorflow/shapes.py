@@ -19,7 +19,8 @@ from npulint.assemble.graph.tensorflow.sizes import (
     unknown,
     written,
 )
-from npulint.assemble.graph.tensorflow.view import Flow, View, counted
+from npulint.assemble.graph.tensorflow.telling import told
+from npulint.assemble.graph.tensorflow.view import Flow, View
 from npulint.facts.graph import Node
 from npulint.facts.model import Fact
 
@@ -101,7 +102,7 @@ def _batches(view: View) -> list[Fact]:
             makers = _makers(view, padded=dims == INNER)
             name = ("padded_batch" if dims == INNER else "batch") if makers else "iterator"
             nodes = makers or [node for node, _ in nexts]
-            found.append(view.fact("graph_dynamic", name, nodes, dims=dims, shape=_shapes(nexts), ops=counted(nodes)))
+            found.append(view.fact("graph_dynamic", name, nodes, dims=dims, shape=_shapes(nexts), ops=told(nodes)))
     return found
 
 
@@ -139,7 +140,7 @@ def _results(view: View) -> list[Fact]:
             elif group := _cause(flow, place, known):
                 groups.setdefault(group, []).append(node)
     found = [
-        view.fact("graph_dynamic", name, nodes, dims=INNER, shape="", ops=counted(nodes))
+        view.fact("graph_dynamic", name, nodes, dims=INNER, shape="", ops=told(nodes))
         for name, nodes in sorted(groups.items())
     ]
     for origin, nodes in sorted(top_k.items()):

@@ -6,7 +6,8 @@ import math
 
 from npulint.assemble.graph.target import Target
 from npulint.assemble.graph.tensorflow.sizes import constant, elements, input_shape, shape_of, taken, type_of
-from npulint.assemble.graph.tensorflow.view import Flow, View, counted, is_gradient
+from npulint.assemble.graph.tensorflow.telling import told
+from npulint.assemble.graph.tensorflow.view import Flow, View, is_gradient
 from npulint.facts.graph import Node
 from npulint.facts.model import Fact
 
@@ -100,7 +101,7 @@ def _half_fact(view: View, group: str, op: str, extent: str, pairs: list[tuple[N
 def _type_fact(view: View, kind: str, nodes: list[Node], computing: int) -> Fact:
     heavy = sum(node.op.startswith(_MATRIX) for node in nodes)
     share = round(100 * len(nodes) / computing)
-    return view.fact("graph_numbers", kind, nodes, share=share, heavy=heavy, ops=counted(nodes, 4))
+    return view.fact("graph_numbers", kind, nodes, share=share, heavy=heavy, ops=told(nodes))
 
 
 def _training(view: View) -> list[Fact]:

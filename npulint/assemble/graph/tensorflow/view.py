@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any
@@ -70,6 +69,11 @@ class Flow:
                 if place is not None:
                     found[place] = None
         return list(found)
+
+    @cached_property
+    def taped(self) -> bool:
+        """Whether a gradient tape recorded it: such a graph is that of one function, which runs whole."""
+        return any(node.name.startswith("gradient_tape/") for node in self.nodes)
 
     def _producers(self, node: Node, control: bool) -> Iterator[int]:
         for text in node.inputs:
@@ -142,8 +146,9 @@ class View:
     @cached_property
     def on_path(self) -> list[frozenset[int]]:
         """By body, the nodes that a step needs: in the main graph of a training program all that updates come from,
-        in others what leads to a result, so neither saving, initialising, summaries nor what fills queues; in
-        functions that a step calls all, in others (those of the input pipeline, or never called) none."""
+        in others, and where a tape recorded the step, what leads to a result, so neither saving, initialising,
+        summaries nor what fills queues; in functions that a step calls all, in others (those of the input pipeline, or
+        never called) none."""
         paths: dict[str, frozenset[int]] = {flow.name: self._path(flow) for flow in self.flows if not flow.name}
         queue = [name for flow in self.flows if not flow.name for name in self._calls(flow, paths[flow.name])]
         if not any(flow.nodes for flow in self.flows if not flow.name):
@@ -178,12 +183,13 @@ class View:
         return [name for node in nodes if not makes_dataset(node) for name in (*run_by(flow, node), node.op)]
 
     def _path(self, flow: Flow) -> frozenset[int]:
-        if flow.updates:
-            return frozenset(flow.ancestors([*flow.updates, *flow.differentiated]))
         used = [place for place, node in enumerate(flow.nodes) if node.name.split("/", 1)[0] not in _HOUSEKEEPING]
         if flow.name:
             return _NONE if any(node.op in _FILES for node in flow.nodes) else frozenset(used)
+        if flow.updates and not flow.taped:
+            return frozenset(flow.ancestors([*flow.updates, *flow.differentiated]))
         ends = [place for place in used if not flow.consumers[place] and not _aside(flow.nodes[place])]
+        ends += flow.updates
         return frozenset(flow.ancestors(ends).intersection(used)) if ends else frozenset(used)
 
     def fact(self, kind: str, name: str, nodes: list[Node], **attrs: Any) -> Fact:
@@ -211,13 +217,6 @@ class View:
 
 _LISTED = 3
 _PLACES = 8  # lines that a fact tells at most
-
-
-def counted(nodes: Iterable[Node], limit: int = 8) -> str:
-    """Operator types with their numbers, the most frequent first: ```Where` × 3, `Unique```."""
-    counts = Counter(node.op for node in nodes)
-    ordered = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
-    return ", ".join(f"`{op}` × {count}" if count > 1 else f"`{op}`" for op, count in ordered[:limit])
 
 
 def is_update(node: Node) -> bool:

@@ -25,7 +25,7 @@ Build = Callable[[Any], Any]
 
 @pytest.fixture(autouse=True)
 def _installed() -> None:
-    global tf  # noqa: PLW0603
+    global tf
     try:
         tf = importlib.import_module("tensorflow")
     except ImportError:
@@ -200,7 +200,8 @@ def test_loops_of_the_first_kind(python: bool, why: list[str]) -> None:
     finally:
         v1.enable_control_flow_v2()
     assert [fact.get("why") for fact in facts if fact.kind == "graph_cut"] == why
-    assert whole(facts).get("mixed_clusters") == (2 if python else 1)
+    assert whole(facts).get("clusters") == (2 if python else 1)
+    assert whole(facts).get("mixed_clusters") > 1  # loops and their stacks stay on the host there
 
 
 @pytest.mark.parametrize(("python", "why"), [(False, []), (True, ["calls"])])
@@ -211,15 +212,28 @@ def test_loops_that_call_functions(python: bool, why: list[str]) -> None:
 
 def test_a_saved_model_of_functions(tmp_path: Any) -> None:
     class Model(tf.Module):  # type: ignore[misc, name-defined, unused-ignore]
-        @tf.function(input_signature=[tf.TensorSpec([16, 8], tf.float32)])  # type: ignore[untyped-decorator, unused-ignore]
-        def served(self, x: Any) -> Any:
-            return tf.nn.relu(tf.numpy_function(abs, [tf.tanh(x)], tf.float32))
+        def __init__(self) -> None:
+            self.weights = tf.Variable(tf.ones([4, 4]))
+
+        @tf.function(input_signature=[tf.TensorSpec([None, 4])])  # type: ignore[untyped-decorator, unused-ignore]
+        def __call__(self, x: Any) -> Any:
+            hidden = tf.numpy_function(lambda a: a, [x @ self.weights], tf.float32)
+            hidden.set_shape([None, 4])
+            return hidden @ self.weights
 
     model = Model()
-    tf.saved_model.save(model, str(tmp_path), signatures={"serving_default": model.served})
-    path = str(tmp_path / "saved_model.pb")
-    read = read_graph(path, path)
+    tf.saved_model.save(model, str(tmp_path), signatures=model.__call__)
+    location = str(tmp_path / "saved_model.pb")
+    read = read_graph(location, location)
     assert isinstance(read, Graph)
     facts = graph_facts("saved_model.pb", read, Context(Project("", [])), Target())
-    assert (whole(facts).get("style"), whole(facts).get("trains")) == ("function", "no")
-    assert [fact.name for fact in facts if fact.kind == "graph_op" and fact.get("family") == "python"] == ["PyFunc"]
+    graph = whole(facts)
+    assert (graph.get("style"), graph.get("trains"), graph.get("left_behind")) == ("function", "no", 0)
+    assert [fact.get("ops") for fact in facts if fact.kind == "graph_group" and fact.name == "host"] == ["`PyFunc`"]
+
+
+def test_a_frozen_graph_is_quiet() -> None:
+    step = tf.function(lambda x: tf.nn.relu(x @ tf.ones([4, 4]))).get_concrete_function(tf.TensorSpec([None, 4]))
+    facts = said(step.graph)
+    assert groups(facts) == set()
+    assert cuts(facts) == []
