@@ -234,16 +234,16 @@ def supported_ops() -> dict[str, Any]:
 
 def aten() -> dict[str, Any]:
     """Per overload of an operator of PyTorch its class in the dispatcher, its kernels and the conditions under which
-    these compute on the CPU (places in two lists), and what it calls; what composites reach on the CPU; what to write
-    instead."""
+    these compute on the CPU or lose the gradient (places in two lists), and what it calls; what composites reach on the
+    CPU; what to write instead."""
     table = rows("aten_ops.csv")
-    kernels, notes = (sorted({row[key] for row in table}) for key in ("kernels", "computes_on_cpu"))
+    kernels, notes = (sorted({row[key] for row in table}) for key in ("kernels", "notes"))
     ops: dict[str, dict[str, dict[str, list[Any]]]] = {}
     for row in table:
         namespace, _, name = row["op"].partition(".")
         base, _, overload = name.partition(".")
         calls = row["calls"][len(base) :] if row["calls"].startswith(f"{base}.") else row["calls"]
-        record = [row["class"][:1], kernels.index(row["kernels"]), notes.index(row["computes_on_cpu"]), calls]
+        record = [row["class"][:1], kernels.index(row["kernels"]), notes.index(row["notes"]), calls]
         while len(record) > 1 and not record[-1]:
             record.pop()
         ops.setdefault(namespace, {}).setdefault(base, {})[overload] = record

@@ -59,6 +59,16 @@ def test_the_half_migrated_project_is_found_fault_with(name: str, file: str) -> 
     assert (name, f"examples/classifier/{file}") in {(f["name"], f["path"]) for f in check("classifier")}
 
 
+def test_the_exported_program_speaks_at_the_lines_of_the_model() -> None:
+    warned = {(f["name"], f["path"], f["line"]) for f in check("exported") if f["severity"] == "warning"}
+    text = (ROOT / "examples/exported/model.py").read_text(encoding="utf-8").split("\n")
+    line = {word: next(at for at, one in enumerate(text, 1) if word in one) for word in ("linalg.inv", "huber_loss")}
+    assert warned == {
+        ("composite-reaches-cpu", "examples/exported/model.py", line["linalg.inv"]),
+        ("operator-falls-back-to-cpu", "examples/exported/model.py", line["huber_loss"]),
+    }
+
+
 @pytest.mark.parametrize("soc", ["910A", "910B"])
 @pytest.mark.parametrize("project", ["migrated", "classifier_npu"])
 def test_the_migrated_project_gets_no_warning(project: str, soc: str) -> None:

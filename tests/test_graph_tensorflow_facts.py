@@ -363,6 +363,25 @@ class TestTypes:
         wide = node("wide", "Cast", "x", SrcT="float16", DstT="float32")
         assert half(wide, node("s", "Sum", "wide", "axes", T="float32", _output_shapes=[[]])) == []
 
+    @pytest.mark.parametrize(("shape", "count"), [(None, 0), ([64], 1)])
+    def test_what_broadcasting_repeated_is_mostly_nothing(self, shape: list[int] | None, count: int) -> None:
+        axes = node("axes_of", "BroadcastGradientArgs", "x", "x")
+        assert len(half(axes, node("s", "Sum", "x", "axes_of", T="float16", _output_shapes=[shape]))) == count
+
+    @pytest.mark.parametrize(
+        ("users", "guards"),
+        [
+            ([node("z", "RealDiv", "x", "y")], True),
+            ([node("z", "RealDiv", "y", "x")], False),
+            ([node("i", "Identity", "y"), node("z", "Log", "i")], True),
+            ([node("z", "GreaterEqual", "y", "x")], False),  # random numbers from zero on
+            ([], False),
+        ],
+    )
+    def test_a_zero_guards_divisors_roots_and_logarithms(self, users: list[Node], guards: bool) -> None:
+        made = half(const("c", 0.0, "float16"), node("y", "AddV2", "x", "c", T="float16"), *users)
+        assert [one[1] for one in made] == ["zero_guard"] * guards
+
     @pytest.mark.parametrize(
         ("op", "value", "group"),
         [
@@ -374,7 +393,7 @@ class TestTypes:
         ],
     )
     def test_constants_that_half_precision_cannot_hold(self, op: str, value: float, group: str) -> None:
-        made = half(const("c", value, "float16"), node("y", op, "x", "c", T="float16"))
+        made = half(const("c", value, "float16"), node("y", op, "x", "c", T="float16"), node("z", "Rsqrt", "y"))
         assert [one[1] for one in made] == [group] * bool(group)
 
     @pytest.mark.parametrize(

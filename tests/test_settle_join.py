@@ -14,7 +14,7 @@ from npulint.baseline import save_baseline
 from npulint.catalogue.check import Catalogue, Check, Query
 from npulint.catalogue.load import load_catalogue
 from npulint.facts.model import Comment, FileFacts, Span
-from npulint.findings import Finding, Related, RunResult
+from npulint.findings import Change, Finding, Fix, Related, RunResult, Step
 from npulint.settings import Settings
 from npulint.settle.baseline import Place
 from npulint.settle.join import related_to_source, united_graphs
@@ -71,11 +71,30 @@ def settled(*findings: Finding, joins: tuple[str, ...] = (), comment: str = "", 
 
 
 def test_one_finding_is_left_of_two() -> None:
-    result = settled(told(severity="note", confidence="low"), seen())
+    result = settled(told(confidence="low"), seen(severity="error"))
     (one,) = result.findings
-    assert (one.code, one.span, one.severity, one.confidence) == (SOURCE, Span(4, 12, 4, 30), "warning", "high")
+    assert (one.code, one.span, one.severity, one.confidence) == (SOURCE, Span(4, 12, 4, 30), "error", "high")
     assert one.related == (Related("model.pt2", Span(), "the graph confirms it: `aten.huber_loss` runs on the CPU"),)
-    assert result.summary.warnings == 1
+    assert result.summary.errors == 1
+
+
+def test_what_the_source_only_notes_the_graph_says_better() -> None:
+    (one,) = settled(told(severity="note"), seen()).findings
+    assert (one.code, one.severity, one.message) == (GRAPH, "warning", "`aten.huber_loss` runs on the CPU")
+    (one,) = settled(told(severity="note"), seen(severity="note")).findings
+    assert one.code == SOURCE
+    mended = Fix("", "safe", changes=(Change("safe", (Step("delete", "net.py", Span(4, 12, 4, 30)),)),))
+    (one,) = settled(told(severity="note", fix=mended), seen()).findings
+    assert one.code == SOURCE
+
+
+def test_a_note_for_several_places_stays_where_the_graph_has_only_some() -> None:
+    elsewhere = Related("net.py", Span(5, 12, 5, 18), "loss.item")
+    several = told(severity="note", places=2, related=(elsewhere,))
+    assert [one.code for one in settled(several, seen()).findings] == [SOURCE]
+    assert [one.code for one in settled(several, seen(), seen(5)).findings] == [SOURCE, GRAPH]
+    beside = told(severity="note", related=(elsewhere,))
+    assert [one.code for one in settled(beside, seen()).findings] == [GRAPH]
 
 
 def test_the_graver_judgement_of_the_source_stays() -> None:
@@ -216,7 +235,7 @@ def test_what_the_graph_has_and_no_source_is_left_alone() -> None:
 
 _GRAVE = {"a.pt2": "warning", "b.pt2": "error"}
 _ANY = st.builds(
-    lambda line, graph: seen(line, graph, severity=_GRAVE[graph]) if graph else told(line, severity="note"),
+    lambda line, graph: seen(line, graph, severity=_GRAVE[graph]) if graph else told(line),
     st.integers(1, 6),
     st.sampled_from(["", *_GRAVE]),
 )

@@ -22,8 +22,8 @@ Release = tuple[int, ...]
 
 class Api(msgspec.Struct, frozen=True, array_like=True):
     """One name. `states` has a letter per listed release: n(o), p(artial), y(es), - (not listed). `kernel` is npu,
-    cpu (copied to the host and back), backward_cpu, none (an error on the device) or host (no operator);
-    from release `since` on it is npu. `method`: tensors have it too, and the name is nobody else's (any) or
+    cpu (copied to the host and back), backward_cpu, no_gradient (the kernel gives none), none (an error on the device)
+    or host (no operator); from release `since` on it is npu. `method`: tensors have it too, and the name is nobody else's (any) or
     others' as well (known). `ops` are the operators that fall back, `instead` is what to write."""
 
     states: str

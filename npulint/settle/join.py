@@ -91,8 +91,9 @@ def joined(
     kept: Sequence[Finding], silenced: Sequence[Silenced], catalogue: Catalogue, lang: str
 ) -> tuple[list[Finding], list[Silenced]]:
     """The findings where those about graphs are one with those about the source that say the same of the same line:
-    these are kept, with the graver judgement of the two, and name the graphs. What a comment silences there, it
-    silences for the graph as well."""
+    these are kept, with the graver judgement of the two, and name the graphs. Only where the source could tell no more
+    than a note, the words of the graph are kept (see `_outdone`). What a comment silences there, it silences for the
+    graph as well."""
     graphs = [one for one in kept if in_source(one)]
     if not graphs:
         return list(kept), list(silenced)
@@ -111,8 +112,20 @@ def joined(
             more.append(Silenced(graph, "comment", quiet[id(source)].reason))
         else:
             told.setdefault(id(source), []).append(graph)
+    outdone = {id(one) for one in kept if id(one) in told and _outdone(one, told[id(one)])}
+    gone = (gone | outdone) - {id(graph) for one in outdone for graph in told[one]}
     left = [one for one in kept if id(one) not in gone]
     return [_confirmed(one, told[id(one)], lang) if id(one) in told else one for one in left], [*silenced, *more]
+
+
+def _outdone(source: Finding, graphs: Sequence[Finding]) -> bool:
+    """Whether graphs speak more gravely of every place of a note: what it says with less knowledge (of a fallback that
+    may run once) they say better. A note that mends its places stays."""
+    if source.severity != "note" or source.fix.changes or any(one.severity == "note" for one in graphs):
+        return False
+    lines = {(one.path, one.span.line) for one in graphs}
+    places = [(source.path, source.span.line), *((one.path, one.span.line) for one in source.related)]
+    return lines.issuperset(places[: source.places])
 
 
 def _by_path(findings: Iterable[Finding], paths: set[str]) -> dict[str, list[Finding]]:

@@ -7,7 +7,7 @@ from npulint.catalogue.vocabulary.words import ANY, FLAG, Kind, Kinds, Values, p
 NODES: dict[str, Values] = {"node": ANY, "nodes": ANY, "count": ANY}
 """What all facts about some nodes tell."""
 
-_FAMILY = words("python gpu block collective summary print table input file text custom other")
+_FAMILY = words("python gpu block collective summary opencv print table input file text custom other")
 _STYLE = words("session function")
 
 TENSORFLOW: Kinds = {
@@ -68,7 +68,6 @@ TENSORFLOW: Kinds = {
             "family": _FAMILY,
             "from": ANY,
             **dict.fromkeys(("to", "ops", "origins", "apis", "stays", "share", "heavy"), ANY),
-            "alone": FLAG,
             "style": _STYLE,
             **NODES,
         }

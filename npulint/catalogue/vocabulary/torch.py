@@ -112,7 +112,7 @@ KINDS: Kinds = {
     "cuda_source": plain(what=words("kernel binding"), kernels=ANY),
     "torch_api": call(
         support=words("no partial yes unknown"),
-        kernel=words("npu cpu backward_cpu none host unknown"),
+        kernel=words("npu cpu backward_cpu no_gradient none host unknown"),
         versions_no=ANY,
         added=ANY,
         ops=ANY,

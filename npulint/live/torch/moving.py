@@ -6,6 +6,7 @@ import copy
 import dataclasses
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import torch
@@ -18,6 +19,8 @@ _Lazy: Any = torch.nn.parameter.UninitializedTensorMixin  # type: ignore[attr-de
 _Packed: Any = torch.nn.utils.rnn.PackedSequence
 _DEEPEST = 6  # batches within batches
 _MOST = 10_000  # parts of a batch
+CONTAINERS = (dict, list, set, defaultdict, OrderedDict)
+"""What is put back with its contents."""
 
 Place = Callable[[torch.Tensor], torch.Tensor]
 
@@ -107,6 +110,20 @@ class Moved:
                 if isinstance(one, torch.Tensor):
                     self.tensor(one)
 
+    def attributes(self, held: Any) -> None:
+        """An object whose attributes a step may change, but for the tensors that they hold."""
+        if id(held) not in self._known:
+            self._known.add(id(held))
+            self._remember(held)
+
+    def contents(self, held: Any) -> None:
+        """A container that a step may change."""
+        self.later(partial(_refill, held, copy.copy(held)))
+
+    def later(self, undo: Callable[[], None]) -> None:
+        """What puts something back as it is now."""
+        self._undo.append(undo)
+
     def batch(self, given: Any, depth: int = 0) -> Any:
         """A copy of inputs whose tensors are moved: tensors, containers, records and objects of them."""
         if isinstance(given, torch.Tensor):
@@ -162,7 +179,7 @@ class Moved:
         attributes = vars(held)
         old = dict(attributes)
         inner = {
-            key: copy.copy(one) for key, one in old.items() if type(one) in (dict, list, set, defaultdict, OrderedDict)
+            key: copy.copy(one) for key, one in old.items() if type(one) in CONTAINERS
         }
 
         def undo() -> None:

@@ -1,19 +1,23 @@
-"""What a function works on beside its arguments: modules, optimizers and tensors that its names lead to."""
+"""What a function works on beside its arguments: modules, optimizers and tensors that its names lead to, and whatever
+else it may change there: schedules, generators, counters, lists of losses."""
 
 from __future__ import annotations
 
+import random
+import sys
 from collections.abc import Iterable
 from functools import partial
-from types import FunctionType, MethodType
+from types import CellType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import torch
 
 from npulint.live.sources import is_own
-from npulint.live.torch.moving import Moved
+from npulint.live.torch.moving import CONTAINERS, Moved
 
 _DEEPEST = 4
 _MOST = 1000
+_SCHEDULES = "torch.optim.lr_scheduler"
 
 
 def move_reached(function: Any, moved: Moved) -> None:
@@ -33,35 +37,78 @@ def _visit(value: Any, moved: Moved, seen: set[int], depth: int) -> None:
         moved.tensor(value)
     elif type(value).__name__.endswith("GradScaler"):
         moved.other(value)
-    else:
-        for one in _parts(value):
+    elif not _kept_generator(value, moved):
+        for one in _parts(value, moved):
             _visit(one, moved, seen, depth + 1)
 
 
-def _parts(value: Any) -> Iterable[Any]:
+def _kept_generator(value: Any, moved: Moved) -> bool:
+    """Whether it is a generator of random numbers, which then goes on afterwards from where it is now."""
+    numpy: Any = getattr(sys.modules.get("numpy"), "random", None)
+    if isinstance(value, random.Random):
+        moved.later(partial(value.setstate, value.getstate()))
+    elif isinstance(value, torch.Generator):
+        moved.later(partial(value.set_state, value.get_state()))
+    elif numpy is not None and isinstance(value, numpy.Generator):
+        moved.later(partial(setattr, value.bit_generator, "state", value.bit_generator.state))
+    elif numpy is not None and isinstance(value, numpy.RandomState):
+        moved.later(partial(value.set_state, value.get_state()))
+    else:
+        return False
+    return True
+
+
+def _parts(value: Any, moved: Moved) -> Iterable[Any]:
+    """What a value leads to. What a step may change of it is put back afterwards."""
     if isinstance(value, FunctionType):
-        return _of_function(value)
+        return _of_function(value, moved)
     if isinstance(value, MethodType):
         return value.__self__, value.__func__
     if isinstance(value, partial):
         return value.func, *value.args, *value.keywords.values()
+    if type(value) in CONTAINERS:
+        moved.contents(value)
     if isinstance(value, dict):
         return list(value.values())[:_MOST]
     if isinstance(value, (list, tuple)):
         return value[:_MOST]
-    code = vars(type(value)).get("__call__") or vars(type(value)).get("__init__")
-    own = isinstance(code, FunctionType) and is_own(code.__code__.co_filename)
-    return list(vars(value).values()) if own and hasattr(value, "__dict__") else ()
+    if isinstance(value, torch.utils.data.DataLoader):
+        return value.generator, getattr(value.sampler, "generator", None)
+    if not hasattr(value, "__dict__") or not _is_changed(value):
+        return ()
+    moved.attributes(value)
+    return list(vars(value).values())
 
 
-def _of_function(function: FunctionType) -> list[Any]:
+def _is_changed(value: Any) -> bool:
+    """Whether a step may change an object: a schedule of rates, or one of a class of the user's."""
+    if isinstance(value, (type, ModuleType)):
+        return False
+    if any(one.__module__ == _SCHEDULES for one in type(value).__mro__):
+        return True
+    return any(
+        isinstance(one, FunctionType) and is_own(one.__code__.co_filename)
+        for made in type(value).__mro__
+        for one in map(vars(made).get, ("__call__", "__init__"))
+    )
+
+
+def _of_function(function: FunctionType, moved: Moved) -> list[Any]:
     found = list(function.__defaults__ or ()) + list((function.__kwdefaults__ or {}).values())
     for cell in function.__closure__ or ():
         try:
             found.append(cell.cell_contents)
         except ValueError:  # not filled yet
             continue
+        moved.later(partial(_refilled, cell, found[-1]))
     if is_own(function.__code__.co_filename):
-        names = function.__code__.co_names
-        found += [function.__globals__[name] for name in names if name in function.__globals__]
+        known = function.__globals__
+        for name in function.__code__.co_names:
+            if name in known:
+                found.append(known[name])
+                moved.later(partial(known.__setitem__, name, known[name]))
     return found
+
+
+def _refilled(cell: CellType, content: Any) -> None:
+    cell.cell_contents = content

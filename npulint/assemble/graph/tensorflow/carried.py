@@ -43,6 +43,7 @@ _PASSES = frozenset(
 )
 _SCALARS = ("dtype", "T", "Tparams")
 _LISTS = ("output_types", "Tout", "component_types", "dtypes")
+_OF_LISTS = frozenset(_LISTS)
 _KINDS = (STRING, RESOURCE, VARIANT)
 
 
@@ -121,13 +122,16 @@ def _tells(node: Node) -> bool:
     """Whether the attributes of a node may name an element type that is no plain value."""
     if node.op in _PASSES:
         return _told(node, 0) in _KINDS
-    return node.op.startswith("LookupTable") or any(isinstance(node.attrs.get(key), list) for key in _LISTS)
+    return not _OF_LISTS.isdisjoint(node.attrs) or node.op.startswith("LookupTable")
 
 
 def _told(node: Node, output: int) -> object:
     """The element type of an output, as the attributes of its node tell it."""
     if node.op in _PASSES:
-        return next((node.attrs[key] for key in _SCALARS if key in node.attrs), "")
+        for key in _SCALARS:
+            if key in node.attrs:
+                return node.attrs[key]
+        return ""
     for key in _LISTS:
         value = node.attrs.get(key)
         if isinstance(value, list):

@@ -74,14 +74,18 @@ def turned(places: Collection[int], before: Edges) -> dict[int, list[int]]:
 
 def _levels(order: Sequence[int], before: Edges, device: Collection[int]) -> dict[int, int]:
     """By node, how often at most a way to it goes from the device to the host."""
-    level: dict[int, int] = {}
+    level = dict.fromkeys(order, 0)
     for n in order:
         highest = 0
         here = n in device
         for p in before[n]:
-            come = level.get(p, 0) + (not here and p in device)
-            highest = max(come, highest)
-        level[n] = highest
+            come = level.get(p, 0)
+            if not here and p in device:
+                come += 1
+            if come > highest:
+                highest = come
+        if highest:
+            level[n] = highest
     return level
 
 

@@ -13,6 +13,7 @@ _FAMILIES = (
     ("block", r"LSTMBlockCell\w*|BlockLSTM\w*|GRUBlockCell\w*"),
     ("collective", r"Collective\w+|_?Horovod\w+"),
     ("summary", r"\w*Summary(?:V2)?|SummaryWriter|CreateSummary\w+|Write\w*Summary\w*"),
+    ("opencv", r"PriorBox|DetectionOutput|Flatten"),
     ("print", r"Print(?:V2)?|CheckNumerics(?:V2)?|Timestamp|Debug\w+"),
     ("table", r"\w*HashTable\w*|LookupTable\w+|InitializeTable\w*"),
     (
@@ -25,7 +26,8 @@ _FAMILIES = (
 )
 _PATTERNS = tuple((name, regex(pattern)) for name, pattern in _FAMILIES)
 FAMILIES = (*(name for name, _ in _FAMILIES), "custom", "other")
-"""All families. ``gpu``: no kernel for the CPU either; ``custom``: neither TensorFlow nor the adapter has an operator
+"""All families. ``gpu``: no kernel for the CPU either; ``opencv``: of a description that only
+OpenCV reads; ``custom``: neither TensorFlow nor the adapter has an operator
 of that name; ``other``: the rest."""
 
 

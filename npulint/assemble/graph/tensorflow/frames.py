@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from npulint.assemble.graph.tensorflow.clusters import ordered
 from npulint.assemble.graph.tensorflow.view import Flow
 
@@ -9,6 +11,7 @@ ENTERS = ("Enter", "RefEnter")
 """What begins a loop."""
 
 _LEAVES = ("Exit", "RefExit")
+_REPEATS = frozenset(("NextIteration", "RefNextIteration"))
 _DEEPEST = 64  # loops within one another
 
 
@@ -29,10 +32,12 @@ def _behind(flow: Flow, n: int, inside: tuple[str, ...]) -> tuple[str, ...]:
     return inside[:-1] if flow.nodes[n].op in _LEAVES else inside
 
 
-def forward_edges(flow: Flow, step: frozenset[int]) -> dict[int, list[int]]:
-    """By node of a step what has to run before it in the same round of a loop."""
+def forward_edges(flow: Flow, step: frozenset[int]) -> dict[int, Sequence[int]]:
+    """By node of a step, which holds all that its nodes need, what has to run before it in the same round of a loop."""
     nodes = flow.nodes
+    if _REPEATS.isdisjoint(flow.of_op):
+        return {n: (*flow.inputs[n], *flow.controls[n]) if flow.controls[n] else flow.inputs[n] for n in step}
     return {
-        n: [p for p in (*flow.inputs[n], *flow.controls[n]) if p in step and not nodes[p].op.endswith("NextIteration")]
+        n: [p for p in (*flow.inputs[n], *flow.controls[n]) if p in step and nodes[p].op not in _REPEATS]
         for n in step
     }

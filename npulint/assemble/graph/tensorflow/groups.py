@@ -6,11 +6,14 @@ from collections.abc import Iterator
 
 import msgspec
 
+from npulint.assemble.graph.tensorflow.carried import VARIANT
 from npulint.assemble.graph.tensorflow.families import family
 from npulint.assemble.graph.tensorflow.interfaces import interfaces
+from npulint.assemble.graph.tensorflow.patterns import SLOW
 from npulint.assemble.graph.tensorflow.placement import HOST, OLDER, Body, Placement
 from npulint.assemble.graph.tensorflow.places import EDGE
-from npulint.assemble.graph.tensorflow.rules import CALLS, GRAY, INPUT, SCOPE
+from npulint.assemble.graph.tensorflow.rules import CALLS, GRAY, INPUT, SCOPE, UNLISTED
+from npulint.assemble.graph.tensorflow.shapes import OF_DATA
 from npulint.assemble.graph.tensorflow.telling import flag, named, percent, style, told
 from npulint.facts.graph import Node
 from npulint.facts.model import Fact
@@ -18,7 +21,7 @@ from npulint.facts.model import Fact
 AICPU, TIED, STEP = "aicpu", "tied", "step"
 _ASKED = ("print", "summary")  # families that are told of wherever they run
 _APART = {HOST: (), AICPU: ("input", "print", "table"), OLDER: ("input", "print", "table", "text")}
-_OF_FUNCTIONS = ("gpu", "file")
+_OF_FUNCTIONS = ("gpu", "file", "input")
 
 
 class _Group(msgspec.Struct):
@@ -29,11 +32,13 @@ class _Group(msgspec.Struct):
 
 
 def groups(placement: Placement) -> list[Fact]:
-    """Facts ``graph_group``: ``step`` (what prints, wherever it runs), ``host``, ``older``, ``aicpu``, ``tied`` (to a
-    node on the host) and ``gray`` (left on the host by mixed computing alone)."""
+    """Facts ``graph_group``: ``step`` (what prints, wherever it runs), ``host``, ``older``, ``aicpu`` (but for what
+    facts about shapes and slow operators tell), ``tied`` (to a node on the host, told where it cuts the graph if that is all) and ``gray``
+    (left on the host by mixed computing alone)."""
     found: dict[tuple[str, str], _Group] = {}
+    blamed = _blamed(placement)
     for body, n, node in placement.nodes():
-        for key in _keys(placement, body, n, node):
+        for key in _keys(placement, body, n, node, blamed):
             group = found.setdefault(key, _Group([], []))
             group.nodes.append(node)
             group.origins.append(body.sinking.origin.get(n, node.op))
@@ -63,19 +68,34 @@ def _fact(placement: Placement, name: str, kind: str, group: _Group, whole: int)
     )
 
 
-def _keys(placement: Placement, body: Body, n: int, node: Node) -> Iterator[tuple[str, str]]:
+def _blamed(placement: Placement) -> dict[str, set[str]]:
+    """By family that cuts the graph by itself why it does so: what it keeps on the host is told there."""
+    found: dict[str, set[str]] = {}
+    for kind, places in placement.cuts().items():
+        found[kind] = {body.sinking.why[n] for body, n in places} & {UNLISTED, CALLS}
+    return found
+
+
+def _told(body: Body, n: int, blamed: dict[str, set[str]]) -> bool:
+    """Whether a node is tied to the inside of a function, or by a list of tensors: no variable can be given instead."""
+    why = blamed.get(family(body.sinking.origin[n]), set())
+    return CALLS in why or (bool(why) and body.sinking.ties[n] == VARIANT)
+
+
+def _keys(placement: Placement, body: Body, n: int, node: Node, blamed: dict[str, set[str]]) -> Iterator[tuple[str, str]]:
     """The groups of a node: by place and family, as far as these are told apart."""
     why, kind = body.sinking.why.get(n, ""), family(node.op)
     if kind in _ASKED:
         yield STEP, kind
     if why == EDGE:
-        yield TIED, "other"
+        if not _told(body, n, blamed):
+            yield TIED, "other"
     elif why and why not in (INPUT, CALLS, SCOPE):
         yield HOST, "other" if placement.functional and kind not in _OF_FUNCTIONS else kind
     elif not why:
         if placement.rules.unsure(node.op):
             yield OLDER, kind if kind in _APART[OLDER] else "other"
-        if body.on_ai_cpu(n):
+        elif body.on_ai_cpu(n) and node.op not in OF_DATA and node.op not in SLOW:
             yield AICPU, kind if kind in _APART[AICPU] else "other"
 
 

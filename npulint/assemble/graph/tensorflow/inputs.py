@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from npulint.assemble.graph.target import Target
 from npulint.assemble.graph.tensorflow.sizes import shapes_told, unknown
 from npulint.assemble.graph.tensorflow.telling import told
@@ -76,22 +78,25 @@ def _joint(view: View) -> list[Fact]:
     """Groups that initialise variables and an iterator in one run."""
     found = []
     for flow in view.flows:
-        makers = set(flow.of_op.get("MakeIterator", ()))
+        makers = flow.of_op.get("MakeIterator", ())
         if makers:
-            found += [flow.nodes[place] for place in flow.of_op.get("NoOp", ()) if _joins(flow, place, makers)]
+            stores = [place for op in sorted(_STORES) for place in flow.of_op.get(op, ())]
+            found += [flow.nodes[place] for place in sorted(_waiting(flow, makers) & _waiting(flow, stores))]
     return [view.fact("graph_input", "joint_init", found, ops=told(found))] if found else []
 
 
-def _joins(flow: Flow, place: int, makers: set[int]) -> bool:
-    """Whether a group waits for a maker of an iterator and for a variable's first value, through groups in it."""
-    members, groups = {place}, {place}
+def _waiting(flow: Flow, places: Iterable[int]) -> set[int]:
+    """The groups that wait for one of these nodes, through groups in them."""
+    outer: dict[int, list[int]] = {}
+    for place in flow.of_op.get("NoOp", ()):
+        for inner in flow.controls[place]:
+            outer.setdefault(inner, []).append(place)
+    found: set[int] = set()
+    here = set(places)
     for _ in range(_GROUPS):
-        groups = {m for group in groups for m in flow.controls[group]} - members
-        members |= groups
-        groups = {m for m in groups if flow.nodes[m].op == "NoOp"}
-        if not groups:
-            break
-    return bool(members & makers) and any(flow.nodes[m].op in _STORES for m in members)
+        here = {group for place in here for group in outer.get(place, ())} - found
+        found |= here
+    return found
 
 
 def _captured(view: View) -> list[Fact]:

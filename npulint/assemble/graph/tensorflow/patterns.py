@@ -13,9 +13,13 @@ _SLOW = {
     "resize": ("ResizeBilinear", "ResizeBilinearGrad", "ResizeBicubic", "ResizeBicubicGrad"),
     "crop": ("CropAndResize", "CropAndResizeGradImage", "CropAndResizeGradBoxes"),
 }
-_GROUP = {op: group for group, ops in _SLOW.items() for op in ops}
+SLOW = {op: group for group, ops in _SLOW.items() for op in ops}
+"""By operator type the group that facts ``graph_slow_op`` tell it in."""
+
 _THROUGH = frozenset("Identity Cast Add AddV2 Sub Mul Floor RealDiv".split())
 _STEPS = 6  # operators between a random number and the product with its mask
+_USERS = 32  # of a random number; a mask is for one product
+_FACTORS = 4
 _LISTED = 3
 
 
@@ -23,8 +27,8 @@ def facts(view: View, target: Target) -> list[Fact]:
     """Facts ``graph_slow_op`` and ``graph_dropout``."""
     slow: dict[str, list[tuple[Flow, int, Node]]] = {}
     masks: dict[str, list[Node]] = {}
-    for flow, place, node in view.stepped_of(_GROUP):
-        slow.setdefault(_GROUP[node.op], []).append((flow, place, node))
+    for flow, place, node in view.stepped_of(SLOW):
+        slow.setdefault(SLOW[node.op], []).append((flow, place, node))
     for flow, place, node in view.stepped_of(("RandomUniform",)):
         shaped = _mask(flow, place)
         if shaped:
@@ -58,7 +62,7 @@ def _mask(flow: Flow, place: int) -> str:
         if not queue:
             break
         at, compared = queue.pop(0)
-        for consumer in flow.consumers[at]:
+        for consumer in flow.consumers[at][:_USERS]:
             op = flow.nodes[consumer].op
             if compared and op in ("Mul", "SelectV2", "Select"):
                 return _noise(flow, place, consumer, at)
@@ -83,13 +87,12 @@ def _noise(flow: Flow, random: int, product: int, mask: int) -> str:
     size = taken(flow, random, 0)
     if size is not None and flow.nodes[size].op == "Shape":  # of what is multiplied: the same tensor, or another one
         of = taken(flow, size, 0)
-        kept = [
-            taken(flow, product, p) for p in range(len(flow.nodes[product].inputs)) if taken(flow, product, p) != mask
-        ]
+        factors = range(min(len(flow.nodes[product].inputs), _FACTORS))
+        kept = [one for p in factors if (one := taken(flow, product, p)) != mask]
         return "no" if of in kept or _same_values(flow, of, kept) else "unknown"
     return "unknown"
 
 
 def _same_values(flow: Flow, of: int | None, kept: list[int | None]) -> bool:
     """Whether what is multiplied is computed from the tensor whose shape the mask has: dropout divides it first."""
-    return any(one is not None and of in flow.inputs[one] for one in kept)
+    return any(one is not None and of in flow.inputs[one][:_FACTORS] for one in kept)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from npulint.assemble.graph.target import Target
@@ -10,7 +10,8 @@ from npulint.assemble.graph.tensorflow.carried import ties
 from npulint.assemble.graph.tensorflow.clusters import Cut, cut, ordered
 from npulint.assemble.graph.tensorflow.families import family
 from npulint.assemble.graph.tensorflow.frames import ENTERS, forward_edges, frames_of
-from npulint.assemble.graph.tensorflow.places import Placed
+from npulint.assemble.graph.tensorflow.origins import CONSTANT, origins
+from npulint.assemble.graph.tensorflow.places import EDGE, Placed
 from npulint.assemble.graph.tensorflow.rules import INPUT, Rules
 from npulint.assemble.graph.tensorflow.view import Flow, View
 from npulint.data.supported import recorded
@@ -33,18 +34,21 @@ class Body:
         self.mixing = Placed(flow, step, mixing, edges)
 
     @cached_property
-    def before(self) -> dict[int, list[int]]:
+    def before(self) -> Mapping[int, Sequence[int]]:
         """By node what has to run first."""
         return forward_edges(self.flow, self.step)
 
     def on_ai_cpu(self, n: int) -> bool:
-        """Whether no kernel for the AI Core is known, and the node is not worked out when the graph is compiled, as
-        one is that only takes constants."""
+        """Whether no kernel for the AI Core is known, and the node is not worked out when the graph is compiled."""
         op = self.flow.nodes[n].op
-        if not recorded(op).aicpu:
-            return False
-        taken = () if _STATEFUL.match(op) else self.flow.inputs[n]
-        return not taken or any(self.flow.nodes[p].op != "Const" for p in taken)
+        return recorded(op).aicpu and (_STATEFUL.match(op) is not None or n not in self._compiled)
+
+    @cached_property
+    def _compiled(self) -> frozenset[int]:
+        """The nodes of the AI CPU that follow from constants, or from shapes that the graph tells, alone."""
+        slow = [n for n in self.step if recorded(self.flow.nodes[n].op).aicpu]
+        found = origins(self.flow, slow)
+        return frozenset(n for n in slow if found[n] == CONSTANT)
 
     @cached_property
     def loops(self) -> bool:
@@ -168,7 +172,7 @@ class Placement:
         return found
 
     def stays(self, kind: str) -> list[Node]:
-        """The nodes that would stay on the host if what is to blame were of this family alone."""
+        """The nodes that would stay on the host, tied or cut off, if what is to blame were of this family alone."""
         found: list[Node] = []
         for body in self._whole_bodies():
             why, origin = body.sinking.why, body.sinking.origin
@@ -177,7 +181,8 @@ class Placement:
                 others = why.keys() - guilty
                 device = body.movable | body.real(n for n in others if why[n] != INPUT)
                 kept = body.whole.kept if device == body.movable else body.without(device).kept
-                found += [body.flow.nodes[n] for n in sorted(device - kept - others)]
+                tied = {n for n in guilty if why[n] == EDGE}
+                found += [body.flow.nodes[n] for n in sorted((device - kept - others) | tied)]
         for body in self.bodies:
             if body.flow.name in self.whole_host and family(self.rules.holders[body.flow.name]) == kind:
                 found += [body.flow.nodes[n] for n in sorted(body.movable)]

@@ -22,6 +22,7 @@ _AROUND_CALLS = _CALLS | frozenset(
 )
 _FAMILIES_AROUND = ("table", "file", "text", "input")
 _NONE = "none"
+_CUT_OUT = "GeOp"  # what the adapter itself has put in place of a part that the device takes
 _BRANCHES = frozenset("FakeParam OptionalFromValue OptionalNone OptionalGetValue OptionalHasValue".split())
 
 
@@ -46,7 +47,7 @@ class Rules:
 
     def culprit(self, flow: Flow, node: Node) -> str:
         """The operator type on the host that a function holds which a node calls; empty if there is none."""
-        if not self.holders or (self.functional and node.op in _CALLS):
+        if not self.holders or node.op == _CUT_OUT or (self.functional and node.op in _CALLS):
             return ""
         return next((self.holders[name] for name in (*run_by(flow, node), node.op) if name in self.holders), "")
 

@@ -36,12 +36,14 @@ _BATCHES = {  # the position of drop_remainder among the inputs; 0: it has none
     "MapAndBatchDatasetV2": -1,
     "ExperimentalMapAndBatchDataset": -1,
 }
-_OF_DATA = frozenset(
+OF_DATA = frozenset(
     """Where Unique UniqueV2 UniqueWithCounts UniqueWithCountsV2 ListDiff DynamicPartition NonMaxSuppression
     NonMaxSuppressionV2 NonMaxSuppressionV3 NonMaxSuppressionV4 NonMaxSuppressionV5 NonMaxSuppressionWithOverlaps
     CTCGreedyDecoder CTCBeamSearchDecoder SegmentSum SegmentMean SegmentMax SegmentMin SegmentProd SparseSegmentSum
     SparseSegmentMean SparseSegmentSqrtN SparseFillEmptyRows SetDiff1D DenseToDenseSetOperation""".split()
 )
+"""Operators whose results have as many rows as the data make."""
+
 _SIZED = {  # operators whose result has a size that one of their inputs tells, by its position
     "Range": 1,
     "Fill": 0,
@@ -129,7 +131,7 @@ def _results(view: View) -> list[Fact]:
     groups: dict[str, list[Node]] = {}
     top_k: dict[str, list[tuple[Node, str]]] = {}
     for flow, path in zip(view.flows, view.on_path, strict=True):
-        ops = [op for op in flow.of_op if op in _SIZED or op in _OF_DATA or op in _TOP_K]
+        ops = [op for op in flow.of_op if op in _SIZED or op in OF_DATA or op in _TOP_K]
         asked = sorted(place for op in ops for place in flow.of_op[op] if place in path and _open(flow.nodes[place]))
         known = origins(flow, _decisive(flow, asked))
         for place in asked:

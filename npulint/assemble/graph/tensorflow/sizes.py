@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from npulint.assemble.graph.tensorflow.view import Flow
+from npulint.assemble.graph.tensorflow.view import Flow, named_input
 from npulint.facts.graph import Node
 
 Shape = list[int] | None
@@ -54,24 +54,22 @@ def shape_of(flow: Flow, place: int, output: int = 0) -> Shape:
         listed = shapes_told(node, "output_shapes")
         if listed is not None:
             return listed[output] if output < len(listed) else None
-        values = [text for text in node.inputs if not text.startswith("^")]
-        if node.op not in _KEPT or not values or not flow.inputs[place]:
+        first = named_input(node, 0)
+        if node.op not in _KEPT or not first or not flow.inputs[place]:
             return None
-        place, output = flow.inputs[place][0], output_of(values[0])
+        place, output = flow.inputs[place][0], output_of(first)
     return None
 
 
 def input_shape(flow: Flow, place: int, position: int) -> Shape:
     """The shape of an input of a node, by its position among the inputs that are values."""
-    values = [text for text in flow.nodes[place].inputs if not text.startswith("^")]
     producer = taken(flow, place, position)
-    return None if producer is None else shape_of(flow, producer, output_of(values[position]))
+    return None if producer is None else shape_of(flow, producer, output_of(named_input(flow.nodes[place], position)))
 
 
 def taken(flow: Flow, place: int, position: int) -> int | None:
     """The position of the node that gives an input; None for arguments of a function."""
-    values = [text for text in flow.nodes[place].inputs if not text.startswith("^")]
-    return flow.at.get(values[position].split(":", 1)[0]) if position < len(values) else None
+    return flow.place_of_input(flow.nodes[place], position)
 
 
 def output_of(text: str) -> int:

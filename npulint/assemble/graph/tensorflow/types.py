@@ -22,6 +22,9 @@ _PASSIVE = frozenset(
     Variable VariableV2 VarHandleOp ReadVariableOp NoOp _Arg _Retval Switch Merge Enter Exit NextIteration
     IteratorGetNext Assign AssignVariableOp Fill ZerosLike OnesLike Range OneHot Where Tile Transpose""".split()
 )
+_GUARDED = frozenset("Sqrt Rsqrt Log Reciprocal Inv Pow".split())
+_QUOTIENTS = frozenset("RealDiv Div DivNoNan Xdivy FloorDiv".split())
+_THROUGH = frozenset("Identity Cast Reshape ExpandDims Squeeze Abs Enter Switch".split())
 _WRAPS = frozenset("Add AddV2 AddN Sub Sum Cumsum".split())
 _WIDE = ("float64", "complex64", "complex128")
 _FEW = 2048  # float16 holds no odd number above it
@@ -51,20 +54,41 @@ def facts(view: View, target: Target) -> list[Fact]:
 def _half(flow: Flow, place: int, node: Node) -> list[tuple[str, int | None]]:
     """What float16 does to the result of a node: (group, how many elements are added up)."""
     if node.op in _SUMS:
-        return [("sum", _added(flow, place))]
+        added = _added(flow, place)
+        return [] if added is None and _of_broadcast(flow, place) else [("sum", added)]
     if node.op in _CROSS:
         return [("cross_entropy", None)]
     if node.op in _POWERS:
         return [("power", None)]
     if node.op in _MOMENTS:
         return [("moments", None)]
-    if node.op in ("Add", "AddV2") and any(
-        constant(flow, one) == 0 and _written(flow, one) for one in _operands(flow, place)
-    ):
-        return [("zero_guard", None)]
+    if node.op in ("Add", "AddV2") and _guards(flow, place):
+        zeros = (one for one in _operands(flow, place) if constant(flow, one) == 0)
+        return [("zero_guard", None)] if any(_written(flow, one) for one in zeros) else []
     if node.op == "Mul" and any(_infinite(constant(flow, one)) for one in _operands(flow, place)):
         return [("infinite", None)]
     return []
+
+
+def _of_broadcast(flow: Flow, place: int) -> bool:
+    """Whether the gradient of an elementwise operator adds up what broadcasting repeated, which mostly is nothing."""
+    axes = taken(flow, place, 1)
+    return axes is not None and flow.nodes[axes].op == "BroadcastGradientArgs"
+
+
+def _guards(flow: Flow, place: int) -> bool:
+    """Whether a sum becomes a divisor, or what a root or logarithm is taken of."""
+    queue, seen = [place], {place}
+    while queue:
+        at = queue.pop()
+        for user in flow.consumers[at]:
+            op = flow.nodes[user].op
+            if op in _GUARDED or (op in _QUOTIENTS and taken(flow, user, 1) == at):
+                return True
+            if op in _THROUGH and user not in seen:
+                seen.add(user)
+                queue.append(user)
+    return False
 
 
 def _operands(flow: Flow, place: int) -> list[int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -10,11 +10,13 @@ from npulint.assemble.context import Context
 from npulint.assemble.graph.places import place_of
 from npulint.facts.graph import Body, Graph, Node
 from npulint.facts.model import Fact, Span
+from npulint.later import regex
 
 _UPDATES = ("Apply", "ResourceApply", "SparseApply", "ResourceSparseApply")
+_PASSED = frozenset(("Identity", "Print"))  # their gradient is what they are given
 _STORES = ("Assign", "Scatter", "ResourceScatter")
 _GRADIENTS = ("gradients", "gradient_tape")
-_HOUSEKEEPING = frozenset("save save_1 init init_1 report_uninitialized_variables summary".split())
+_HOUSEKEEPING = regex(r"(?:save|init|report_uninitialized_variables|summary)(?:_\d+)?(?:/|$)")
 _ASIDE = frozenset("Assign AssignVariableOp NoOp SaveV2 MergeV2Checkpoints Restore RestoreV2 WriteFile".split())
 _ASIDE_BEGINS = ("QueueEnqueue", "QueueClose", "QueueSize", "MakeIterator", "IteratorToString", "InitializeTable")
 _NONE: frozenset[int] = frozenset()
@@ -38,14 +40,14 @@ class Flow:
         return found
 
     @cached_property
-    def inputs(self) -> list[list[int]]:
+    def inputs(self) -> list[tuple[int, ...]]:
         """By node, the positions of the nodes whose values it takes; arguments of a function are left out."""
-        return [list(self._producers(node, control=False)) for node in self.nodes]
+        return [tuple(self._producers(node, control=False)) if node.inputs else () for node in self.nodes]
 
     @cached_property
-    def controls(self) -> list[list[int]]:
+    def controls(self) -> list[tuple[int, ...]]:
         """By node, the positions of the nodes that have to run before it."""
-        return [list(self._producers(node, control=True)) for node in self.nodes]
+        return [tuple(self._producers(node, control=True)) if _waits(node) else () for node in self.nodes]
 
     @cached_property
     def consumers(self) -> list[list[int]]:
@@ -59,7 +61,7 @@ class Flow:
     @cached_property
     def differentiated(self) -> list[int]:
         """The nodes that gradients were made of: that of ``scope/node`` lies in ``gradients/scope/node_grad``. The
-        gradient may not take the values of a loss, but whoever trains looks at it."""
+        gradient may not take the values of a loss, but whoever trains looks at it, as printed: that has no gradient."""
         found: dict[int, None] = {}
         for node in self.nodes:
             if is_gradient(node) and "_grad/" in node.name:
@@ -68,6 +70,11 @@ class Flow:
                 place = self.at.get("/".join(scopes[start + 1 :]))
                 if place is not None:
                     found[place] = None
+        queue = [place for place in found if found.keys().isdisjoint(self.consumers[place])]
+        while queue:
+            passed = [n for n in self.consumers[queue.pop()] if self.nodes[n].op in _PASSED and n not in found]
+            found |= dict.fromkeys(passed)
+            queue += passed
         return list(found)
 
     @cached_property
@@ -84,9 +91,13 @@ class Flow:
 
     def producer(self, node: Node, position: int) -> Node | None:
         """The node that gives an input of `node`, by its position among the inputs that are values."""
-        values = [text for text in node.inputs if not text.startswith("^")]
-        place = self.at.get(values[position].split(":", 1)[0]) if position < len(values) else None
+        place = self.place_of_input(node, position)
         return None if place is None else self.nodes[place]
+
+    def place_of_input(self, node: Node, position: int) -> int | None:
+        """The position of that node; None for arguments of a function."""
+        text = named_input(node, position)
+        return self.at.get(text.split(":", 1)[0]) if text else None
 
     def ancestors(self, places: Iterable[int], controls: bool = False) -> set[int]:
         """The positions of these nodes and of all that their values come from; with `controls` also of what has to
@@ -100,10 +111,10 @@ class Flow:
 
     @cached_property
     def updates(self) -> list[int]:
-        """The nodes that end a training step: the steps of an optimizer, else what gradients are stored by where the
-        script writes its optimizer itself."""
-        found = [place for place, node in enumerate(self.nodes) if is_update(node)]
-        if found:
+        """The nodes that end a training step: the steps of an optimizer (Adam writes those of single rows with
+        operators that store), else what gradients are stored by where the script writes its optimizer itself."""
+        found = [place for place, node in enumerate(self.nodes) if is_update(node) or _updates_rows(node)]
+        if any(is_update(self.nodes[place]) for place in found):
             return found
         gradients = [place for place, node in enumerate(self.nodes) if is_gradient(node)]
         behind = self.descendants(gradients) if gradients else set()
@@ -183,7 +194,7 @@ class View:
         return [name for node in nodes if not makes_dataset(node) for name in (*run_by(flow, node), node.op)]
 
     def _path(self, flow: Flow) -> frozenset[int]:
-        used = [place for place, node in enumerate(flow.nodes) if node.name.split("/", 1)[0] not in _HOUSEKEEPING]
+        used = [place for place, node in enumerate(flow.nodes) if not _HOUSEKEEPING.match(node.name)]
         if flow.name:
             return _NONE if any(node.op in _FILES for node in flow.nodes) else frozenset(used)
         if flow.updates and not flow.taped:
@@ -199,7 +210,7 @@ class View:
         found = self._places(nodes)
         line = max(nodes[0].line, 1) if nodes else 1
         path, span = found[0] if found else (self.path, Span(line, 1, line, 1))
-        listed = ", ".join(f"`{node.name}`" for node in nodes[:_LISTED])
+        listed = _listed(nodes)
         told: dict[str, Any] = {"node": nodes[0].name if nodes else "", "nodes": listed, "count": len(nodes)}
         if found[1:]:
             told["places"] = found[1:]
@@ -215,13 +226,29 @@ class View:
         return list(found)
 
 
+def _listed(nodes: Iterable[Node]) -> str:
+    """The first names, as many as are quickly read: those of nested scopes are long."""
+    names: dict[str, None] = {}
+    for node in nodes:
+        if len(names) == _LISTED or (names and sum(map(len, names)) + len(node.name) > _WIDTH):
+            break
+        names[node.name] = None
+    return ", ".join(f"`{name}`" for name in names)
+
+
 _LISTED = 3
+_WIDTH = 160  # characters of the names that a message lists
 _PLACES = 8  # lines that a fact tells at most
 
 
 def is_update(node: Node) -> bool:
     """Whether a node is the step of an optimizer for one variable."""
     return node.op.startswith(_UPDATES)
+
+
+def _updates_rows(node: Node) -> bool:
+    """Whether a node stores in the scope that an optimizer gives the update of one variable."""
+    return node.op.startswith(_STORES) and any(scope.startswith("update_") for scope in node.name.split("/")[:-1])
 
 
 def is_gradient(node: Node) -> bool:
@@ -245,7 +272,19 @@ def _aside(node: Node) -> bool:
     return node.op in _ASIDE or node.op.endswith("Summary") or makes_dataset(node) or node.op.startswith(_ASIDE_BEGINS)
 
 
-def _closure(places: Iterable[int], edges: tuple[list[list[int]], ...]) -> set[int]:
+def named_input(node: Node, position: int) -> str:
+    """What a node takes, by its position among the inputs that are values: these stand before the others. Empty when
+    there is none."""
+    text = node.inputs[position] if position < len(node.inputs) else ""
+    return "" if text.startswith("^") else text
+
+
+def _waits(node: Node) -> bool:
+    """Whether a node takes anything but values."""
+    return any(text.startswith("^") for text in node.inputs)
+
+
+def _closure(places: Iterable[int], edges: tuple[Sequence[Sequence[int]], ...]) -> set[int]:
     seen = set(places)
     queue = list(seen)
     while queue:

@@ -90,7 +90,6 @@ def _cuts(placement: Placement) -> list[Fact]:
                 stays=len(stays),
                 share=percent(len(stays), placement.movable),
                 heavy=sum(_HEAVY.fullmatch(node.op) is not None for node in stays),
-                alone=flag(len(found) == 1),
                 style=style(placement),
             )
         )

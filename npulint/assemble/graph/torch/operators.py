@@ -20,7 +20,9 @@ _FOREIGN = regex(
     r"_use_(?:cudnn|miopen)|_fused_dropout|_weight_int4pack|_fill_mem_eff)"
 )
 _SPARSE = "sparse"
+_OF_SPARSE = regex(r"^aten\.(?:_sparse_(?:addmm|mm|sum|softmax|log_softmax)|smm|sspaddmm|to_dense)$")  # by other operators
 _DENSE = frozenset(("npu", "npu_out", "cpu", "cpu_out", "error"))  # what does not ask for the layout by itself
+_SCATTERS = ("aten.scatter", "aten.scatter_")
 _OLD_DECISIVE = ("before_a2", "acl_path")
 
 
@@ -51,24 +53,19 @@ class Operators:
 
     def _with_layouts(self) -> Iterator[tuple[Node, frozenset[str]]]:
         """The nodes, each with the layouts of what it takes and gives."""
-        view = self.view
-        known = {
-            node.name: node.attrs["layouts"]
-            for body in view.graph.bodies
-            for node in body.nodes
-            if "layouts" in node.attrs
-        }
         nothing: frozenset[str] = frozenset()
-        for node in view.all():
-            if not known:
-                yield node, nothing
-                continue
-            names = [node.name, *(text.partition(":")[0] for text in node.inputs)]
-            yield node, frozenset(word for name in names for word in known.get(name, ()))
+        for body in self.view.graph.bodies:
+            known = {node.name: node.attrs["layouts"] for node in body.nodes if "layouts" in node.attrs}
+            for node in self.view.of(body):
+                if not known:
+                    yield node, nothing
+                    continue
+                names = [node.name, *(text.partition(":")[0] for text in node.inputs)]
+                yield node, frozenset(word for name in names for word in known.get(name, ()))
 
     def _judged(self, node: Node, layouts: frozenset[str]) -> Judged:
         view = self.view
-        found = verdict(node.op, view.target.torch, view.target.soc)
+        found = verdict(_meant(node), view.target.torch, view.target.soc)
         word, cause = self._word(node, found, layouts)
         holds = not found.when or _holds(found.when, node)
         computed: tuple[str, ...] = found.reaches if holds else ()
@@ -82,7 +79,7 @@ class Operators:
         if found.needs and found.needs in self._imported:
             return "npu", "-"
         sparse = any(_SPARSE in layout for layout in layouts)
-        if sparse and found.word in _DENSE and _SPARSE not in found.kernels:
+        if sparse and _SPARSE not in found.kernels and (found.word in _DENSE or _OF_SPARSE.match(base_of(node.op))):
             return "error", "sparse"
         if found.word != "error":
             return found.word, "-"
@@ -158,6 +155,13 @@ class Operators:
             word = {"npu_out": "npu", "generic": "decomposes", "cpu_out": "cpu"}.get(one.word, one.word)
             found["cpu" if one.computed else word] += 1
         return found
+
+
+def _meant(node: Node) -> str:
+    """The operator; where a script does not tell the overload, the one that the arguments do."""
+    if node.op not in _SCATTERS:
+        return node.op
+    return f"{node.op}.{'reduce' if 'reduce' in node.attrs.get('arguments', {}) else 'src'}"
 
 
 def _instead(name: str, judged: Judged) -> str:

@@ -22,6 +22,10 @@ _SHAPES = {
     "bincount": "bincount",
 }
 _INSTEAD = {"unique": "_unique2"}
+_COMPARISONS = frozenset(
+    f"aten.{name}"
+    for name in "eq ne lt le gt ge logical_and logical_or logical_not logical_xor isnan isinf isfinite isin".split()
+)
 _REPEATS = ("Tensor", "self_Tensor")
 _COPIES = frozenset(("_to_copy", "to", "cpu", "_copy_from"))
 _UNBACKED = regex(r"\bu\d+\b")
@@ -39,17 +43,18 @@ def facts(view: View, fallen: frozenset[Place]) -> list[Fact]:
 def syncs(view: View) -> list[tuple[Node, str]]:
     """The nodes that make the host wait, with what they do: item, bool, equal, cpu; or shape from values: nonzero,
     masked_select, unique, repeat_interleave, bincount, index (by a mask), one_hot, nms."""
-    known = {node.name: node for body in view.graph.bodies for node in body.nodes}
     away = view.live or any(node.attrs.get("device", "cpu") != "cpu" for node in view.inputs())
     found = []
-    for node in view.all():
-        namespace, _, base = base_of(node.op).partition(".")
-        if namespace == "aten":
-            name = _READS.get(base) or _SHAPES.get(base) or _by_arguments(base, node, known, away)
-        else:
-            name = "nms" if (namespace, base) == ("torchvision", "nms") else ""
-        if name:
-            found.append((node, name))
+    for body in view.graph.bodies:
+        known = {node.name: node for node in body.nodes}
+        for node in view.of(body):
+            namespace, _, base = base_of(node.op).partition(".")
+            if namespace == "aten":
+                name = _READS.get(base) or _SHAPES.get(base) or _by_arguments(base, node, known, away)
+            else:
+                name = "nms" if (namespace, base) == ("torchvision", "nms") else ""
+            if name:
+                found.append((node, name))
     return found
 
 
@@ -83,8 +88,14 @@ def _masks(node: Node, known: dict[str, Node]) -> bool:
     """Whether an index is a mask, or the result has a size that only the values tell."""
     names = [text.partition(":")[0] for text in node.inputs]
     before = {symbol for name in names if name in known for symbol in _counted(known[name])}
-    masks = any("bool" in known[name].attrs.get("dtypes", ()) for name in names[1:] if name in known)
-    return masks or bool(_counted(node) - before)
+    indices = names[1:] if len(names) > 1 else names  # of a script, what is indexed may be no node
+    return any(_is_mask(known[name]) for name in indices if name in known) or bool(_counted(node) - before)
+
+
+def _is_mask(node: Node) -> bool:
+    """Whether a node gives truth values; where types are not told, by the operator."""
+    types = node.attrs.get("dtypes")
+    return "bool" in types if types else base_of(node.op) in _COMPARISONS
 
 
 def _counted(node: Node) -> set[str]:

@@ -10,7 +10,7 @@ from npulint.assemble.context import Context
 from npulint.assemble.graph.places import place_of
 from npulint.assemble.graph.target import Target
 from npulint.data.aten import known
-from npulint.facts.graph import Graph, Node
+from npulint.facts.graph import Body, Graph, Node
 from npulint.facts.model import Fact, Span
 from npulint.later import regex
 
@@ -20,7 +20,20 @@ _BACKWARD = regex(r"_backward\b")
 _LOSS = regex(r"^aten\.(?:\w+_loss(?:_\w+)?|kl_div|binary_cross_entropy(?:_with_logits)?)(?:\.|$)")
 _STATISTICS = ("running_mean", "running_var", "num_batches_tracked")
 _TRAINING = ("train", "training")
+_PLACES = {  # of that argument, where a script tells no names
+    "aten.dropout": "2",
+    "aten.feature_dropout": "2",
+    "aten.alpha_dropout": "2",
+    "aten.feature_alpha_dropout": "2",
+    "aten.native_dropout": "2",
+    "aten.batch_norm": "5",
+    "aten.native_batch_norm": "5",
+    "aten.rrelu": "3",
+}
+_RECURRENT = frozenset(("aten.lstm", "aten.gru", "aten.rnn_tanh", "aten.rnn_relu"))
+_ATTENTION = "aten.scaled_dot_product_attention"
 _GRADIENTS = ("loss_output", "gradient_to_parameter", "gradient_to_user_input")
+_SCALAR = "scalar_output"
 _LISTED = 3
 _INNER = frozenset(("placeholder", "output", "get_attr"))  # of FX: no operators
 _PYTHON = ("_operator.", "builtins.", "math.", "operator.", "aten.sym_", "aten._assert_scalar", "aten._assert_tensor_m")
@@ -38,11 +51,15 @@ class View:
 
     def all(self) -> Iterator[Node]:
         """Every operator, also those of branches and loop bodies."""
-        script = self.graph.form == "torchscript"
         for body in self.graph.bodies:
-            for node in body.nodes:
-                if node.op not in _INNER and not node.op.startswith(_PYTHON) and (not script or known(node.op)):
-                    yield node
+            yield from self.of(body)
+
+    def of(self, body: Body) -> Iterator[Node]:
+        """The operators of one body; only within it names are unique."""
+        script = self.graph.form == "torchscript"
+        for node in body.nodes:
+            if node.op not in _INNER and not node.op.startswith(_PYTHON) and (not script or known(node.op)):
+                yield node
 
     def inputs(self) -> Iterator[Node]:
         """What the graph is given from outside: parameters, buffers, the inputs of the model."""
@@ -59,9 +76,10 @@ class View:
 
     @cached_property
     def trains(self) -> bool:
-        """Whether the graph belongs to training: it has a backward pass or an optimizer, computes a loss, drops
-        values out, or renews the statistics of a normalisation."""
-        if self.has_backward or any(name in self.graph.collections for name in _GRADIENTS):
+        """Whether the graph belongs to training: it has a backward pass or an optimizer, computes a loss (by the
+        operator, or one number out of parameters), drops values out, or renews the statistics of a normalisation."""
+        told = self.graph.collections
+        if self.has_backward or any(name in told for name in _GRADIENTS) or (_SCALAR in told and "parameter" in told):
             return True
         renewed = (node.attrs.get("mutated") and node.attrs.get("target", "") for node in self.inputs())
         return any(map(_of_training, self.all())) or any(str(name or "").endswith(_STATISTICS) for name in renewed)
@@ -95,6 +113,20 @@ def overload_of(op: str) -> str:
 
 
 def _of_training(node: Node) -> bool:
+    if node.phase == "optimizer" or _BACKWARD.search(node.op) or _LOSS.search(node.op):
+        return True
     given = node.attrs.get("arguments", {})
-    flag = any(given.get(name) is True for name in _TRAINING)
-    return bool(flag or node.phase == "optimizer" or _BACKWARD.search(node.op) or _LOSS.search(node.op))
+    name = base_of(node.op).removesuffix("_")
+    if name == _ATTENTION:
+        share = given.get("dropout_p", given.get("4"))
+        return isinstance(share, float) and share > 0
+    if name in _RECURRENT:  # packed or not, the share of the dropout stands before it
+        return any(isinstance(given.get(at), float) and given.get(after) is True for at, after in _SHARES) or _told(given)
+    return _told(given) or given.get(_PLACES.get(name, "")) is True
+
+
+_SHARES = (("5", "6"), ("6", "7"))
+
+
+def _told(given: dict[str, Any]) -> bool:
+    return any(given.get(name) is True for name in _TRAINING)

@@ -41,17 +41,20 @@ def of_call(context: Context, module: Module, index: int, name: str) -> list[Fac
         if argument(call, "index", position) is None:
             return []
         attrs["along"] = partial(_along, module, call, position)
-    if attrs["kernel"] in ("cpu", "backward_cpu", "none") and _on_cpu(context, module, call):
+    if attrs["kernel"] in ("cpu", "backward_cpu", "none") and _made_by(".cpu()", context, module, call):
+        return []
+    if attrs["kernel"] == "no_gradient" and _made_by(".detach()", context, module, call):
         return []
     if attrs["group"] == "sparse_product":
         attrs["host"] = partial(_may_be_on_host, context, module, call)
     return [context.call_fact(_KIND, spelling, module, index, **attrs)]
 
 
-def _on_cpu(context: Context, module: Module, call: Call) -> bool:
-    """Whether an operator is given a tensor that its own line, or one before, has copied to the host."""
+def _made_by(method: str, context: Context, module: Module, call: Call) -> bool:
+    """Whether an operator is given a tensor that its own line, or one before, has put through a method: ``.cpu()``
+    copies it to the host."""
     value = call.args[0] if call.args else receiver_of(call)
-    return value is not None and ".cpu()" in context.names.of_value(module, value, call.block, call.line)
+    return value is not None and method in context.names.of_value(module, value, call.block, call.line)
 
 
 def _may_be_on_host(context: Context, module: Module, call: Call) -> str:

@@ -6,10 +6,10 @@ from typing import Any
 
 from npulint.read.graph.errors import GraphError
 
-NODES = 1_000_000
-KEPT = 512_000_000  # bytes, counted as what Python needs for them
-STEPS = 8_000_000  # fields that are looked at
-PARTS = 300_000  # fields of one message that are kept
+NODES = 200_000
+KEPT = 200_000_000  # bytes, counted as what Python needs for them
+STEPS = 5_000_000  # fields that are looked at
+PARTS = 200_000  # fields of one message that are kept
 TEXT = 256  # characters of a string in an attribute
 LIST = 64  # members of a list in an attribute
 DIMENSIONS = 256  # of a shape; no operator takes as many

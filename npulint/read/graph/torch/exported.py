@@ -13,13 +13,17 @@ from npulint.discover.regular import TooLargeError, read_head, read_regular
 from npulint.facts.graph import Body, Graph
 from npulint.read.graph.errors import GraphError
 from npulint.read.graph.torch.archive import MEMBER, ZIP, Archive, shown
-from npulint.read.graph.torch.nodes import Converter
+from npulint.read.graph.torch.nodes import PLACEHOLDER, Converter
 from npulint.read.graph.torch.phases import with_phases
 from npulint.read.graph.torch.schema import Program
-from npulint.read.graph.torch.signature import counts, input_kinds, outputs
+from npulint.read.graph.torch.signature import counts, first_output, input_kinds, outputs
+
+SCALAR = "scalar_output"
+"""What `Graph.collections` counts the programs by whose first output is a single floating-point number."""
 
 _MODELS = 256
-_MARKS = ((b"{", 1_500_000), (b"[", 1_500_000), (b",", 4_000_000))
+_FLOATS = frozenset(("float32", "float16", "bfloat16", "float64"))
+_MARKS = ((b"{", 1_000_000), (b"[", 1_000_000), (b",", 3_000_000))
 """How many of these are taken, for each may come to some hundred bytes in memory."""
 
 
@@ -83,6 +87,8 @@ class _Making:
         if gradients:
             bodies = with_phases(bodies, _givers(plain, converter), _givers(gradients, converter))
         self._bodies += bodies
+        if bodies and _is_number(bodies[0], converter.sources.get(first_output(signature), "")):
+            self._counts[SCALAR] = self._counts.get(SCALAR, 0) + 1
         for kind, number in counts(signature).items():
             self._counts[kind] = self._counts.get(kind, 0) + number
         if not program.torch_version.startswith("<"):  # what 2.4 and older are taken for
@@ -91,6 +97,17 @@ class _Making:
     def graph(self) -> Graph:
         """What was made."""
         return Graph("exported_program", self._bodies, max(self._versions, default=""), (), self._counts)
+
+
+def _is_number(body: Body, value: str) -> bool:
+    """Whether a value is a single floating-point number, as losses are."""
+    name, _, place = value.partition(":")
+    node = next((one for one in reversed(body.nodes) if one.name == name), None)
+    if node is None or node.op == PLACEHOLDER:
+        return False
+    at = int(place or 0)
+    shapes, types = (node.attrs.get(word, ()) for word in ("shapes", "dtypes"))
+    return at < min(len(shapes), len(types)) and shapes[at] == [] and types[at] in _FLOATS
 
 
 def _givers(values: list[str], converter: Converter) -> list[str]:

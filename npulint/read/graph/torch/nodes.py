@@ -28,8 +28,8 @@ from npulint.read.graph.torch.words import ELEMENT_TYPES, LAYOUTS, MEMORY_FORMAT
 PLACEHOLDER = "placeholder"
 """The operator of what a graph is given from outside, as FX calls it."""
 
-NODES = 300_000
-"""Nodes of one file that are read: some ten times those of the largest models."""
+NODES = 100_000
+"""Nodes of one file that are read: some times those of the largest models."""
 
 _DEPTH = 64  # graphs within graphs
 _LIST = 64

@@ -24,9 +24,10 @@ def input_kinds(signature: Signature) -> dict[str, dict[str, str]]:
     found |= {name: {"kind": "user_input"} for name in signature.user_inputs if isinstance(name, str)}
     mutated = {spec.buffer_name or spec.parameter_name for kind, spec in _each(signature.output_specs) if "mut" in kind}
     mutated |= set(signature.buffers_to_mutate.values())
+    mutated.discard("")
     changed = {spec.user_input_name for kind, spec in _each(signature.output_specs) if kind == "user_input_mutation"}
     for name, told in found.items():
-        if name in changed or told.get("target", "") in mutated - {""}:
+        if name in changed or told.get("target", "") in mutated:
             told["mutated"] = "yes"
     return found
 
@@ -58,7 +59,15 @@ def outputs(signature: Signature) -> tuple[list[str], list[str]]:
     if backward is not None:
         plain += [name for name in signature.user_outputs if isinstance(name, str)]
         gradients += [*backward.gradients_to_parameters, *backward.gradients_to_user_inputs]
-    return [name for name in plain if name not in gradients], gradients
+    known = set(gradients)
+    return [name for name in plain if name not in known], gradients
+
+
+def first_output(signature: Signature) -> str:
+    """The name of the first thing that the program gives to who calls it; empty if it is no tensor."""
+    told = (_name(spec) for kind, spec in _each(signature.output_specs) if kind in ("user_output", "loss_output"))
+    older = (name for name in signature.user_outputs if isinstance(name, str))
+    return next(told, "") or next(older, "")
 
 
 def _each(specs: list[dict[str, Spec]]) -> Iterator[tuple[str, Spec]]:

@@ -137,12 +137,16 @@ class _Body:
         if call.callee.startswith("."):
             path = self.path(call.receiver) if call.receiver else None
             if path is not None:
-                self.uses.append(Use(call.callee[1:], self.function.own[1], path, self.ranges.frames(call.start)))
+                self.uses.append(Use(call.callee[1:], self.function.own[1], path, self.frames(call)))
         else:
             name = self.functions.get(call.callee, call.callee)
             if name.startswith("__torch__."):
-                self.uses.append(Use(name, "", "", self.ranges.frames(call.start)))
+                self.uses.append(Use(name, "", "", self.frames(call)))
         return ""
+
+    def frames(self, call: Call) -> tuple[Frame, ...]:
+        """Where a call comes from. The name of a function is a constant that comes from nowhere; its bracket tells."""
+        return self.ranges.frames(call.start) or self.ranges.frames(call.start + len(call.callee))
 
     def add(self, op: str, inputs: tuple[str, ...], attrs: dict[str, Any], start: int, wanted: str = "") -> str:
         """Make a node and give its name."""

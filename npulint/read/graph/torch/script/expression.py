@@ -29,6 +29,7 @@ _TOKEN = regex(
     re.VERBOSE,
 )
 _CONSTANTS = {"True": True, "False": False, "inf": "inf", "nan": "nan"}
+_SAME = frozenset(("annotate", "unchecked_cast"))  # give what they take
 _CLOSES = {")": "(", "]": "[", "}": "{"}
 
 
@@ -164,6 +165,8 @@ class Scan:
             return Value(top.before.nodes if top.before else [])
         if top.call is not None:
             node = self._made(top.call, last and len(self._stack) == 1 and not self._stack[0].values)
+            if not node and top.call.callee in _SAME:
+                return Value(top.call.inputs)
             return Value([node] if node else [])
         if top.kind == "list" and top.values and all(_plain(value) for value in top.values):
             return Value([], [value.literal for value in top.values[:LITERALS]])
