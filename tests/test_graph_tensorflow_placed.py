@@ -208,6 +208,47 @@ def test_loops_of_the_first_kind(python: bool, why: list[str]) -> None:
 def test_loops_that_call_functions(python: bool, why: list[str]) -> None:
     facts = trained(recurrent(python), resource=True)
     assert [fact.get("why") for fact in facts if fact.kind == "graph_cut"] == why
+    assert "tied other" not in groups(facts)  # the variables and lists of the loop are told with it
+
+
+def sequences(v1: Any) -> Any:
+    """A recurrent layer over a sequence, as ``dynamic_rnn`` builds it."""
+    inputs = tf.transpose(v1.placeholder(tf.float32, [4, 7, 8]), [1, 0, 2])
+    weights = v1.get_variable("weights", [16, 8])
+    read = tf.TensorArray(tf.float32, 7).unstack(inputs)
+
+    def body(step: Any, written: Any, state: Any) -> Any:
+        state = tf.tanh(tf.matmul(tf.concat([read.read(step), state], 1), weights))
+        return step + 1, written.write(step, state), state
+
+    begin = [0, tf.TensorArray(tf.float32, 7), tf.zeros([4, 8])]
+    _, written, _ = v1.while_loop(lambda step, *_: step < 7, body, begin)
+    return classified(v1, tf.transpose(written.stack(), tf.range(2, -1, -1)))
+
+
+def test_a_sequence_runs_on_the_device_but_its_arrays_on_the_ai_cpu() -> None:
+    v1 = tf.compat.v1
+    v1.disable_control_flow_v2()
+    try:
+        facts = trained(sequences)
+    finally:
+        v1.enable_control_flow_v2()
+    assert (cuts(facts), whole(facts).get("clusters")) == ([], 1)
+    (slow,) = [fact for fact in facts if fact.kind == "graph_group" and fact.name == "aicpu"]
+    types = {fact.name for fact in facts if fact.kind == "graph_op" and fact.get("on_path") == "yes"}
+    slow_types = {op for op in types if op.startswith(("TensorArray", "Stack"))}
+    assert slow_types and slow.get("types") == len(slow_types)  # permutations are known when the graph is compiled
+
+
+def masked(v1: Any) -> Any:
+    hidden = dense(v1, v1.placeholder(tf.float32, [16, 8]), 8, "layer")
+    return tf.reduce_sum(tf.boolean_mask(hidden, v1.placeholder(tf.bool, [16])))
+
+
+def test_what_follows_the_data_is_told_by_its_shape_alone() -> None:
+    facts = trained(masked)
+    assert not {one for one in groups(facts) if one.startswith("aicpu")}
+    assert [fact.get("ops") for fact in facts if fact.kind == "graph_dynamic"] == ["`Where`"]
 
 
 def test_a_saved_model_of_functions(tmp_path: Any) -> None:
@@ -230,6 +271,17 @@ def test_a_saved_model_of_functions(tmp_path: Any) -> None:
     graph = whole(facts)
     assert (graph.get("style"), graph.get("trains"), graph.get("left_behind")) == ("function", "no", 0)
     assert [fact.get("ops") for fact in facts if fact.kind == "graph_group" and fact.name == "host"] == ["`PyFunc`"]
+
+
+def test_savers_and_their_files_are_no_part_of_what_is_inferred() -> None:
+    v1 = tf.compat.v1
+    graph = tf.Graph()
+    with graph.as_default():
+        tf.nn.softmax(dense(v1, v1.placeholder(tf.float32, [4, 8]), 3, "layer"))
+        for _ in range(4):
+            v1.train.Saver(sharded=True)
+    facts = said(graph)
+    assert (cuts(facts), groups(facts)) == ([], set())
 
 
 def test_a_frozen_graph_is_quiet() -> None:

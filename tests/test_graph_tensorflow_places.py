@@ -140,6 +140,36 @@ def test_a_variable_follows_the_operator_that_changes_it() -> None:
     assert groups(facts) == {"tied other": "`ApplyGradientDescent`, `VariableV2`"}
 
 
+def test_what_is_printed_of_the_loss_belongs_to_the_step() -> None:
+    loss = [
+        node("loss", "Mean", "second"),
+        node("gradients/loss_grad/Fill", "Fill", "first"),
+        node("shown", "Print", "loss", "loss"),
+        node("total", "Identity", "shown"),
+        node("other", "Print", "first", "first"),
+    ]
+    facts = said([*model([], "first"), *loss])
+    assert groups(facts) == {"step print": "`Print`"}
+    (shown,) = [fact for fact in facts if fact.kind == "graph_group"]
+    assert shown.get("nodes") == "`shown`"
+
+
+def test_what_the_adapter_has_cut_out_is_on_the_device() -> None:
+    facts = said(model([node("part", "GeOp", "first", function={"function": "cut_out"})], "part"),
+                 Body("cut_out", [node("py", "PyFunc")]))  # fmt: skip
+    assert [fact.name for fact in facts if fact.kind == "graph_cut"] == []
+    assert places(facts)["GeOp"] == "device"
+
+
+def test_names_are_listed_once_and_as_many_as_are_quickly_read() -> None:
+    slow = [node(f"{scope}/{'deep/' * 14}m", "MyOp", "first") for scope in "abcd"]
+    together = node("all", "AddN", *(one.name for one in slow))
+    for nodes, count in (([*slow, together], 2), ([node("m", "MyOp", "first"), node("all", "AddN", "m")], 1)):
+        (found,) = [fact for fact in said(model(nodes, "all")) if fact.kind == "graph_group" and fact.name == "host"]
+        assert found.get("nodes").count("`") == 2 * count
+        assert found.get("count") == len(nodes) - 1
+
+
 def _handle(user: Node, maker: str = "VarHandleOp") -> list[Node]:
     return model([node("table", maker), user, node("read", "ReadVariableOp", "table", "^user")], "read")
 

@@ -148,6 +148,14 @@ class TestShapes:
 
         assert [name for kind, name in said(build) if kind == "graph_dynamic"] == ["sparse_update"]
 
+    def test_rows_of_an_embedding_beside_dense_layers(self, said: Callable[..., Said]) -> None:
+        def build(tf: Any, v1: Any) -> None:
+            rows = tf.nn.embedding_lookup(v1.get_variable("table", [100, 8]), v1.placeholder(tf.int32, [16]))
+            train(v1, tf.reduce_mean(dense(tf, v1, rows)))
+
+        fact = said(build)[("graph_dynamic", "sparse_update")]
+        assert (fact.get("ops"), fact.get("count")) == ("`Unique`", 1)
+
 
 def fed_by(make: Callable[[Any, Any], Any]) -> Build:
     def build(tf: Any, v1: Any) -> None:

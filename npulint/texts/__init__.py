@@ -161,7 +161,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "fixable.safe": ("{n} can be mended with --fix", "{n} 个可用 --fix 修复"),
     "fixable.more": ("{n} more with --unsafe-fixes", "另有 {n} 个可用 --unsafe-fixes 修复"),
     "fixable.unsafe": ("{n} can be mended with --fix --unsafe-fixes", "{n} 个可用 --fix --unsafe-fixes 修复"),
-    # why a file was not read: `short.` for lists, `problem.` as a finding
+    # why a file was not read: `short.` for lists (`problem.`, as a finding, is a family of its own)
     "short.syntax-error": ("syntax error", "语法错误"),
     "short.python2": ("Python 2", "Python 2 语法"),
     "short.python2-read": ("Python 2", "Python 2 语法"),
@@ -179,48 +179,10 @@ TEXTS: dict[str, tuple[str, str]] = {
     "short.graph-damaged": ("damaged graph", "计算图已损坏"),
     "short.graph-too-large": ("graph too large", "计算图过大"),
     "short.other": ("not readable", "无法读取"),
-    "problem.syntax-error": ("the syntax of this file is wrong", "此文件存在语法错误"),
-    "problem.python2": ("this is Python 2, which cannot be parsed", "这是 Python 2 代码，无法解析"),
-    "problem.python2-read": (
-        "this is Python 2; it was read as if it were Python 3",
-        "这是 Python 2 代码；已按 Python 3 尽量读取",
-    ),
-    "problem.encoding": ("the text is in no encoding that Python accepts", "文本不是 Python 可接受的编码"),
     "doubt.encoding": ("Python does not accept the encoding of this text", "Python 不接受此文本的编码"),
-    "problem.too-large": ("the file is too large to be read", "文件过大，未读取"),
-    "problem.too-deep": ("the code is nested too deeply to be read", "代码嵌套过深，无法读取"),
-    "problem.json": ("this is no valid JSON", "不是有效的 JSON"),
-    "problem.missing": ("the path does not exist", "路径不存在"),
-    "problem.not-a-file": ("this is no regular file", "不是普通文件"),
-    "problem.unreadable": ("the file cannot be opened", "文件无法打开"),
-    "problem.unsupported": ("npulint does not know this kind of file", "npulint 不支持此类文件"),
-    "problem.not-a-graph": (
-        "this file holds no graph that can be read without running it",
-        "文件中没有无需执行即可读取的计算图",
-    ),
-    "problem.graph-pickled": (
-        "this file holds pickled weights or objects and no graph; it was not opened, for unpickling runs code",
-        "文件中是 pickle 序列化的权重或对象，不含计算图；反序列化会执行代码，因此未打开",
-    ),
-    "problem.graph-compiled": (
-        "this package holds compiled code of AOTInductor and no graph",
-        "此包中是 AOTInductor 编译后的代码，不含计算图",
-    ),
-    "problem.graph-damaged": ("the graph in this file is damaged or cut off", "文件中的计算图已损坏或不完整"),
-    "problem.graph-too-large": ("the graph in this file is too large to be read", "文件中的计算图过大，未读取"),
-    "problem.other": ("the file could not be read", "文件无法读取"),
-    "problem.detail": ("{text}: {detail}", "{text}：{detail}"),
-    "problem.why": (
-        "Nothing in it was checked, and what depends on it may be judged wrongly.",
-        "其中的内容没有被检查，依赖它的判断也可能不准确。",
-    ),
     "doubt.why": (
         "It was checked all the same, but Python 3 stops here when the program starts.",
         "文件内容已照常检查，但 Python 3 启动程序时会在此处报错。",
-    ),
-    "problem.why.part": (
-        "A part of the file was not checked.",
-        "文件的一部分没有被检查。",
     ),
     "fix.syntax-error": ("Repair the syntax, then run npulint again.", "修正语法后重新运行 npulint。"),
     "fix.python2": (
@@ -408,6 +370,7 @@ FAMILIES: tuple[str, ...] = (
     "imaginary",
     "init",
     "live",
+    "problem",
     "server",
     "settings",
 )
@@ -428,7 +391,10 @@ def count(lang: str, key: str, n: int, /, **values: object) -> str:
 
 def known(key: str) -> bool:
     """Whether there is such a sentence."""
-    return key in TEXTS
+    try:
+        return bool(_entry(key))
+    except KeyError:
+        return False
 
 
 def _entry(key: str) -> tuple[str, str]:

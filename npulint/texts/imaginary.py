@@ -16,8 +16,12 @@ TEXTS: dict[str, tuple[str, str]] = {
         "请在未注册该后端的进程中检查，或使用 method='dispatch'。",
     ),
     "imaginary.old-torch": (
-        "PyTorch {version} cannot host an imaginary device; use method='dispatch'.",
-        "PyTorch {version} 不支持虚拟设备；请使用 method='dispatch'。",
+        "PyTorch {version} cannot host an imaginary NPU, which 2.10 and newer can; use method='dispatch'.",
+        "PyTorch {version} 不支持虚拟 NPU（需要 2.10 及以上版本）；请使用 method='dispatch'。",
+    ),
+    "imaginary.too-old": (
+        "a step on an imaginary NPU, for PyTorch {version} cannot host one (2.10 and newer can)",
+        "虚拟 NPU 上的步骤：PyTorch {version} 不支持虚拟 NPU（需要 2.10 及以上版本）",
     ),
     "imaginary.data-parallel": (
         "the model holds a {kind}, which spreads a step over several devices: check its `.module`, and train with "
@@ -63,8 +67,8 @@ TEXTS: dict[str, tuple[str, str]] = {
         "在 CPU 上运行的训练循环中主机与设备之间的拷贝",
     ),
     "imaginary.fell-back": (
-        "the step on the imaginary NPU, which stopped at `{op}`: {why}; it was recorded on ordinary tensors instead",
-        "虚拟 NPU 上的步骤在 `{op}` 处中止：{why}；已改为在普通张量上记录",
+        "the step on the imaginary NPU, which stopped at {at}: {why}; the step ran a second time, on ordinary tensors",
+        "虚拟 NPU 上的步骤在 {at} 处中止：{why}；已改用普通张量重新执行一次并记录",
     ),
     "imaginary.why.mixed": (
         "it gets tensors of the CPU and of the NPU, which raises an error on a real one",

@@ -20,6 +20,7 @@ TORCH: Kinds = {
         computed=ANY,
         notes=ANY,
         inside=words("yes no chip"),
+        lost=FLAG,
         needs=ANY,
         instead=ANY,
         phase=_PHASE,

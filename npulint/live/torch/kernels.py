@@ -100,11 +100,12 @@ def _plan(op: Any) -> Plan:
 
 class Kernels:
     """The operators of the device for a release, reported to a recorder. `failed` is the last that could not be
-    run."""
+    run, `reason` why the device could not."""
 
     def __init__(self, recorder: Recorder) -> None:
         self.recorder = recorder
         self.failed = ""
+        self.reason = ""
 
     def boxed(self, op: Any, *args: Any, **kwargs: Any) -> Any:
         """Runs an operator without a kernel of its own."""
@@ -138,7 +139,7 @@ class Kernels:
                 return self._plain(plan, out, args, kwargs)
             return self._written(plan, args, kwargs, lowered, named)
         except ImaginaryError as error:
-            self.failed = plan.name
+            self.failed, self.reason = plan.name, error.reason
             raise ImaginaryError(error.reason, plan.name) from None
         except NotImplementedError:
             self.failed = plan.name

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from traceback import walk_tb
 from typing import Any
 
 import msgspec
@@ -10,6 +12,7 @@ import torch
 import torch.utils.backend_registration
 
 from npulint.facts.graph import Graph
+from npulint.live.sources import is_own
 from npulint.live.torch import device
 from npulint.live.torch.composite import Registration
 from npulint.live.torch.dispatch import Watching
@@ -34,6 +37,10 @@ class Recorded(msgspec.Struct, frozen=True):
     method: str
     notes: tuple[str, ...] = ()
 
+    def noting(self, note: str) -> Recorded:
+        """The same with a note before the others."""
+        return msgspec.structs.replace(self, notes=(note, *self.notes))
+
 
 def record(step: Step, release: str, method: str = AUTO, lang: str = "en", inspect: Inspect | None = None) -> Recorded:
     """The operators of one step as `release` of PyTorch runs them.
@@ -44,8 +51,11 @@ def record(step: Step, release: str, method: str = AUTO, lang: str = "en", inspe
     if step.function is None and step.model is None:
         raise LiveError("nothing", lang)
     try:
-        if method == DISPATCH or (method == AUTO and device.why_not() == "old-torch"):
+        if method == DISPATCH:
             return _dispatched(step, release, lang, inspect)
+        if method == AUTO and device.why_not() == "old-torch":
+            again = _dispatched(step, release, lang, inspect)
+            return again.noting(say(lang, "imaginary.too-old", version=torch.__version__))
         try:
             device.prepare()
             return _imagined(step, release, lang, inspect)
@@ -53,28 +63,28 @@ def record(step: Step, release: str, method: str = AUTO, lang: str = "en", inspe
             if method == IMAGINARY:
                 raise failed.error from None
             again = _dispatched(step, release, lang, inspect)
-            return msgspec.structs.replace(
-                again, notes=(failed.told(lang), *again.notes), graph=failed.added(again.graph)
-            )
+            return msgspec.structs.replace(again.noting(failed.told(lang)), graph=failed.added(again.graph))
     except LiveError as error:
         raise LiveError(error.reason, lang, **error.values) from error.__cause__
 
 
 class _Failed(Exception):
-    """A step ended early on the imaginary device; `recorder` has what ran until then."""
+    """A step ended early on the imaginary device, for an `error` that keeps nothing alive."""
 
     def __init__(self, error: Exception, kernels: Kernels) -> None:
         super().__init__(str(error))
-        self.error = error
+        self._place = _place(error)
+        self.error = error.with_traceback(None)
         self._kernels = kernels
 
     def told(self, lang: str) -> str:
         """Why, for people."""
         error, op = self.error, self._kernels.failed
-        reason = error.reason if isinstance(error, ImaginaryError) else "other"
+        reason = error.reason if isinstance(error, ImaginaryError) else self._kernels.reason or "other"
         text = str(error).strip().split("\n", 1)[0][:200]
         why = say(lang, f"imaginary.why.{reason}", text=f"{type(error).__name__}: {text}")
-        return say(lang, "imaginary.fell-back", op=op or type(error).__name__, why=why)
+        at = say(lang, "list.and").join(part for part in (f"`{op}`" if op else "", self._place) if part)
+        return say(lang, "imaginary.fell-back", at=at or type(error).__name__, why=why)
 
     def added(self, graph: Graph) -> Graph:
         """The graph with the operator that ended the step, where it has no kernel anywhere."""
@@ -106,7 +116,7 @@ def _imagined(step: Step, release: str, lang: str, inspect: Inspect | None) -> R
             except LiveError:
                 raise
             except Exception as error:
-                raise _Failed(_bare(error), kernels) from None
+                raise _Failed(error, kernels) from None
             finally:
                 recorder.quiet = 1
             if inspect is not None:
@@ -138,9 +148,13 @@ def _dispatched(step: Step, release: str, lang: str, inspect: Inspect | None) ->
     return Recorded(recorder.graph(watching.accelerated), DISPATCH, (say(lang, "imaginary.dispatch"),))
 
 
-def _bare(error: Exception) -> Exception:
-    """The error without the frames that keep tensors of the step alive."""
-    return error.with_traceback(None)
+def _place(error: Exception) -> str:
+    """The user's innermost line that an error comes through."""
+    found = ""
+    for frame, line in walk_tb(error.__traceback__):
+        if is_own(frame.f_code.co_filename):
+            found = f"{os.path.basename(frame.f_code.co_filename)}:{line}"
+    return found
 
 
 def _imaginary(tensor: torch.Tensor) -> torch.Tensor:

@@ -53,10 +53,22 @@ def unchanged() -> Iterator[None]:
 
 @contextmanager
 def eager() -> Iterator[None]:
-    """Compiled functions run as they are written, where this torch can be told so."""
+    """Compiled functions run as they are written."""
+    frames: Any = sys.modules.get("torch._dynamo.eval_frame")
     compiler: Any = torch.compiler
-    if "torch._dynamo" not in sys.modules or not hasattr(compiler, "set_stance"):
+    if frames is None:
         yield
-        return
-    with compiler.set_stance("force_eager"):
-        yield
+    elif hasattr(compiler, "set_stance"):
+        with compiler.set_stance("force_eager"):
+            yield
+    else:  # before PyTorch 2.6
+        entered = frames.set_eval_frame
+        frames.set_eval_frame = _uncompiled
+        try:
+            yield
+        finally:
+            frames.set_eval_frame = entered
+
+
+def _uncompiled(callback: Any) -> None:
+    """Takes the place of what hands frames to the compiler."""

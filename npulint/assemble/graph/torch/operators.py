@@ -22,13 +22,16 @@ _FOREIGN = regex(
 _SPARSE = "sparse"
 _OF_SPARSE = regex(r"^aten\.(?:_sparse_(?:addmm|mm|sum|softmax|log_softmax)|smm|sspaddmm|to_dense)$")  # by other operators
 _DENSE = frozenset(("npu", "npu_out", "cpu", "cpu_out", "error"))  # what does not ask for the layout by itself
+_NO_GRADIENT = "no_gradient"
+_CUTS = frozenset(("aten.detach", "aten.detach_", "aten.data"))
 _SCATTERS = ("aten.scatter", "aten.scatter_")
 _OLD_DECISIVE = ("before_a2", "acl_path")
 
 
 class Judged(msgspec.Struct, frozen=True):
     """A node with its verdict. `cause` of an error: none (no kernel), foreign (an operator of another device), sparse
-    or chip. `computed` are the operators on the CPU that it comes to forward, `backward` those of its gradient."""
+    or chip. `computed` are the operators on the CPU that it comes to forward, `backward` those of its gradient; `lost`:
+    the kernel gives no gradient to what may need one."""
 
     node: Node
     place: Place
@@ -37,6 +40,7 @@ class Judged(msgspec.Struct, frozen=True):
     cause: str
     computed: tuple[str, ...]
     backward: tuple[str, ...]
+    lost: bool
 
 
 class Operators:
@@ -72,7 +76,18 @@ class Operators:
         if word in FALLS:
             computed = (found.via or node.op.removeprefix("aten.").removesuffix(".default"),)
         after = () if view.has_backward or node.phase not in ("", "forward") or not holds else found.backward
-        return Judged(node, view.place(node), found, word, cause, computed, after)
+        lost = _NO_GRADIENT in found.notes and node.phase in ("", "forward") and id(node) not in self._detached
+        return Judged(node, view.place(node), found, word, cause, computed, after, lost)
+
+    @cached_property
+    def _detached(self) -> frozenset[int]:
+        """The nodes that only take what was cut off from the gradient."""
+        found: set[int] = set()
+        for body in self.view.graph.bodies:
+            cut = {node.name for node in body.nodes if base_of(node.op) in _CUTS}
+            takes = ((node, [text.partition(":")[0] for text in node.inputs]) for node in body.nodes if cut)
+            found.update(id(node) for node, names in takes if names and cut.issuperset(names))
+        return frozenset(found)
 
     def _word(self, node: Node, found: Verdict, layouts: frozenset[str]) -> tuple[str, str]:
         """The verdict for this node, and why if it is an error."""
@@ -96,7 +111,7 @@ class Operators:
         """One fact ``torch_op`` for each operator, verdict, phase and place."""
         groups: dict[tuple[object, ...], list[Judged]] = {}
         for one in self.judged:
-            key = (one.place, one.node.op, one.node.phase, one.word, one.cause, one.computed, one.backward)
+            key = (one.place, one.node.op, one.node.phase, one.word, one.cause, one.computed, one.backward, one.lost)
             groups.setdefault(key, []).append(one)
         return [self._fact(group) for group in groups.values()]
 
@@ -104,6 +119,8 @@ class Operators:
         first = group[0]
         op, found, name = first.node.op, first.verdict, base_of(first.node.op)
         sure = found.certain and (found.exact or bool(found.kernels))
+        inside = _inside(found, first.node, self.view.target.soc)
+        inner = (op.removeprefix("aten.").removesuffix(".default"),) if inside == "yes" else ()
         attrs: dict[str, Any] = {
             "op": op,
             "overload": overload_of(op),
@@ -113,9 +130,10 @@ class Operators:
             "kernels": "+".join(found.kernels),
             "reaches": " ".join(first.computed) if first.word not in FALLS else "",
             "backward": " ".join(first.backward),
-            "computed": ", ".join(f"`{one}`" for one in first.computed or first.backward),
+            "computed": ", ".join(f"`{one}`" for one in first.computed or first.backward or inner),
             "notes": " ".join(found.notes),
-            "inside": _inside(found, first.node, self.view.target.soc),
+            "inside": inside,
+            "lost": "yes" if first.lost else "no",
             "needs": found.needs,
             "instead": _instead(name, first),
             "phase": first.node.phase or "forward",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from npulint.assemble.graph.torch.view import Place, View, base_of, overload_of
 from npulint.data.aten import instead
+from npulint.data.aten import known as is_operator
 from npulint.facts.graph import Node
 from npulint.facts.model import Fact
 from npulint.later import regex
@@ -26,6 +27,7 @@ _COMPARISONS = frozenset(
     f"aten.{name}"
     for name in "eq ne lt le gt ge logical_and logical_or logical_not logical_xor isnan isinf isfinite isin".split()
 )
+_NUMBERS = frozenset(("aten.size", "aten.dim", "aten.numel", "aten.item", "aten.sym_size"))
 _REPEATS = ("Tensor", "self_Tensor")
 _COPIES = frozenset(("_to_copy", "to", "cpu", "_copy_from"))
 _UNBACKED = regex(r"\bu\d+\b")
@@ -72,7 +74,8 @@ def unbacked(shape: object) -> set[str]:
 def _by_arguments(base: str, node: Node, known: dict[str, Node], away: bool) -> str:
     given = node.attrs.get("arguments", {})
     if base == "repeat_interleave":
-        return base if overload_of(node.op) in _REPEATS and given.get("output_size") is None else ""
+        told = overload_of(node.op) in _REPEATS or (not overload_of(node.op) and _by_tensor(node, known))
+        return base if told and given.get("output_size") is None else ""
     if base == "one_hot":
         return base if given.get("num_classes", 0) == -1 else ""
     if base == "where":
@@ -82,6 +85,12 @@ def _by_arguments(base: str, node: Node, known: dict[str, Node], away: bool) -> 
     if base in _COPIES and away:
         return "cpu" if base == "cpu" or str(given.get("device", "")).partition(":")[0] == "cpu" else ""
     return ""
+
+
+def _by_tensor(node: Node, known: dict[str, Node]) -> bool:
+    """Whether the second of two inputs is a tensor, not a number that a script computes."""
+    second = known.get(node.inputs[1].partition(":")[0]) if len(node.inputs) > 1 else None
+    return second is not None and is_operator(second.op) and base_of(second.op) not in _NUMBERS
 
 
 def _masks(node: Node, known: dict[str, Node]) -> bool:

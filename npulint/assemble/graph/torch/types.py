@@ -83,7 +83,7 @@ def _sized(node: Node) -> bool:
 
 
 def _maker(node: Node) -> str:
-    return "input" if node.op == "placeholder" else base_of(node.op)
+    return str(node.attrs.get("target", node.name)) if node.op == "placeholder" else base_of(node.op)
 
 
 def _share(part: list[Node], whole: list[Node]) -> int:
