@@ -67,7 +67,8 @@ def own_list(settings: Settings) -> Listed:
 
 
 def remembered_facts(loaded: Sequence[Loaded], store: Cache, told: Told = untold) -> list[FileFacts]:
-    """The facts of files, from the cache where it has them; what is read anew is put there."""
+    """The facts of files, from the cache where it has them; what is read anew is put there. Graphs are not: loading
+    them is reading them, and they are large."""
     keys = [key(engine_version(), item.file.path, item.file.kind, item.data) for item in loaded]
     known = store.get_many(keys)
     files: list[FileFacts] = []
@@ -76,7 +77,7 @@ def remembered_facts(loaded: Sequence[Loaded], store: Cache, told: Told = untold
         facts = _decoded(known.get(name))
         if facts is None:
             facts = read(item)
-            if item.problem is None:
+            if item.problem is None and item.graph is None:
                 fresh[name] = msgspec.msgpack.encode(facts)
         files.append(facts)
         told(1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from npulint import data
+from npulint.data import aten
 from npulint.data.aten import FALLS, Verdict, instead, known, nearest, verdict
 from tests.live_support import framework, quiet
 
@@ -109,6 +111,16 @@ def test_releases_are_judged_by_the_nearest_recorded_one() -> None:
     asked = ("", "1.11.0", "2.0", "2.1.0.post8", "2.7.1", ">=2.6", "2.14.0", "nightly")
     wanted = [(2, 13), (2, 1), (2, 1), (2, 1), (2, 7), (2, 6), (2, 13), (2, 13)]
     assert [nearest(text) for text in asked] == wanted
+
+
+def test_an_operator_without_overload_is_none_that_writes_into_what_it_is_given() -> None:
+    assert verdict("aten.mode", "").word == "cpu"
+    assert (verdict("aten.nanmedian", "", "910B").word, verdict("aten.sort", "").word) == ("npu", "npu")
+
+
+def test_a_kernel_that_gives_no_gradient_is_noted() -> None:
+    assert "no_gradient" in verdict("aten.slogdet.default", "2.7", "910B").notes
+    assert "no_gradient" not in verdict("aten.inverse.default", "2.7").notes
 
 
 def test_words_of_torchscript_are_no_operators() -> None:
@@ -286,6 +298,53 @@ def test_the_replacement_comes_to_the_same_numbers(op: str, torch: Any) -> None:
         wanted, found = eval(original, names), eval(last, names)
     for one, other in zip(*map(_tensors, (wanted, found)), strict=True):
         torch.testing.assert_close(other, one, rtol=1e-3, atol=1e-4, check_dtype=False, equal_nan=True)
+
+
+# operator: what makes the inputs, the original; the first variable is a matrix
+TRAINED = {
+    "linalg_det": ("a = torch.randn(2, 4, 4)", "torch.linalg.det(a)"),
+    "linalg_slogdet": ("a = torch.randn(2, 4, 4)", "torch.linalg.slogdet(a).logabsdet"),
+    "slogdet": ("a = -torch.eye(3) - 0.1", "torch.linalg.slogdet(a).logabsdet"),
+    "logdet": ("a = torch.eye(3) * 2 + 0.1", "torch.logdet(a)"),
+    "linalg_inv": ("a = torch.randn(3, 3) + 3 * torch.eye(3)", "torch.linalg.inv(a)"),
+    "linalg_solve": ("a, b = torch.randn(3, 3) + 3 * torch.eye(3), torch.randn(3, 2)", "torch.linalg.solve(a, b)"),
+    "linalg_lstsq": ("a, b = torch.randn(6, 3), torch.randn(6, 2)", "torch.linalg.lstsq(a, b).solution"),
+}
+
+
+@pytest.mark.parametrize("op", TRAINED)
+def test_the_replacement_has_the_same_gradient(op: str, torch: Any) -> None:
+    inputs, original = TRAINED[op]
+    *before, last = instead(f"aten.{op}").split("  #")[0].split("; ")
+    gradients = []
+    for lines, result in (((), original), (before, last)):
+        names: dict[str, Any] = {"torch": torch}
+        exec(_SETUP + inputs, names)
+        names["a"].requires_grad_()
+        exec("\n".join(lines), names)
+        _tensors(eval(result, names))[-1].sum().backward()
+        gradients.append(names["a"].grad)
+    torch.testing.assert_close(gradients[1], gradients[0], rtol=1e-3, atol=1e-3)
+
+
+def test_no_replacement_trains_through_a_kernel_without_gradient() -> None:
+    table = data.table("aten.json").decode() if isinstance(data.table("aten.json"), bytes) else data.table("aten.json")
+    recorded = json.loads(table)["instead"]
+    lost = [op for op, text in recorded.items() if "slogdet(" in text and "slogdet(a.detach())" not in text]
+    assert recorded and lost == []
+    apis = json.loads(data.table("torch_api.json"))["apis"]
+    assert [name for name, row in apis.items() if "slogdet(" in row[-1] and ".detach()" not in row[-1]] == []
+
+
+def test_overloads_that_write_are_told_by_their_names(torch: Any) -> None:
+    """Every overload with an argument that it writes its result into, by the schemas of PyTorch."""
+    missed = set()
+    for schema in torch._C._jit_get_all_schemas():
+        name, overload = schema.name, schema.overload_name
+        writes = any(one.kwarg_only and one.alias_info and one.alias_info.is_write for one in schema.arguments)
+        if name.startswith("aten::") and writes and known(f"aten.{name[6:]}") and not aten._OUT.search(overload):
+            missed.add(f"{name}.{overload}")
+    assert missed == set()
 
 
 def _tensors(value: Any) -> list[Any]:

@@ -382,12 +382,16 @@ class TestTypes:
         made = half(const("c", 0.0, "float16"), node("y", "AddV2", "x", "c", T="float16"), *users)
         assert [one[1] for one in made] == ["zero_guard"] * guards
 
+    @pytest.mark.parametrize(("user", "guards"), [("Rsqrt", True), ("Sqrt", False), ("Relu", False)])
+    def test_the_greater_of_a_number_and_zero_has_a_root_but_no_inverse(self, user: str, guards: bool) -> None:
+        made = half(const("c", 0.0, "float16"), node("y", "Maximum", "x", "c", T="float16"), node("z", user, "y"))
+        assert [one[1] for one in made] == ["zero_guard"] * guards
+
     @pytest.mark.parametrize(
         ("op", "value", "group"),
         [
             ("AddV2", 0.0, "zero_guard"),
             ("AddV2", 1e-4, ""),
-            ("Maximum", 0.0, ""),
             ("Mul", float("-inf"), "infinite"),
             ("Mul", -1e4, ""),
         ],

@@ -211,6 +211,27 @@ def test_loops_that_call_functions(python: bool, why: list[str]) -> None:
     assert "tied other" not in groups(facts)  # the variables and lists of the loop are told with it
 
 
+def looped_from_the_start(v1: Any) -> Any:
+    """A loop over Python and a variable with nothing of the device before it."""
+    weights = v1.get_variable("weights", [8, 8])
+
+    def body(step: Any, state: Any) -> Any:
+        grown = v1.py_func(lambda a: a, [tf.matmul(state, weights)], tf.float32)
+        grown.set_shape([4, 8])
+        return step + 1, state + grown
+
+    _, hidden = v1.while_loop(lambda step, _: step < 3, body, [0, v1.placeholder(tf.float32, [4, 8])])
+    return classified(v1, dense(v1, hidden, 8, "behind"))
+
+
+def test_python_in_a_loop_that_cuts_nothing_is_told_by_the_variables_it_keeps() -> None:
+    facts = trained(looped_from_the_start, resource=True)
+    assert cuts(facts) == []
+    (tied,) = [fact for fact in facts if fact.kind == "graph_group" and fact.name == "tied"]
+    assert tied.get("apis") == "`tf.py_func`" and "ResourceApplyAdam" in tied.get("ops")
+    assert [fact.get("cuts") for fact in facts if fact.kind == "graph_group" and fact.name == "host"] == ["yes"]
+
+
 def sequences(v1: Any) -> Any:
     """A recurrent layer over a sequence, as ``dynamic_rnn`` builds it."""
     inputs = tf.transpose(v1.placeholder(tf.float32, [4, 7, 8]), [1, 0, 2])

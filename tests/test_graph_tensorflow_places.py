@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from npulint.assemble.context import Context
 from npulint.assemble.graph.programs import graph_facts
 from npulint.assemble.graph.target import Target
+from npulint.assemble.graph.tensorflow.interfaces import interfaces
 from npulint.assemble.project import Project
 from npulint.data.supported import SupportedOps
 from npulint.facts.graph import Body, Graph, Node
@@ -152,6 +153,11 @@ def test_what_is_printed_of_the_loss_belongs_to_the_step() -> None:
     assert groups(facts) == {"step print": "`Print`"}
     (shown,) = [fact for fact in facts if fact.kind == "graph_group"]
     assert shown.get("nodes") == "`shown`"
+
+
+@pytest.mark.parametrize("op", ["SparseSegmentSum", "SparseSegmentSumGrad", "SparseSegmentMeanGradV2"])
+def test_the_interface_of_a_gradient_is_that_of_its_operator(op: str) -> None:
+    assert interfaces([op]) == "`tf.nn.embedding_lookup_sparse`"
 
 
 def test_what_the_adapter_has_cut_out_is_on_the_device() -> None:

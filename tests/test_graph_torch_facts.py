@@ -297,3 +297,76 @@ def test_every_operator_is_in_exactly_one_fact(nodes: list[Node], form: str) -> 
     facts = said(nodes, form)
     told = sum(fact.get("count") for fact in facts if fact.kind == "torch_op")
     assert told == one(facts, "graph").get("size")
+
+
+def test_the_flags_of_a_script_stand_at_places() -> None:
+    def trains(name: str, **arguments: Any) -> bool:
+        given = {key.removeprefix("at_"): value for key, value in arguments.items()}
+        return bool(one(said([op(name, 5, arguments=given)], "torchscript"), "graph").get("trains") == "yes")
+
+    assert trains("aten.dropout", at_1=0.1, at_2=True) and not trains("aten.dropout", at_1=0.1, at_2=False)
+    assert trains("aten.batch_norm", at_5=True) and not trains("aten.batch_norm", at_8=True)
+    assert trains("aten.gru", at_5=0.0, at_6=True) and trains("aten.lstm", at_5=1, at_6=0.0, at_7=True)
+    assert not trains("aten.lstm", at_3=True, at_5=0.0, at_6=False, at_7=True)
+    assert trains("aten.scaled_dot_product_attention", at_4=0.1)
+    assert not trains("aten.scaled_dot_product_attention", dropout_p=0.0)
+
+
+def test_a_single_number_out_of_parameters_is_a_loss() -> None:
+    nodes = [op("aten.mean.default", 5)]
+    for told, wanted in (({"scalar_output": 1, "parameter": 2}, "yes"), ({"scalar_output": 1}, "no"), ({}, "no")):
+        assert one(said(nodes, collections=told), "graph").get("trains") == wanted
+
+
+def test_products_of_sparse_tensors_are_errors_though_they_are_made_of_other_operators() -> None:
+    made = op("aten.sparse_coo_tensor.indices_size", 5, layouts=["sparse_coo"])
+    product = op("aten._sparse_mm.default", 6, "sparse_coo_tensor", "x")
+    facts = said([made, product])
+    assert one(facts, "torch_op", "aten._sparse_mm").get("cause") == "sparse"
+    assert one(facts, "torch_op", "aten.sparse_coo_tensor").get("verdict") != "error"
+
+
+def test_a_kernel_without_gradient_is_lost_unless_what_it_takes_is_cut_off() -> None:
+    cut = [op("aten.detach.default", 5, "x"), op("aten.slogdet.default", 6, "detach")]
+    assert one(said(cut), "torch_op", "aten.slogdet").get("lost") == "no"
+    whole = [op("aten.mul.Tensor", 5, "x"), op("aten.slogdet.default", 6, "mul")]
+    assert one(said(whole), "torch_op", "aten.slogdet").get("lost") == "yes"
+    assert one(said(whole), "torch_op", "aten.mul").get("lost") == "no"
+
+
+def test_what_a_script_has_one_name_for_is_not_taken_for_the_one_without_kernel() -> None:
+    node = op("aten.linalg_inv", 5)
+    assert one(said([node], "torchscript"), "torch_op").get("computed") == ""
+    full = op("aten.linalg_inv.default", 5)
+    assert one(said([full]), "torch_op").get("computed") == "`linalg_inv_ex.inverse`"
+    reduced, plain = op("aten.scatter_", 5, arguments={"reduce": "add"}), op("aten.scatter_", 5, arguments={"1": 0})
+    assert one(said([reduced], "torchscript"), "torch_op").get("verdict") == "cpu_out"
+    assert one(said([plain], "torchscript"), "torch_op").get("verdict") == "npu"
+
+
+def test_masks_and_repeats_of_a_script_give_shapes_from_values() -> None:
+    def dims(*nodes: Node) -> list[str]:
+        return [fact.name for fact in said(list(nodes), "torchscript") if fact.kind == "graph_dim"]
+
+    mask, number = op("aten.gt", 4, "x"), op("aten.size", 4, "x")
+    assert dims(mask, op("aten.index", 5, "gt")) == dims(mask, op("aten.index", 5, "x", "gt")) == ["aten.index"]
+    assert dims(op("aten.to", 4), op("aten.index", 5, "x", "to")) == []
+    assert dims(op("aten.cumsum", 4), op("aten.repeat_interleave", 5, "x", "cumsum")) == ["aten.repeat_interleave"]
+    assert dims(number, op("aten.repeat_interleave", 5, "x", "size")) == []
+
+
+def test_names_in_different_bodies_are_different_nodes() -> None:
+    second = [op("aten.to", 4, name="m"), op("aten.index", 5, "y", "m")]
+    bodies = [Body("a", [op("aten.gt", 4, "x", name="m")]), Body("b", second)]
+    assert [fact for fact in said([], "torchscript", bodies=bodies) if fact.kind == "graph_dim"] == []
+
+
+def test_a_kernel_that_computes_on_the_cpu_says_so_for_the_sentence() -> None:
+    node = op("aten.std.correction", 5, arguments={"correction": 0.5})
+    assert one(said([node]), "torch_op").get("computed") == "`std.correction`"
+
+
+def test_what_brings_a_type_in_from_outside_has_its_name() -> None:
+    given = Node("b_freqs", "placeholder", (), {"dtypes": ["complex64"], "shapes": [[4]], "target": "freqs"})
+    nodes = [given, op("aten.mul.Tensor", 5, "b_freqs", dtypes=["complex64"], shapes=[[4]])]
+    assert one(said(nodes), "graph_type").get("made_by") == "freqs"

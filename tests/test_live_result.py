@@ -99,7 +99,8 @@ def test_operators_and_syncs_are_told_with_their_counts(result: LiveResult) -> N
     rows = {(one.name, one.phase): one for one in result.operators}
     assert rows["aten.huber_loss", "forward"].verdict == "cpu" and rows["aten.add.Tensor", "forward"].fine
     assert (rows["aten.linalg_inv_ex", "forward"].count, rows["aten.linalg_inv_ex", "forward"].line) == (2, 14)
-    assert result.counts["cpu"] >= 3 and next(iter(result.counts)) == "cpu" and sum(result.counts.values()) == 11
+    assert result.counts["cpu"] + result.counts["cpu_out"] >= 3
+    assert next(iter(result.counts)) == "cpu" and sum(result.counts.values()) == 11
     assert [(one.count, one.path, one.line) for one in result.syncs] == [(4, "pkg/net.py", 10)]
     assert result.syncs_per_step == 2
 

@@ -162,7 +162,8 @@ def _thing(kind: str, net: Any, folder: Path) -> tuple[Any, tuple[Any, ...]]:
 
 
 class _Checked:
-    """What a check says of each kind, checked once: TensorFlow takes a second or more to build some of them."""
+    """What a check says of each kind, checked once. Its calls lie in this project, which is larger than the program's:
+    therefore the folder is given."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -172,7 +173,7 @@ class _Checked:
         """The thing, its inputs, and the result."""
         if kind not in self._known:
             thing, inputs = _thing(kind, net, self._folder)
-            self._known[kind] = thing, inputs, check_tensorflow(thing, *inputs)
+            self._known[kind] = thing, inputs, check_tensorflow(thing, *inputs, root=".")
         return self._known[kind]
 
 
@@ -260,20 +261,20 @@ def test_a_finding_names_every_line_that_it_is_about(net: Any) -> None:
 @pytest.mark.parametrize("kind", ["keras", "model_fn"])
 def test_without_training_there_is_the_forward_pass_alone(net: Any, checked: _Checked, kind: str) -> None:
     thing, inputs, trained = checked.of(kind, net)
-    forward = check_tensorflow(thing, *inputs, train=False)
+    forward = check_tensorflow(thing, *inputs, train=False, root=".")
     assert _of(forward, "Lgamma") and not _of(forward, "Digamma")
     assert (trained.summary.trains, forward.summary.trains) == (True, False)
 
 
 def test_a_model_that_was_not_compiled_has_the_gradients_of_its_outputs(net: Any) -> None:
-    result = check_tensorflow(net.Net(), net.ROWS)
+    result = check_tensorflow(net.Net(), net.ROWS, root=".")
     assert _of(result, "Digamma") and result.summary.trains
 
 
 def test_a_model_that_was_built_needs_no_examples(net: Any) -> None:
     layers = net.tf.keras.layers
     model = net.tf.keras.Sequential([layers.Input((4,)), layers.Dense(3), layers.Lambda(net.plain)])
-    result = check_tensorflow(model, train=False)
+    result = check_tensorflow(model, train=False, root=".")
     assert [one.line for one in _of(result, "Lgamma")] != []
     with pytest.raises(ValueError, match="example inputs"):
         check_tensorflow(net.Net())
@@ -283,7 +284,7 @@ def test_a_check_runs_nothing_and_leaves_the_weights(net: Any) -> None:
     model = net.compiled()
     model(net.ROWS)
     before = [weight.numpy().copy() for weight in model.trainable_variables]
-    check_tensorflow(model, net.ROWS, net.AIMS)
+    check_tensorflow(model, net.ROWS, net.AIMS, root=".")
     assert all((old == new.numpy()).all() for old, new in zip(before, model.trainable_variables, strict=True))
     ran: list[Any] = []
 
@@ -291,7 +292,7 @@ def test_a_check_runs_nothing_and_leaves_the_weights(net: Any) -> None:
         ran.append(value)
         return value
 
-    check_tensorflow(lambda x: net.tf.py_function(seen, [x], net.tf.float32), net.ROWS)
+    check_tensorflow(lambda x: net.tf.py_function(seen, [x], net.tf.float32), net.ROWS, root=".")
     assert ran == []
 
 
@@ -313,7 +314,7 @@ def test_nested_examples_keep_their_shape(net: Any) -> None:
         assert batch["x"].shape == (2, 4) and pair[1].shape == (2, 2) and flag is True
         return net.tf.matmul(batch["x"], net.tf.ones([4, 2])) + pair[1]
 
-    result = check_tensorflow(step, {"x": net.ROWS}, (net.ROWS, net.AIMS), True)
+    result = check_tensorflow(step, {"x": net.ROWS}, (net.ROWS, net.AIMS), True, root=".")
     assert _of(result, "MatMul")
 
 

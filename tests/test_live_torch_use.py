@@ -96,8 +96,68 @@ PROGRAMS = {
         now = optimizer.state_dict()
         assert now["param_groups"] == of_optimizer["param_groups"]
         assert all(torch.equal(now["state"][0][key], one) for key, one in of_optimizer["state"][0].items())
+        import json
+        assert len(json.loads(result.to_json())["operators"]) == len(result.operators) > 5
         graph.backward()
         assert all(torch.equal(one, old) is False for one, old in zip((net.bn.weight.grad,), (grads[2],)))
+    """,
+    "what a step changes around itself is put back": """
+        import random
+        from collections import deque
+        class Trainer:
+            def __init__(self):
+                self.net = nn.Linear(4, 4)
+                self.optimizer = torch.optim.SGD(self.net.parameters(), 0.1, momentum=0.9)
+                self.schedule = torch.optim.lr_scheduler.SequentialLR(
+                    self.optimizer,
+                    [torch.optim.lr_scheduler.LinearLR(self.optimizer), torch.optim.lr_scheduler.StepLR(self.optimizer, 1)],
+                    [2],
+                )
+                self.steps, self.losses, self.meters = 0, [], {"loss": 0.0}
+        class Own(Trainer):
+            pass
+        trainer, buffer, seen, total = Own(), deque([1, 2], 3), 0, 7
+        dice, generator = random.Random(1), torch.Generator().manual_seed(1)
+        dice.random()
+        def make():
+            calls = 0
+            def step(x):
+                global seen
+                nonlocal calls
+                seen += 1
+                calls += 1
+                trainer.steps += 1
+                loss = trainer.net(x).square().sum()
+                trainer.losses.append(loss)
+                trainer.meters["loss"] += loss.item()
+                buffer.append(dice.random())
+                torch.randperm(4, generator=generator)
+                loss.backward()
+                trainer.optimizer.step()
+                trainer.schedule.step()
+            return step, lambda: calls
+        step, calls = make()
+        def state():
+            of = {key: one for key, one in trainer.schedule.state_dict().items() if key != "_schedulers"}
+            inner = [one.state_dict() for one in trainer.schedule._schedulers]
+            rates = [group["lr"] for group in trainer.optimizer.param_groups]
+            return repr((of, inner, rates, trainer.steps, trainer.losses, trainer.meters, list(buffer), seen, calls(),
+                         dice.getstate(), generator.get_state().tolist(), trainer.net.weight.tolist(),
+                         trainer.optimizer.state_dict()))
+        before = state()
+        for method in ("imaginary", "dispatch"):
+            assert "mse_loss" not in ops(check_torch(step=step, example_inputs=(torch.ones(2, 4),), target=T, method=method))
+            assert state() == before, method
+        step(torch.ones(2, 4))
+        assert state() != before and calls() == 1 and seen == 1 and len(trainer.losses) == 1
+    """,
+    "who evaluates a model is warned of what leaves the NPU": """
+        class Net(nn.Linear):
+            def forward(self, x):
+                return torch.fmax(super().forward(x), x)
+        result = check_torch(Net(4, 4), torch.randn(3, 4), train=False, target=T)
+        assert [(one.name, one.severity) for one in result.findings] == [("cpu-operator-in-inference", "warning")], result.findings
+        assert not result.ok(fail_on="warning") and result.ok()
     """,
     "an error of the model is passed on, and everything is as before": """
         class Net(nn.Linear):
@@ -107,6 +167,7 @@ PROGRAMS = {
         error = raises(KeyError, lambda: check_torch(net, torch.randn(3, 4), target=T))
         import traceback
         assert "forward" in {frame.name for frame in traceback.extract_tb(error.__traceback__)}
+        assert error.__context__ is None and error.__cause__ is None
         assert net.weight.is_cpu and torch.autograd.is_multithreading_enabled() and torch.is_grad_enabled()
         shape = raises(RuntimeError, lambda: check_torch(nn.Linear(4, 4), torch.randn(3, 5), target=T))
         assert "shapes cannot be multiplied" in str(shape)
@@ -117,7 +178,9 @@ PROGRAMS = {
             def forward(self, x):
                 return super().forward(x) + torch.ones(x.shape[0], 2)
         result = check_torch(Net(4, 2), torch.randn(3, 4), target=T)
-        assert any("aten.add.Tensor" in note and "CPU" in note for note in result.notes), result.notes
+        line = Net.forward.__code__.co_firstlineno + 1
+        at = f"`aten.add.Tensor`, {__file__.rpartition('/')[2]}:{line}:"
+        assert any(at in note and "CPU" in note for note in result.notes), result.notes
         assert "addmm" in ops(result)
         raises(RuntimeError, lambda: check_torch(Net(4, 2), torch.randn(3, 4), target=T, method="imaginary"))
     """,
@@ -168,11 +231,35 @@ PROGRAMS = {
     """,
     "without the helper of newer releases the dispatcher serves": """
         import torch.utils.backend_registration as registration
+        helper = registration._setup_privateuseone_for_python_backend
         del registration._setup_privateuseone_for_python_backend
-        result = check_torch(nn.Linear(2, 2), torch.randn(1, 2), target=T)
-        assert result.notes and "addmm" in ops(result)
-        ask = lambda: check_torch(nn.Linear(2, 2), torch.randn(1, 2), target=T, method="imaginary")
-        raises(LiveError, ask, "old-torch")
+        try:
+            result = check_torch(nn.Linear(2, 2), torch.randn(1, 2), target=T)
+            assert torch.__version__ in result.notes[0] and "2.10" in result.notes[0] and "addmm" in ops(result)
+            ask = lambda: check_torch(nn.Linear(2, 2), torch.randn(1, 2), target=T, method="imaginary")
+            raises(LiveError, ask, "old-torch")
+        finally:
+            registration._setup_privateuseone_for_python_backend = helper
+    """,
+    "what is compiled runs as it is written": """
+        backend = lambda module, inputs: lambda *args: (inputs[0].new_zeros(3, 2),)
+        net = torch.compile(nn.Sequential(nn.Linear(4, 2), nn.Softplus()), backend=backend)
+        stance = torch.compiler.set_stance
+        for method in ("imaginary", "dispatch"):
+            assert {"addmm", "softplus"} <= ops(check_torch(net, torch.randn(3, 4), target=T, method=method))
+        del torch.compiler.set_stance  # PyTorch 2.6 brought it
+        import sys, types
+        from npulint.live.torch.session import eager
+        frames, asked = sys.modules["torch._dynamo.eval_frame"], []
+        sys.modules["torch._dynamo.eval_frame"] = older = types.SimpleNamespace(set_eval_frame=asked.append)
+        try:
+            with eager():
+                older.set_eval_frame("compile")
+            older.set_eval_frame("as before")
+        finally:
+            torch.compiler.set_stance, sys.modules["torch._dynamo.eval_frame"] = stance, frames
+        assert asked == ["as before"]
+        assert not net(torch.randn(3, 4)).any(), "compiled again"
     """,
     "copies to the host are told": """
         class Net(nn.Linear):
@@ -243,29 +330,31 @@ PROGRAMS = {
         assert "addmm" in ops(watch.result) and "linear" not in ops(watch.result)
     """,
     "a step on the device costs little more than one on the CPU": """
-        import time
+        import queue, time
         net = nn.Sequential(*[part for _ in range(6) for part in (nn.Linear(512, 512), nn.LayerNorm(512), nn.GELU())])
         optimizer = torch.optim.AdamW(net.parameters())
-        took = []
+        times = queue.SimpleQueue()  # a list would be put back
+        def best():
+            return min(times.get() for _ in range(times.qsize()))
         def step(x):
             start = time.perf_counter()
             optimizer.zero_grad()
             net(x).square().mean().backward()
             optimizer.step()
-            took.append(time.perf_counter() - start)
+            times.put(time.perf_counter() - start)
         x = torch.randn(256, 512)
         for _ in range(6):
             step(x)
-        eager = min(took[1:])
-        took.clear()
+        eager = best()
         for _ in range(4):
             check_torch(example_inputs=(x,), step=step, target=T, method="imaginary")
-        assert min(took) < 10 * eager, (took, eager)
-        took.clear()
+        took = best()
+        assert took < 10 * eager, (took, eager)
         with watch_torch(target=T):
             for _ in range(4):
                 step(x)
-        assert min(took) < 10 * eager, (took, eager)
+        took = best()
+        assert took < 10 * eager, (took, eager)
     """,
     "the kernels are gone afterwards": """
         check_torch(nn.Linear(2, 2), torch.randn(1, 2), target=T)
@@ -280,7 +369,7 @@ PROGRAMS = {
 }
 
 
-ALONE = ("torch_npu and other backends are not disturbed", "without the helper of newer releases the dispatcher serves")
+ALONE = ("torch_npu and other backends are not disturbed",)
 """Programs that change what cannot be changed back."""
 
 RUNNER = """

@@ -298,3 +298,31 @@ def test_layouts_that_are_not_strided_are_told(tmp_path: Path) -> None:
     nodes = [node for body in graph_of(str(path)).bodies for node in body.nodes if "layouts" in node.attrs]
     assert nodes
     assert nodes[0].attrs["layouts"] == ["sparse_coo"]
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("self.layer(x).mean()", 1),
+        ("(self.layer(x).mean(), x)", 1),
+        ("self.layer(x).mean().double()", 1),
+        ("self.layer(x)", 0),
+        ("(x, self.layer(x).mean())", 0),
+        ("self.layer(x).argmax()", 0),
+    ],
+)
+def test_a_program_whose_first_output_is_one_number_is_told(text: str, wanted: int, tmp_path: Path) -> None:
+    torch = framework("torch")
+
+    class Net(torch.nn.Module):  # type: ignore[misc, name-defined]
+        def __init__(self) -> None:
+            super().__init__()
+            self.layer = torch.nn.Linear(3, 2)
+
+        def forward(self, x: Any) -> Any:
+            return eval(text)
+
+    path = str(tmp_path / "net.pt2")
+    with quiet():
+        torch.export.save(torch.export.export(Net(), (torch.randn(4, 3),)), path)
+    assert graph_of(path).collections.get("scalar_output", 0) == wanted

@@ -234,3 +234,21 @@ def test_code_of_an_importable_package_is_no_torchscript(tmp_path: Path) -> None
         archive.writestr("p/code/net.py", "def f(x): return (x\n")
     found = read_graph(str(path), "package.pt")
     assert getattr(found, "reason", "") == "not-a-graph"
+
+
+def test_operators_of_a_function_know_who_calls_it(archives: dict[str, str]) -> None:
+    wanted = next(number for number, line in enumerate(MODELS.read_text().split("\n"), 1) if "y = helper(x, 3)" in line)
+    graph = graph_of(archives["calls"])
+    loops = [node for body in graph.bodies for node in body.nodes if node.op == "prim.Loop"]
+    assert loops
+    for node in loops:
+        assert (MODELS.name, wanted) in {(Path(one.path).name, one.line) for one in node.frames}
+
+
+def test_what_an_index_takes_is_known_through_its_annotation(tmp_path: Path) -> None:
+    torch = framework("torch")
+    with quiet():
+        made = torch.jit.trace(lambda x: (x * 2)[x > 0], torch.randn(4), check_trace=False)
+        made.save(str(tmp_path / "masked.pt"))
+    nodes = {node.op: node for body in graph_of(str(tmp_path / "masked.pt")).bodies for node in body.nodes}
+    assert nodes["aten.index"].inputs == (nodes["aten.mul"].name, nodes["aten.gt"].name)

@@ -64,6 +64,43 @@ def seen(line: int = 4, graph: str = "model.pt2", **changes: Any) -> Finding:
     return finding(**{**base, **place, "subject": "aten.huber_loss", **changes})
 
 
+MANY = [Span(line, 1, line, 1) for line in (1, 3, 4, 5, 6)]
+
+
+def test_one_operator_at_many_lines_is_one_finding_with_the_other_places() -> None:
+    repeated = [seen(span=span, message=f"nodes {span.line}") for span in MANY]
+    [one] = settled(*repeated).findings
+    assert (one.span.line, one.places) == (1, 5)
+    assert [place.span.line for place in one.related if place.path == one.path] == [3, 4, 5, 6]
+
+
+def test_a_note_of_many_places_goes_where_the_graph_says_more_of_each() -> None:
+    more = tuple(Related("net.py", span, "F.huber_loss") for span in MANY if span.line != 4)
+    note = told(severity="note", related=more, places=5)
+    repeated = [seen(span=span) for span in MANY]
+    assert [(one.code, one.places) for one in settled(note, *repeated, joins=(SOURCE,)).findings] == [(GRAPH, 5)]
+    fewer = settled(note, *repeated[1:], joins=(SOURCE,)).findings
+    assert {one.code for one in fewer} == {GRAPH, SOURCE}
+
+
+def test_few_lines_other_operators_and_other_graphs_are_findings_of_their_own() -> None:
+    few = [seen(span=span) for span in MANY[:3]]
+    other = [seen(span=span, subject="aten.mode", message="`aten.mode`") for span in MANY[2:]]
+    elsewhere = [seen(span=span, subject="aten.lgamma", message="`aten.lgamma`", graph="b.pt2") for span in MANY[2:]]
+    assert len(settled(*few, *other, *elsewhere).findings) == 9
+
+
+def test_lines_that_the_source_tells_or_a_comment_silences_are_not_among_the_places() -> None:
+    repeated = [seen(span=span) for span in MANY]
+    result = settled(told(), *repeated, joins=(SOURCE,))
+    graph = next(one for one in result.findings if one.code == GRAPH)
+    others = [place.span.line for place in graph.related if place.path == graph.path]
+    assert (graph.places, others) == (4, [3, 5, 6])
+    assert {one.code for one in result.findings} == {GRAPH, SOURCE}
+    quiet = settled(*repeated, comment=GRAPH)
+    assert [(one.span.line, one.places) for one in quiet.findings] == [(1, 4)]
+
+
 def settled(*findings: Finding, joins: tuple[str, ...] = (), comment: str = "", **settings: Any) -> RunResult:
     comments = [Comment(4, False, f"# npulint: ignore[{comment}] known")] if comment else []
     files = [FileFacts("net.py", "python", comments=comments), FileFacts("model.pt2", "graph")]

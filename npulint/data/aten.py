@@ -21,7 +21,7 @@ _LEADING = regex(r"(\d+)\.(\d+)")
 _FINE = ("npu", "npu_out", "generic", "decomposes")
 _BAD = ("cpu", "cpu_out", "error")
 _OUT = regex(  # overloads that write into tensors they are given
-    r"(?:^|_)out\d?$|^out_|^(?:L|Q|U|X|OutTensor|OutScalar_(?:Other|Self)|dim_(?:max|min|values)|eigenvalues|eigvals|"
+    r"(?:^|_)out\d?$|^out_|^(?:L|Q|U|X|a|OutTensor|OutScalar_(?:Other|Self)|dim_(?:max|min|values)|eigenvalues|eigvals|"
     r"grad_input|inverse|output|result|sign|values|values_stable)$"
 )
 _NAMED = regex(r"(?i)dimname|^names")  # overloads for named tensors, which no graph holds
@@ -46,9 +46,9 @@ class Verdict(msgspec.Struct, frozen=True):
     own (torch_npu itself) and sparse. `reaches` are operators on the CPU that the parts of a composite lead to,
     `backward` those that only the gradient needs; both hold under the condition `when` (argument and value), if any.
     `notes` are conditions under which the kernel itself computes on the CPU (always, acl_path, before_a2, large_scale,
-    no_aclnn, old_cann, chip, float64, correction), or no_gradient: it gives none. `needs` names the package without which the verdict holds; with it
-    the operator has a kernel. `certain` is false where overloads differ, `exact` where another release was asked than
-    the one whose dispatcher is recorded.
+    no_aclnn, old_cann, chip, float64, correction), or no_gradient: it gives none. `needs` names the package without
+    which the verdict holds; with it the operator has a kernel. `certain` is false where overloads differ, `exact` where
+    another release was asked than the one whose dispatcher is recorded.
     """
 
     word: str

@@ -11,10 +11,12 @@ from npulint.later import regex
 
 _STATES = {"n": "no", "p": "partial", "y": "yes", "-": "unknown", "": "unknown"}
 # A tensor for sure: what a function of torch gives, through methods and the elements of a pair.
-_MODULE = regex(r"^torch\.nn\.(?:[a-z_]\w*\.)*[A-Z]\w*\(\)$")  # an object of a module class
+# An object of a module class.
+_MODULE = regex(r"^torch\.nn\.(?!(?:parameter\.)?Parameter\(\)$)(?:[a-z_]\w*\.)*[A-Z]\w*\(\)$")
 _TENSOR = regex(
     r"^torch\.(?!load\b|device\b|finfo\b|iinfo\b|compile\b|typename\b|hub\b)"
-    r"(?:(?:nn\.functional|linalg|fft|special|Tensor)\.)?[a-z]\w*\(\)(?:\[\])?(?:\.[a-z]\w*\(\)(?:\[\])?)*$"
+    r"(?:(?:(?:nn\.functional|linalg|fft|special|Tensor)\.)?[a-z]\w*\(\)|nn\.(?:parameter\.)?Parameter\(\))"
+    r"(?:\[\])?(?:\.[a-z]\w*\(\)(?:\[\])?)*$"
 )
 
 Release = tuple[int, ...]
@@ -23,8 +25,8 @@ Release = tuple[int, ...]
 class Api(msgspec.Struct, frozen=True, array_like=True):
     """One name. `states` has a letter per listed release: n(o), p(artial), y(es), - (not listed). `kernel` is npu,
     cpu (copied to the host and back), backward_cpu, no_gradient (the kernel gives none), none (an error on the device)
-    or host (no operator); from release `since` on it is npu. `method`: tensors have it too, and the name is nobody else's (any) or
-    others' as well (known). `ops` are the operators that fall back, `instead` is what to write."""
+    or host (no operator); from release `since` on it is npu. `method`: tensors have it too, and the name is nobody
+    else's (any) or others' as well (known). `ops` are the operators that fall back, `instead` is what to write."""
 
     states: str
     kernel: str

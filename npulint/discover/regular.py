@@ -29,7 +29,7 @@ def read_regular(location: str, limit: int) -> bytes:
             raise NotRegularError(location)
         if status.st_size > limit:
             raise TooLargeError(location)
-        data = stream.readall()
+        data = stream.readall() or b""  # None where a file of the kernel would have to be waited for
     if len(data) > limit:  # it grew, or lies on a file system that does not tell sizes
         raise TooLargeError(location)
     return data
@@ -57,6 +57,6 @@ def read_head(location: str, count: int) -> bytes:
     try:
         descriptor = os.open(location, _FLAGS)
         with open(descriptor, "rb", buffering=0) as stream:
-            return stream.read(count) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""
+            return (stream.read(count) or b"") if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""
     except OSError:
         return b""

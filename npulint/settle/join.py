@@ -21,6 +21,7 @@ from npulint.lines import Lines
 from npulint.texts import say
 
 _NAMES = regex(r"[A-Za-z0-9_]+")
+_APART = 3  # places of one operator that are findings of their own
 _BUILT = 3  # places of the source that a finding of a graph names
 
 
@@ -112,20 +113,27 @@ def joined(
             more.append(Silenced(graph, "comment", quiet[id(source)].reason))
         else:
             told.setdefault(id(source), []).append(graph)
-    outdone = {id(one) for one in kept if id(one) in told and _outdone(one, told[id(one)])}
+    outdone = {id(one) for one in kept if id(one) in told and _outdone(one, told[id(one)], graphs)}
     gone = (gone | outdone) - {id(graph) for one in outdone for graph in told[one]}
     left = [one for one in kept if id(one) not in gone]
     return [_confirmed(one, told[id(one)], lang) if id(one) in told else one for one in left], [*silenced, *more]
 
 
-def _outdone(source: Finding, graphs: Sequence[Finding]) -> bool:
+def _outdone(source: Finding, graphs: Sequence[Finding], whole: Sequence[Finding]) -> bool:
     """Whether graphs speak more gravely of every place of a note: what it says with less knowledge (of a fallback that
-    may run once) they say better. A note that mends its places stays."""
+    may run once) they say better. Those of the `whole` run that name the same operator at its other places count as
+    well. A note that mends its places stays."""
     if source.severity != "note" or source.fix.changes or any(one.severity == "note" for one in graphs):
         return False
     lines = {(one.path, one.span.line) for one in graphs}
-    places = [(source.path, source.span.line), *((one.path, one.span.line) for one in source.related)]
-    return lines.issuperset(places[: source.places])
+    named = {(one.path, one.span.line, _operator(one.subject)) for one in whole if one.severity != "note"}
+
+    def told(one: Related) -> bool:
+        place = (one.path, one.span.line)
+        return place in lines or any((*place, word) in named for word in _mentioned(one.message))
+
+    others = source.related[: source.places - 1]
+    return (source.path, source.span.line) in lines and all(map(told, others))
 
 
 def _by_path(findings: Iterable[Finding], paths: set[str]) -> dict[str, list[Finding]]:
@@ -146,6 +154,26 @@ def _confirmed(source: Finding, graphs: Sequence[Finding], lang: str) -> Finding
         places += [msgspec.structs.replace(head, message=text), *rest]
     related = (*places, *source.related)
     return msgspec.structs.replace(source, severity=severity, confidence=confidence, related=related)
+
+
+def gathered(findings: Sequence[Finding]) -> list[Finding]:
+    """The findings where what graphs say of one operator at many places of the source is one, at the first of them,
+    with the others as related places: a large model has the same call in many of its lines."""
+    groups: dict[tuple[str, ...], list[Finding]] = {}
+    for one in filter(in_source, findings):
+        if not one.fix.changes:
+            key = (one.program, one.code, one.subject, one.severity, one.confidence, one.fix.text)
+            groups.setdefault(key, []).append(one)
+    heads: dict[int, Finding] = {}
+    gone: set[int] = set()
+    for group in groups.values():
+        if len(group) > _APART:
+            first, *others = sorted(group, key=lambda one: (one.path, one.span))
+            more = tuple(Related(one.path, one.span, one.subject) for one in others)
+            places = sum(one.places for one in group)
+            heads[id(first)] = msgspec.structs.replace(first, related=(*more, *first.related), places=places)
+            gone.update(map(id, others))
+    return [heads.get(id(one), one) for one in findings if id(one) not in gone]
 
 
 def related_to_source(findings: Sequence[Finding], catalogue: Catalogue, lang: str) -> list[Finding]:

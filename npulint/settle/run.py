@@ -90,10 +90,10 @@ def _one_for_graphs(
 
 
 def _joined_with_source(left: Suppressed, catalogue: Catalogue, lang: str) -> Suppressed:
-    from npulint.settle.join import joined
+    from npulint.settle.join import gathered, joined
 
     kept, silenced = joined(left.kept, left.silenced, catalogue, lang)
-    return Suppressed(kept, silenced, left.complaints)
+    return Suppressed(gathered(kept), silenced, left.complaints)
 
 
 class _Told(msgspec.Struct, frozen=True):

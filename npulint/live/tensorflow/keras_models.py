@@ -16,6 +16,7 @@ def concrete(model: Any, inputs: Sequence[Any], train: bool) -> Any:
 
     specs = specified(tuple(inputs)) or (_declared(model),)
     if train and len(specs) > 1 and _compiled(model):
+        _build_optimizer(model)
         return tf.function(lambda *data: model.train_step(data)).get_concrete_function(*specs)
     step = _with_gradients if train else _forward
     return tf.function(lambda x: step(model, x)).get_concrete_function(specs[0])
@@ -37,6 +38,13 @@ def _with_gradients(model: Any, x: Any) -> Any:
 def _compiled(model: Any) -> bool:
     """Whether the model has been given an optimizer, by Keras 2 or 3."""
     return getattr(model, "optimizer", None) is not None
+
+
+def _build_optimizer(model: Any) -> None:
+    """Give the optimizer its variables beforehand, as `fit` does: a trace in which they appear is made twice."""
+    optimizer = model.optimizer
+    if getattr(model, "built", False) and getattr(optimizer, "built", True) is False:
+        optimizer.build(model.trainable_variables)
 
 
 def _declared(model: Any) -> Any:

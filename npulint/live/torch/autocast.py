@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import torch
@@ -23,6 +24,7 @@ _WIDEST = frozenset(
 """Operators that compute in the widest type among their inputs; all others that are cast at all do in float32."""
 
 
+@cache
 def casting_kernels() -> list[tuple[Any, Any]]:
     """The operators that an autocast region treats, with their kernels."""
     found = []

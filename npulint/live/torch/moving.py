@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections import OrderedDict, defaultdict
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -19,7 +19,7 @@ _Lazy: Any = torch.nn.parameter.UninitializedTensorMixin  # type: ignore[attr-de
 _Packed: Any = torch.nn.utils.rnn.PackedSequence
 _DEEPEST = 6  # batches within batches
 _MOST = 10_000  # parts of a batch
-CONTAINERS = (dict, list, set, defaultdict, OrderedDict)
+CONTAINERS = (dict, list, set, defaultdict, OrderedDict, deque)
 """What is put back with its contents."""
 
 Place = Callable[[torch.Tensor], torch.Tensor]
@@ -193,7 +193,7 @@ class Moved:
 
 def _refill(held: Any, old: Any) -> None:
     held.clear()
-    if isinstance(held, list):
+    if isinstance(held, (list, deque)):
         held.extend(old)
     else:
         held.update(old)

@@ -77,7 +77,7 @@ class Recorder:
             name = base if number == 1 else f"{base}_{number - 1}"
             frames = self.sites.frames(site)
             nodes.append(Node(name, op, attrs=entry.attrs(), frames=frames, phase=phase, count=entry.count))
-        return Graph("live_torch", [Body("", nodes)], torch.__version__)
+        return Graph("live_torch", [Body("", nodes)], str(torch.__version__))
 
 
 def dtype_word(dtype: Any) -> str:

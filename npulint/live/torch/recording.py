@@ -59,11 +59,12 @@ def record(step: Step, release: str, method: str = AUTO, lang: str = "en", inspe
         try:
             device.prepare()
             return _imagined(step, release, lang, inspect)
-        except _Failed as failed:
-            if method == IMAGINARY:
-                raise failed.error from None
-            again = _dispatched(step, release, lang, inspect)
-            return msgspec.structs.replace(again.noting(failed.told(lang)), graph=failed.added(again.graph))
+        except _Failed as error:
+            failed = error
+        if method == IMAGINARY:
+            raise failed.error from None
+        again = _dispatched(step, release, lang, inspect)  # an error of the user's own code comes from here
+        return msgspec.structs.replace(again.noting(failed.told(lang)), graph=failed.added(again.graph))
     except LiveError as error:
         raise LiveError(error.reason, lang, **error.values) from error.__cause__
 

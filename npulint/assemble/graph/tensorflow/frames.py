@@ -38,6 +38,5 @@ def forward_edges(flow: Flow, step: frozenset[int]) -> dict[int, Sequence[int]]:
     if _REPEATS.isdisjoint(flow.of_op):
         return {n: (*flow.inputs[n], *flow.controls[n]) if flow.controls[n] else flow.inputs[n] for n in step}
     return {
-        n: [p for p in (*flow.inputs[n], *flow.controls[n]) if p in step and nodes[p].op not in _REPEATS]
-        for n in step
+        n: [p for p in (*flow.inputs[n], *flow.controls[n]) if p in step and nodes[p].op not in _REPEATS] for n in step
     }

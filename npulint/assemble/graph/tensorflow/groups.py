@@ -33,16 +33,17 @@ class _Group(msgspec.Struct):
 
 def groups(placement: Placement) -> list[Fact]:
     """Facts ``graph_group``: ``step`` (what prints, wherever it runs), ``host``, ``older``, ``aicpu`` (but for what
-    facts about shapes and slow operators tell), ``tied`` (to a node on the host, told where it cuts the graph if that is all) and ``gray``
-    (left on the host by mixed computing alone)."""
+    facts about shapes and slow operators tell), ``tied`` (to a node on the host, unless the cut tells it all) and
+    ``gray`` (left on the host by mixed computing alone)."""
     found: dict[tuple[str, str], _Group] = {}
     blamed = _blamed(placement)
+    known = blamed.keys() | _binding(placement)
     for body, n, node in placement.nodes():
         for key in _keys(placement, body, n, node, blamed):
             group = found.setdefault(key, _Group([], []))
             group.nodes.append(node)
             group.origins.append(body.sinking.origin.get(n, node.op))
-            cuts = body.flow.name in placement.whole_host or n in body.whole.cutting
+            cuts = family(node.op) in known if body.flow.name in placement.whole_host else n in body.whole.cutting
             group.cuts = group.cuts or (cuts and n in body.sinking.why)
     mixed = _mixed(placement)
     if mixed.nodes:
@@ -76,13 +77,21 @@ def _blamed(placement: Placement) -> dict[str, set[str]]:
     return found
 
 
+def _binding(placement: Placement) -> set[str]:
+    """The families of the operators that others are tied to."""
+    bodies = [body.sinking for body in placement.bodies]
+    return {family(one.origin[n]) for one in bodies for n, why in one.why.items() if why == EDGE}
+
+
 def _told(body: Body, n: int, blamed: dict[str, set[str]]) -> bool:
     """Whether a node is tied to the inside of a function, or by a list of tensors: no variable can be given instead."""
     why = blamed.get(family(body.sinking.origin[n]), set())
     return CALLS in why or (bool(why) and body.sinking.ties[n] == VARIANT)
 
 
-def _keys(placement: Placement, body: Body, n: int, node: Node, blamed: dict[str, set[str]]) -> Iterator[tuple[str, str]]:
+def _keys(
+    placement: Placement, body: Body, n: int, node: Node, blamed: dict[str, set[str]]
+) -> Iterator[tuple[str, str]]:
     """The groups of a node: by place and family, as far as these are told apart."""
     why, kind = body.sinking.why.get(n, ""), family(node.op)
     if kind in _ASKED:

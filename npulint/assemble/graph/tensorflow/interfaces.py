@@ -7,8 +7,10 @@ from functools import cache
 
 from npulint.data.host_ops import host_ops
 from npulint.data.supported import recorded
+from npulint.later import regex
 
 _LISTED = 4
+_GRADIENT = regex(r"Grad(?:V\d)?$")
 _ARRAYS = ("TensorArray", "TensorList", "EmptyTensorList", "StackV2", "StackPush", "StackPop")
 _KNOWN = {
     "PyFunc": "tf.py_func",
@@ -23,6 +25,10 @@ _KNOWN = {
     "NcclAllReduce": "tf.contrib.nccl.all_sum",
     "CollectiveReduce": "tf.distribute.experimental.MultiWorkerMirroredStrategy",
     "Where": "tf.where",
+    "SparseSegmentSum": "tf.nn.embedding_lookup_sparse",
+    "SparseSegmentMean": "tf.nn.embedding_lookup_sparse",
+    "SparseSegmentSqrtN": "tf.nn.embedding_lookup_sparse",
+    "SparseFillEmptyRows": "tf.nn.safe_embedding_lookup_sparse",
     "Unique": "tf.unique",
 }
 
@@ -36,7 +42,7 @@ def interfaces(ops: Iterable[str]) -> str:
 
 def _interface(op: str) -> str:
     """The usual one for an operator, else the one that is called like it; that of a gradient is its operator's own."""
-    base = op[: -len("Grad")] if op.endswith("Grad") else op
+    base = _GRADIENT.sub("", op)
     known = _KNOWN.get(base) or _recorded().get(base, "")
     if not known and op.startswith(_ARRAYS):
         return "tf.TensorArray"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from npulint.assemble.graph.tensorflow.sizes import Shape, constant, input_shape, shape_told
 from npulint.assemble.graph.tensorflow.view import Flow
@@ -85,7 +85,7 @@ def _origin(flow: Flow, place: int, found: dict[int, int]) -> int:
     return DATA if _draws(node) else worst
 
 
-def _picked(flow: Flow, place: int, taken: list[int]) -> int:
+def _picked(flow: Flow, place: int, taken: Sequence[int]) -> int:
     """One dimension of a shape is constant where the graph knows that one."""
     shape = input_shape(flow, taken[0], 0)
     index = constant(flow, taken[1]) if len(taken) > 1 else None

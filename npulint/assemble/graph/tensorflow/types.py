@@ -23,6 +23,7 @@ _PASSIVE = frozenset(
     IteratorGetNext Assign AssignVariableOp Fill ZerosLike OnesLike Range OneHot Where Tile Transpose""".split()
 )
 _GUARDED = frozenset("Sqrt Rsqrt Log Reciprocal Inv Pow".split())
+_OF_ZERO = frozenset(("Sqrt", "Pow"))  # these may be taken of zero
 _QUOTIENTS = frozenset("RealDiv Div DivNoNan Xdivy FloorDiv".split())
 _THROUGH = frozenset("Identity Cast Reshape ExpandDims Squeeze Abs Enter Switch".split())
 _WRAPS = frozenset("Add AddV2 AddN Sub Sum Cumsum".split())
@@ -62,7 +63,7 @@ def _half(flow: Flow, place: int, node: Node) -> list[tuple[str, int | None]]:
         return [("power", None)]
     if node.op in _MOMENTS:
         return [("moments", None)]
-    if node.op in ("Add", "AddV2") and _guards(flow, place):
+    if node.op in ("Add", "AddV2", "Maximum") and _guards(flow, place, node.op):
         zeros = (one for one in _operands(flow, place) if constant(flow, one) == 0)
         return [("zero_guard", None)] if any(_written(flow, one) for one in zeros) else []
     if node.op == "Mul" and any(_infinite(constant(flow, one)) for one in _operands(flow, place)):
@@ -76,14 +77,16 @@ def _of_broadcast(flow: Flow, place: int) -> bool:
     return axes is not None and flow.nodes[axes].op == "BroadcastGradientArgs"
 
 
-def _guards(flow: Flow, place: int) -> bool:
-    """Whether a sum becomes a divisor, or what a root or logarithm is taken of."""
+def _guards(flow: Flow, place: int, by: str) -> bool:
+    """Whether a sum becomes a divisor, or what a root or logarithm is taken of; the greater of two numbers becomes one
+    of them that must not be zero."""
+    guarded = _GUARDED - _OF_ZERO if by == "Maximum" else _GUARDED
     queue, seen = [place], {place}
     while queue:
         at = queue.pop()
         for user in flow.consumers[at]:
             op = flow.nodes[user].op
-            if op in _GUARDED or (op in _QUOTIENTS and taken(flow, user, 1) == at):
+            if op in guarded or (op in _QUOTIENTS and taken(flow, user, 1) == at):
                 return True
             if op in _THROUGH and user not in seen:
                 seen.add(user)

@@ -20,10 +20,12 @@ _FOREIGN = regex(
     r"_use_(?:cudnn|miopen)|_fused_dropout|_weight_int4pack|_fill_mem_eff)"
 )
 _SPARSE = "sparse"
-_OF_SPARSE = regex(r"^aten\.(?:_sparse_(?:addmm|mm|sum|softmax|log_softmax)|smm|sspaddmm|to_dense)$")  # by other operators
+# made of other operators, of which one is asked for the layout
+_OF_SPARSE = regex(r"^aten\.(?:_sparse_(?:addmm|mm|sum|softmax|log_softmax)|smm|sspaddmm|to_dense)$")
 _DENSE = frozenset(("npu", "npu_out", "cpu", "cpu_out", "error"))  # what does not ask for the layout by itself
 _NO_GRADIENT = "no_gradient"
 _CUTS = frozenset(("aten.detach", "aten.detach_", "aten.data"))
+_RENAMED = {"aten.linalg_inv": "aten.inverse"}
 _SCATTERS = ("aten.scatter", "aten.scatter_")
 _OLD_DECISIVE = ("before_a2", "acl_path")
 
@@ -176,9 +178,10 @@ class Operators:
 
 
 def _meant(node: Node) -> str:
-    """The operator; where a script does not tell the overload, the one that the arguments do."""
+    """The operator that was written: a script tells no overloads, of which arguments may decide, and knows one name
+    only of what has two. The NPU has a kernel for the other; where this one was written the source tells."""
     if node.op not in _SCATTERS:
-        return node.op
+        return _RENAMED.get(node.op, node.op)
     return f"{node.op}.{'reduce' if 'reduce' in node.attrs.get('arguments', {}) else 'src'}"
 
 

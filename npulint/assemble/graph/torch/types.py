@@ -44,7 +44,7 @@ def _brought_in(view: View, name: str, having: list[Node], share: int) -> list[F
     total = sum(node.count for node in having)
     return [
         view.fact(
-            "graph_type", name, nodes, place, share=share, total=total, made_by=_maker(nodes[0]), dtype=_first(nodes[0])
+            "graph_type", name, nodes, place, share=share, total=total, made_by=_maker(nodes), dtype=_first(nodes[0])
         )
         for place, nodes in groups.items()
     ]
@@ -57,7 +57,7 @@ def _integers(view: View, nodes: list[Node]) -> list[Fact]:
     if not having:
         return []
     attrs = {"share": _share(having, counted), "total": sum(node.count for node in having), "dtype": "int64"}
-    return [view.fact("graph_type", "int64", having, view.place(having[0]), made_by=_maker(having[0]), **attrs)]
+    return [view.fact("graph_type", "int64", having, view.place(having[0]), made_by=_maker(having), **attrs)]
 
 
 def _computes(node: Node) -> bool:
@@ -82,8 +82,12 @@ def _sized(node: Node) -> bool:
     return shape is None or bool(shape)
 
 
-def _maker(node: Node) -> str:
-    return str(node.attrs.get("target", node.name)) if node.op == "placeholder" else base_of(node.op)
+def _maker(nodes: list[Node]) -> str:
+    """The operator, or what is given from outside: by its name in the model if it is the only one."""
+    first = nodes[0]
+    if first.op != "placeholder":
+        return base_of(first.op)
+    return "input" if len(nodes) > 1 else str(first.attrs.get("target", first.name))
 
 
 def _share(part: list[Node], whole: list[Node]) -> int:

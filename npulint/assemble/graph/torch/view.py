@@ -31,6 +31,7 @@ _PLACES = {  # of that argument, where a script tells no names
     "aten.rrelu": "3",
 }
 _RECURRENT = frozenset(("aten.lstm", "aten.gru", "aten.rnn_tanh", "aten.rnn_relu"))
+_SHARES = (("5", "6"), ("6", "7"))  # of their dropout, and the flag behind it; packed or not
 _ATTENTION = "aten.scaled_dot_product_attention"
 _GRADIENTS = ("loss_output", "gradient_to_parameter", "gradient_to_user_input")
 _SCALAR = "scalar_output"
@@ -120,12 +121,11 @@ def _of_training(node: Node) -> bool:
     if name == _ATTENTION:
         share = given.get("dropout_p", given.get("4"))
         return isinstance(share, float) and share > 0
-    if name in _RECURRENT:  # packed or not, the share of the dropout stands before it
-        return any(isinstance(given.get(at), float) and given.get(after) is True for at, after in _SHARES) or _told(given)
-    return _told(given) or given.get(_PLACES.get(name, "")) is True
+    if _told(given) or given.get(_PLACES.get(name, "")) is True:
+        return True
+    return name in _RECURRENT and any(isinstance(given.get(at), float) and given.get(to) is True for at, to in _SHARES)
 
 
-_SHARES = (("5", "6"), ("6", "7"))
 
 
 def _told(given: dict[str, Any]) -> bool:

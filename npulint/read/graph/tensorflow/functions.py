@@ -6,7 +6,7 @@ from typing import Any
 
 from npulint.facts.graph import Body, Node
 from npulint.read.graph.tensorflow.attributes import UNSET
-from npulint.read.graph.tensorflow.limits import Tally
+from npulint.read.graph.tensorflow.limits import NAME, Tally
 from npulint.read.graph.tensorflow.nodes import Nodes, entry
 from npulint.read.graph.tensorflow.types import word
 from npulint.read.graph.tensorflow.wire import LENGTH, VARINT, Field, Source, fields
@@ -18,6 +18,7 @@ def function(source: Source, whole: Field, nodes: Nodes, tally: Tally) -> Body:
     arguments: list[tuple[str, dict[str, Any]]] = []
     told: dict[int, dict[str, Any]] = {}
     inner: list[Node] = []
+    tally.function()
     for field in fields(source, whole.start, whole.stop, tally):
         if field.wire != LENGTH:
             continue
@@ -83,4 +84,4 @@ def _argument_attrs(source: Source, whole: Field, tally: Tally) -> tuple[int, di
 
 def _name(source: Source, field: Field, tally: Tally) -> str:
     tally.text(field.stop - field.start)
-    return source.take(field.start, field.stop).decode("utf-8", "replace")
+    return source.take(field.start, min(field.stop, field.start + NAME)).decode("utf-8", "replace")

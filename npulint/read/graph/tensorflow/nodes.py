@@ -7,7 +7,7 @@ from typing import Any
 from npulint.facts.graph import Node
 from npulint.read.graph.errors import GraphError
 from npulint.read.graph.tensorflow.attributes import UNSET, value
-from npulint.read.graph.tensorflow.limits import PARTS, Tally, weight
+from npulint.read.graph.tensorflow.limits import NAME, PARTS, TEXT, Tally, weight
 from npulint.read.graph.tensorflow.wire import LENGTH, Field, Source, damaged, field_at, fields
 
 _SMALL = 32 * 1024  # bytes of a node up to which it is taken as a whole
@@ -35,7 +35,8 @@ class Nodes:
         self._tally.node(2 + len(inputs) + len(attrs), len(name) + sum(map(len, inputs)))
         operator = self._ops.get(op)
         if operator is None:
-            operator = self._ops[op] = _text(op)
+            operator = self._ops[op] = _text(op)[:TEXT]
+            self._tally.operator(operator)
         return Node(name, operator, tuple(inputs), attrs)
 
     def _small(self, whole: Field) -> tuple[str, bytes, list[str], dict[str, Any]]:
@@ -86,8 +87,8 @@ class Nodes:
                 parts += 1
             elif tag in _KNOWN:
                 parts += 1
-                self._tally.text(field.stop - field.start)
-                data = self._source.take(field.start, field.stop)
+                data = self._source.take(field.start, min(field.stop, field.start + NAME))
+                self._tally.text(len(data))
                 if tag == _INPUT:
                     inputs.append(_text(data))
                 elif tag == _NAME:
@@ -118,4 +119,4 @@ def entry(source: Source, start: int, stop: int, tally: Tally) -> tuple[str, Any
 
 
 def _text(data: bytes) -> str:
-    return data.decode("utf-8", "replace")
+    return data[:NAME].decode("utf-8", "replace")

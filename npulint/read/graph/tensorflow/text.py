@@ -10,7 +10,7 @@ from npulint.facts.graph import Body, Graph, Node
 from npulint.read.graph.errors import GraphError
 from npulint.read.graph.tensorflow.attributes import UNSET
 from npulint.read.graph.tensorflow.functions import arguments_of
-from npulint.read.graph.tensorflow.limits import COLLECTIONS, TAGS, TEXT, Tally, weight
+from npulint.read.graph.tensorflow.limits import COLLECTIONS, NAME, TAGS, TEXT, Tally, weight
 from npulint.read.graph.tensorflow.literals import integer, truth
 from npulint.read.graph.tensorflow.markup import Entries, Markup
 from npulint.read.graph.tensorflow.markup_values import function, text, type_of, value
@@ -109,13 +109,14 @@ def _node(fields: Entries, line: int, tally: Tally) -> Node:
             if raw[1] is not UNSET:
                 attrs[raw[0]] = raw[1]
         elif field == "input":
-            inputs.append(text(raw))
+            inputs.append(text(raw, NAME))
         elif field == "name":
-            name = text(raw)
+            name = text(raw, NAME)
         elif field == "op":
-            op = sys.intern(text(raw))
+            op = sys.intern(text(raw, TEXT))
     if not op:
         raise ValueError("no operator")
+    tally.operator(op)
     tally.node(0, 0)  # its texts were counted as they were read
     return Node(name, op, tuple(inputs), attrs, line)
 
@@ -131,6 +132,7 @@ def _attr(fields: Entries, tally: Tally) -> tuple[str, Any]:
 
 def _function(fields: Entries, tally: Tally) -> Body:
     name, arguments = (_all(fields, "signature") or [("", [])])[-1]
+    tally.function()
     for _ in arguments:
         tally.node(4, 0)
     return Body(name, [*arguments_of(arguments, dict(_all(fields, "arg_attr"))), *_all(fields, "node_def")])
@@ -159,4 +161,4 @@ def _all(fields: Entries, name: str) -> list[Any]:
 
 def _name(fields: Entries, key: str = "name") -> str:
     """The text in a field; empty without one."""
-    return next((text(raw) for name, raw in reversed(fields) if name == key), "")
+    return next((text(raw, NAME) for name, raw in reversed(fields) if name == key), "")

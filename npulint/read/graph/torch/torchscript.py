@@ -25,7 +25,7 @@ from npulint.read.graph.torch.script.code import Module, read_module
 from npulint.read.graph.torch.script.ranges import Ranges
 
 _MANGLED = regex(r"___torch_mangle_\d+\.")
-_CODE = 8 * 1024 * 1024
+_CODE = 3 * 1024 * 1024
 """Bytes of code that are read: the largest models have some hundred thousand."""
 
 _TABLES = 8 * 1024 * 1024
