@@ -24,6 +24,7 @@ from npulint.read.files import load
 from npulint.read.graph import read_graph
 from npulint.read.graph.tensorflow import limits
 from npulint.read.graph.torch.schema import BackwardSignature, Signature
+from npulint.read.graph.torch.script.expression import Scan
 from npulint.read.graph.torch.signature import outputs
 
 MANY = 20_000
@@ -212,3 +213,11 @@ def test_graphs_are_not_remembered_beside_the_outcome(tmp_path: Path) -> None:
     first, second = (remembered_facts([load(one) for one in sources], cache) for _ in range(2))
     assert kept == [1, 0]
     assert first[0].graph == second[0].graph is not None
+
+
+@pytest.mark.parametrize("text", ['"' + '\\"' * 500_000, "'" + '\\"' * 500_000, '"a' + "\\'" * 500_000])
+def test_a_string_of_torchscript_without_end_is_read_once(text: str) -> None:
+    begun = time.process_time()
+    with pytest.raises(ValueError, match="without end"):
+        Scan(lambda call, whole: "", lambda name: "").run(text, 0)
+    assert time.process_time() - begun < SECONDS

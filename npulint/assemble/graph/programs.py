@@ -42,6 +42,8 @@ def _attrs(graph: Graph, facts: Sequence[Fact], near: Sequence[Program]) -> dict
     home = max(near, key=lambda one: (one.attrs["trains"] == "yes", bool(one.entry)), default=None)
     trains = any(fact.kind == "graph" and fact.get("trains") == "yes" for fact in facts)
     attrs = dict(_UNKNOWN) if home is None else dict(home.attrs)
+    if attrs["migration"] == "left":  # a graph is asked for by itself, whatever becomes of the script beside it
+        attrs["migration"] = _UNKNOWN["migration"]
     return attrs | {
         "graph": graph.form,
         "framework": graph.framework,

@@ -36,7 +36,7 @@ class Moved:
     def __init__(self, place: Place) -> None:
         self._place = place
         self._swapped: list[tuple[torch.Tensor, torch.Tensor]] = []
-        self._undo: list[Callable[[], None]] = []
+        self._undo: list[Callable[[], object]] = []
         self._known: set[int] = set()
 
     def back(self) -> None:
@@ -120,7 +120,7 @@ class Moved:
         """A container that a step may change."""
         self.later(partial(_refill, held, copy.copy(held)))
 
-    def later(self, undo: Callable[[], None]) -> None:
+    def later(self, undo: Callable[[], object]) -> None:
         """What puts something back as it is now."""
         self._undo.append(undo)
 
@@ -178,9 +178,7 @@ class Moved:
         """The attributes of an object as they are now, also what is in its dictionaries and lists."""
         attributes = vars(held)
         old = dict(attributes)
-        inner = {
-            key: copy.copy(one) for key, one in old.items() if type(one) in CONTAINERS
-        }
+        inner = {key: copy.copy(one) for key, one in old.items() if type(one) in CONTAINERS}
 
         def undo() -> None:
             attributes.clear()

@@ -24,7 +24,8 @@ _TOKEN = regex(
     | (?P<name>[A-Za-z_\x80-\xff][\w\x80-\xff]*(?:\.[A-Za-z_\x80-\xff][\w\x80-\xff]*)*)
     | (?P<number>\d[\w.]*(?:(?<=[eE])[+-]\d+)?)
     | (?P<method>\.[A-Za-z_\x80-\xff][\w\x80-\xff]*)
-    | (?P<string>"[^"\\]*(?:\\.[^"\\]*)*"|'[^'\\]*(?:\\.[^'\\]*)*')
+    | (?P<string>"[^"\\]*(?:\\.[^"\\]*){0,500000}"|'[^'\\]*(?:\\.[^'\\]*){0,500000}')
+    | (?P<open>["'].*)
     | (?P<mark>.)""",
     re.VERBOSE,
 )
@@ -74,7 +75,7 @@ class Scan:
 
     def run(self, text: str, start: int) -> Value:
         """What the expression comes to; `start` is where it stands in the code. Raises ValueError for brackets that
-        do not match."""
+        do not match and for strings without end."""
         self._stack: list[_Open] = [_Open("group")]
         self._current = Value()
         self._filled = False
@@ -84,6 +85,8 @@ class Scan:
             kind, token = match.lastgroup or "", match.group()
             if kind == "space":
                 continue
+            if kind == "open":
+                raise ValueError("string without end")
             after = text[match.end() : match.end() + 1]
             if kind in ("name", "method") and after == "(":
                 self._callee = Call(token, start + match.start(), self._current.name if kind == "method" else "")
