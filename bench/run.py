@@ -122,8 +122,8 @@ def make_corpus(target: Path, projects: int) -> None:
                 if path.is_file() and "__pycache__" not in path.parts:
                     copy = home / path.relative_to(ROOT / "examples" / sample)
                     copy.parent.mkdir(parents=True, exist_ok=True)
-                    text = path.read_text(encoding="utf-8")
-                    copy.write_text(varied(text, number) if path.suffix == ".py" else text, encoding="utf-8")
+                    data = path.read_bytes()
+                    copy.write_bytes(varied(data.decode(), number).encode() if path.suffix == ".py" else data)
             (home / "README.md").write_text(f"# {sample} {number}\n", encoding="utf-8")
 
 

@@ -281,15 +281,19 @@ _ANY = st.builds(
 @given(st.lists(_ANY, max_size=8))
 def test_nothing_is_lost_and_nothing_said_twice(findings: list[Finding]) -> None:
     left = settled(*findings).findings
-    lines = {one.span.line for one in findings}
-    assert {one.span.line for one in left} == lines
-    assert len([one for one in left if one.subject]) == len(
-        {one.span.line for one in findings if one.subject} - {one.span.line for one in findings if not one.subject}
-    )
+    graphs, sources = ({one.span.line for one in findings if bool(one.subject) is of} for of in (True, False))
+    told_by_graphs = [line for one in left if one.subject for line in _lines_told(one)]
+    assert sorted(told_by_graphs) == sorted(graphs - sources)
+    assert {one.span.line for one in left if not one.subject} == sources
     ranks = ("note", "warning", "error")
-    for line in lines:
+    for line in graphs | sources:
         gravest = max((one.severity for one in findings if one.span.line == line), key=ranks.index)
-        assert {one.severity for one in left if one.span.line == line} == {gravest}
+        assert {one.severity for one in left if line in _lines_told(one)} == {gravest}
+
+
+def _lines_told(one: Finding) -> list[int]:
+    """The lines that a finding speaks for."""
+    return [one.span.line, *(place.span.line for place in one.related if place.path == one.path)]
 
 
 def test_findings_of_the_source_alone_stay_as_they_are() -> None:

@@ -126,7 +126,5 @@ def _of_training(node: Node) -> bool:
     return name in _RECURRENT and any(isinstance(given.get(at), float) and given.get(to) is True for at, to in _SHARES)
 
 
-
-
 def _told(given: dict[str, Any]) -> bool:
     return any(given.get(name) is True for name in _TRAINING)
