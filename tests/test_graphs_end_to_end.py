@@ -172,6 +172,16 @@ def test_source_and_graph_are_one_finding(project: Path) -> None:
         assert left == ([] if code == "NPU2336" else ["NPU2336"])
 
 
+def test_a_graph_is_judged_although_the_script_beside_it_was_left_unported(project: Path) -> None:
+    (project / "train.py").write_text(NET.replace(".npu()", ".cuda()"), encoding="utf-8")
+    exported(project)
+    alone = [one.code for one in checked().findings if one.subject or one.related]
+    (project / "train_npu.py").write_text(f"import torch_npu\n{NET}", encoding="utf-8")
+    both = [one.code for one in checked().findings if "model.json" in (one.program, *(r.path for r in one.related))]
+    assert alone == ["NPU2336"]  # the graph confirms what the source says
+    assert both == ["NPU4351"]  # of a script that was left the source says nothing
+
+
 @pytest.mark.parametrize(
     ("old", "new", "complaint"),
     [
