@@ -12,8 +12,9 @@ from hypothesis import strategies as some
 
 from npulint.assemble.graph.target import Target
 from npulint.assemble.graph.tensorflow import control, inputs, patterns, shapes, types
+from npulint.assemble.graph.tensorflow.flow import Flow
 from npulint.assemble.graph.tensorflow.origins import CONSTANT, DATA, SHAPE, UNKNOWN, origins
-from npulint.assemble.graph.tensorflow.view import Flow, View
+from npulint.assemble.graph.tensorflow.view import View
 from npulint.facts.graph import Body, Graph, Node
 from npulint.facts.model import Fact
 

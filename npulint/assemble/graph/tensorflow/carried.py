@@ -6,7 +6,7 @@ from collections.abc import Collection
 from functools import cache
 from typing import NamedTuple
 
-from npulint.assemble.graph.tensorflow.view import Flow
+from npulint.assemble.graph.tensorflow.flow import Flow
 from npulint.facts.graph import Node
 from npulint.later import regex
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from npulint.assemble.graph.target import Target
 from npulint.assemble.graph.tensorflow import shapes
-from npulint.assemble.graph.tensorflow.view import Flow, View
+from npulint.assemble.graph.tensorflow.flow import Flow
+from npulint.assemble.graph.tensorflow.view import View
 from npulint.facts.graph import Node
 from npulint.facts.model import Fact
 

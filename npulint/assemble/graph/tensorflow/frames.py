@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from npulint.assemble.graph.tensorflow.clusters import ordered
-from npulint.assemble.graph.tensorflow.view import Flow
+from npulint.assemble.graph.tensorflow.flow import Flow
 
 ENTERS = ("Enter", "RefEnter")
 """What begins a loop."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from npulint.assemble.graph.target import Target
+from npulint.assemble.graph.tensorflow.flow import Flow
+from npulint.assemble.graph.tensorflow.functions import makes_dataset
 from npulint.assemble.graph.tensorflow.sizes import shapes_told, unknown
 from npulint.assemble.graph.tensorflow.telling import told
-from npulint.assemble.graph.tensorflow.view import Flow, View, makes_dataset
+from npulint.assemble.graph.tensorflow.view import View
 from npulint.facts.graph import Node
 from npulint.facts.model import Fact
 

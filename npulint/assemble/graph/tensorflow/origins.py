@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from npulint.assemble.graph.tensorflow.flow import Flow
 from npulint.assemble.graph.tensorflow.sizes import Shape, constant, input_shape, shape_told
-from npulint.assemble.graph.tensorflow.view import Flow
 from npulint.facts.graph import Node
 
 CONSTANT, SHAPE, UNKNOWN, VARIABLE, FED, DATA = range(6)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from npulint.assemble.graph.target import Target
+from npulint.assemble.graph.tensorflow.flow import Flow
 from npulint.assemble.graph.tensorflow.sizes import elements, shape_of, taken, written
-from npulint.assemble.graph.tensorflow.view import Flow, View
+from npulint.assemble.graph.tensorflow.view import View
 from npulint.facts.graph import Node
 from npulint.facts.model import Fact
 

@@ -9,11 +9,12 @@ from npulint.assemble.graph.target import Target
 from npulint.assemble.graph.tensorflow.carried import ties
 from npulint.assemble.graph.tensorflow.clusters import Cut, cut, ordered
 from npulint.assemble.graph.tensorflow.families import family
+from npulint.assemble.graph.tensorflow.flow import Flow
 from npulint.assemble.graph.tensorflow.frames import ENTERS, forward_edges, frames_of
 from npulint.assemble.graph.tensorflow.origins import CONSTANT, origins
 from npulint.assemble.graph.tensorflow.places import EDGE, Placed
 from npulint.assemble.graph.tensorflow.rules import INPUT, Rules
-from npulint.assemble.graph.tensorflow.view import Flow, View
+from npulint.assemble.graph.tensorflow.view import View
 from npulint.data.supported import recorded
 from npulint.facts.graph import Node
 from npulint.later import regex

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from npulint.assemble.graph.tensorflow.carried import REF, RESOURCE, STRING, Tie, makes_handle
+from npulint.assemble.graph.tensorflow.flow import Flow
 from npulint.assemble.graph.tensorflow.frames import ENTERS, frames_of
 from npulint.assemble.graph.tensorflow.rules import HANDLE, Rules
-from npulint.assemble.graph.tensorflow.view import Flow
 from npulint.facts.graph import Node
 
 EDGE, FRAME = "edge", "frame"

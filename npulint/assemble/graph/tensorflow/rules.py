@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from npulint.assemble.graph.tensorflow.families import family
-from npulint.assemble.graph.tensorflow.view import Flow, View, makes_dataset, run_by
+from npulint.assemble.graph.tensorflow.flow import Flow
+from npulint.assemble.graph.tensorflow.functions import makes_dataset, run_by
+from npulint.assemble.graph.tensorflow.view import View
 from npulint.data.supported import SupportedOps, recorded
 from npulint.facts.graph import Node
 

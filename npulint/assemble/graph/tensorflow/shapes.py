@@ -5,6 +5,7 @@ from __future__ import annotations
 from weakref import WeakKeyDictionary
 
 from npulint.assemble.graph.target import Target
+from npulint.assemble.graph.tensorflow.flow import Flow
 from npulint.assemble.graph.tensorflow.origins import CONSTANT, DATA, WORDS, origins
 from npulint.assemble.graph.tensorflow.sizes import (
     BATCH,
@@ -20,7 +21,7 @@ from npulint.assemble.graph.tensorflow.sizes import (
     written,
 )
 from npulint.assemble.graph.tensorflow.telling import told
-from npulint.assemble.graph.tensorflow.view import Flow, View
+from npulint.assemble.graph.tensorflow.view import View
 from npulint.facts.graph import Node
 from npulint.facts.model import Fact
 

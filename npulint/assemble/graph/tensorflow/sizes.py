@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from npulint.assemble.graph.tensorflow.view import Flow, named_input
+from npulint.assemble.graph.tensorflow.flow import Flow, named_input
 from npulint.facts.graph import Node
 
 Shape = list[int] | None

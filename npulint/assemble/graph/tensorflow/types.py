@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 
 from npulint.assemble.graph.target import Target
+from npulint.assemble.graph.tensorflow.flow import Flow, is_gradient
 from npulint.assemble.graph.tensorflow.sizes import constant, elements, input_shape, shape_of, taken, type_of
 from npulint.assemble.graph.tensorflow.telling import told
-from npulint.assemble.graph.tensorflow.view import Flow, View, is_gradient
+from npulint.assemble.graph.tensorflow.view import View
 from npulint.facts.graph import Node
 from npulint.facts.model import Fact
 

@@ -1,0 +1,35 @@
+"""Which functions the nodes of a graph of TensorFlow run, and which of them the input pipeline runs."""
+
+from __future__ import annotations
+
+from npulint.assemble.graph.tensorflow.flow import Flow
+from npulint.facts.graph import Node
+
+_CHOICES = ("Case", "StatelessCase")
+
+
+def makes_dataset(node: Node) -> bool:
+    """Whether the functions of a node run in the input pipeline."""
+    return "Dataset" in node.op or node.op == "OneShotIterator"
+
+
+def run_by(flow: Flow, node: Node) -> list[str]:
+    """The functions that a node runs where there is no GPU: one that chooses by the device leaves out those for it."""
+    names = called(node)
+    if node.op not in _CHOICES:
+        return names
+    chooser = flow.producer(node, 0)
+    devices = chooser.attrs.get("device_names") if chooser is not None and chooser.op == "DeviceIndex" else None
+    if not isinstance(devices, list):
+        return names
+    return [name for place, name in enumerate(names) if devices[place : place + 1] != ["GPU"]]
+
+
+def called(node: Node) -> list[str]:
+    """The names of the functions that a node is given. Readers mark them: ``{"function": name}``."""
+    found = []
+    for value in node.attrs.values():
+        for one in value if isinstance(value, list) else [value]:
+            if isinstance(one, dict) and "function" in one:
+                found.append(one["function"])
+    return found
