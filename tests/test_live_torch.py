@@ -6,7 +6,6 @@ import ast
 import json
 import re
 import subprocess
-import sys
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.live_support import framework
+from tests.measured import python
 
 MODELS = Path(__file__).parent / "live_torch_models.py"
 FALLS = ("cpu", "cpu_out", "error")
@@ -52,7 +52,7 @@ def told(word: str, release: str = "") -> set[tuple[int, str]]:
 @cache
 def recorded(release: str, method: str) -> dict[str, Any]:
     framework("torch")
-    command = [sys.executable, "-W", "ignore", "-m", "tests.live_torch_runs", release, method]
+    command = python("-m", "tests.live_torch_runs", release, method)
     ran = subprocess.run(command, cwd=MODELS.parent.parent, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
     found: dict[str, Any] = json.loads(ran.stdout)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.live_support import installed
+from tests.measured import python
 
 HEAD = """
 import threading
@@ -373,8 +374,11 @@ PROGRAMS = {
 }
 
 
-ALONE = ("torch_npu and other backends are not disturbed",)
-"""Programs that change what cannot be changed back."""
+TIMED = ("a step on the device costs little more than one on the CPU",)
+"""Programs that measure: to count their lines would take time."""
+
+ALONE = ("torch_npu and other backends are not disturbed", *TIMED)
+"""Programs that change what cannot be changed back, or are to have a process for themselves."""
 
 RUNNER = """
 import runpy, sys, traceback
@@ -393,7 +397,9 @@ def failures(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     folder = tmp_path_factory.mktemp("programs")
     together = [name for name in PROGRAMS if name not in ALONE]
     paths = [written(folder / f"program_{number}.py", name) for number, name in enumerate(together)]
-    told = ran(folder, ["-c", RUNNER, *map(str, paths)])
+    runner = folder / "runner.py"
+    runner.write_text(RUNNER, encoding="utf-8")
+    told = ran(folder, python(str(runner), *map(str, paths)))
     failed = dict(
         part.removeprefix("FAILED\n").split("\n", 1) for part in told.split("\0") if part.startswith("FAILED")
     )
@@ -405,9 +411,8 @@ def written(path: Path, name: str) -> Path:
     return path
 
 
-def ran(folder: Path, arguments: list[str]) -> str:
+def ran(folder: Path, command: list[str]) -> str:
     where = {"PYTHONPATH": str(Path(__file__).parent.parent), "PATH": "", "HOME": str(folder)}
-    command = [sys.executable, "-W", "ignore", *arguments]
     done = subprocess.run(command, cwd=folder, env=where, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stdout
@@ -421,4 +426,5 @@ def test(name: str, failures: dict[str, str]) -> None:
 @pytest.mark.parametrize("name", ALONE)
 def test_alone(name: str, tmp_path: Path) -> None:
     installed("torch")
-    ran(tmp_path, [str(written(tmp_path / "program.py", name))])
+    program = str(written(tmp_path / "program.py", name))
+    ran(tmp_path, [sys.executable, "-W", "ignore", program] if name in TIMED else python(program))
