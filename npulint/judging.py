@@ -94,12 +94,12 @@ def _judged(root: str, files: Sequence[FileFacts], catalogue: Catalogue, setting
         program.attrs["port"] = settings.torch_port
         verdict = evaluate(catalogue, program, settings.target, settings.language())
         findings += verdict.findings
-        if program.entry and program.attrs["framework"] != "none" and "graph" not in program.attrs:
-            programs.append(summarise(program, verdict.checklist))
-        elif "graph" in program.attrs:
+        if "graph" in program.attrs:
             from npulint.evaluate.graphs import summarise_graph  # most projects have none
 
             graphs.append(summarise_graph(program))
+        elif program.entry and program.attrs["framework"] != "none" and "run" not in program.attrs:
+            programs.append(summarise(program, verdict.checklist))
     slim = [FileFacts(f.path, f.kind, problems=f.problems, comments=f.comments) for f in files]
     if graphs:
         from npulint.settle.join import related_to_source

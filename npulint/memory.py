@@ -77,7 +77,7 @@ def remembered_facts(loaded: Sequence[Loaded], store: Cache, told: Told = untold
         facts = _decoded(known.get(name))
         if facts is None:
             facts = read(item)
-            if item.problem is None and item.graph is None:
+            if item.problem is None and item.graph is None and item.facts is None:
                 fresh[name] = msgspec.msgpack.encode(facts)
         files.append(facts)
         told(1)

@@ -14,7 +14,7 @@ from npulint.catalogue.load import load_catalogue
 from npulint.discover.context import company
 from npulint.discover.files import Discovery, discover
 from npulint.discover.kinds import SourceFile, kinds_of
-from npulint.discover.projects import base_of, group
+from npulint.discover.projects import base_of, group, with_runs
 from npulint.facts.model import Fact
 from npulint.findings import Finding, RunResult
 from npulint.judging import Outcome, judge_project
@@ -49,7 +49,7 @@ def judged(settings: Settings, catalogue: Catalogue, progress: Progress | None =
     """Find the files, and judge each project by itself."""
     found = piped(settings) if settings.stdin is not None else discover(settings.paths, settings.discovery())
     more = company(found, settings.discovery())
-    projects = group([*found.files, *more])
+    projects = with_runs(group([*found.files, *more]))
     told = counting(sum(map(len, projects.values())), progress)
     outcomes = judge_all(projects, catalogue, settings, told)
     return Judged(found, frozenset(file.path for file in more), projects, outcomes)

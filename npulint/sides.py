@@ -11,8 +11,9 @@ from npulint.assemble.build import Assembled, assembled
 from npulint.assemble.programs import Program
 from npulint.compare.matching.counterparts import Side
 from npulint.discover.context import company
-from npulint.discover.files import discover, local, shown
+from npulint.discover.files import discover
 from npulint.discover.kinds import SourceFile
+from npulint.discover.paths import local, shown
 from npulint.facts.model import FileFacts, Problem
 from npulint.progress import Told, untold
 from npulint.read.files import load, read

@@ -252,12 +252,35 @@ def aten() -> dict[str, Any]:
     return {"kernels": kernels, "notes": notes, "ops": ops, "reaches": reaches, "instead": instead}
 
 
+def error_patterns() -> list[dict[str, Any]]:
+    """One record per message of a log: how it is found, what causes it and what helps, in two languages."""
+    flags = ("umbrella", "echo", "subject", "general")
+    records = []
+    for row in rows("error_patterns.csv"):
+        record: dict[str, Any] = {k: row[k] for k in ("id", "kind", "regex", "check", "example") if row[k]}
+        record["literals"] = row["literals"].split(";;")
+        record |= {part: [row[f"{part}_{tongue}"] for tongue in ("en", "zh")] for part in ("cause", "fix")}
+        records.append(record | {flag: True for flag in flags if row[flag]})
+    return records
+
+
 def rule(text: str) -> dict[str, Any]:
     """``1>NAME=a|b``, ``*>NAME`` or ``1>NAME~part``."""
     when, _, other = text.partition(">")
     name, sign, value = other.partition("~" if "~" in other else "=")
     found: dict[str, Any] = {"when": when, "name": name}
     return found | ({"part": value} if sign == "~" else {"values": value.split("|")} if value else {})
+
+
+def run_columns() -> dict[str, Any]:
+    """Per form of a profiler's table its columns: key, what its cells are, needed or not, and spellings, each with the
+    year of the generation that it tells (0: none)."""
+    found: dict[str, list[Any]] = {}
+    for row in rows("run_columns.csv"):
+        spellings = [text.partition("@")[::2] for text in row["spellings"].split("|")]
+        years = [[name, int(year or 0)] for name, year in spellings]
+        found.setdefault(row["form"], []).append([row["key"], row["cell"], row["needed"] == "yes", years])
+    return found
 
 
 BUILDERS: dict[str, Callable[[], Any]] = {
@@ -275,6 +298,8 @@ BUILDERS: dict[str, Callable[[], Any]] = {
     "tf_api.json": tf_api,
     "supported_ops.json": supported_ops,
     "aten.json": aten,
+    "error_patterns.json": error_patterns,
+    "run_columns.json": run_columns,
 }
 
 

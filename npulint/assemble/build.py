@@ -35,20 +35,28 @@ class Assembled(msgspec.Struct, frozen=True, eq=False):
 
 def assemble(
     root: str,
-    files: Iterable[FileFacts],
+    given: Iterable[FileFacts],
     adapter: str = "",
     torch: str = "",
     cann: str = "",
     soc: str = "",
     supported: SupportedOps | None = None,
 ) -> list[Program]:
-    """The programs of a project (see `assembled`), those that its graphs are behind the others. `supported` are the
-    operators that the installation lists, where that is known."""
-    files = list(files)
+    """The programs of a project (see `assembled`), behind them those that its graphs are, and the run whose artifacts
+    lie beside it. `supported` are the operators that the installation lists, where that is known."""
+    files: list[FileFacts] = []
+    left: list[FileFacts] = []
+    for file in given:
+        (left if file.kind == "artifact" else files).append(file)
     whole = assembled(root, files, adapter, torch, cann, soc)
-    if not any(file.graph is not None for file in files):
-        return whole.programs
-    return [*whole.programs, *graphs_in(whole, files, adapter, cann, soc, supported)]
+    programs = list(whole.programs)
+    if any(file.graph is not None for file in files):
+        programs += graphs_in(whole, files, adapter, cann, soc, supported)
+    if left:
+        from npulint.assemble.run.programs import run_program  # most projects have none
+
+        programs.append(run_program(root, left, whole.programs))
+    return programs
 
 
 def graphs_in(

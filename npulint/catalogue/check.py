@@ -15,6 +15,7 @@ FAMILIES = {"engine": 0, "tensorflow": 1, "pytorch": 2, "launch": 3, "graph": 4,
 ANSWERS = ("passed", "failed", "unknown")  # of a readiness item; in a comparison: consistent, differs, cannot tell
 COMPARE = "compare"  # the family of checks that need a reference
 GRAPH = "graph"  # the family of checks that are asked of graphs alone
+RUN = "run"  # the family of checks that are asked of what a run left behind
 SIDES = ("reference", "migrated")
 TOPICS = frozenset(
     """session_config estimator_migration setting mixed_precision mixlist loss_scale dropout drop_remainder

@@ -12,7 +12,7 @@ from npulint.cli.catalogue import known_options
 from npulint.cli.host import Host
 from npulint.cli.rules import list_format
 from npulint.config import load
-from npulint.discover.files import local, shown
+from npulint.discover.paths import local, shown
 from npulint.errors import NpulintError
 from npulint.facts.model import Fact
 from npulint.facts.values import Known

@@ -8,7 +8,7 @@ import msgspec
 
 from npulint.cli.catalogue import pages_of
 from npulint.cli.host import Host
-from npulint.discover.files import local, shown
+from npulint.discover.paths import local, shown
 from npulint.facts.model import Problem
 from npulint.findings import RunResult
 from npulint.lines import Lines

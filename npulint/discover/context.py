@@ -26,7 +26,7 @@ def company(found: Discovery, options: DiscoverOptions, given: Mapping[str, byte
 
     have = {(file.path, file.kind) for file in found.files}
     near = discover(sorted({home(folder) or folder for folder in alone}), options, given).files
-    code = (file for file in near if file.kind != "graph")
+    code = (file for file in near if file.kind not in ("graph", "artifact"))
     return [file for file in code if (file.path, file.kind) not in have and _belongs(file, alone, home)]
 
 

@@ -4,28 +4,27 @@ from __future__ import annotations
 
 import os
 import stat
-import sys
 from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from npulint.discover.graphs import HEAD, SAVED_MODEL, form_of, form_of_text, superseded
+from npulint.discover.graphs import SAVED_MODEL, superseded
 from npulint.discover.ignore import Chain, Excludes, Git, chain_above, enter, ignored
 from npulint.discover.kinds import (
+    ARTIFACT,
     CONFIGURATION,
-    CPP_LIMIT,
     GRAPH,
     JSON_LIMIT,
     PASSING,
     SourceFile,
-    is_cuda,
-    is_mixlist,
     kinds_by_content,
     kinds_of,
     may_configure,
 )
+from npulint.discover.paths import local, shown
 from npulint.discover.projects import base_of
 from npulint.discover.regular import read_head
+from npulint.discover.taking import counts, is_read, limit_of, may_be_run, of_text, special
 from npulint.facts.model import Problem
 
 EXCLUDED = (
@@ -36,7 +35,6 @@ EXCLUDED = (
 """Names that are left out when nothing else is configured."""
 
 _ENVIRONMENT_MARKS = ("pyvenv.cfg", "conda-meta")
-_NOTEBOOK_FACTOR = 10  # notebooks carry their outputs
 
 
 class DiscoverOptions(msgspec.Struct, frozen=True):
@@ -86,24 +84,9 @@ def discover(
     return finder.result()
 
 
-def shown(location: str) -> str:
-    """A path as results spell it: POSIX slashes, bytes that are no UTF-8 as ``\\xNN``."""
-    path = location.replace(os.sep, "/")
-    try:
-        path.encode("utf-8")
-    except UnicodeEncodeError:
-        return os.fsencode(path).decode("utf-8", "backslashreplace")
-    return path
-
-
-def local(path: str) -> str:
-    """`path` relative to the working directory when it lies below it, else only normalised."""
-    here = os.getcwd()
-    absolute = os.path.abspath(path)
-    if absolute == here:
-        return "."
-    prefix = here.rstrip(os.sep) + os.sep
-    return absolute[len(prefix) :] if absolute.startswith(prefix) else os.path.normpath(path)
+def _entered(folder: str, of_run: bool) -> tuple[bool, ...]:
+    """Whether what lies in a folder may be of a run, as what lies beside it; empty when it is not entered."""
+    return () if of_run and not is_read(folder) else (of_run or may_be_run(folder),)
 
 
 class _Finder:
@@ -182,7 +165,7 @@ class _Finder:
     def _named_file(self, location: str, status: os.stat_result) -> None:
         kinds = kinds_of(os.path.basename(location))
         if not kinds and stat.S_ISREG(status.st_mode):
-            kinds = kinds_by_content(read_head(location, 200))
+            kinds = kinds_by_content(read_head(location, 200)) or self._of_run(location)
             if not kinds:
                 if not self._options.force_exclude:
                     self._problem(location, "unsupported")
@@ -222,9 +205,9 @@ class _Finder:
         chain = chain_above(top_absolute) if self._options.respect_gitignore else None
         # The prefix is the folder with a trailing separator, or nothing for the working directory.
         start = "" if top == "." else os.path.join(top, "")
-        stack: list[tuple[str, str, Chain | None]] = [(start, top_absolute, chain)]
+        stack: list[tuple[str, str, Chain | None, bool]] = [(start, top_absolute, chain, may_be_run(top_absolute))]
         while stack:
-            prefix, absolute, chain = stack.pop()
+            prefix, absolute, chain, of_run = stack.pop()
             entries = self._entries(prefix, top=absolute == top_absolute)
             names = {entry.name for entry in entries}
             if self._options.respect_gitignore:
@@ -242,13 +225,14 @@ class _Finder:
                 if name in given:
                     continue
                 if entry.is_dir(follow_symlinks=False):
-                    location = prefix + name
+                    location, below = prefix + name, os.path.join(absolute, name)
                     if (packaged and name == "build") or self._left_out(location, name, absolute, chain, folder=True):
                         self._excluded += 1
                     else:
-                        stack.append((location + os.sep, os.path.join(absolute, name), chain))
+                        stack += [(location + os.sep, below, chain, run) for run in _entered(below, of_run)]
                     continue
                 kinds = kinds_of(name) or (self._options.configurations and may_configure(name) and CONFIGURATION)
+                kinds = (of_run and self._of_run(prefix + name)) or kinds
                 if kinds:
                     if name in old or self._left_out(prefix + name, name, absolute, chain, folder=False):
                         self._excluded += 1
@@ -277,7 +261,7 @@ class _Finder:
         self._take_given(location, base, kinds, self._given[parent], named=False)
 
     def _take_given(self, location: str, base: str, kinds: tuple[str, ...], data: bytes, named: bool) -> None:
-        verdict = of_text(location, kinds, data, self._options, named)
+        verdict = of_text(location, kinds, data, self._options.max_bytes, named)
         if isinstance(verdict, Problem):
             self._problem(location, verdict.reason, verdict.detail)
             return
@@ -330,16 +314,16 @@ class _Finder:
         passing = kinds in PASSING and not named
         if not stat.S_ISREG(status.st_mode):
             if not passing:
-                self._problem(location, "not-a-file", _what(status.st_mode))
+                self._problem(location, "not-a-file", special(status.st_mode))
             return
         size = status.st_size
-        if passing and not _counts(location, kinds[0], size, self._options.max_bytes):
+        if passing and not counts(location, kinds[0], size, self._options.max_bytes):
             kinds = self._otherwise(location, kinds, size)
             if not kinds:
                 return
-        elif named and kinds == ("mixlist",) and _counts(location, "graph", size, 0):
-            kinds = GRAPH
-        limit = _limit(kinds, self._options)
+        elif named and kinds == ("mixlist",):
+            kinds = self._named_json(location, size)
+        limit = limit_of(kinds, self._options.max_bytes)
         if size > limit:
             self._problem(location, "too-large", f"{size} > {limit}")
             return
@@ -350,45 +334,21 @@ class _Finder:
         for kind in kinds:
             self._found.append((link, SourceFile(shown(location), kind, location, base, size), identity))
 
+    def _named_json(self, location: str, size: int) -> tuple[str, ...]:
+        """As what a JSON file is read that the user names: it may be of a run."""
+        if counts(location, "graph", size, 0):
+            return GRAPH
+        return ("mixlist",) if counts(location, "mixlist", size, 0) else self._of_run(location) or ("mixlist",)
+
+    def _of_run(self, location: str) -> tuple[str, ...]:
+        """The kind of what a run left behind, if the file is such a thing."""
+        from npulint.discover.artifacts import form_of  # only who names one, or a folder of these, pays for it
+
+        return ARTIFACT if form_of(location) else ()
+
     def _otherwise(self, location: str, kinds: tuple[str, ...], size: int) -> tuple[str, ...]:
         """As what a file is read that is not of the kind that its name speaks of."""
-        if kinds == ("mixlist",) and _counts(location, "graph", size, 0):
+        if kinds == ("mixlist",) and counts(location, "graph", size, 0):
             return GRAPH
         settings = self._options.configurations and size <= JSON_LIMIT and may_configure(os.path.basename(location))
         return CONFIGURATION if settings else ()
-
-
-def of_text(
-    location: str, kinds: tuple[str, ...], data: bytes, options: DiscoverOptions, named: bool
-) -> tuple[str, ...] | Problem:
-    """As which of `kinds` a file that holds `data` is read, or why not. A JSON or C++ file counts when its text says
-    so, or when named."""
-    if kinds in PASSING and not named and not _counts(location, kinds[0], len(data), options.max_bytes, data):
-        return ()
-    limit = _limit(kinds, options)
-    return Problem(shown(location), "too-large", f"{len(data)} > {limit}") if len(data) > limit else kinds
-
-
-def _limit(kinds: tuple[str, ...], options: DiscoverOptions) -> int:
-    if kinds == GRAPH:  # only the structure of these is read, and its reader counts
-        return sys.maxsize
-    return options.max_bytes * (_NOTEBOOK_FACTOR if kinds == ("notebook",) else 1)
-
-
-def _counts(location: str, kind: str, size: int, most: int, data: bytes | None = None) -> bool:
-    """Whether a file of a kind that its name only hints at is one; `data` is what it holds, else it is looked up."""
-    if kind == "graph":
-        return bool(form_of(location) if data is None else form_of_text(location, data[:HEAD]))
-    if kind == "configuration":
-        return size <= JSON_LIMIT
-    if kind == "mixlist":
-        return size <= JSON_LIMIT and is_mixlist(read_head(location, JSON_LIMIT) if data is None else data)
-    named = location.endswith((".cu", ".cuh"))
-    return size <= most and (
-        named or is_cuda(location, read_head(location, CPP_LIMIT) if data is None else data[:CPP_LIMIT])
-    )
-
-
-def _what(mode: int) -> str:
-    tests = ((stat.S_ISFIFO, "FIFO"), (stat.S_ISSOCK, "socket"), (stat.S_ISBLK, "device"), (stat.S_ISCHR, "device"))
-    return next((word for test, word in tests if test(mode)), "special file")

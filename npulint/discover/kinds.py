@@ -59,6 +59,9 @@ CONFIGURATION = ("configuration",)
 GRAPH = ("graph",)
 """The kinds of a file that may hold a graph: `npulint.discover.graphs` tells whether it does."""
 
+ARTIFACT = ("artifact",)
+"""The kinds of a file that a run left behind: `npulint.discover.artifacts` tells which are."""
+
 PASSING = frozenset((("mixlist",), ("cuda",), CONFIGURATION, GRAPH))
 """Kinds of files that only some of their name are of: nothing is said about those that cannot be read."""
 

@@ -21,6 +21,7 @@ _PACKAGING = regex(r"setuptools|distutils|skbuild|\bsetup\(")
 _BEGINNING = 1 << 16  # of a setup.py, in which it says what it is
 _START = regex(r"(?:\w*_)?(?:train|main|run)(?:n?ing|n?er|_\w+|-\w+)?\.py|.+\.sh", re.IGNORECASE)
 _HELPER = regex(r"(?:utils?|ops?|helpers?|lib|common|config|hooks?|loop|data|base)\.py$", re.IGNORECASE)
+_CODE = ("python", "notebook")
 _START_FOLDERS = frozenset("test tests scripts script src code bin shell tools train".split())
 
 
@@ -155,6 +156,23 @@ def base_of(location: str, folder: bool) -> str:
     if start.startswith(("/", "..")) or ":" in start:
         return start
     return Roots().root(start, ".") or (start if folder else ".")
+
+
+def with_runs(groups: dict[str, list[SourceFile]]) -> dict[str, list[SourceFile]]:
+    """The groups; what a run left behind belongs to the code that ran, wherever it lies, if there is only one project
+    with code among them."""
+    homes = [root for root, files in groups.items() if any(file.kind in _CODE for file in files)]
+    if len(homes) != 1:
+        return groups
+    home, moved = homes[0], []
+    kept: dict[str, list[SourceFile]] = {}
+    for root, files in groups.items():
+        own = [file for file in files if root == home or file.kind != "artifact"]
+        moved += [file for file in files if root != home and file.kind == "artifact"]
+        if own:
+            kept[root] = own
+    kept[home] = [*kept[home], *moved]
+    return kept
 
 
 def group(files: Iterable[SourceFile]) -> dict[str, list[SourceFile]]:

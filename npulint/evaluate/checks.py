@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from npulint.assemble.programs import Program
-from npulint.catalogue.check import COMPARE, GRAPH, LEFT, Applies, Catalogue, Check
+from npulint.catalogue.check import COMPARE, GRAPH, LEFT, RUN, Applies, Catalogue, Check
 from npulint.evaluate.captures import fill
 from npulint.evaluate.changes import AskedFix, applicability, changes
 from npulint.evaluate.match import Candidates, Question
@@ -28,7 +28,7 @@ class Verdict(msgspec.Struct, frozen=True):
 def evaluate(catalogue: Catalogue, program: Program, target: dict[str, str], lang: str) -> Verdict:
     """What the catalogue says of one program. `target` holds declared versions and the SoC family. A program that is a
     side of a comparison (`npulint.evaluate.pretuning`) is asked the questions of comparisons alone, a graph those of
-    graphs, others neither."""
+    graphs, a run those of runs, others none of these."""
     ready = _ready(catalogue, program.attrs["framework"], _family(program))
     candidates = ready.register.candidates(program)
     found: list[Finding] = []
@@ -47,12 +47,14 @@ def evaluate(catalogue: Catalogue, program: Program, target: dict[str, str], lan
 
 def _family(program: Program) -> str:
     """The family of the checks that are asked of the program; empty for all that are asked of code."""
-    return COMPARE if "side" in program.attrs else GRAPH if "graph" in program.attrs else ""
+    if "side" in program.attrs:
+        return COMPARE
+    return GRAPH if "graph" in program.attrs else RUN if "run" in program.attrs else ""
 
 
 def _listed(program: Program) -> bool:
     """Whether there is a readiness list for the program."""
-    return bool(program.entry) and program.attrs["trains"] == "yes" and "graph" not in program.attrs
+    return bool(program.entry) and program.attrs["trains"] == "yes" and _family(program) not in (GRAPH, RUN)
 
 
 class _Asked:
@@ -87,7 +89,7 @@ class _Ready:
     ready once for a run."""
 
     def __init__(self, catalogue: Catalogue, framework: str, family: str) -> None:
-        alone = (COMPARE, GRAPH)
+        alone = (COMPARE, GRAPH, RUN)
         checks = [one for one in catalogue.checks if (one.family if one.family in alone else "") == family]
         items = catalogue.pretuning if family == COMPARE else catalogue.items
         self.asked = [_Asked(check) for check in checks if _of(check.applies, framework)]

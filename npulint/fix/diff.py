@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 
-from npulint.discover.files import shown
+from npulint.discover.paths import shown
 from npulint.fix.model import FileChange
 
 _CONTEXT = 3  # lines before and behind a change

@@ -11,8 +11,9 @@ from collections.abc import Iterable
 import msgspec
 
 from npulint.cache import open_cache
-from npulint.discover.files import discover, local, shown
+from npulint.discover.files import discover
 from npulint.discover.kinds import SourceFile, kinds_of
+from npulint.discover.paths import local, shown
 from npulint.discover.projects import Roots
 from npulint.facts.graph import Body, Frame, Graph, Node
 from npulint.facts.model import FileFacts

@@ -15,19 +15,22 @@ LIMIT = 20_000_000  # bytes; discovery has sorted out what is too large for its 
 
 
 class Loaded(msgspec.Struct, frozen=True):
-    """A source file with its bytes, or the problem that kept them away. Of a graph only the structure is loaded, and
-    `data` is what stands for it."""
+    """A source file with its bytes, or the problem that kept them away. Of a graph only the structure is loaded, of
+    what a run left behind the `facts`; `data` is what stands for them."""
 
     file: SourceFile
     data: bytes = b""
     problem: Problem | None = None
     graph: Graph | None = None
+    facts: list[Fact] | None = None
 
 
 def load(file: SourceFile, given: bytes | None = None) -> Loaded:
     """The bytes of a file; those that are given instead when they came by standard input."""
     if file.kind == "graph":
         return _graph(file, given)
+    if file.kind == "artifact":
+        return _artifact(file, given)
     if given is not None:
         return Loaded(file, given)
     data = read_bytes(file.location, file.path, LIMIT)
@@ -42,6 +45,8 @@ def read(loaded: Loaded, whole: bool = False) -> FileFacts:
         return FileFacts(file.path, file.kind, problems=[loaded.problem])
     if loaded.graph is not None:
         return FileFacts(file.path, file.kind, graph=loaded.graph)
+    if loaded.facts is not None:
+        return FileFacts(file.path, file.kind, facts=loaded.facts)
     if file.kind == "cuda":
         return _cuda(loaded.data, file.path)
     python = file.kind == "python"
@@ -65,6 +70,15 @@ def _graph(file: SourceFile, given: bytes | None) -> Loaded:
     if isinstance(graph, Problem):
         return Loaded(file, problem=graph)
     return Loaded(file, msgspec.msgpack.encode(graph), graph=graph)
+
+
+def _artifact(file: SourceFile, given: bytes | None) -> Loaded:
+    from npulint.read.artifacts import read_artifact
+
+    facts = read_artifact(file.location, file.path, given)
+    if isinstance(facts, Problem):
+        return Loaded(file, problem=facts)
+    return Loaded(file, msgspec.msgpack.encode(facts), facts=facts)
 
 
 def _python(source: Source, path: str, whole: bool = False) -> FileFacts:

@@ -10,8 +10,8 @@ import msgspec
 
 from npulint.catalogue.check import Catalogue
 from npulint.catalogue.load import load_catalogue
-from npulint.discover.files import local, shown
 from npulint.discover.kinds import SourceFile
+from npulint.discover.paths import local, shown
 from npulint.facts.model import FileFacts, Problem
 from npulint.findings import Finding, ProgramSummary, Silenced
 from npulint.judging import Outcome, judge_facts

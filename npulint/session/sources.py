@@ -9,9 +9,11 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from npulint.discover.context import company
-from npulint.discover.files import DiscoverOptions, discover, local, of_text, shown
+from npulint.discover.files import DiscoverOptions, discover
 from npulint.discover.kinds import SourceFile, kinds_by_content, kinds_of
+from npulint.discover.paths import local, shown
 from npulint.discover.projects import Roots, base_of, group
+from npulint.discover.taking import of_text
 from npulint.facts.model import Problem
 
 
@@ -62,7 +64,7 @@ class Sources:
         """As what a walk takes the file, and as what one takes it who names it."""
         kinds = kinds_of(os.path.basename(location))
         ways = ((kinds, False), (kinds or kinds_by_content(data[:200]), True))
-        return [of_text(location, some, data, self._options, named) for some, named in ways]
+        return [of_text(location, some, data, self._options.max_bytes, named) for some, named in ways]
 
     def project(self, path: str) -> Project:
         """The project of the file at `path`: that of the workspace it is in, else what a run finds that names it."""
@@ -106,7 +108,7 @@ class Sources:
 
 def _of_code(files: Iterable[SourceFile]) -> list[SourceFile]:
     """Files without those of graphs: nobody edits these, and to judge them takes longer than to type a word."""
-    return [file for file in files if file.kind != "graph"]
+    return [file for file in files if file.kind not in ("graph", "artifact")]
 
 
 def _changed(folder: str) -> int:

@@ -178,6 +178,9 @@ TEXTS: dict[str, tuple[str, str]] = {
     "short.graph-compiled": ("compiled, no graph", "已编译，不含计算图"),
     "short.graph-damaged": ("damaged graph", "计算图已损坏"),
     "short.graph-too-large": ("graph too large", "计算图过大"),
+    "short.not-an-artifact": ("nothing of a run", "非运行产物"),
+    "short.artifact-damaged": ("damaged file of a run", "运行产物已损坏"),
+    "short.artifact-spreadsheet": ("spreadsheet", "电子表格"),
     "short.other": ("not readable", "无法读取"),
     "doubt.encoding": ("Python does not accept the encoding of this text", "Python 不接受此文本的编码"),
     "doubt.why": (
@@ -215,6 +218,12 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "fix.graph-damaged": ("Export the graph again, or exclude the file.", "重新导出计算图，或将此文件排除。"),
     "fix.graph-too-large": ("Export a smaller graph, or exclude the file.", "导出更小的计算图，或将此文件排除。"),
+    "fix.not-an-artifact": (
+        "Name a profiler's table, a comparison, a record of overflows or a log, as the tools wrote it.",
+        "请指定工具原样输出的性能数据表、比对结果、溢出记录或日志。",
+    ),
+    "fix.artifact-damaged": ("Export or copy the file again, or exclude it.", "重新导出或复制此文件，或将其排除。"),
+    "fix.artifact-spreadsheet": ("Save the sheet as CSV and name that file.", "请将表格另存为 CSV 后指定该文件。"),
     "fix.missing": ("Check the spelling of the path.", "请检查路径拼写。"),
     "fix.not-a-file": ("Name a file or a folder, or exclude it.", "请指定文件或目录，或将其排除。"),
     "fix.unreadable": ("Check its permissions, or exclude it.", "请检查权限，或将其排除。"),

@@ -31,6 +31,12 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "problem.graph-damaged": ("the graph in this file is damaged or cut off", "文件中的计算图已损坏或不完整"),
     "problem.graph-too-large": ("the graph in this file is too large to be read", "文件中的计算图过大，未读取"),
+    "problem.not-an-artifact": ("this is no file that npulint knows from a run", "不是 npulint 可识别的运行产物"),
+    "problem.artifact-damaged": ("this file of a run is damaged or cut off", "此运行产物已损坏或不完整"),
+    "problem.artifact-spreadsheet": (
+        "this comparison is a spreadsheet; npulint reads the CSV form",
+        "此比对结果为电子表格，npulint 仅读取 CSV 格式",
+    ),
     "problem.other": ("the file could not be read", "文件无法读取"),
     "problem.detail": ("{text}: {detail}", "{text}：{detail}"),
     "problem.why": (

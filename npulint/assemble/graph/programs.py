@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from npulint.assemble.beside import attrs_of, home_of, tables_of
 from npulint.assemble.context import Context
 from npulint.assemble.graph.target import Target
 from npulint.assemble.index import Index, table
@@ -22,10 +23,8 @@ def graph_programs(
 def _program(path: str, graph: Graph, programs: Sequence[Program], context: Context, target: Target) -> Program:
     facts = graph_facts(path, graph, context, target)
     near = [one for one in programs if one.attrs["framework"] == graph.framework]
-    tables = {id(part): part for one in near for part in one.index.tables}
-    return Program(
-        path, context.project.root, [path], Index([table(facts), *tables.values()]), _attrs(graph, facts, near)
-    )
+    index = Index([table(facts), *tables_of(near)])
+    return Program(path, context.project.root, [path], index, _attrs(graph, facts, near))
 
 
 def graph_facts(path: str, graph: Graph, context: Context, target: Target) -> list[Fact]:
@@ -39,33 +38,11 @@ def graph_facts(path: str, graph: Graph, context: Context, target: Target) -> li
 
 def _attrs(graph: Graph, facts: Sequence[Fact], near: Sequence[Program]) -> dict[str, str]:
     """The attributes of the program that the graph most probably comes from, with what the graph itself tells."""
-    home = max(near, key=lambda one: (one.attrs["trains"] == "yes", bool(one.entry)), default=None)
     trains = any(fact.kind == "graph" and fact.get("trains") == "yes" for fact in facts)
-    attrs = dict(_UNKNOWN) if home is None else dict(home.attrs)
-    if attrs["migration"] == "left":  # a graph is asked for by itself, whatever becomes of the script beside it
-        attrs["migration"] = _UNKNOWN["migration"]
-    return attrs | {
+    return attrs_of(home_of(near)) | {
         "graph": graph.form,
         "framework": graph.framework,
         "trains": "yes" if trains else "no",
         "purpose": "train" if trains else "unknown",
         "entry": "no",
     }
-
-
-_UNKNOWN = {
-    "npu": "no",
-    "project_npu": "no",
-    "own_npu": "no",
-    "evaluates": "no",
-    "exports": "no",
-    "patched": "no",
-    "mode": "",
-    "precision": "unknown",
-    "multi_device": "unknown",
-    "ranks": "unknown",
-    "tensorflow": "",
-    "torch": "",
-    "migration": "none",
-    "state": "not_started",
-}

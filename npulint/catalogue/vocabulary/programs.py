@@ -77,6 +77,7 @@ KINDS: Kinds = {
             "entry": FLAG,
             "side": words("reference migrated"),
             "graph": ANY,
+            "run": FLAG,
             "ranks": words("many one unknown"),
             "patched": FLAG,
             "precision": words("none mixed fp16 bf16 fp32 origin unknown default"),

@@ -1,0 +1,1 @@
+"""What a run left behind: one program of its own, beside the code that ran."""

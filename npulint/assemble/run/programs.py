@@ -1,0 +1,37 @@
+"""The program that a run is: what all its artifacts say, beside the facts of the code that belongs to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from npulint.assemble.beside import attrs_of, home_of, tables_of
+from npulint.assemble.index import Index, table
+from npulint.assemble.programs import Program
+from npulint.assemble.run.shares import with_step_shares
+from npulint.facts.model import Fact, FileFacts
+from npulint.read.artifacts.logs.ranks import across
+from npulint.read.artifacts.overflow import ranked, with_operators
+
+
+def run_program(root: str, files: Iterable[FileFacts], programs: Sequence[Program]) -> Program:
+    """One program for the artifacts of a project, whose other `programs` are known."""
+    paths = sorted(file.path for file in files)
+    facts = _together([_own(fact) for file in files for fact in file.facts], paths)
+    near = [one for one in programs if one.attrs["framework"] in ("tensorflow", "torch")]
+    home = home_of(near)
+    attrs = attrs_of(home) | {"run": "yes", "entry": "no"}
+    attrs |= {} if home is not None else {"framework": "none", "trains": "yes", "purpose": "train"}
+    return Program(paths[0], root, paths, Index([table(facts), *tables_of(near)]), attrs)
+
+
+def _together(facts: list[Fact], paths: Sequence[str]) -> list[Fact]:
+    """The facts of all artifacts, with what one says of another."""
+    overflows = [one for one in facts if one.kind == "run_overflow"]
+    others = [one for one in facts if one.kind != "run_overflow"]
+    return [*across(with_step_shares(others)), *ranked(with_operators(overflows, paths))]
+
+
+def _own(fact: Fact) -> Fact:
+    return msgspec.structs.replace(fact, attrs=fact.attrs.copy())

@@ -1,0 +1,38 @@
+"""What one table of a profile says in parts of another: calls of the host as shares of the steps beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from npulint.facts.model import Fact
+
+
+def with_step_shares(facts: Iterable[Fact]) -> list[Fact]:
+    """The facts, in their order; `run_host` facts without a `share` get one, and `per_step`, where exactly one table of
+    steps lies in their folder. A table of calls covers all steps that the profile has."""
+    facts = list(facts)
+    steps: dict[str, list[Fact]] = {}
+    for fact in facts:
+        if fact.kind == "run_step":
+            steps.setdefault(_folder(fact.path), []).append(fact)
+    return [_with_share(fact, steps.get(_folder(fact.path), [])) for fact in facts]
+
+
+def _with_share(fact: Fact, steps: list[Fact]) -> Fact:
+    if fact.kind != "run_host" or "share" in fact.attrs or len(steps) != 1:
+        return fact
+    count = steps[0].attrs["steps"]
+    whole = steps[0].attrs["step_us"] * count
+    if whole <= 0:
+        return fact
+    shares = {
+        "share": round(100.0 * fact.attrs["total_us"] / whole, 1),
+        "per_step": round(fact.attrs["count"] / count, 1),
+    }
+    return msgspec.structs.replace(fact, attrs={**fact.attrs, **shares})
+
+
+def _folder(path: str) -> str:
+    return path.replace("\\", "/").rpartition("/")[0]

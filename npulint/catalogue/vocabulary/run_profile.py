@@ -1,0 +1,112 @@
+"""Kinds of facts that profiles of a run have, beside those of single operators."""
+
+from __future__ import annotations
+
+from npulint.catalogue.vocabulary.words import ANY, FLAG, Kinds, plain, words
+
+PROFILE: Kinds = {
+    "run_op_total": plain(core=ANY, count=ANY, total_us=ANY, mean_us=ANY, max_us=ANY, share=ANY, rank=ANY),
+    "run_aicpu": plain(count=ANY, total_us=ANY, max_us=ANY, dispatch_us=ANY, share=ANY, rank=ANY),
+    "run_step": plain(
+        steps=ANY,
+        step_us=ANY,
+        max_us=ANY,
+        computing_us=ANY,
+        exposed_us=ANY,
+        free_us=ANY,
+        communication_us=ANY,
+        overlapped_us=ANY,
+        bubble_us=ANY,
+        preparing_us=ANY,
+        computing_share=ANY,
+        exposed_share=ANY,
+        free_share=ANY,
+        bubble_share=ANY,
+    ),
+    "run_skew": plain(
+        ranks=ANY, max_us=ANY, min_us=ANY, max=ANY, min=ANY, most=ANY, least=ANY, suspect=ANY, spread=ANY
+    ),
+    "run_iteration": plain(
+        form=words("step_trace training_trace"),
+        model=ANY,
+        iterations=ANY,
+        iteration_us=ANY,
+        max_us=ANY,
+        data_us=ANY,
+        data_max_us=ANY,
+        data_share=ANY,
+        refresh_us=ANY,
+        refresh_max_us=ANY,
+        refresh_share=ANY,
+        compute_us=ANY,
+        compute_max_us=ANY,
+        compute_share=ANY,
+    ),
+    "run_api": plain(
+        level=ANY,
+        group=words("compile synchronize copy allocation"),
+        rank=ANY,
+        count=ANY,
+        total_us=ANY,
+        mean_us=ANY,
+        max_us=ANY,
+    ),
+    "run_host": plain(
+        **{"from": words("api_statistic trace_view")},
+        example=ANY,
+        count=ANY,
+        total_us=ANY,
+        mean_us=ANY,
+        max_us=ANY,
+        share=ANY,
+        per_step=ANY,
+        file=ANY,
+        source_line=ANY,
+        function=ANY,
+    ),
+    "run_line": plain(
+        **{"from": words("operator_details trace_view")},
+        file=ANY,
+        source_line=ANY,
+        function=ANY,
+        count=ANY,
+        device_us=ANY,
+        backward_us=ANY,
+        host_us=ANY,
+        share=ANY,
+        ops=ANY,
+        rank=ANY,
+    ),
+    "run_wait": plain(
+        file=ANY, source_line=ANY, function=ANY, count=ANY, total_us=ANY, max_us=ANY, share=ANY, op=ANY, rank=ANY
+    ),
+    "run_trace": plain(events=ANY, steps=ANY, total_us=ANY, device_us=ANY, placed=ANY, cut=FLAG),
+    "run_clock": plain(max=ANY, min=ANY, drop=ANY),
+    "run_collective": plain(
+        count=ANY, total_us=ANY, max_us=ANY, transit_us=ANY, wait_us=ANY, wait_share=ANY, example=ANY
+    ),
+    "run_link": plain(
+        engine=words("sdma rdma"),
+        packets=ANY,
+        megabytes=ANY,
+        bandwidth=ANY,
+        unaligned=ANY,
+        below_1_mb=ANY,
+        below_16_mb=ANY,
+    ),
+    "run_environment": plain(number=ANY),
+    "run_parallel": plain(tensor_model=ANY, pipeline_model=ANY, data=ANY, context=ANY, expert_model=ANY, world=ANY),
+    "run_profile": plain(
+        level=ANY,
+        metrics=ANY,
+        export=ANY,
+        stacks=FLAG,
+        shapes=FLAG,
+        memory=FLAG,
+        steps=ANY,
+        skipped=ANY,
+        warmup=ANY,
+        rank=ANY,
+    ),
+    "run_device": plain(cores=ANY, vector_cores=ANY, cpu_cores=ANY, frequency=ANY),
+}

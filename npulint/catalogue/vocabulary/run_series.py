@@ -1,0 +1,40 @@
+"""Kinds of facts about what goes on over time in a run: loss scale, loss, times of steps, device graphs."""
+
+from __future__ import annotations
+
+from npulint.catalogue.vocabulary.words import ANY, FLAG, Kind, Kinds, Values, words
+
+_PLACES: dict[str, Values] = {"first_line": ANY, "last_line": ANY}
+
+SERIES: Kinds = {
+    "run_series": Kind(
+        {
+            "value": ANY,
+            "form": words("apex torch_npu deepspeed fairseq megatron hook precision_tool script events"),
+            **dict.fromkeys(("scaler", "label", "points", "steps", "first", "last", "minimum", "maximum"), ANY),
+            **dict.fromkeys(("skipped", "skipped_share", "drops", "late_drops", "share", "longest_run", "rises"), ANY),
+            "static": FLAG,
+            "limit_reached": words("yes no"),
+            "bad_value": words("nan inf"),
+            **dict.fromkeys(("bad", "bad_line", "bad_step", "recovered", "scale_before", "spread", "change"), ANY),
+            **_PLACES,
+        },
+        names=words("loss_scale loss accuracy"),
+    ),
+    "run_stall": Kind(
+        {
+            "value": ANY,
+            **dict.fromkeys(("label", "points", "slow", "slow_share", "slowdown", "worst"), ANY),
+            **dict.fromkeys(("median_rate", "median_seconds", "period", "phase", "count"), ANY),
+            **dict.fromkeys(("lost_share", "lost_seconds", "lost_per_item"), ANY),
+            **dict.fromkeys(("graph", "first_ms", "median_ms", "max_ms", "spikes", "spike_share", "output_bytes"), ANY),
+            **_PLACES,
+        },
+        names=words("pace periodic graph_runs"),
+    ),
+    "run_compile": Kind(
+        {"value": ANY, **dict.fromkeys(("count", "ids", "last_id", "burst", "late"), ANY), **_PLACES},
+        names=words("graph"),
+    ),
+}
+"""The kinds, with their attributes (docs/writing-checks.md explains them)."""

@@ -1,0 +1,98 @@
+"""Columns of the tables that profilers write, under all names that they had over the years."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+import msgspec
+
+from npulint.data import table
+
+
+class Column(msgspec.Struct, frozen=True, array_like=True):
+    """One column of a form: its `key`, its cells (text, number, or optional: a number or ``N/A``), whether a table
+    without it is of another form, and its spellings, each with the year of the generation of tools that it tells (0:
+    tells none)."""
+
+    key: str
+    cell: str
+    needed: bool
+    spellings: tuple[tuple[str, int], ...]
+
+
+class Header(msgspec.Struct, frozen=True):
+    """What a header holds of a form: position by key, the keys of numbers, those of them that no row may lack, the
+    needed keys that are not in the header, and the `generation` of the tools that wrote it: a year, that of the
+    youngest spelling in it."""
+
+    positions: dict[str, int]
+    numbers: frozenset[str]
+    required: frozenset[str]
+    missing: tuple[str, ...]
+    generation: int
+
+
+USUAL = 2021
+"""The generation of a table none of whose spellings tells another one."""
+
+FORMS = (
+    *("kernel_table", "cluster_step_trace_time", "step_trace_time", "step_trace", "op_statistic", "api_statistic"),
+    *("operator_details", "aicpu", "fusion_op", "task_time", "l2_cache", "memory_record", "module_memory"),
+    *("operator_memory", "static_memory"),
+)
+"""The forms that the table knows; where two fit a header, the first is meant."""
+
+
+@cache
+def columns() -> dict[str, tuple[Column, ...]]:
+    """The columns of each form."""
+    return msgspec.json.decode(table("run_columns.json"), type=dict[str, tuple[Column, ...]])
+
+
+def plain(spelling: str) -> str:
+    """A heading without what differs between spellings of one name: case, blanks, underscores, quotes."""
+    return "".join(spelling.strip('\ufeff"').split()).replace("_", "").lower()
+
+
+def understand(form: str, cells: Sequence[str]) -> Header:
+    """Which column of `form` stands where in a header of these cells. A heading that occurs twice counts at its first
+    place, unless the table speaks of the second (``Name#2``)."""
+    places: dict[str, int] = {}
+    for place, cell in enumerate(cells):
+        name, count = plain(cell), 2
+        if name in places:
+            while f"{name}#{count}" in places:
+                count += 1
+            name = f"{name}#{count}"
+        places[name] = place
+    exact = {cell.strip('\ufeff" \t') for cell in cells}
+    positions: dict[str, int] = {}
+    years = [0]
+    for column in columns()[form]:
+        for spelling, year in column.spellings:
+            found = places.get(plain(spelling))
+            if found is not None:
+                positions.setdefault(column.key, found)
+                years.append(year if spelling in exact else 0)
+    numbers = frozenset(column.key for column in columns()[form] if column.cell != "text")
+    required = frozenset(column.key for column in columns()[form] if column.cell == "number")
+    missing = tuple(column.key for column in columns()[form] if column.needed and column.key not in positions)
+    return Header(positions, numbers, required, missing, max(years) or USUAL)
+
+
+@cache
+def _needed() -> dict[str, tuple[tuple[str, ...], ...]]:
+    return {
+        form: tuple(tuple(plain(text) for text, _ in column.spellings) for column in columns()[form] if column.needed)
+        for form in FORMS
+    }
+
+
+def form_of_header(cells: Sequence[str]) -> str:
+    """The form of the table that has this header; empty when it is none that is known."""
+    names = {plain(cell) for cell in cells}
+    for form, needed in _needed().items():
+        if all(not names.isdisjoint(spellings) for spellings in needed):
+            return form
+    return ""

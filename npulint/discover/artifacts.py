@@ -1,0 +1,187 @@
+"""What a run left behind: which form of artifact a file is, told from its name and its first bytes."""
+
+from __future__ import annotations
+
+import os
+import zlib
+
+from npulint.data.run_columns import form_of_header, plain
+from npulint.discover.graphs import HEAD
+from npulint.discover.regular import read_head
+from npulint.later import regex
+
+_FOLDER = regex(
+    r"PROF_\d{6}_\d{17}_\w+|.+_ascend_(?:pt|ms)|ASCEND_PROFILER_OUTPUT|mindstudio_profiler_(?:output|log)"
+    r"|cluster_analysis_output|precision_data|plog|info_\d{14}|aicerror_\d+_\d{14}"
+)
+_BINARY_IN_FOLDER = frozenset(("FRAMEWORK", "sqlite", "hash_dic", "data"))
+_RAW = regex(r"PROF_\d{6}_\d{17}_\w+|.+_ascend_(?:pt|ms)|(?:host|device_\d+)")
+
+_NAMES = (
+    ("kernel_table", regex(r"op_summary\w*\.csv|kernel_details\w*\.csv")),
+    ("op_statistic", regex(r"op_statistic\w*\.csv")),
+    ("api_statistic", regex(r"api_statistic\w*\.csv")),
+    ("cluster_step_trace_time", regex(r"cluster_step_trace_time\.csv")),
+    ("step_trace_time", regex(r"step_trace_time\.csv")),
+    ("step_trace", regex(r"step_trace_\w*\.csv")),
+    ("training_trace", regex(r"training_trace[\w.]*")),
+    ("operator_details", regex(r"operator_details\.csv")),
+    ("aicpu", regex(r"aicpu_\w*\.csv")),
+    ("fusion_op", regex(r"fusion_op_\w*\.csv")),
+    ("comparison", regex(r"result_\d+\.(?:csv|xlsx)|(?:compare_)?result_\w+\.(?:csv|xlsx)")),
+    ("comparison_advice", regex(r"advisor\w*\.txt")),
+    ("trace", regex(r"trace_view\.json|(?:msprof|task_time|hccl|ge|acl)_[\d_]+\.json")),
+    ("communication_matrix", regex(r"(?:cluster_)?communication_matrix\.json")),
+    ("communication_group", regex(r"communication_group\.json")),
+    ("communication", regex(r"(?:cluster_)?communication\.json")),
+    ("profiler_info", regex(r"profiler_info(?:_\d+)?\.json")),
+    ("profiler_metadata", regex(r"profiler_metadata\.json")),
+    ("fusion_result", regex(r"fusion_result\w*\.json")),
+    ("fusion_switch", regex(r"fusion_switch\w*\.(?:cfg|json)")),
+    ("statistics_dump", regex(r"dump\.json")),
+    ("anomaly", regex(r"anomaly_(?:analyze|detected)\w*\.json")),
+    ("overflow_dump", regex(r"Opdebug\.Node_OpDebug\.[\d.]+")),
+    ("rank_table", regex(r"(?:rank_?table\w*|hccl_\d+p\w*|jobstart_hccl)\.json")),
+    ("log", regex(r".*(?:\.log(?:\.\d+)?|[-_]stdout\.\w+)|nohup\.out|\w*log\.out|(?:\w+_)?log(?:_\w+)?\.txt")),
+    ("log", regex(r"npu_info_\w+\.txt")),
+    ("log", regex(r"(?:.*-proc-)?(?:rank|worker)[-_]\d+[\w.-]*\.txt|messages[\w.-]*|[\w-]*dmesg[\w-]*\.txt")),
+)
+_EVENTS = regex(r".*\bevents\.out\.tfevents\.\d+.*")
+_DATABASE = regex(r"(?:ascend_(?:pytorch|mindspore)_profiler|msprof|analysis|cluster_analysis|ge_info)\w*\.db")
+_SQLITE = b"SQLite format 3\0"
+_TENSOR = regex(r".+\.\d+(?:\.\d+)?\.\d{13,}(?:\.(?:input|output)\.\d+\.npy)?")
+
+_JSON = (
+    ("fusion_result", regex(rb'"(?:graph|ub)_fusion"\s*:|"(?:match|effect)_times"\s*:')),
+    ("fusion_switch", regex(rb'"(?:Graph|UB)Fusion"\s*:\s*\{')),
+    ("overflow", regex(rb'"(?:AI Core|L2 Atomic Add|DHA Atomic Add|acc_list)"\s*:')),
+    ("trace", regex(rb'"ph"\s*:\s*"')),
+    ("communication", regex(rb'"Communication (?:Time|Bandwidth) Info"\s*:')),
+    ("communication_matrix", regex(rb'"Transport Type"\s*:')),
+    ("profiler_metadata", regex(rb'"ENV_VARIABLES"\s*:')),
+    ("profiler_info", regex(rb'"_?profiler_level"\s*:|"ProfilerActivity\.NPU"')),
+    ("device_info", regex(rb'"ai_core_num"\s*:')),
+    ("sample_info", regex(rb'"ai_core_profiling(?:_mode)?"\s*:')),
+    ("statistics_dump", regex(rb'"dump_data_dir"\s*:')),
+    ("construct", regex(rb'"\w+(?:\.\w+)+\.\d+\.(?:forward|backward)"\s*:\s*(?:"|null)')),
+    ("rank_table", regex(rb'"(?:server_list|group_list)"\s*:')),
+)
+_CONSOLE = regex(rb"\[Status:\d+\]\s*\[TaskId:|\bPrecisionTool > ")
+_TEXTS = (
+    ("trace_summary", regex(rb"(?:\A|\n)(?:FP_BP|bpend_iter): \d")),
+    ("training_trace", regex(rb"(?:\A|\n)[\w.]*\bFP_start\s*=\s*\d")),
+    ("log", regex(rb"\[(?:TRACE|DEBUG|INFO|WARNING|ERROR|EVENT)\] \w+\(\d+,[^)\n]*\):\d{4}-\d\d-\d\d")),  # CANN
+    ("log", regex(rb"\d{4}-\d\d-\d\d[ T-]\d\d:\d\d:\d\d[.,]\d+:? ?[:\[|]? ?(?:[IWEF]\b|INFO|WARN|ERROR|DEBUG)")),
+    ("log", regex(rb"(?:\A|\n)(?:WARNING|INFO|ERROR):\w+:|(?:\A|\n)\[(?:INFO|WARN(?:ING)?|ERROR)\]|\[GEOP\]")),
+    ("log", regex(rb"(?:\A|\n)Traceback \(most recent|\b[EW][A-Z0-9]\d{4}: |\bTF Adapter|\btorch_npu\b")),
+    ("log", regex(rb"(?i)\b(?:epochs?|steps?|iter(?:ation)?s?)\b[^\n]{0,80}\bloss\b")),
+    ("log", regex(rb"(?i)\bloss\b[^\n]{0,80}\b(?:epoch|step)")),
+)
+_TEXT_NAMES = (".txt", ".out", ".stdout", ".err", ".stderr")
+_MARKS_OF_COMPARISON = (
+    frozenset(("cosinesimilarity",)),
+    frozenset(("npuname", "benchname")),
+    frozenset(("leftop", "rightop")),
+    frozenset(("npudump", "groundtruth")),
+)
+
+
+def form_of(location: str) -> str:
+    """The form of artifact that a file is; empty when it is none. What the first bytes tell wins over the name.
+
+    Tables: kernel_table, op_statistic, api_statistic, step_trace, step_trace_time, cluster_step_trace_time,
+    operator_details, aicpu, fusion_op, task_time, l2_cache, memory_record, module_memory, operator_memory,
+    static_memory, comparison. JSON: trace, communication, communication_matrix, communication_group, profiler_info,
+    profiler_metadata, device_info, sample_info, construct, overflow, fusion_result, fusion_switch, statistics_dump,
+    anomaly, rank_table. Others: training_trace, trace_summary, comparison_advice, precision_console, log, events,
+    database, and by name alone spreadsheet (of a comparison), overflow_dump and tensor_dump.
+    """
+    if not _candidate(os.path.basename(location)):
+        return ""
+    return form_of_text(location, read_head(location, HEAD))
+
+
+def form_of_text(name: str, head: bytes) -> str:
+    """The form of an artifact from its name and the beginning of its content."""
+    name = os.path.basename(name)
+    if not head:
+        return ""
+    if head.startswith(b"\x1f\x8b"):
+        name, head = name.removesuffix(".gz"), _unpacked(head)
+    if head.startswith(_SQLITE):
+        return "database" if _DATABASE.fullmatch(name) else ""
+    if _EVENTS.fullmatch(name):
+        return "events"
+    named = next((form for form, pattern in _NAMES if pattern.fullmatch(name)), "")
+    low = name.lower()
+    if low.endswith(".csv"):
+        return _of_table(head, named)
+    if low.endswith(".xlsx"):
+        return "spreadsheet" if named == "comparison" else ""
+    if low.endswith((".json", ".cfg")):
+        return _of_json(head, named)
+    if b"\0" in head[:1024] or head.startswith(b"\x93NUMPY"):
+        return named if named == "overflow_dump" else "tensor_dump" if _TENSOR.fullmatch(name) else ""
+    if low.endswith((".log", *_TEXT_NAMES)) and _CONSOLE.search(head):
+        return "precision_console"
+    if named:
+        return named
+    return _of_text(head) if low.endswith(_TEXT_NAMES) else ""
+
+
+def is_artifact_folder(name: str) -> bool:
+    """Whether a folder of this name (no path) holds what a run left behind, and nothing else."""
+    return bool(_FOLDER.fullmatch(name))
+
+
+def is_unread_folder(parent: str, name: str) -> bool:
+    """Whether the folder `name` of the artifact folder `parent` (names, no paths) holds only raw slices that no tool
+    but the profiler's own reads, often hundreds of files."""
+    return name in _BINARY_IN_FOLDER and bool(_RAW.fullmatch(parent))
+
+
+def _candidate(name: str) -> bool:
+    """Whether the name allows that the file is an artifact, so that no other file is opened."""
+    low = name.lower().removesuffix(".gz")
+    if low.endswith((".csv", ".json", ".cfg", ".log", ".db", ".npy", ".xlsx", *_TEXT_NAMES)):
+        return True
+    named = any(pattern.fullmatch(name.removesuffix(".gz")) for _, pattern in _NAMES)
+    return named or bool(_EVENTS.fullmatch(name) or _TENSOR.fullmatch(name))
+
+
+def _of_table(head: bytes, named: str) -> str:
+    """The form by the header of a table. One with the name of a table and another header is none."""
+    if b"\0" in head[:64] and not head.strip(b"\0"):
+        return ""
+    lines = head.replace(b"\0", b"").removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n\t ,;").split(b"\n", 1)
+    line = lines[0].decode("utf-8", "replace").strip()
+    cells = [cell.strip() for cell in line.split(max(",\t;", key=line.count))]
+    form = form_of_header(cells)
+    if form:
+        return form
+    names = {plain(cell) for cell in cells}
+    if any(marks <= names for marks in _MARKS_OF_COMPARISON):
+        return "comparison"
+    return "kernel_table" if named == "kernel_table" and len(cells) > 1 else ""
+
+
+def _of_json(head: bytes, named: str) -> str:
+    start = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
+    if start not in (b"{", b"["):
+        return named if named == "fusion_switch" and b":" in head else ""
+    told = next((form for form, pattern in _JSON if pattern.search(head)), "")
+    if named in ("communication", "communication_matrix") and told in ("communication", "communication_matrix"):
+        return named  # of large files the head may hold but a part
+    return told or named
+
+
+def _of_text(head: bytes) -> str:
+    return next((form for form, pattern in _TEXTS if pattern.search(head)), "")
+
+
+def _unpacked(head: bytes) -> bytes:
+    """The beginning of what a gzip file holds, no more of it than of any other file."""
+    try:
+        return zlib.decompressobj(31).decompress(head, HEAD)
+    except zlib.error:
+        return b""

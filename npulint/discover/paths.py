@@ -1,0 +1,25 @@
+"""Paths as results spell them."""
+
+from __future__ import annotations
+
+import os
+
+
+def shown(location: str) -> str:
+    """A path as results spell it: POSIX slashes, bytes that are no UTF-8 as ``\\xNN``."""
+    path = location.replace(os.sep, "/")
+    try:
+        path.encode("utf-8")
+    except UnicodeEncodeError:
+        return os.fsencode(path).decode("utf-8", "backslashreplace")
+    return path
+
+
+def local(path: str) -> str:
+    """`path` relative to the working directory when it lies below it, else only normalised."""
+    here = os.getcwd()
+    absolute = os.path.abspath(path)
+    if absolute == here:
+        return "."
+    prefix = here.rstrip(os.sep) + os.sep
+    return absolute[len(prefix) :] if absolute.startswith(prefix) else os.path.normpath(path)

@@ -1,0 +1,140 @@
+"""What a run left behind: tables of profilers, comparisons, records, logs; from a file to aggregated facts."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from importlib import import_module
+from typing import Any, BinaryIO, cast
+
+from npulint.data.run_columns import FORMS, columns
+from npulint.discover.artifacts import form_of, form_of_text
+from npulint.discover.graphs import HEAD
+from npulint.discover.regular import open_regular
+from npulint.facts.model import Fact, Problem, Span
+from npulint.read.artifacts.rows import Seen, rows
+
+_Counted = Callable[[BinaryIO, str, Seen], list[Fact]]
+_Plain = Callable[[BinaryIO, str], list[Fact]]
+
+_BUFFER = 1 << 20
+
+_COUNTED = {
+    "kernel_table": "kernels:read",
+    "op_statistic": "statistics:read_op_statistic",
+    "aicpu": "statistics:read_aicpu",
+    "api_statistic": "interfaces:read",
+    "operator_details": "python_lines:read",
+    "step_trace_time": "steps:read_step_trace_time",
+    "cluster_step_trace_time": "steps:read_cluster_step_trace_time",
+    "step_trace": "steps:read_step_trace",
+    "comparison": "comparison:read",
+    "trace": "trace:read",
+    "communication": "communication:read",
+    "profiler_info": "environment:read",
+    "profiler_metadata": "environment:read",
+    "device_info": "environment:read",
+    "training_trace": "training_trace:read",
+}
+"""Readers that take a stream, a path and a `Seen`, by form: module and function."""
+
+_PLAIN = {
+    "fusion_result": "fusion:read",
+    "fusion_switch": "fusion:read_switches",
+    "overflow": "overflow:read",
+    "statistics_dump": "statistics_dump:read",
+    "anomaly": "statistics_dump:read_anomalies",
+    "precision_console": "precision_console:read",
+    "events": "series.events:read_events",
+}
+"""Readers that take a stream and a path, by form."""
+
+
+def read_artifact(location: str, path: str, given: bytes | None = None) -> list[Fact] | Problem:
+    """The facts of a run's artifact, or of the bytes that are `given` for it; else why there are none. `path` names it
+    for people. The first fact is its `run_source`. Never raises for what the file holds; memory does not grow with
+    the file, except of small documents, which are bounded."""
+    form = form_of(location) if given is None else form_of_text(path, given[:HEAD])
+    if form in ("", "spreadsheet"):
+        return Problem(path, "artifact-spreadsheet" if form else "not-an-artifact")
+    try:
+        with open_artifact(location, given) as stream:
+            return _read(form, stream, path)
+    except (EOFError, zlib.error):
+        return Problem(path, "artifact-damaged", "gzip")
+    except OSError as error:
+        return Problem(path, "unreadable", error.strerror or "")
+    except ValueError as error:
+        return Problem(path, "artifact-damaged", str(error)[:200])
+    except RecursionError:
+        return Problem(path, "artifact-damaged", "nested too deeply")
+
+
+@contextmanager
+def open_artifact(location: str, given: bytes | None = None) -> Iterator[BinaryIO]:
+    """The content of an artifact as a buffered stream, unpacked when it is gzip. Raises `OSError`."""
+    with ExitStack() as opened:
+        if given is not None:
+            stream: BinaryIO = io.BytesIO(given)
+        else:
+            raw = opened.enter_context(open_regular(location))
+            stream = opened.enter_context(io.BufferedReader(cast("io.RawIOBase", raw), _BUFFER))
+        magic = stream.read(2)
+        stream.seek(0)
+        if magic == b"\x1f\x8b":
+            packed = opened.enter_context(gzip.GzipFile(fileobj=stream))
+            stream = opened.enter_context(io.BufferedReader(cast("io.RawIOBase", packed), _BUFFER))
+        yield stream
+
+
+def source_fact(path: str, seen: Seen, note: str) -> Fact:
+    """The `run_source` of a file: its form, the generation of the tools that wrote it (a year, 0: unknown), how many
+    rows it has, how many are malformed, the first of them, and a `note`: empty (not one row), header (a needed column
+    is missing), unread (the form is known, and nothing more is taken from it), else nothing."""
+    attrs = {
+        "form": seen.form,
+        "generation": seen.generation,
+        "rows": seen.rows,
+        "malformed": seen.malformed,
+        "first_malformed": seen.first_malformed,
+        "missing": ", ".join(seen.missing),
+        "note": note,
+    }
+    line = seen.first_malformed or 1
+    return Fact("run_source", seen.form, path, Span(line, 1, line, 1), attrs)
+
+
+def _read(form: str, stream: BinaryIO, path: str) -> list[Fact]:
+    seen, facts = Seen(form), []
+    if form in _COUNTED:
+        counted: _Counted = _function(_COUNTED[form])
+        facts = counted(stream, path, seen)
+        return [source_fact(path, seen, "header" if seen.missing else "" if seen.rows else "empty"), *facts]
+    if form == "log":
+        return _log(stream, path)
+    if form in _PLAIN:
+        plain: _Plain = _function(_PLAIN[form])
+        facts = plain(stream, path)
+    elif form in FORMS:
+        every = [column.key for column in columns()[form]]
+        for _ in rows(stream, form, every, seen):
+            pass
+    if any(fact.kind == "run_source" for fact in facts):
+        return facts
+    return [source_fact(path, seen, "" if form in _PLAIN else "unread"), *facts]
+
+
+def _log(stream: BinaryIO, path: str) -> list[Fact]:
+    from npulint.read.artifacts.logs import read
+    from npulint.read.artifacts.series import SeriesWatcher
+
+    return read(stream, path, [SeriesWatcher()])
+
+
+def _function(place: str) -> Any:
+    """The function of a reader, whose module is imported when its first file is there."""
+    module, _, function = place.partition(":")
+    return getattr(import_module(f"npulint.read.artifacts.{module}"), function)

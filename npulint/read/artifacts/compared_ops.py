@@ -1,0 +1,197 @@
+"""What the rows of a comparison say of one operator, and which operators to look at first."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Iterator
+
+import msgspec
+
+BELOW = 0.98
+"""An output whose cosine similarity is lower deviates; the tools' own filter for graphs uses the same number."""
+
+CLOSE = 0.99
+"""From here on the tools call two tensors the same."""
+
+LARGE = 1.0
+"""A relative error from which an element has nothing in common with its reference."""
+
+SORTS = ("deviates", "inherits", "not_a_number", "not_comparable", "overflow", "rounding", "saturated", "verdict")
+"""What may be said of an operator."""
+
+FIRST = 10
+"""Operators that are kept of each sort."""
+
+
+class Tensor(msgspec.Struct, frozen=True, gc=False):
+    """One row: a tensor on both sides. `cosine`, `max_abs` and `max_relative` are None where the row has no number
+    (NaN is one). `side` is ``input``, ``output`` or empty; `extreme` is the end of float16 that the NPU's values reach
+    (0: none), `reference_extreme` tells whether the reference reaches it too (None: it does not say)."""
+
+    line: int
+    label: str
+    side: str
+    cosine: float | None
+    max_abs: float | None
+    max_relative: float | None
+    npu_dtype: str
+    reference_dtype: str
+    reason: str
+    zero: bool
+    extreme: float
+    reference_extreme: bool | None
+    overflow: bool
+    verdict: str
+    unlike: str
+    infinite: bool
+    source: str
+
+
+class Op:
+    """An operator while its rows come in; of its tensors only those that tell most are kept."""
+
+    __slots__ = (
+        "best_rounding",
+        "failed",
+        "good_inputs",
+        "inputs_min",
+        "inputs_nan",
+        "name",
+        "nan",
+        "order",
+        "outputs",
+        "overflowed",
+        "reference",
+        "saturated",
+        "type",
+        "verdict",
+        "worst",
+    )
+
+    def __init__(self, name: str, reference: str, kind: str, order: tuple[float, int]) -> None:
+        self.name, self.reference, self.type, self.order = name, reference, kind, order
+        self.inputs_min: float | None = None
+        self.inputs_nan = 0
+        self.outputs = 0
+        self.worst: Tensor | None = None
+        self.nan: Tensor | None = None
+        self.overflowed: Tensor | None = None
+        self.saturated: Tensor | None = None
+        self.failed: Tensor | None = None
+        self.verdict: Tensor | None = None
+        self.best_rounding: Tensor | None = None
+
+    def take_input(self, cosine: float | None, zero: bool) -> None:
+        """An input: only how alike it is on both sides counts."""
+        if cosine is None:
+            return
+        if math.isnan(cosine):
+            self.inputs_nan += not zero
+        elif self.inputs_min is None or cosine < self.inputs_min:
+            self.inputs_min = cosine
+
+    def take(self, tensor: Tensor) -> None:
+        """A tensor that something may be said about."""
+        if tensor.overflow:
+            self.overflowed = self.overflowed or tensor
+        if tensor.unlike:
+            self.failed = self.failed or tensor
+        if tensor.verdict in ("error", "fail", "different") and (not self.verdict or self.verdict.verdict == "warning"):
+            self.verdict = tensor
+        elif tensor.verdict == "warning":
+            self.verdict = self.verdict or tensor
+        if tensor.side != "input":
+            self._take_output(tensor)
+
+    def _take_output(self, tensor: Tensor) -> None:
+        cosine = tensor.cosine
+        if tensor.extreme:
+            self.saturated = self.saturated or tensor
+        if tensor.infinite or (cosine is not None and math.isnan(cosine) and not tensor.unlike):
+            if self.nan is None or (self.nan.zero and not tensor.zero):
+                self.nan = tensor
+        elif cosine is not None and not math.isnan(cosine):
+            if self.worst is None or self.worst.cosine is None or cosine < self.worst.cosine:
+                self.worst = tensor
+            if cosine >= CLOSE and tensor.max_relative is not None and tensor.max_relative >= LARGE:
+                self.best_rounding = self.best_rounding or tensor
+
+    @property
+    def inputs(self) -> str:
+        """``good``: all that can be compared are alike; ``bad``: one is not; ``unknown``: none can be compared."""
+        if self.inputs_min is not None:
+            return "good" if self.inputs_min >= BELOW else "bad"
+        return "bad" if self.inputs_nan else "unknown"
+
+    def noted(self) -> Iterator[tuple[str, Tensor]]:
+        """What there is to say of the operator, each with the tensor that shows it."""
+        if self.overflowed is not None:
+            yield "overflow", self.overflowed
+        if self.failed is not None:
+            yield "not_comparable", self.failed
+        if self.nan is not None:
+            yield "not_a_number", self.nan
+        if self.saturated is not None:
+            yield "saturated", self.saturated
+        if self.verdict is not None:
+            yield "verdict", self.verdict
+        worst = self.worst
+        if worst is not None and worst.cosine is not None and worst.cosine < BELOW:
+            yield ("inherits" if self.inputs == "bad" else "deviates"), worst
+        elif self.best_rounding is not None and self.verdict is None:
+            yield "rounding", self.best_rounding
+
+
+class Firsts:
+    """The operators that come first in execution, of each sort; the number of all of them in `counts`."""
+
+    def __init__(self) -> None:
+        self.counts: dict[str, int] = {}
+        self._kept: dict[str, list[tuple[float, int, str, Op, Tensor]]] = {}
+
+    def add(self, op: Op) -> None:
+        """An operator of which all rows are known."""
+        for what, tensor in op.noted():
+            self.counts[what] = self.counts.get(what, 0) + 1
+            kept = self._kept.setdefault(what, [])
+            order, line = op.order
+            entry = (-order, -line, what, op, tensor)
+            if len(kept) < FIRST:
+                heapq.heappush(kept, entry)
+            elif entry[:2] > kept[0][:2]:
+                heapq.heapreplace(kept, entry)
+
+    def ranked(self) -> Iterator[tuple[str, int, Op, Tensor]]:
+        """Sort, rank from 1, operator and tensor; the sorts by name."""
+        for what in sorted(self._kept):
+            ordered = sorted(self._kept[what], key=lambda entry: (-entry[0], -entry[1]))
+            for rank, (_, _, _, op, tensor) in enumerate(ordered, 1):
+                yield what, rank, op, tensor
+
+
+class Curve:
+    """Similarity along the graph: the lowest cosine of equal stretches of outputs, at most `POINTS` of them."""
+
+    POINTS = 128
+
+    def __init__(self) -> None:
+        self._lowest: list[float] = []
+        self._stretch = 1
+        self._count = 0
+        self._now = math.inf
+
+    def add(self, cosine: float) -> None:
+        """The next output's cosine."""
+        self._now = min(self._now, cosine)
+        self._count += 1
+        if self._count == self._stretch:
+            self._lowest.append(self._now)
+            self._count, self._now = 0, math.inf
+            if len(self._lowest) >= self.POINTS:
+                self._lowest = [min(pair) for pair in zip(self._lowest[::2], self._lowest[1::2], strict=True)]
+                self._stretch *= 2
+
+    def points(self) -> list[float]:
+        """The lowest cosine of each stretch, the last one may be shorter."""
+        return [round(value, 6) for value in (*self._lowest, *([self._now] if self._count else []))]

@@ -1,0 +1,297 @@
+"""Tables in which a tool compared the tensors of a run on an NPU with those of a reference.
+
+Source: CSV of msaccucmp (all releases), msquickcmp, ptdbg and msprobe (tensors, statistics or MD5 sums). An operator's
+inputs and outputs are rows of their own; what counts is the first operator in execution order whose outputs differ
+although its inputs do not.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections import OrderedDict
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+import msgspec
+
+from npulint.facts.model import Fact, Span
+from npulint.later import regex
+from npulint.read.artifacts.compared_columns import Layout, layout
+from npulint.read.artifacts.compared_ops import BELOW, CLOSE, LARGE, SORTS, Curve, Firsts, Op, Tensor
+from npulint.read.artifacts.numbers import finite, number, saturated
+from npulint.read.artifacts.op_names import indexed, tensor_of, type_of, user_line
+from npulint.read.artifacts.rows import Seen, delimiter_of, header_cells, texts
+
+_OPEN = 20_000  # operators whose rows may still come: tables that were sorted by hand are read whole up to here
+_SEPARATOR = regex(r"[,;\s]+")
+_ZERO = regex(r"(?i)\ball (?:the )?(?:data|values?)\b.{0,30}\bzeros?\b")
+_UNLIKE = regex(r"(?i)shape.{0,40}(?:match|differ|inconsist)|dtype.{0,40}(?:match|differ)|unmatched")
+_MISSING = regex(r"(?i)(?:no|not|does).{0,20}(?:have|found|exist).{0,40}(?:data|dump|file)|no bench data")
+_SPREADSHEETS = ("PK\x03\x04", b"\xd0\xcf\x11".decode("gb18030"))  # zip, and the compound file of .xls
+_VERDICTS = {
+    "yes": "pass",
+    "pass": "pass",
+    "no": "fail",
+    "error": "error",
+    "warning": "warning",
+    "different": "different",
+}
+
+
+class SpreadsheetError(ValueError):
+    """The table is a spreadsheet (.xlsx, .xls): it has to be saved as CSV first."""
+
+
+class NoComparisonError(ValueError):
+    """The first line is not the header of a comparison."""
+
+
+def read(stream: BinaryIO, path: str, seen: Seen | None = None) -> list[Fact]:
+    """The facts of a comparison table: `run_comparison` for the whole, `run_compared` for operators to look at.
+
+    `seen` is told the number of rows. Raises `SpreadsheetError`, `NoComparisonError`, or what reading `stream` raises.
+    """
+    lines = texts(stream)
+    first = next(lines, "")
+    if first.startswith(_SPREADSHEETS):
+        raise SpreadsheetError(path)
+    columns = layout(header_cells(first))
+    if columns is None:
+        raise NoComparisonError("no header of a comparison")
+    reader = _Reader(columns)
+    seen = seen or Seen("comparison")
+    for line, row in _rows(lines, delimiter_of(first), columns, seen):
+        reader.take(line, row)
+    return reader.facts(path)
+
+
+def _rows(lines: Iterator[str], delimiter: str, columns: Layout, seen: Seen) -> Iterator[tuple[int, list[str]]]:
+    """Each row with its line; those with too few or too many cells are only counted."""
+    reader = csv.reader(lines, delimiter=delimiter)
+    while True:
+        line = reader.line_num + 2
+        try:
+            row = next(reader)
+        except StopIteration:
+            return
+        except csv.Error:
+            seen.reject(line)
+            continue
+        if not row:
+            continue
+        if len(row) == columns.width or (len(row) > columns.width and not any(row[columns.width :])):
+            seen.rows += 1
+            yield line, row
+        else:
+            seen.reject(line)
+
+
+class _Reader:
+    """Takes the rows of one table."""
+
+    def __init__(self, columns: Layout) -> None:
+        self._columns = columns
+        self._open: OrderedDict[str, Op] = OrderedDict()
+        self._firsts = Firsts()
+        self._curve = Curve()
+        self._ops = self._outputs = self._below = self._close = self._unmatched = 0
+        self._lowest: float | None = None
+        self._graph = columns.family.startswith("ms") and columns.family != "msprobe"
+
+    def take(self, line: int, row: list[str]) -> None:
+        """One row of the table."""
+        cell = self._columns.cell
+        given, reference = cell(row, "name"), cell(row, "reference")
+        if not given and not reference:
+            return
+        name, side, label = self._names(given or reference, cell(row, "tensor"))
+        if not given or not reference:
+            self._unmatched += 1
+            if self._graph:
+                return
+        op = self._open.get(name)
+        if op is None:
+            op = self._new(name, reference, line, row)
+        cosine = number(cell(row, "cosine"))
+        fine = cosine is not None and cosine >= CLOSE and self._columns.silent(row)
+        reason = "" if fine else cell(row, "reason")
+        zero = bool(reason) and _ZERO.search(reason) is not None
+        if side == "input":
+            op.take_input(cosine, zero)
+        else:
+            self._output(op, cosine)
+            fine = fine and (number(cell(row, "max_relative")) or 0.0) < LARGE
+        tensor = None if fine else self._tensor(line, row, (side, label), cosine, (reason, zero))
+        if tensor is not None:
+            op.take(tensor)
+
+    def _names(self, given: str, tensor: str) -> tuple[str, str, str]:
+        """Operator, side and label of a row's tensor."""
+        if tensor and self._graph:
+            side, index = indexed(tensor)
+            return given, side, f"{side}:{index}" if side else tensor
+        name, side, index = tensor_of(given)
+        return name, side, f"{side}.{index}" if index else side
+
+    def _new(self, name: str, reference: str, line: int, row: list[str]) -> Op:
+        cell = self._columns.cell
+        order = number(cell(row, "sequence"))
+        if order is None or not math.isfinite(order):
+            order = number(cell(row, "index"))
+        kind = cell(row, "type")
+        named = reference if self._graph else tensor_of(reference)[0]
+        op = Op(
+            name,
+            named,
+            kind or type_of(name),
+            (order if order is not None and math.isfinite(order) else float(line), line),
+        )
+        self._open[name] = op
+        self._ops += 1
+        if len(self._open) > _OPEN:
+            self._firsts.add(self._open.popitem(last=False)[1])
+        return op
+
+    def _output(self, op: Op, cosine: float | None) -> None:
+        op.outputs += 1
+        self._outputs += 1
+        if cosine is None or math.isnan(cosine):
+            return
+        self._curve.add(cosine)
+        self._below += cosine < BELOW
+        self._close += cosine < CLOSE
+        if self._lowest is None or cosine < self._lowest:
+            self._lowest = cosine
+
+    def _tensor(
+        self, line: int, row: list[str], place: tuple[str, str], cosine: float | None, why: tuple[str, bool]
+    ) -> Tensor | None:
+        """The row's tensor; None where it tells no more than its similarity."""
+        cell = self._columns.cell
+        most, least = number(cell(row, "npu_max")), number(cell(row, "npu_min"))
+        given = [number(cell(row, "reference_max")), number(cell(row, "reference_min"))]
+        extreme = next((value for value in (most, least) if value is not None and saturated(value)), 0.0)
+        tensor = Tensor(
+            line,
+            place[1],
+            place[0],
+            cosine,
+            number(cell(row, "max_abs")),
+            number(cell(row, "max_relative")),
+            _dtype(cell(row, "npu_dtype")),
+            _dtype(cell(row, "reference_dtype")),
+            why[0],
+            why[1],
+            extreme,
+            any(value is not None and saturated(value) for value in given) if given != [None, None] else None,
+            cell(row, "overflow").lower() in ("yes", "true"),
+            self._verdict(row),
+            self._unlike(row, cosine, *why),
+            _infinite(most, least, given),
+            "",
+        )
+        if not _telling(tensor):
+            return None
+        return msgspec.structs.replace(tensor, source=user_line(cell(row, "stack")))
+
+    def _verdict(self, row: list[str]) -> str:
+        cell = self._columns.cell
+        verdict = _VERDICTS.get(cell(row, "verdict").lower(), "")
+        return verdict or ("fail" if cell(row, "precision_error").lower() in ("yes", "true") else "")
+
+    def _unlike(self, row: list[str], cosine: float | None, reason: str, zero: bool) -> str:
+        """Why the two sides cannot be compared: ``shape``, ``missing``, ``failed``, or empty when they can."""
+        cell = self._columns.cell
+        shapes = cell(row, "npu_shape"), cell(row, "reference_shape")
+        if (all(shapes) and shapes[0] != shapes[1]) or _UNLIKE.search(f"{cell(row, 'cosine')} {reason}"):
+            return "shape"
+        if not reason or zero or (cosine is not None and not math.isnan(cosine)):
+            return ""
+        if _MISSING.search(reason):
+            return "missing"
+        return "failed" if self._graph and cell(row, "cosine").lower() != "unsupported" else ""
+
+    def facts(self, path: str) -> list[Fact]:
+        """What the table tells, once all its rows are through."""
+        for op in self._open.values():
+            self._firsts.add(op)
+        self._open.clear()
+        counts = self._firsts.counts
+        found = [_fact(path, self._columns, *entry, counts[entry[0]]) for entry in self._firsts.ranked()]
+        attrs: dict[str, Any] = {
+            "family": self._columns.family,
+            "mode": self._columns.mode,
+            "ops": self._ops,
+            "outputs": self._outputs,
+            "below": self._below,
+            "not_close": self._close,
+            "unmatched": self._unmatched,
+            "lowest": self._lowest,
+            "curve": self._curve.points(),
+            "order": next((column for column in ("sequence", "index") if column in self._columns.at), "row"),
+            **{what: counts.get(what, 0) for what in SORTS},
+        }
+        return [Fact("run_comparison", self._columns.family, path, Span(1, 1, 1, 1), attrs), *found]
+
+
+def _telling(tensor: Tensor) -> bool:
+    """Whether more is to be said of a tensor than how similar it is."""
+    if tensor.overflow or tensor.unlike or tensor.verdict not in ("", "pass"):
+        return True
+    if tensor.side == "input":
+        return False
+    if tensor.extreme or tensor.infinite:
+        return True
+    cosine, relative = tensor.cosine, tensor.max_relative
+    if cosine is None or cosine < CLOSE:
+        return cosine is not None and cosine < BELOW
+    return math.isnan(cosine) or (relative is not None and relative >= LARGE)
+
+
+def _infinite(most: float | None, least: float | None, given: list[float | None]) -> bool:
+    """Whether only the NPU's side has a NaN or an infinity at its ends."""
+    if all(value is None or math.isfinite(value) for value in (most, least)):
+        return False
+    return all(value is not None and math.isfinite(value) for value in given)
+
+
+def _dtype(text: str) -> str:
+    """A data type in one spelling: ``float16``, ``bfloat16``, ``float32``, ``int64`` …; ``-`` when none is given."""
+    name = text.lower().rpartition(".")[2].removeprefix("dt_").strip("<>' ")
+    return {"float": "float32", "half": "float16", "bf16": "bfloat16", "double": "float64"}.get(name, name) or "-"
+
+
+def _fact(path: str, columns: Layout, what: str, rank: int, op: Op, tensor: Tensor, count: int) -> Fact:
+    attrs: dict[str, Any] = {
+        "what": what,
+        "rank": rank,
+        "count": count,
+        "family": columns.family,
+        "mode": columns.mode,
+        "type": op.type,
+        "reference": op.reference,
+        "fused": "yes" if _parts(op.reference) > 1 else "no" if op.reference else "unknown",
+        "tensor": tensor.label or "-",
+        "cosine": tensor.cosine if tensor.cosine is None or math.isfinite(tensor.cosine) else "nan",
+        "max_abs": finite(tensor.max_abs),
+        "max_relative": finite(tensor.max_relative),
+        "inputs": op.inputs,
+        "inputs_min_cosine": finite(op.inputs_min),
+        "npu_dtype": tensor.npu_dtype,
+        "reference_dtype": tensor.reference_dtype,
+        "overflow": "yes" if op.overflowed else "no" if "overflow" in columns.at else "unknown",
+        "not_comparable": tensor.unlike or "-",
+        "reason": tensor.reason,
+        "zero": "yes" if tensor.zero else "no",
+        "saturated": tensor.extreme,
+        "reference_saturated": {True: "yes", False: "no", None: "unknown"}[tensor.reference_extreme],
+        "verdict": tensor.verdict or "-",
+        "source": tensor.source,
+    }
+    return Fact("run_compared", op.name, path, Span(tensor.line, 1, tensor.line, 1), attrs)
+
+
+def _parts(reference: str) -> int:
+    """Operators of the reference that one operator of the NPU stands for."""
+    return len([part for part in _SEPARATOR.split(reference) if part])

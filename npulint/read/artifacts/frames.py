@@ -1,0 +1,44 @@
+"""Call stacks in profiles: the line of the user's own code that a row or an event comes from."""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from npulint.later import regex
+
+_FRAME = regex(r"\s*([^\n]{1,1000}?)\((\d{1,7})\): ([^\n]{1,300}?)\s*\Z")
+_HOME = regex(r"\A(?:/home/[^/]+|/Users/[^/]+|/root|[A-Za-z]:[/\\]Users[/\\][^/\\]+)(?=[/\\])")
+_LIBRARY = regex(
+    r"""[/\\] (?: site-packages | dist-packages | lib(?:64)?[/\\]python\d[\d.]* | Python\d+[/\\]Lib ) [/\\]
+    | \A (?: < | torch[/\\] | torch_npu[/\\] | multiprocessing[/\\] | threading\.py )""",
+    re.VERBOSE,
+)
+_FRAMES = 300
+
+
+class Frame(msgspec.Struct, frozen=True, order=True):
+    """A line of code: `file` as the profile names it, with ``~`` for the home folder."""
+
+    file: str
+    line: int
+    function: str
+
+    @property
+    def place(self) -> str:
+        """File and line in one word."""
+        return f"{self.file}:{self.line}"
+
+
+def user_frame(stack: str) -> Frame | None:
+    """The innermost frame outside Python's and installed packages' folders, or None.
+
+    Frames stand as ``path(line): function``, innermost first, with ``;`` and a line end between them (torch_npu,
+    `with_stack=True`).
+    """
+    for part in stack[:200_000].split(";", _FRAMES)[:_FRAMES]:
+        match = _FRAME.match(part)
+        if match is not None and _LIBRARY.search(match.group(1)) is None:
+            return Frame(_HOME.sub("~", match.group(1)), int(match.group(2)), match.group(3))
+    return None

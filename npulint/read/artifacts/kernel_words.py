@@ -1,0 +1,89 @@
+"""The words of kernel tables in one spelling: cores, data types, and families of operator types."""
+
+from __future__ import annotations
+
+from npulint.later import regex
+
+HOST_CORE = "AI_CPU"
+CUBE = regex(r"(?:Batch|Grouped)?Mat[Mm]ul.*|Conv[23]D.*|Gemm.*|FullyConnection.*")
+"""Types that the matrix unit computes."""
+
+LAYOUT = regex(r"TransData(?:RNN)?|Transpose[DV2]*|Five2Four|Four2Five|NonZeroWithValueShapeTrans|TransposeBatchMatMul")
+"""Types that only bring data into another format or order."""
+
+OPTIMIZER = regex(
+    r"(?:Mul|Muls|Add|Adds|AddV2|AddN|Addcdiv|Addcmul|Axpy|AxpyV2|Sub|Div|RealDiv|Sqrt|Rsqrt|Square|Pow|Power|Maximum"
+    r"|Lerp|Neg|Reciprocal|ZerosLike|Assign|AssignAdd|AssignSub|Foreach\w+)"
+)
+"""Types that optimizers are made of when no fused one is there."""
+
+FOREACH = regex(r"Foreach\w+")
+
+_COMMUNICATION = frozenset(("HCCL", "COMMUNICATION", "HCOM", "LCCL"))
+_COLLECTIVE = regex(r"hcom_\w*|Hcom[A-Z]\w*|allreduce\w*", 2)
+_CORES = {
+    "AICORE": "AI_CORE",
+    "AICPU": HOST_CORE,
+    "KERNEL_AICORE": "AI_CORE",
+    "KERNEL_AICPU": HOST_CORE,
+    "KERNEL_AIVEC": "AI_VECTOR_CORE",
+    "AIV": "AI_VECTOR_CORE",
+    "AIC": "AI_CORE",
+    "NA": "N/A",
+    "": "N/A",
+}
+_DTYPES = {"FLOAT32": "FLOAT", "BFLOAT16": "BF16", "HALF": "FLOAT16", "FLOAT64": "DOUBLE", "NA": "", "N/A": ""}
+_INDEX = frozenset(("INT32", "INT64", "UINT32", "UINT64", "BOOL", "STRING", ""))
+_WIDE = frozenset(("INT64", "UINT64", "DOUBLE", "BOOL", "COMPLEX64", "COMPLEX128"))
+_CORE_COUNTS = frozenset((8, 10, 20, 24, 25, 30, 32, 40, 48, 50))
+
+
+def core_of(text: str) -> str:
+    """The kind of core in one spelling: AI_CORE, AI_VECTOR_CORE, MIX_AIC, MIX_AIV, AI_CPU, DSA_SQE, COMMUNICATION,
+    N/A, or as it stands there."""
+    core = text.upper()
+    return "COMMUNICATION" if core in _COMMUNICATION else _CORES.get(core, core)
+
+
+def is_communication(core: str, type_: str) -> bool:
+    """Whether a row is of a collective operator, which is no time of computing."""
+    return core == "COMMUNICATION" or (core == "N/A" and bool(_COLLECTIVE.fullmatch(type_)))
+
+
+def is_multicore(core: str) -> bool:
+    """Whether a kernel on this kind of core is spread over several: not what random numbers and the AI CPU do."""
+    return core not in ("DSA_SQE", HOST_CORE, "COMMUNICATION", "N/A")
+
+
+def dtypes_of(text: str) -> tuple[str, ...]:
+    """The data types of a cell (``DT_FLOAT16;INT32``) in one spelling: FLOAT16, BF16, FLOAT, DOUBLE, INT32 …"""
+    if not text:
+        return ()
+    found = []
+    for part in text.split(";"):
+        name = part.strip(' "').upper().removeprefix("DT_")
+        found.append(_DTYPES.get(name, name))
+    return tuple(found)
+
+
+def data_dtype(dtypes: tuple[str, ...]) -> str:
+    """The type of the first input that is data, not sizes or indices; empty when there is none."""
+    return next((dtype for dtype in dtypes if dtype not in _INDEX), "")
+
+
+def wide_of(dtypes: tuple[str, ...]) -> tuple[str, ...]:
+    """Those of the types for which operators often have no kernel on the AI Core."""
+    return tuple(sorted(_WIDE.intersection(dtypes)))
+
+
+def cores_behind(largest: int) -> int:
+    """The number of cores that a chip may have when its kernels use `largest` at most; 0 when that tells nothing."""
+    return largest if largest in _CORE_COUNTS else 0
+
+
+def idle_share(block: int, cores: int) -> float:
+    """Percent of the core slots without work when `block` equal parts run on `cores` in waves."""
+    if block <= 0 or cores <= 0:
+        return 0.0
+    slots = -(-block // cores) * cores
+    return round(100.0 * (slots - block) / slots, 1)

@@ -1,0 +1,58 @@
+"""Codes of CANN: the shapes that they are written in, whose they are, and the lines that explain them."""
+
+from __future__ import annotations
+
+import msgspec
+
+from npulint.later import regex
+from npulint.read.artifacts.logs.lines import decoded
+from npulint.read.artifacts.logs.quoting import quoted
+
+_SHAPES = regex(rb"\b([EW][0-9A-Z][0-9]{4})(?::|\):)|'errCode': '([EW][0-9A-Z][0-9]{4})'")
+_MODULES = {
+    **{"EE": "Runtime", "EF": "graph parallel", "EH": "AscendCL", "EI": "HCCL", "EJ": "HCCP"},
+    **{"E1": "GE", "E2": "FE", "E3": "AI CPU", "E4": "operator compiler", "EK": "profiling", "EL": "driver"},
+    **dict.fromkeys(("E5", "E6", "E7", "E8"), "operator check"),
+    **dict.fromkeys(("E9", "EA", "EB"), "kernel compiler"),
+    **{"EZ": "operator library", "W1": "GE", "W2": "FE"},
+}
+_TORCH = {"00": "PTA", "01": "OPS", "02": "DIST", "03": "GRAPH", "04": "PROF", "99": "torch_npu"}
+_HEADS = (("said_cause", b"Possible Cause:"), ("said_solution", b"Solution:"), ("trace", b"TraceBack"))
+_LINES = 16
+
+
+class Said(msgspec.Struct):
+    """What a message itself says below its first line."""
+
+    said_cause: str = ""
+    said_solution: str = ""
+    trace: str = ""
+
+
+def codes_of(line: bytes) -> list[str]:
+    """The codes that a line reports, in its order; mere mentions are none."""
+    return list(dict.fromkeys((one[1] or one[2]).decode() for one in _SHAPES.finditer(line)))
+
+
+def module_of(code: str) -> str:
+    """Who reports a code (``HCCL``), or an empty text."""
+    return _TORCH.get(code[3:5], "") if code.startswith("ERR") else _MODULES.get(code[:2], "")
+
+
+def said(line: bytes, after: bytes) -> Said:
+    """The cause, the solution and the first line of the trace that follow a line with a code."""
+    found = Said()
+    waiting = ""
+    for part in (line, *after.lstrip(b"\r\n").split(b"\n", _LINES)[:_LINES]):
+        if part is not line and not part[:1].isspace():
+            break
+        if waiting and not found.trace:
+            found.trace = quoted(decoded(part))
+            waiting = ""
+        for name, head in _HEADS:
+            _, there, rest = part.partition(head)
+            if there and name == "trace":
+                waiting = name
+            elif there and not getattr(found, name):
+                setattr(found, name, quoted(decoded(rest.partition(b"Solution:")[0])))
+    return found

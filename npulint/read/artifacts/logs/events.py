@@ -1,0 +1,123 @@
+"""What happened in one run, gathered from the lines of its log."""
+
+from __future__ import annotations
+
+import msgspec
+
+from npulint.data.error_patterns import Pattern
+from npulint.later import regex
+from npulint.read.artifacts.logs.codes import Said, codes_of, said
+from npulint.read.artifacts.logs.lines import Line, decoded
+from npulint.read.artifacts.logs.messages import by_literal, is_code
+from npulint.read.artifacts.logs.places import rank_of, time_of
+from npulint.read.artifacts.logs.quoting import around, quoted
+
+_MOST = 50
+"""So many subjects of one message, and so many unknown codes, are told apart."""
+_REACH = 200
+_CODE = regex(rb"\b([EW][0-9A-Z][0-9]{4}|ERR[0-9]{5})\b|code is ([0-9]{6})")
+_FOLLOWERS = frozenset(("TF-RDEV-MODEL-EXEC", "E30008"))
+_GETNEXT = b"GetNext"
+
+
+class Event(msgspec.Struct):
+    """One message, or one code, with all its lines. Without a `pattern` it is a code that the table does not have."""
+
+    name: str
+    pattern: Pattern | None
+    code: str
+    subject: str
+    first: int
+    last: int
+    text: str
+    time: str
+    count: int = 0
+    followed: bool = False
+    said: Said = msgspec.field(default_factory=Said)
+
+
+class _Sighting(msgspec.Struct, frozen=True):
+    """One message in one line: `at` is where it begins, in bytes."""
+
+    name: str
+    pattern: Pattern | None
+    code: str
+    subject: str
+    at: int
+
+
+class Events:
+    """Gathers the events of one log."""
+
+    def __init__(self) -> None:
+        self.found: dict[tuple[str, str], Event] = {}
+        self.rank = ""
+        self.npu = False
+        self._table = by_literal()
+        self._subjects: dict[str, int] = {}
+
+    def see(self, line: Line) -> None:
+        """Take in a line that holds something wanted."""
+        if not any(one in self._table or is_code(one) for one in line.found):
+            return
+        seen = _known(line)
+        if any(is_code(one) for one in line.found):
+            codes = {one.code for one in seen}
+            fresh = [one for one in codes_of(line.text) if one not in codes and one.encode() not in self._table]
+            seen += [_Sighting(one, None, one, "", line.text.find(one.encode())) for one in fresh]
+        for sighting in seen:
+            self._add(line, sighting)
+
+    def _add(self, line: Line, seen: _Sighting) -> None:
+        pattern = seen.pattern
+        self.npu |= pattern is None or not pattern.general
+        self.rank = self.rank or rank_of(line.text)
+        fails = pattern is not None and pattern.kind in ("error", "fatal")
+        if seen.name in _FOLLOWERS or (fails and _GETNEXT in line.text):
+            self._follow(line.number)
+        event = self._event(line, seen)
+        event.count += 1
+        event.last = line.number
+        if is_code(event.code.encode()) and event.count <= 5 and not event.said.said_cause:
+            event.said = _richer(event.said, said(line.text, line.after))
+
+    def _event(self, line: Line, seen: _Sighting) -> Event:
+        key = (seen.name, seen.subject or seen.code)
+        event = self.found.get(key)
+        group = seen.name if seen.pattern else ""
+        if event is None and self._subjects.get(group, 0) >= _MOST:  # all others count as one
+            seen = _Sighting(seen.name if seen.pattern else "other-code", seen.pattern, "", "", seen.at)
+            key = (seen.name, "")
+            event = self.found.get(key)
+        if event is None:
+            self._subjects[group] = self._subjects.get(group, 0) + 1
+            text = around(decoded(line.text), len(decoded(line.text[: seen.at])))
+            subject, time = quoted(seen.subject), time_of(line.text)
+            event = Event(seen.name, seen.pattern, seen.code, subject, line.number, line.number, text, time)
+            self.found[key] = event
+        return event
+
+    def _follow(self, number: int) -> None:
+        for event in self.found.values():
+            if event.pattern is not None and event.pattern.kind == "context" and number - event.last <= _REACH:
+                event.followed = True
+
+
+def _known(line: Line) -> list[_Sighting]:
+    """The known messages that a line holds, by their name."""
+    table = by_literal()
+    messages = {one.pattern.id: one for literal in line.found for one in table.get(literal, ())}
+    seen = []
+    for name, message in sorted(messages.items()):
+        match = message.search.search(line.text)
+        if match is not None:
+            code = _CODE.search(match[0])
+            groups = match.groups() if message.pattern.subject else ()
+            subject = next((decoded(one) for one in groups if one), "")
+            shown = (code[1] or code[2]).decode() if code else ""
+            seen.append(_Sighting(name, message.pattern, shown, subject, match.start()))
+    return seen
+
+
+def _richer(old: Said, new: Said) -> Said:
+    return Said(old.said_cause or new.said_cause, old.said_solution or new.said_solution, old.trace or new.trace)

@@ -1,0 +1,82 @@
+"""Many literals, and all codes of CANN, found in one chunk of a log."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from heapq import merge
+from typing import Any
+
+CODE = rb"[0-9ABEFHIJKLZ][0-9]{4}"
+"""What follows the E or W of a code of CANN."""
+_COMMON = frozenset(b"abcdefghilmnoprstu ")
+_SHARED = 8
+
+Hit = tuple[int, bytes]
+
+
+class Search:
+    """Finds codes of CANN and literals.
+
+    One regular expression looks for what begins with a rare byte, for it tries all alternatives wherever one may begin.
+    What begins with a common letter is sought by itself, by its first bytes: that passes over most of the chunk.
+    """
+
+    def __init__(self, literals: Iterable[bytes]) -> None:
+        known = sorted(set(literals))
+        self._search = _rare([one for one in known if one[0] not in _COMMON]).search
+        self._heads: dict[bytes, list[bytes]] = {}
+        for one in known:
+            if one[0] in _COMMON:
+                self._heads.setdefault(one[:_SHARED], []).append(one)
+        self._also = {one: tuple(other for other in known if one.startswith(other)) for one in known}
+
+    def hits(self, data: bytes, end: int) -> Iterator[Hit]:
+        """Where something begins before `end`, in order, with what it is."""
+        sought = sorted(self._sought(data, end))
+        rare = self._rare_hits(data, end)
+        return merge(rare, sought) if sought else rare
+
+    def _rare_hits(self, data: bytes, end: int) -> Iterator[Hit]:
+        search, also = self._search, self._also
+        found = search(data)
+        while found is not None and found.start() < end:
+            at, what = found.start(), found[0]
+            for one in also.get(what, (what,)):
+                yield at, one
+            found = search(data, at + 1)
+
+    def _sought(self, data: bytes, end: int) -> Iterator[Hit]:
+        for head, literals in self._heads.items():
+            at = data.find(head)
+            while 0 <= at < end:
+                for literal in literals:
+                    if data.startswith(literal, at):
+                        yield at, literal
+                at = data.find(head, at + 1)
+
+
+def _rare(literals: list[bytes]) -> re.Pattern[bytes]:
+    """Literals with a common beginning share it, and each alternative begins with another byte, so that the search
+    passes over all other bytes without a try. Of several that begin at one place the longest is found."""
+    tree: dict[int, Any] = {}
+    for literal in literals:
+        node = tree
+        for byte in literal:
+            node = node.setdefault(byte, {})
+        node[-1] = True
+    parts = []
+    for first in sorted({*tree, *b"EW"}):
+        rest = _written(tree[first]) if first in tree else b""
+        if first in b"EW":
+            rest = b"(?:" + CODE + (b"|" + rest if rest else b"") + b")"
+        parts.append(re.escape(bytes([first])) + rest)
+    return re.compile(b"|".join(parts))
+
+
+def _written(node: Mapping[int, Any]) -> bytes:
+    tail = [re.escape(bytes([byte])) + _written(after) for byte, after in sorted(node.items()) if byte >= 0]
+    if not tail:
+        return b""
+    body = tail[0] if len(tail) == 1 and -1 not in node else b"(?:" + b"|".join(tail) + b")"
+    return body + (b"?" if -1 in node else b"")

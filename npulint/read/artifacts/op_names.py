@@ -1,0 +1,85 @@
+"""Names of operators as dumps write them: which part is the operator, which its tensor, which its type."""
+
+from __future__ import annotations
+
+import msgspec
+
+from npulint.later import regex
+
+_API_TENSOR = regex(
+    r"(.*[._](?:forward|backward)(?:[._]\d+)?)[._](input|output|parameters_grad|parameters|kwargs)(?:[._](.*))?$"
+)
+_ANY_TENSOR = regex(r"(.+)[:._](input|output)(?:[:._]([^:]*))?$")
+_API = regex(r"[A-Za-z]+[._](.+?)(?:[._]\d+)?[._](?:forward|backward)(?:[._]\d+)?$")
+_NODE = regex(r"([A-Z][A-Za-z0-9]*)(?:_\d+)?$")
+_DUMP = regex(
+    r"(\w+)\.(.+?)\.(\d+)(?:\.(\d+))?\.(\d{10,20})"
+    r"(?:\.(input|output)\.(\d+))?(?:\.[a-z]+)*$"
+)
+_FRAME = regex(r"File ([^,\n]{1,500}), line (\d{1,9})")
+_LIBRARIES = ("site-packages", "dist-packages", "/lib/python", "<frozen", "/torch/nn/modules/")
+_CUT = 1000
+
+
+class DumpName(msgspec.Struct, frozen=True):
+    """What the name of a dump tells. `timestamp` is in µs, `stream` is -1 where the release does not write it,
+    `direction` is ``input``, ``output`` or empty."""
+
+    type: str
+    op: str
+    task: int
+    stream: int
+    timestamp: int
+    direction: str
+    index: int
+
+
+def dump_name(name: str) -> DumpName | None:
+    """The parts of a dump's file name (``Type.name.task[.stream].timestamp[.output.0.npy]``), None for another file.
+
+    The overflow record of a run is of the type ``Opdebug``.
+    """
+    match = _DUMP.match(name[:_CUT])
+    if match is None:
+        return None
+    kind, op, task, stream, stamp, direction, index = match.groups()
+    return DumpName(kind, op, int(task), int(stream or -1), int(stamp), direction or "", int(index or 0))
+
+
+def tensor_of(name: str) -> tuple[str, str, str]:
+    """(operator, direction, number) of a tensor's name: ``Torch_relu_0_forward_output`` is the output of
+    ``Torch_relu_0_forward``. The direction is empty where the name does not tell it."""
+    head, _, last = name.rpartition(".")
+    if last.isdecimal():  # the common case without a pattern
+        op, _, side = head.rpartition(".")
+        if side in ("input", "output") and op:
+            return op, side, last
+    match = _API_TENSOR.match(name) or _ANY_TENSOR.match(name)
+    return (match[1], match[2], match[3] or "") if match else (name, "", "")
+
+
+def indexed(tensor: str) -> tuple[str, str]:
+    """(direction, number) of a ``TensorIndex`` cell: ``conv1:output:0``. The direction is empty for another text."""
+    parts = tensor.rsplit(":", 2)
+    return (parts[-2], parts[-1]) if len(parts) > 1 and parts[-2] in ("input", "output") else ("", "")
+
+
+def type_of(op: str) -> str:
+    """The type that an operator's name tells: of a recorded API its function or module class, of a node of a graph
+    the name it was given by default; ``-`` when it tells none."""
+    match = _API.match(op[:_CUT])
+    if match:
+        module = op.startswith("Module")
+        inner = match[1].rpartition("." if "." in match[1] else "_")[2] if module else match[1]
+        return inner or "-"
+    match = _NODE.match(op[:_CUT].rpartition("/")[2])
+    return match[1] if match else "-"
+
+
+def user_line(stack: str) -> str:
+    """``file:line`` of the innermost frame (``File a.py, line 3, in f``) outside installed packages; empty without."""
+    for file, line in _FRAME.findall(stack):
+        if not any(part in file for part in _LIBRARIES):
+            name = file.strip(' "')
+            return f"{name}:{line}"
+    return ""

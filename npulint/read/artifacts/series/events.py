@@ -1,0 +1,175 @@
+"""TensorBoard event files: the scalars that are a loss scale, a loss or an accuracy.
+
+A record is a length, its checksum, the message and its checksum; messages are protocol buffers of a few fields, so the
+file is read here, without the packages that write it. Records are read one by one.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from typing import BinaryIO, NamedTuple
+
+from npulint.facts.model import Fact, Span
+from npulint.read.artifacts.series.loss import Course
+from npulint.read.artifacts.series.scale import Scale
+from npulint.read.graph.errors import GraphError
+from npulint.read.graph.tensorflow.limits import Tally
+from npulint.read.graph.tensorflow.wire import FIXED32, LENGTH, VARINT, Field, Source, fields
+
+_HEAD = struct.Struct("<QI")
+_TRAILER = 4
+_LARGEST = 1 << 20  # bytes of a record that is read; graphs and pictures are longer and are passed over
+_LIMIT = 1 << 34  # no record is longer: the length is damaged
+_SERIES = 64
+_FLOAT = 1  # the tensor type of scalars
+
+
+class _Scalar(NamedTuple):
+    tag: str
+    value: float
+
+
+class _File:
+    """What is collected from one event file."""
+
+    def __init__(self) -> None:
+        self.rows = self.malformed = self.first_malformed = 0
+        self.scales: dict[str, Scale] = {}
+        self.courses: dict[tuple[str, str], Course] = {}
+        self.first_step = self.last_step = -1
+        self.current: float | None = None
+
+    def record(self, data: bytes) -> None:
+        self.rows += 1
+        try:
+            step, scalars = _event(data)
+        except GraphError:
+            self.damaged()
+            return
+        if scalars and self.first_step < 0:
+            self.first_step = step
+        self.last_step = max(self.last_step, step)
+        for tag, value in scalars:
+            self._put(tag, value, step)
+
+    def damaged(self) -> None:
+        self.malformed += 1
+        self.first_malformed = self.first_malformed or self.rows
+
+    def _put(self, tag: str, value: float, step: int) -> None:
+        low = tag.lower()
+        if "loss_scale" in low or "loss scale" in low or "lossscale" in low:
+            if low.endswith("steps") or not math.isfinite(value) or value < 0:
+                return
+            if tag in self.scales or len(self.scales) < _SERIES:
+                self.scales.setdefault(tag, Scale("events")).value(self.rows, value, self.rows)
+                self.current = value
+            return
+        kind = "loss" if "loss" in low else "accuracy" if "accuracy" in low else ""
+        if kind and ((kind, tag) in self.courses or len(self.courses) < _SERIES):
+            course = self.courses.setdefault((kind, tag), Course(self.rows))
+            course.put(self.rows, repr(value), step, self.current)
+
+
+def read_events(stream: BinaryIO, path: str) -> list[Fact]:
+    """The facts of an event file: `run_source`, and `run_series` for each tag. Lines are 1; `first_line` and its like
+    are numbers of records. A file that was cut off while it was written is read to there."""
+    file = _File()
+    while True:
+        head = stream.read(_HEAD.size)
+        if len(head) < _HEAD.size:
+            break
+        length, _ = _HEAD.unpack(head)
+        if length > _LIMIT:
+            file.rows += 1
+            file.damaged()
+            break
+        if length > _LARGEST:
+            if not _skip(stream, length + _TRAILER):
+                break
+            file.rows += 1
+            continue
+        data = stream.read(length)
+        if len(data) < length:
+            break
+        file.record(data)
+        stream.read(_TRAILER)
+    return _facts(file, path)
+
+
+def _facts(file: _File, path: str) -> list[Fact]:
+    place = Span()
+    about = {
+        "form": "events",
+        "generation": 0,
+        "rows": file.rows,
+        "malformed": file.malformed,
+        "first_malformed": file.first_malformed,
+        "missing": "",
+        "note": "" if file.rows else "empty",
+    }
+    steps = max(file.last_step - file.first_step, 0)
+    found = [Fact("run_source", "events", path, place, about)]
+    for tag, scale in file.scales.items():
+        if scale.is_series:
+            found.append(
+                Fact("run_series", "loss_scale", path, place, {"scaler": tag[:200], **scale.attributes(steps)})
+            )
+    for (kind, tag), course in file.courses.items():
+        if course.points >= 3 and course.points > course.bad:
+            found.append(Fact("run_series", kind, path, place, {"label": tag[:200], **course.attributes()}))
+    return found
+
+
+def _skip(stream: BinaryIO, count: int) -> bool:
+    """Pass over so many bytes without a seek: the stream may be a compressed one."""
+    while count:
+        data = stream.read(min(count, _LARGEST))
+        if not data:
+            return False
+        count -= len(data)
+    return True
+
+
+def _event(data: bytes) -> tuple[int, list[_Scalar]]:
+    """The step of an event and its scalars. Raises `GraphError`."""
+    source, tally = Source(None, data), Tally()
+    step, found = 0, []
+    for field in fields(source, 0, len(data), tally):
+        if field.number == 2 and field.wire == VARINT:
+            step = field.value
+        elif field.number == 5 and field.wire == LENGTH:
+            for value in fields(source, field.start, field.stop, tally):
+                if value.number == 1 and value.wire == LENGTH:
+                    scalar = _scalar(source, value, tally)
+                    if scalar is not None:
+                        found.append(scalar)
+    return min(step, 1 << 62), found
+
+
+def _scalar(source: Source, place: Field, tally: Tally) -> _Scalar | None:
+    tag, number = "", None
+    for field in fields(source, place.start, place.stop, tally):
+        if field.number == 1 and field.wire == LENGTH:
+            tag = source.take(field.start, field.stop).decode("utf-8", "replace")
+        elif field.number == 2 and field.wire == FIXED32:
+            number = _float(source, field)
+        elif field.number == 8 and field.wire == LENGTH:
+            number = _tensor(source, field, tally)
+    return _Scalar(tag, number) if tag and number is not None else None
+
+
+def _tensor(source: Source, place: Field, tally: Tally) -> float | None:
+    """The value of a float tensor with one element: TensorFlow 2 writes scalars so."""
+    kind, number = 0, None
+    for field in fields(source, place.start, place.stop, tally):
+        if field.number == 1 and field.wire == VARINT:
+            kind = field.value
+        elif field.number in (4, 5) and field.wire in (LENGTH, FIXED32) and field.stop - field.start == 4:
+            number = _float(source, field)
+    return number if kind == _FLOAT else None
+
+
+def _float(source: Source, field: Field) -> float:
+    return float(struct.unpack("<f", source.take(field.start, field.stop))[0])

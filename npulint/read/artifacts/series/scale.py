@@ -1,0 +1,170 @@
+"""How a loss scale went: where it started, how often it fell, how low, and how many steps were skipped."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from npulint.read.artifacts.series.numbers import percent
+
+SPARSE = frozenset(("apex", "torch_npu", "deepspeed", "fairseq", "hook"))
+"""Formats that print a line only where the scale changes or a step is skipped."""
+
+_SPARE_DROPS = 4  # beside log2 of the start: how far a scale may fall before it finds its level
+_PLATEAU = 20  # values, or printed steps, without a drop: the level is found
+_TOGETHER = 16  # lines between what several ranks say of one step
+_CERTAIN = 20  # values of a script that are a series even if the log names no steps
+_STATIC = 3  # skipped steps that left the scale as it is
+
+
+class Scale:
+    """The loss scale of one scaler, from values and skipped steps in the order of the log."""
+
+    def __init__(self, form: str) -> None:
+        self.form = form
+        self.points = self.skipped = self.drops = self.late = self.rises = self.longest = 0
+        self.first = self.last = self.minimum = 0.0
+        self.first_line = self.last_line = self.minimum_line = self.drop_line = 0
+        self.limited = False
+        self._warm = True
+        self._early = self._run = 0
+        self._quiet_from = 0
+        self._first_tick = self._tick = self._drop_tick = 0
+        self._powers = True
+
+    def value(self, line: int, value: float, step_lines: int, before: float = 0.0) -> None:
+        """The scale is `value` from here on; `step_lines` have been printed so far. `before`: what it was, where the
+        line says so."""
+        tick = step_lines if self.form in SPARSE else self.points
+        if not self.points:
+            self._begin(before or (value * 2 if self.form in SPARSE else value), line, tick, step_lines)
+        elif before > self.last:
+            self._rise()
+        elif not before and self._repeated(line, value, step_lines):
+            return
+        elif self.form in SPARSE and not before and value == self.last:
+            self._rise()  # unseen: to fall to the same value again it must have risen
+            self.last = value * 2
+        self.points += 1
+        if value < self.last:
+            self._drop(line, tick)
+        elif value > self.last:
+            self._rise()
+        elif tick - self._quiet_from >= _PLATEAU:
+            self._warm = False
+        self._powers = self._powers and _power(self.last, value)
+        self.last = value
+        if value < self.minimum or self.points == 1:
+            self.minimum, self.minimum_line = value, line
+        self._tick = step_lines
+        self._mark(line)
+
+    def up(self, line: int, value: float, step_lines: int) -> None:
+        """The scaler says that it has raised the scale."""
+        if not self.points:
+            self._begin(value / 2, line, step_lines, step_lines)
+            self.minimum, self.minimum_line = value / 2, line
+        self.points += 1
+        self._rise()
+        self.last = value
+        self._tick = step_lines
+        self._mark(line)
+
+    def skip(self, line: int, count: int = 1) -> None:
+        """So many steps were skipped."""
+        self.skipped += count
+        self._mark(line)
+
+    def limit(self, line: int, value: float) -> None:
+        """The scaler gives up: its lowest scale is reached."""
+        self.limited = True
+        if not self.points:
+            self._begin(value, line, 0, 0)
+        self.points += 1
+        self.last = value
+        if self.points == 1 or value <= self.minimum:
+            self.minimum, self.minimum_line = value, line
+        self._mark(line)
+
+    @property
+    def is_series(self) -> bool:
+        """Whether this is the course of a scale, and no mention in a dump of the configuration."""
+        if self.form != "script":
+            return self.points > 0 or self.skipped > 0
+        if self.points < 3:
+            return False
+        moved = self._powers and (self.drops > 0 or self.rises > 0)
+        return self._tick - self._first_tick >= 2 or self.points >= _CERTAIN or moved
+
+    def attributes(self, steps: int) -> dict[str, Any]:
+        """What a fact tells of it; `steps`: those of the log, 0 if it names none."""
+        known = steps if steps >= self.points or self.form in SPARSE else self.points
+        changed = self.drops + self.rises > 0
+        still = self.points >= _CERTAIN if self.form not in SPARSE else self.skipped >= _STATIC
+        told: dict[str, Any] = {
+            "form": self.form,
+            "points": self.points,
+            "skipped": self.skipped,
+            "drops": self.drops,
+            "late_drops": self.late,
+            "rises": self.rises,
+            "longest_run": self.longest,
+            "static": "no" if changed else "yes" if still or self.skipped >= _STATIC else "unknown",
+            "limit_reached": "yes" if self.limited else "no",
+            "first_line": self.first_line,
+            "last_line": self.last_line,
+        }
+        if self.points:
+            told |= {"first": self.first, "last": self.last, "minimum": self.minimum}
+        if known:
+            told["steps"] = known
+            told["share"] = min(percent(self.late, known), 100.0)
+            told["skipped_share"] = min(percent(self.skipped, known), 100.0)
+        return told
+
+    @property
+    def line(self) -> int:
+        """The line that shows it best: that of the lowest value, else the first."""
+        return self.minimum_line if self.drops or self.limited else self.first_line
+
+    def _begin(self, value: float, line: int, tick: int, step_lines: int) -> None:
+        self.first = self.last = self.minimum = value
+        self.minimum_line = line
+        self._quiet_from = 0
+        self._drop_tick = tick - 2
+        self._first_tick = self._tick = step_lines
+
+    def _repeated(self, line: int, value: float, step_lines: int) -> bool:
+        """Whether another rank says again what one has said of this step."""
+        if self.form not in SPARSE or value != self.last or step_lines != self._tick:
+            return False
+        return line - self.last_line <= _TOGETHER
+
+    def _drop(self, line: int, tick: int) -> None:
+        self.drops += 1
+        self.drop_line = line
+        if self._warm and tick - self._quiet_from >= _PLATEAU:
+            self._warm = False
+        if self._warm and self._early < math.floor(math.log2(max(self.first, 1.0))) + _SPARE_DROPS:
+            self._early += 1
+        else:
+            self.late += 1
+            self._run = self._run + 1 if tick - self._drop_tick <= 1 else 1
+            self.longest = max(self.longest, self._run)
+        self._quiet_from = self._drop_tick = tick
+
+    def _rise(self) -> None:
+        self.rises += 1
+        self._run = 0
+        self._warm = False
+
+    def _mark(self, line: int) -> None:
+        self.first_line = self.first_line or line
+        self.last_line = line
+
+
+def _power(before: float, after: float) -> bool:
+    """Whether one is the other times a power of two."""
+    if before <= 0 or after <= 0:
+        return False
+    return math.log2(after / before).is_integer()

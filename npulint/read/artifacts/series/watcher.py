@@ -1,0 +1,78 @@
+"""One look at each line for everything that is a series: loss scales, losses, times of steps, device graphs."""
+
+from __future__ import annotations
+
+from npulint.facts.model import Fact
+from npulint.later import regex
+from npulint.read.artifacts.series.clock import Clock
+from npulint.read.artifacts.series.graphs import Compiles, Runs
+from npulint.read.artifacts.series.loss import Losses
+from npulint.read.artifacts.series.pace import Paces
+from npulint.read.artifacts.series.scales import Scales
+from npulint.read.artifacts.series.stalls import stalls
+
+# Few, for each hit costs the pass: lines of steps print a loss or a time.
+_WANTS = (
+    *(b"oss ", b"oss:", b"oss=", b"oss_", b"oss'", b'oss"', b"osses", b"LOSS"),
+    *(b"cale", b"CALE", b"verflow", b"OVERFLOW", b"GeOp", b"compiled on the Ascend", b"BuildOutputTensorInfo"),
+    *(b"s/s", b"t/s", b"g/s", b"e/s", b"p/s", b"s/it", b"s/batch", b"FPS", b"fps", b"hroughput", b"ime", b"_per_"),
+)
+_PLOG = regex(r"\[(?:EVENT|TRACE|DEBUG|INFO|WARNING|ERROR)\] ?[A-Z_]{2,16}\(\d")
+_LOOKED_AT = 2048  # characters of a line
+_FULL = 100_000  # lines that name a step, a loss or a time and are all looked at
+_THINNED = 16  # after that, one of so many
+
+
+class SeriesWatcher:
+    """Collects the facts `run_series`, `run_stall` and `run_compile` of one log in constant memory.
+
+    Loss scales, values that are no numbers and graphs are looked for in every line; other losses and times after
+    100,000 of their lines only in every 16th.
+    """
+
+    wants: tuple[bytes, ...] = _WANTS
+
+    def __init__(self) -> None:
+        self._clock = Clock()
+        self._scales = Scales()
+        self._losses = Losses()
+        self._paces = Paces()
+        self._compiles = Compiles()
+        self._runs = Runs()
+        self._lines = 0
+
+    def see(self, line_number: int, text: str) -> None:
+        """Take in one line. Lines of the runtime's own log count only for its graphs."""
+        text = text[:_LOOKED_AT]
+        if "compiled on" in text:
+            self._compiles.see(line_number, text, self._clock.lines)
+        if "GeOp" in text or "BuildOutput" in text:
+            self._runs.see(line_number, text)
+            return
+        if text[:1] == "[" and _PLOG.match(text):
+            return
+        low = text.lower()
+        scaled = "cale" in low or "verflow" in low
+        self._lines += 1
+        whole = self._lines <= _FULL
+        if not (whole or scaled or self._lines % _THINNED == 0 or _no_number(low)):
+            return
+        step = self._clock.see(low)
+        if scaled:
+            self._scales.see(line_number, low, self._clock.lines)
+        self._losses.see(line_number, low, step, self._scales.current)
+        self._paces.see(line_number, low, step, whole)
+
+    def facts(self, path: str) -> list[Fact]:
+        """What the log tells, in the order scale, loss, times, graphs."""
+        found = self._scales.facts(path, self._clock.total)
+        found += self._losses.facts(path)
+        for pace in self._paces.known.values():
+            found += stalls(pace, path)
+        found += self._compiles.facts(path, self._clock.lines)
+        return found + self._runs.facts(path)
+
+
+def _no_number(low: str) -> bool:
+    """Whether a line may print a value that is no number."""
+    return "nan" in low or " inf" in low.replace(" inference", "") or ":inf" in low or "=inf" in low

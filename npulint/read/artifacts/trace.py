@@ -1,0 +1,135 @@
+"""A trace of torch_npu or msprof: from kernels and waits to lines of Python, and what the host did meanwhile.
+
+Source: `trace_view.json`, `msprof_*.json`. Lines need `with_stack=True`.
+"""
+
+from __future__ import annotations
+
+from typing import BinaryIO
+
+from npulint.facts.model import Fact, Span
+from npulint.read.artifacts.figures import Values, micro, share
+from npulint.read.artifacts.frames import Frame
+from npulint.read.artifacts.python_lines import COLLECTIVE, Line, line_facts
+from npulint.read.artifacts.rows import Seen
+from npulint.read.artifacts.trace_events import Reader, events
+from npulint.read.artifacts.trace_held import OVERLAP, Held
+
+LIMIT = 200 << 20
+"""Bytes of a trace that are read."""
+
+_SHOWN = 20
+
+
+def read(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
+    """`run_trace`, `run_line`, `run_wait`, `run_host`, `run_clock` of a trace; of its first 200 MB if it has more."""
+    trace = Held()
+    reader = Reader(stream, LIMIT)
+    for line, event in events(reader, seen):
+        trace.take(event, line)
+    cut = reader.cut or trace.dropped > 0
+    trace.settle()
+    if not seen.rows:
+        return []
+    whole = sum(trace.overlapped(name) for name in OVERLAP)
+    lines, computed, found = _lines(trace)
+    facts = [_summary(trace, path, whole, computed, found, cut, seen)]
+    facts += line_facts(lines, "trace_view", path, computed)
+    facts += _waits(trace, path, whole)
+    return facts + _host(trace, path, whole) + _clock(trace, path)
+
+
+def _summary(trace: Held, path: str, whole: float, computed: float, found: float, cut: bool, seen: Seen) -> Fact:
+    attrs: dict[str, object] = {
+        "events": seen.rows,
+        "steps": trace.steps,
+        "total_us": micro(whole),
+        "device_us": micro(computed),
+        "placed": share(found, computed),
+        "cut": "yes" if cut else "no",
+    }
+    return Fact("run_trace", "trace", path, Span(1, 1, 1, 1), attrs)
+
+
+def _lines(trace: Held) -> tuple[dict[Frame, Line], float, float]:
+    """What each line cost, the time of all kernels that operators sent, and the part of it that belongs to a line."""
+    lines: dict[Frame, Line] = {}
+    computed = found = 0.0
+    for key, duration, name, line in trace.kernels:
+        moment = trace.sent.get(trace.arrived.get(key))
+        if moment is None or name.startswith(COLLECTIVE):
+            continue  # records and waits of the scheduler have no flow
+        computed += duration
+        frame, _, backward = trace.calls.line_at(*moment)
+        if frame is not None:
+            found += duration
+            lines.setdefault(frame, Line()).add(name, duration, 0.0, line, backward)
+    return lines, computed, found
+
+
+def _waits(trace: Held, path: str, whole: float) -> list[Fact]:
+    """`run_wait`: where the host waited for the device, by line and function."""
+    waits: dict[tuple[Frame, str], tuple[Values, dict[str, float]]] = {}
+    for moment, duration, name, line in trace.waits:
+        frame, under, _ = trace.calls.line_at(*moment)
+        if frame is not None:
+            values, operators = waits.setdefault((frame, name), (Values(), {}))
+            values.add(duration, line)
+            operators[under] = operators.get(under, 0.0) + duration
+    facts = []
+    ordered = sorted(waits.items(), key=lambda item: (-item[1][0].total, item[0]))[:_SHOWN]
+    for rank, ((frame, name), (values, operators)) in enumerate(ordered, 1):
+        attrs: dict[str, object] = {
+            **_place(frame),
+            "count": values.count,
+            "total_us": micro(values.total),
+            "max_us": micro(values.largest),
+            "share": share(values.total, whole),
+            "op": max(sorted(operators), key=lambda op: operators[op]),
+            "rank": rank,
+        }
+        facts.append(Fact("run_wait", name, path, _span(values.largest_line), attrs))
+    return facts
+
+
+def _host(trace: Held, path: str, whole: float) -> list[Fact]:
+    """`run_host`: what the host did, or the device did not, by kind."""
+    found = dict(trace.host)
+    if (idle := trace.longest_idle) is not None:
+        found["idle"] = idle
+    facts = []
+    for kind, host in sorted(found.items()):
+        values = host.values
+        attrs: dict[str, object] = {
+            "from": "trace_view",
+            "example": host.example,
+            "count": values.count,
+            "total_us": micro(values.total),
+            "mean_us": micro(values.mean),
+            "max_us": micro(values.largest),
+            "share": share(values.total, whole),
+        }
+        frame = trace.calls.line_at(*host.moment)[0] if kind != "idle" else None
+        if frame is not None:
+            attrs.update(_place(frame))
+        if trace.steps:
+            attrs["per_step"] = round(values.count / trace.steps, 1)
+        facts.append(Fact("run_host", kind, path, _span(values.largest_line), attrs))
+    return facts
+
+
+def _clock(trace: Held, path: str) -> list[Fact]:
+    """`run_clock`: the frequency of the AI cores in MHz."""
+    if not trace.clock:
+        return []
+    (lowest, line), (highest, _) = trace.clock
+    attrs: dict[str, object] = {"max": highest, "min": lowest, "drop": share(highest - lowest, highest)}
+    return [Fact("run_clock", "ai_core", path, _span(line), attrs)]
+
+
+def _place(frame: Frame) -> dict[str, object]:
+    return {"file": frame.file, "source_line": frame.line, "function": frame.function}
+
+
+def _span(line: int) -> Span:
+    return Span(line or 1, 1, line or 1, 1)

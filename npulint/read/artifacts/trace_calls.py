@@ -1,0 +1,108 @@
+"""Operators of the host in a trace as a forest, so that one can climb from any moment to a line of code.
+
+A kernel has no stack of its own: the flow `async_npu` leads from it to the moment when the host sent it. Operators of
+the backward pass have none either: the flow `fwdbwd` leads to the operator whose gradient they compute.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Hashable
+
+from npulint.read.artifacts.frames import Frame, user_frame
+
+Moment = tuple[Hashable, int]
+"""A thread and a time in ns."""
+
+_STEPS = 200
+_STACKS = 2000
+_STACK = 20_000
+_TASK = "autograd::engine::evaluate_function"
+
+
+class Calls:
+    """The operators of all threads. Add them all (`add`), then `settle`, then ask (`line_at`)."""
+
+    def __init__(self) -> None:
+        self._threads: dict[Hashable, list[tuple[int, int, int, str]]] = {}
+        self._parents: dict[Hashable, list[int]] = {}
+        self._frames: list[Frame] = []
+        self._known: dict[str, int] = {}
+        self._numbers: dict[Frame, int] = {}
+        self._heads: dict[Hashable, list[tuple[int, Moment]]] = {}
+        self.forward: dict[Moment, Moment] = {}
+
+    def add(self, thread: Hashable, start: int, end: int, name: str, stack: str) -> None:
+        """An operator of the host with its call stack, if it has one."""
+        self._threads.setdefault(thread, []).append((start, -end, self._number(stack) if stack else -1, name))
+
+    def _number(self, stack: str) -> int:
+        """Which frame a stack ends in; -1: none of the user's. Stacks repeat every step."""
+        stack = stack[:_STACK]
+        number = self._known.get(stack)
+        if number is None:
+            if len(self._known) >= _STACKS:
+                self._known.clear()
+            frame = user_frame(stack)
+            if frame is None:
+                number = -1
+            else:
+                number = self._numbers.setdefault(frame, len(self._frames))
+                if number == len(self._frames):
+                    self._frames.append(frame)
+            self._known[stack] = number
+        return number
+
+    def settle(self) -> None:
+        """Work out which operator contains which; all of `forward` must be there."""
+        for (thread, time), moment in self.forward.items():
+            self._heads.setdefault(thread, []).append((time, moment))
+        for heads in self._heads.values():
+            heads.sort(key=lambda head: head[0])
+        for thread, calls in self._threads.items():
+            calls.sort()
+            parents: list[int] = []
+            open_: list[int] = []
+            for index, (start, _, _, _) in enumerate(calls):
+                while open_ and -calls[open_[-1]][1] < start:
+                    open_.pop()
+                parents.append(open_[-1] if open_ else -1)
+                open_.append(index)
+            self._parents[thread] = parents
+
+    def line_at(self, thread: Hashable, time: int) -> tuple[Frame | None, str, bool]:
+        """The line that runs on a thread at a time, the innermost operator, and whether it is the backward pass of the
+        line."""
+        frame, name, forward = self._climb(thread, time)
+        if frame is not None or forward is None:
+            return frame, name, False
+        frame, _, _ = self._climb(*forward)
+        return frame, name, True
+
+    def _climb(self, thread: Hashable, time: int) -> tuple[Frame | None, str, Moment | None]:
+        """The line, the innermost operator, and the operator of the forward pass if there is no line."""
+        calls, parents = self._threads.get(thread, []), self._parents.get(thread, [])
+        index = bisect_right(calls, (time, 1, 0, "")) - 1
+        name, forward = "", None
+        for _ in range(_STEPS):
+            if index < 0:
+                break
+            start, end, number, own = calls[index]
+            if -end >= time:
+                name = name or own
+                if number >= 0:
+                    return self._frames[number], name, None
+                forward = forward or self._gradient_of(thread, start, -end, own)
+            index = parents[index]
+        return None, name, forward
+
+    def _gradient_of(self, thread: Hashable, start: int, end: int, name: str) -> Moment | None:
+        """The operator whose gradient one computes. What adds up a bias stands beside the head of the flow, both in one
+        task of the engine."""
+        head = self.forward.get((thread, start))
+        if head is None and name.startswith(_TASK):
+            heads = self._heads.get(thread, [])
+            place = bisect_left(heads, start, key=lambda head: head[0])
+            if place < len(heads) and heads[place][0] <= end:
+                head = heads[place][1]
+        return head

@@ -1,0 +1,47 @@
+"""The step trace of 2020: text lines with ticks of 10 ns at which forward began, backward and the iteration ended."""
+
+from __future__ import annotations
+
+from typing import BinaryIO
+
+from npulint.facts.model import Fact
+from npulint.later import regex
+from npulint.read.artifacts.figures import Values
+from npulint.read.artifacts.rows import Seen
+from npulint.read.artifacts.steps import iteration_fact
+
+_TICK_US = 0.01
+_LINE = 1 << 12
+_MARK = regex(rb"(FP_start|BP_end|iteration_end)\s*[=:,]\s*(\d{1,18})\s*\Z")
+
+
+def is_training_trace(head: bytes) -> bool:
+    """Whether a file begins as such a trace."""
+    return b"FP_start" in head and any(_MARK.search(line) for line in head[:_LINE].split(b"\n")[:50])
+
+
+def read(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
+    """`run_iteration`: from the end of an iteration to the end of the next, and the time until forward begins."""
+    time, data, refresh, compute = Values(), Values(), Values(), Values()
+    start = back = end = -1
+    number, whole = 0, True
+    while text := stream.readline(_LINE):
+        number, whole = number + whole, text.endswith(b"\n")
+        match = _MARK.search(text)
+        if match is None:
+            continue
+        mark, tick = match.group(1), int(match.group(2))
+        if mark == b"FP_start":
+            start, back = tick, -1
+        elif mark == b"BP_end":
+            back = tick
+        else:
+            seen.rows += 1
+            if end >= 0 and end <= start <= tick:
+                time.add((tick - end) * _TICK_US, number)
+                data.add((start - end) * _TICK_US)
+                if start <= back <= tick:
+                    compute.add((back - start) * _TICK_US)
+                    refresh.add((tick - back) * _TICK_US)
+            start, end = -1, tick
+    return [iteration_fact("training_trace", path, time, data, refresh, compute)] if time.count else []

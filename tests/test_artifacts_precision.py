@@ -1,0 +1,330 @@
+"""Overflow records, fusion results, recorded statistics, and what precision_tool prints."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from npulint.catalogue.vocabulary.run_precision import PRECISION
+from npulint.facts.model import Fact
+from npulint.read.artifacts import fusion, overflow, precision_console, statistics_dump
+from npulint.read.artifacts.json_objects import Members, NotJsonError
+from npulint.read.artifacts.op_names import DumpName, dump_name
+
+RECORD = "dump/Opdebug.Node_OpDebug.327.5.1619347786532995.output.0.json"
+
+
+def stream(value: object) -> io.BytesIO:
+    return io.BytesIO((value if isinstance(value, str) else json.dumps(value, indent=1)).encode())
+
+
+def unit(status: object, task: object = 327, **more: object) -> dict[str, object]:
+    return {"model_id": 1, "stream_id": 5, "task_id": task, "pc_start": "0x10", "status": status, **more}
+
+
+def test_the_first_form_of_an_overflow_record() -> None:
+    record = {"DHA Atomic Add": unit(1), "L2 Atomic Add": unit(0), "AI Core": unit("0x120", block_idx=0)}
+    first, second = overflow.read(stream(record), RECORD)
+    assert (first.name, first.attrs["unit"], first.attrs["status"]) == ("ai_core", "ai_core", 0x120)
+    assert first.attrs["bits"] == "float, to_float16"
+    assert (first.attrs["float"], first.attrs["to_float16"], first.attrs["cube_accumulation"]) == ("yes", "yes", "no")
+    assert (first.attrs["task"], first.attrs["timestamp"], first.attrs["rank"]) == (327, 1619347786532995, 1)
+    assert first.span.line == 16
+    assert (second.attrs["unit"], second.attrs["bits"], second.attrs["rank"]) == ("dha_atomic", "-", 2)
+
+
+@pytest.mark.parametrize(("kind", "name"), [("AIC", "ai_core"), ("AIV", "ai_vector"), ("SDMA", "sdma"), ("X", "other")])
+def test_the_second_form_of_an_overflow_record(kind: str, name: str) -> None:
+    entry = {"valid": 1, "acc_type": kind, "data_len": 1, "data": unit(1024, context_id=0, thread_id=0)}
+    (fact,) = overflow.read(stream({"magic": "0x5a5a5a5a", "version": 1, "acc_list": entry}), RECORD)
+    assert (fact.attrs["unit"], fact.attrs["status"]) == (name, 1024)
+    assert (fact.attrs["cube_accumulation"] == "yes") == name.startswith("ai_")
+
+
+def test_a_record_without_overflow() -> None:
+    assert overflow.read(stream({"AI Core": unit(0), "L2 Atomic Add": unit(0)}), RECORD) == []
+    with pytest.raises(NotJsonError):
+        overflow.read(stream({"something": 1}), RECORD)
+
+
+def test_records_of_many_files_are_put_in_order() -> None:
+    def record(key: str, task: int, stamp: int) -> list[Fact]:
+        return overflow.read(stream({key: unit(32, task)}), f"Opdebug.Node_OpDebug.1.{stamp}.output.0.json")
+
+    late, early = record("AI Core", 9, 1619347786532999), record("AI Core", 7, 1619347786532996)
+    atomic = record("L2 Atomic Add", 1, 1619347786532990)
+    ordered = overflow.ranked([*late, *atomic, *early])
+    assert [(fact.attrs["task"], fact.attrs["rank"], fact.attrs["count"]) for fact in ordered] == [
+        (7, 1, 3),
+        (9, 2, 3),
+        (1, 3, 3),
+    ]
+    names = ["x/TransData.trans_TransData_1170.7.1619347786532995.input.0.npy", "Cast.c.8.1619347786532995"]
+    named = overflow.with_operators(ordered, names)
+    assert [(fact.name, fact.attrs["type"]) for fact in named][:2] == [
+        ("trans_TransData_1170", "TransData"),
+        ("ai_core", "-"),
+    ]
+
+
+def test_a_dump_that_was_never_parsed() -> None:
+    (fact,) = overflow.of_name("a/Opdebug.Node_OpDebug.12.3.1619347786532995")
+    assert (fact.attrs["unit"], fact.attrs["task"], fact.attrs["stream"]) == ("unparsed", 12, 3)
+    assert overflow.of_name("a/Cast.c.8.1619347786532995") == overflow.of_name("Opdebug.txt") == []
+
+
+def test_names_of_dumps() -> None:
+    assert dump_name("TransData.trans_TransData_1170.327.1619347786532995.output.1.npy") == DumpName(
+        "TransData", "trans_TransData_1170", 327, -1, 1619347786532995, "output", 1
+    )
+    assert dump_name("MatMulV2.a.b.c.5.0.1619347786532995") == DumpName(
+        "MatMulV2", "a.b.c", 5, 0, 1619347786532995, "", 0
+    )
+    assert dump_name("mapping.csv") is None
+
+
+@given(st.integers(0, 1 << 12))
+def test_every_bit_has_a_name(status: int) -> None:
+    names = overflow.bits(status)
+    assert sum(bit for bit, name in overflow.BITS.items() if name in names) == status & sum(overflow.BITS)
+    assert ("other" in names) == bool(status & ~sum(overflow.BITS))
+
+
+def times(match: int, effect: int) -> dict[str, str]:
+    return {"match_times": str(match), "effect_times": str(effect)}
+
+
+def test_fusion_results_are_glued_together() -> None:
+    graphs: list[dict[str, Any]] = [
+        {"graph_fusion": {"MulAdd": times(5, 0)}, "session_and_graph_id": "0_1"},
+        {"graphId": "11", "sessionId": "0", "ub_fusion": {"MulAdd": times(4, 3), "Auto": times(9, 9)}},
+        {"graph_fusion": {"MulAdd": times(2, 0)}, "session_and_graph_id": "0_1"},  # the run was started again
+        {"graph_fusion": {"MulAdd": times(1, 0), "Never": times(0, 0)}, "session_and_graph_id": "0_2"},
+    ]
+    text = "".join(json.dumps(graph, indent=1) for graph in graphs)
+    found = fusion.read(stream(text), "fusion_result.json")
+    assert [(f.name, f.attrs["what"], f.attrs["match"], f.attrs["effect"], f.attrs["state"]) for f in found] == [
+        ("Auto", "buffer", 9, 9, "effect"),
+        ("MulAdd", "buffer", 4, 3, "effect"),
+        ("MulAdd", "graph", 3, 0, "idle"),
+        ("Never", "graph", 0, 0, "unmatched"),
+    ]
+    assert [(f.attrs["graphs"], f.attrs["graph"]) for f in found] == [(1, "0_11"), (1, "0_11"), (2, "0_1"), (1, "0_2")]
+    assert [text.split("\n")[f.span.line - 1].split('"')[1] for f in found] == ["Auto", "MulAdd", "MulAdd", "Never"]
+    listed = fusion.read(stream(graphs), "fusion_result.json")
+    assert [(f.name, f.attrs) for f in listed] == [(f.name, f.attrs) for f in found]
+
+
+def test_a_fusion_result_that_is_cut_off_keeps_what_is_whole() -> None:
+    whole = json.dumps({"graph_fusion": {"A": times(1, 1)}, "session_and_graph_id": "0_1"})
+    assert [f.name for f in fusion.read(stream(whole + whole[:30]), "f.json")] == ["A"]
+    assert fusion.read(stream({"graph_fusion": {}, "session_and_graph_id": "0_1"}), "f.json") == []
+    for text in ("", "{", "[1, 2]"):
+        with pytest.raises(NotJsonError):
+            fusion.read(stream(text), "f.json")
+
+
+def test_fusion_switches() -> None:
+    switches = {"Switch": {"GraphFusion": {"ALL": "off", "Conv": "on"}, "UBFusion": {"Auto": "off"}}}
+    found = fusion.read_switches(stream(switches), "fusion_switch.cfg")
+    assert [(f.name, f.attrs["what"], f.attrs["value"], f.span.line) for f in found] == [
+        ("ALL", "graph", "off", 4),
+        ("Conv", "graph", "on", 5),
+        ("Auto", "buffer", "off", 8),
+    ]
+    plain = fusion.read_switches(stream("# own\nConvFusion:off\r\nTbePool : on\n"), "fusion_switch.cfg")
+    assert [(f.name, f.attrs["value"], f.span.line) for f in plain] == [("ConvFusion", "off", 2), ("TbePool", "on", 3)]
+    with pytest.raises(NotJsonError):
+        fusion.read_switches(stream("{}"), "fusion_switch.cfg")
+
+
+def tensor(most: object = 1.0, least: object = -1.0, dtype: str = "torch.float16") -> dict[str, object]:
+    return {"type": "torch.Tensor", "dtype": dtype, "shape": [2], "Max": most, "Min": least, "Mean": 0, "Norm": 1}
+
+
+def dump(**ops: tuple[Any, Any]) -> dict[str, object]:
+    data = {
+        f"Functional.{name}.0.forward": {"input_args": taken, "input_kwargs": {}, "output": given}
+        for name, (taken, given) in ops.items()
+    }
+    return {"task": "statistics", "level": "mix", "framework": "pytorch", "dump_data_dir": None, "data": data}
+
+
+def test_where_numbers_break_in_a_dump() -> None:
+    nan, inf = float("nan"), float("inf")
+    value = dump(
+        linear=([tensor(), [tensor(), {"type": "int", "value": 1}]], [tensor(dtype="torch.float32")]),
+        masked_fill=([tensor()], [tensor(1.0, -inf)]),
+        exp=([tensor()], [tensor(), [tensor("inf", 0)]]),
+        mul=([tensor(inf)], [tensor(nan, nan)]),
+        matmul=([tensor()], [tensor(65504.0)]),
+    )
+    summary, *found = statistics_dump.read(stream(value), "dump.json")
+    assert (summary.attrs["ops"], summary.attrs["tensors"], summary.attrs["float16"]) == (5, 12, 11)
+    assert (summary.attrs["framework"], summary.attrs["level"], summary.attrs["truncated"]) == ("pytorch", "mix", "no")
+    assert [(f.attrs["type"], f.attrs["what"], f.attrs["tensor"], f.attrs["max"]) for f in found] == [
+        ("exp", "not_a_number", "output.1.0", "inf"),
+        ("matmul", "saturated", "output.0", 65504.0),
+    ]
+    lines = json.dumps(value, indent=1).split("\n")
+    assert all(f.name in lines[f.span.line - 1] for f in found)
+
+
+def test_a_dump_is_never_held_whole() -> None:
+    class Drops(io.BytesIO):
+        largest = 0
+
+        def read(self, size: int | None = -1, /) -> bytes:
+            assert size is not None and size > 0
+            self.largest = max(self.largest, size)
+            return super().read(min(size, 1000))
+
+    value = dump(**{f"op{i}": ([tensor()], [tensor()]) for i in range(3000)})
+    source = Drops(json.dumps(value).encode())
+    members = Members(source, "data")
+    assert [name for _, name, _ in members] == list(value["data"])  # type: ignore[call-overload]
+    assert not members.truncated
+    assert source.largest < 3_000_000
+
+
+@given(
+    st.dictionaries(st.text(max_size=8), st.integers() | st.text(max_size=8), max_size=6),
+    st.integers(0, 200),
+    st.booleans(),
+)
+def test_members_of_an_object(data: dict[str, object], cut: int, spaced: bool) -> None:
+    text = json.dumps({"task": "x", "data": data}, indent=2 if spaced else None)
+    members = list(Members(stream(text), "data"))
+    assert {name: value for _, name, value in members} == data
+    lines = text.split("\n")
+    assert all(json.dumps(name) in lines[line - 1] for line, name, _ in members)
+    part = Members(stream(text[:cut]), "data")
+    try:
+        some = list(part)
+    except NotJsonError:
+        assert '"data": {' not in text[:cut]
+    else:
+        assert some == members[: len(some)]
+        assert part.truncated or len(some) == len(members)
+
+
+def test_a_dump_that_is_cut_off() -> None:
+    text = json.dumps(dump(exp=([tensor()], [tensor("nan")]), mul=([tensor()], [tensor()])))
+    summary, first = statistics_dump.read(stream(text[:-100]), "dump.json")
+    assert (summary.attrs["truncated"], summary.attrs["ops"], first.attrs["type"]) == ("yes", 1, "exp")
+    with pytest.raises(NotJsonError):
+        statistics_dump.read(stream("no json"), "dump.json")
+
+
+def test_what_analyses_name() -> None:
+    entry = {
+        "op_name": "Functional.exp.0.forward",
+        "data_info": {"input_args": [tensor()], "output": [tensor("nan", "nan")]},
+        "construct_info": ["Module.net.Net.forward.0", "Functional.exp.0.forward"],
+        "stack_info": [
+            "File /x/site-packages/torch/f.py, line 3, in f, \n a",
+            "File /me/net.py, line 8, in forward, \n b",
+        ],
+    }
+    (fact,) = statistics_dump.read_anomalies(stream({"rank_3": [entry]}), "anomaly_analyze_1.json")
+    assert (fact.name, fact.attrs["what"], fact.attrs["device_rank"]) == ("Functional.exp.0.forward", "not_a_number", 3)
+    assert (fact.attrs["source"], fact.attrs["module"]) == ("/me/net.py:8", "Module.net.Net.forward.0")
+    assert (fact.attrs["tensor"], fact.attrs["max"], fact.span.line) == ("output.0", "nan", 4)
+    told = {"0:net.fc_rank0_step7": {"rank": 1, "step": 7, "tag_name": "0:net.fc/output", "message": "turbulence"}}
+    (fact,) = statistics_dump.read_anomalies(stream(told), "anomaly_detected.json")
+    assert (fact.name, fact.attrs["what"], fact.attrs["step"]) == ("0:net.fc/output", "monitor", 7)
+    assert (fact.attrs["device_rank"], fact.attrs["reason"]) == (1, "turbulence")
+
+
+CONSOLE = """\
+PrecisionTool > ac -c
+ ╭───────────────────────────────────╮
+ │ [TransData][12] trans_TransData_7 │
+ │  - [AI Core][Status:256][TaskId:12] ['?'] │
+ │  - First overflow file timestamp [1619347786532995] - │
+ ╰───────────────────────────────────╯
+PrecisionTool > vcs -c 0.98 -l 2
+ ╭── [57] loss/TopKV2 ───╮
+ │ Left:  ['loss/TopKV2'] │
+ │ Right: ['loss/TopKV2', 'loss/Cast'] │
+ │ Input:                 │
+ │  - [0]1.0     - [1]nan │
+ │ Output:                │
+ │  - [0]0.9999  - [1]0.5 │
+ ╰────────────────────────╯
+ ╭── [60] loss/Sum ───╮
+ │ Input:             │
+ │  - [0]0.5          │
+ │ Output:            │
+ │  - [0]0.4          │
+ ╰────────────────────╯
+ ╭── [61] loss/Log ───╮
+ │ Output:            │
+ │  - [0]nan          │
+ ╰────────────────────╯
+ ╭── [62] open
+"""
+
+
+def test_panels_of_precision_tool() -> None:
+    over, *compared = precision_console.read(stream(CONSOLE), "ac.log")
+    assert (over.name, over.attrs["type"], over.attrs["bits"], over.span.line) == (
+        "trans_TransData_7",
+        "TransData",
+        "to_float16",
+        4,
+    )
+    assert (over.attrs["timestamp"], over.attrs["task"]) == (1619347786532995, 12)
+    assert [(f.name, f.attrs["what"], f.attrs["rank"], f.span.line) for f in compared] == [
+        ("loss/TopKV2", "deviates", 1, 8),
+        ("loss/Sum", "inherits", 1, 16),
+        ("loss/Log", "not_a_number", 1, 22),
+    ]
+    first = compared[0].attrs
+    assert (first["cosine"], first["tensor"], first["inputs"], first["inputs_nan"]) == (0.5, "output:1", "good", 1)
+    assert (first["order"], first["fused"], first["type"]) == (57, "yes", "TopKV2")
+
+
+READERS = [
+    overflow.read,
+    fusion.read,
+    fusion.read_switches,
+    statistics_dump.read,
+    statistics_dump.read_anomalies,
+    precision_console.read,
+]
+_SCALARS = (
+    st.none() | st.booleans() | st.floats() | st.integers() | st.sampled_from(["nan", "inf", "0x20", "on", "AIC"])
+)
+_KEYS = st.sampled_from(
+    "AI Core,acc_list,acc_type,data,status,task_id,graph_fusion,match_times,Switch,GraphFusion,output,Max,Min,dtype,"
+    "op_name,tag_name,rank,rank_0,step,stack_info,construct_info,data_info".split(",")
+)
+_VALUES = st.recursive(_SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_KEYS, inner, max_size=4))
+
+
+@pytest.mark.parametrize("reader", READERS)
+@given(value=_VALUES | st.text(max_size=80))
+def test_no_content_breaks_a_reader(reader: Any, value: object) -> None:
+    try:
+        found = reader(stream(value), "x.json")
+    except NotJsonError:
+        return
+    for fact in found:
+        known = PRECISION[fact.kind].attributes
+        assert fact.attrs.keys() <= known.keys()
+        assert all(not known[key] or told in known[key] for key, told in fact.attrs.items())
+
+
+def test_deep_nesting_is_no_crash() -> None:
+    deep = '{"data": {"a": ' + "[" * 100_000
+    for reader in READERS:
+        try:
+            reader(stream(deep), "x.json")
+        except NotJsonError:
+            continue

@@ -1,0 +1,272 @@
+"""Logs: messages, codes, triage, and what a report may quote of them."""
+
+from __future__ import annotations
+
+import io
+import re
+import tracemalloc
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from npulint.catalogue.regexes import regex_problem
+from npulint.catalogue.vocabulary.run_logs import LOGS
+from npulint.data.error_patterns import Pattern, patterns
+from npulint.facts.model import Fact
+from npulint.read.artifacts.logs import across, read
+from npulint.read.artifacts.logs.lines import CAP, CHUNK, Scan
+from npulint.read.artifacts.logs.literals import Search
+from npulint.read.artifacts.logs.quoting import quoted
+
+NPU = "2024-01-01 00:00:00.000000: I tf_adapter/kernels/geop_npu.cc:1] start\n"
+ALL = tuple(patterns().values())
+READ = [one for one in ALL if one.kind != "series"]
+
+
+def facts(text: str | bytes, path: str = "train.log") -> list[Fact]:
+    return read(io.BytesIO(text.encode() if isinstance(text, str) else text), path)
+
+
+def events(text: str | bytes, path: str = "train.log") -> dict[str, Fact]:
+    return {one.name: one for one in facts(text, path) if one.kind == "run_event"}
+
+
+def root(text: str) -> str:
+    return " ".join(name for name, one in events(text).items() if one.attrs["root"] == "yes")
+
+
+def test_the_table_is_whole() -> None:
+    assert len(ALL) == 127
+    for one in ALL:
+        assert one.kind in "fatal error warning info note context series ignore".split()
+        for english, chinese in (one.cause, one.fix):
+            assert english.endswith(".") and english.isascii()
+            assert chinese.endswith("。") and re.search(r"[\u4e00-\u9fff]", chinese)
+
+
+@pytest.mark.parametrize("one", ALL, ids=lambda one: one.id)
+def test_a_message_matches_its_example_and_is_safe(one: Pattern) -> None:
+    assert regex_problem(one.regex) == ""
+    assert re.search(one.regex, one.example)
+    assert any(literal in one.example for literal in one.literals)
+
+
+@pytest.mark.parametrize("one", READ, ids=lambda one: one.id)
+def test_a_message_is_found_in_a_log(one: Pattern) -> None:
+    found = events(f"{NPU}first\n{one.example}\n")[one.id]
+    assert found.span.line == 3
+    assert (found.attrs["count"], found.attrs["known"], found.attrs["check"]) == (1, "yes", one.check)
+    assert (found.attrs["cause_en"], found.attrs["cause_zh"]) == one.cause
+    assert set(found.attrs) <= set(LOGS["run_event"].attributes)
+    assert found.attrs["kind"] in LOGS["run_event"].attributes["kind"]
+
+
+@pytest.mark.parametrize("name", sorted({one.check for one in ALL} - {""}))
+def test_checks_of_the_table_exist(name: str) -> None:
+    from npulint.catalogue.load import load_catalogue
+
+    assert any(check.name == name for check in load_catalogue().checks)
+
+
+SHAPES = (
+    "EL0004: Failed to allocate memory.",
+    "EL0004: 2024-08-05-18:15:21.270.506 Failed to allocate memory.",
+    "EL0004: [PID: 123] 2024-08-05-18:15:21.270.506 Failed to allocate memory.",
+    "[PID: 123] 2025-08-05-18:15:21.270.506 Memory_Allocation_Failure(EL0004): Failed to allocate memory.",
+    "RuntimeError: {'errCode': 'EL0004', 'message': 'none'}",
+)
+
+
+@pytest.mark.parametrize("line", SHAPES)
+@pytest.mark.parametrize("code", ["EL0004", "EK0009"])
+def test_codes_are_read_in_every_shape(line: str, code: str) -> None:
+    below = "\n    Possible Cause: it is full.\n    Solution: close others.\n    TraceBack (most recent call last):"
+    found = events(line.replace("EL0004", code) + below + "\n        rtMalloc failed\nEnd\n")[code]
+    assert (found.attrs["code"], found.attrs["kind"], found.attrs["root"]) == (code, "error", "yes")
+    assert found.attrs["module"] == {"EL0004": "driver", "EK0009": "profiling"}[code]
+    assert (found.attrs["said_cause"], found.attrs["said_solution"]) == ("it is full.", "close others.")
+    assert found.attrs["trace"] == "rtMalloc failed"
+    assert found.attrs["known"] == ("yes" if code == "EL0004" else "no")
+
+
+def test_mere_mentions_of_unknown_codes_are_none() -> None:
+    assert events(f"{NPU}see EK0009 in the manual, and XEK0009: too\nE0718 10:00:00.0 12] glog\n") == {}
+
+
+def test_umbrellas_stand_back_behind_a_real_error() -> None:
+    wrapper = "F geop_npu.cc:1] GeOp11_0GEOP::::DoRunAsync Failed\nError Message is :\n"
+    assert root(f"{wrapper}EL0004: Failed to allocate memory.\n") == "EL0004"
+    assert root(wrapper) == "TF-GEOP-FAIL"
+    assert events(wrapper)["TF-GEOP-FAIL"].attrs["shown"] == "yes"
+    assert events(f"{wrapper}EL0004: no\n")["TF-GEOP-FAIL"].attrs["shown"] == "no"
+    assert root(f"{NPU}EK9999: Inner Error!\nEI0003: bad type\nEI0005: differs\n") == "EI0003"
+
+
+def test_a_lost_loss_is_no_cause_of_a_later_failure() -> None:
+    assert root(f"{NPU}step 1 loss: nan\nEI0002: times out\n") == "EI0002"
+    assert root(f"{NPU}step 1 loss: nan\n") == "LOSS-NAN"
+
+
+def test_ranks_that_waited_are_no_roots() -> None:
+    waited = facts("EI0002: [PID: 1] 2024-11-28-11:59:30.645.648 waits\n", "rank-0.log")
+    failed = facts("EL0004: [PID: 2] 2024-11-28-11:58:00.000.000 full\n", "rank-1.log")
+    found = [(one.attrs["rank"], one.name) for one in across([*waited, *failed]) if one.get("root") == "yes"]
+    assert found == [("1", "EL0004")]
+    later = facts("EI0006: [PID: 1] 2024-11-28-12:00:00.000.000 waits\n", "rank-2.log")
+    found = [(one.attrs["rank"], one.name) for one in across([*later, *waited]) if one.get("root") == "yes"]
+    assert found == [("0", "EI0002")]
+    assert across(waited) == waited
+
+
+def test_a_full_shuffle_buffer_counts_only_before_a_failure() -> None:
+    fill = f"{NPU}Filling up shuffle buffer (this may take a while): 1 of 10\n"
+    assert events(fill)["TF-SHUFFLE-FILL"].attrs["kind"] == "info"
+    soon = events(fill + "x\n" * 100 + "E30008: AI CPU operator execution time out.\n")["TF-SHUFFLE-FILL"]
+    assert (soon.attrs["kind"], soon.attrs["followed"]) == ("warning", "yes")
+    late = events(fill + "x\n" * 300 + "E30008: AI CPU operator execution time out.\n")["TF-SHUFFLE-FILL"]
+    assert (late.attrs["kind"], late.attrs["followed"]) == ("info", "no")
+
+
+def test_operators_that_fall_back_are_told_apart() -> None:
+    line = "CAUTION: The operator 'aten::{}' is not currently supported on the NPU backend\n"
+    text = "".join(line.format(name) for name in ("a", "b", "a"))
+    found = [one for one in facts(text) if one.kind == "run_event"]
+    assert [(one.attrs["subject"], one.attrs["count"], one.span.line) for one in found] == [
+        ("aten::a", 2, 1),
+        ("aten::b", 1, 2),
+    ]
+    many = [one for one in facts("".join(line.format(f"n{n}") for n in range(400))) if one.kind == "run_event"]
+    assert len(many) == 51
+    assert sum(one.attrs["count"] for one in many) == 400
+
+
+def test_no_verdict_without_a_sign_of_an_npu() -> None:
+    text = "step 1 loss: nan\nGradient overflow\nAddress already in use\nTensors must be contiguous\n"
+    found = facts(text)
+    assert [one.kind for one in found] == ["run_source", "run_log"]
+    assert found[0].attrs["note"] == "no-npu" and found[1].attrs["npu"] == "no"
+    assert set(events(NPU + text)) == {"LOSS-NAN", "PT-PORT", "PT-NONCONTIG"}
+
+
+def test_process_logs_are_counted_by_level() -> None:
+    line = "[{}] {}(12,python):2024-01-01-00:00:00.000.001 [a.cc:1]12 f: text\n"
+    text = line.format("INFO", "GE") * 3 + line.format("ERROR", "FE") + line.format("ERROR", "GE") * 2
+    log = facts(text, "worker-3/plog/plog-1_2.log")[1].attrs
+    assert (log["form"], log["lines"], log["info_lines"], log["error_lines"]) == ("plog", 6, 3, 3)
+    assert (log["error_module"], log["error_modules"], log["rank"]) == ("FE", "FE GE", "3")
+    assert set(log) <= set(LOGS["run_log"].attributes)
+
+
+def test_progress_bars_and_colours() -> None:
+    text = f"{NPU}\r 1%|#| 1/9\r 2%|#| loss: nan\r 3%|#| loss: nan\r\n\x1b[31mEI0003\x1b[0m: bad\r\nend\r\n"
+    found = events(text)
+    assert (found["LOSS-NAN"].attrs["count"], found["LOSS-NAN"].span.line) == (2, 2)
+    assert (found["EI0003"].span.line, found["EI0003"].attrs["text"]) == (3, "EI0003: bad")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "gb18030", "utf-16"])
+def test_encodings(encoding: str) -> None:
+    found = events(f"{NPU}训练失败 Ascend\nEL0004: 内存不足。\n".encode(encoding))["EL0004"]
+    assert (found.span.line, found.attrs["text"]) == (3, "EL0004: 内存不足。")
+
+
+def test_quotes_hide_people_and_machines() -> None:
+    text = "at /home/zhang/a.py, C:\\Users\\li\\b.py, hw81087854, wx1234567 from 10.0.0.1 by li@host.com\x1b\u202e"
+    assert quoted(text) == "at /home/<user>/a.py, C:\\Users\\<user>\\b.py, <user>, <user> from <ip> by <user>"
+    assert len(quoted("x" * 9999)) == 200
+
+
+def test_a_code_far_in_a_line_is_quoted_with_what_stands_around_it() -> None:
+    line = f"[ERROR] TEFUSION(1,python): {'/very/long' * 40} RuntimeError: EA0000: too many inputs {'x' * 400}"
+    text = events(line)["EA0000"].attrs["text"]
+    assert text.startswith("… RuntimeError: EA0000: too many inputs x") and len(text) == 200
+    assert quoted("aa:bb:cc:dd:ee:ff and fe80:1:2:3:4:5") == "<mac> and <ip>"
+
+
+def test_lines_without_end_are_capped() -> None:
+    long = b"a" * (CHUNK + CAP) + b" EI0003: bad " + b"b" * (3 * CAP)
+    found = events(NPU.encode() + long + b"\nEI0005: differs\n")
+    assert {name: one.span.line for name, one in found.items()} == {"EI0003": 2, "EI0005": 3}
+    assert len(found["EI0003"].attrs["text"]) <= 200
+
+
+def test_a_long_log_needs_little_memory() -> None:
+    class Long:
+        def __init__(self) -> None:
+            self.left = 15
+
+        def read(self, size: int, /) -> bytes:
+            self.left -= 1
+            return b"[INFO] GE(1,python):2024-01-01-00:00:00.000.001 [a.cc:1] some text\n" * 60000 if self.left else b""
+
+    tracemalloc.start()
+    found = read(Long(), "plog.log")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found[1].attrs["info_lines"] == found[1].attrs["lines"] == 14 * 60000
+    assert peak < 60 << 20
+
+
+class Pieces:
+    """A stream that gives what it has in pieces of a few bytes."""
+
+    def __init__(self, data: bytes, size: int) -> None:
+        self.stream, self.size = io.BytesIO(data), size
+
+    def read(self, size: int, /) -> bytes:
+        return self.stream.read(min(self.size, size))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.sampled_from([b"\n", b"\r", b"plain ", b"EI0003: x", b"loss: nan", b"NPU", b"\xff\x00"])),
+    st.integers(1, 9),
+)
+def test_pieces_of_a_stream_do_not_matter(parts: list[bytes], size: int) -> None:
+    data = b"".join(parts)
+    whole = [(one.kind, one.name, one.span, one.attrs) for one in facts(data)]
+    assert [(one.kind, one.name, one.span, one.attrs) for one in read(Pieces(data, size), "train.log")] == whole
+    assert whole[0][3]["rows"] == data.count(b"\n") + (not data.endswith(b"\n") and bool(data))
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.binary(max_size=400))
+def test_any_bytes_are_read(data: bytes) -> None:
+    assert facts(data)[0].kind == "run_source"
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.sets(st.binary(min_size=1, max_size=4), min_size=1, max_size=8), st.binary(max_size=60))
+def test_search_finds_every_literal(literals: set[bytes], data: bytes) -> None:
+    expected = {(at, one) for one in literals for at in range(len(data)) if data.startswith(one, at)}
+    found = list(Search(literals).hits(data, len(data)))
+    assert expected <= set(found)
+    assert [at for at, _ in found] == sorted(at for at, _ in found)
+
+
+def test_watchers_see_what_they_want() -> None:
+    class Watch:
+        wants = (b"tep ",)
+
+        def __init__(self) -> None:
+            self.seen: list[tuple[int, str]] = []
+
+        def see(self, line_number: int, text: str) -> None:
+            self.seen.append((line_number, text))
+
+        def facts(self, path: str) -> list[Fact]:
+            return [Fact("run_series", "seen", path, found[0].span)]
+
+    watch = Watch()
+    found = facts(NPU)
+    given_facts = read(io.BytesIO(f"{NPU}step 1 loss: nan\nother\nstep 2 step 3\n".encode()), "a.log", [watch])
+    assert watch.seen == [(2, "step 1 loss: nan"), (4, "step 2 step 3")]
+    assert given_facts[-1].kind == "run_series"
+    assert any(one.name == "LOSS-NAN" for one in given_facts)
+
+
+def test_lines_that_hold_nothing_are_not_shown() -> None:
+    scan = Scan([b"wanted"], lambda data, cut, number: None)
+    assert [one.number for one in scan.over(io.BytesIO(b"a\nb\nwanted\nc"))] == [3]
+    assert scan.lines == 4
