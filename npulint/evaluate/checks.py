@@ -89,8 +89,8 @@ class _Ready:
     ready once for a run."""
 
     def __init__(self, catalogue: Catalogue, framework: str, family: str) -> None:
-        alone = (COMPARE, GRAPH, RUN)
-        checks = [one for one in catalogue.checks if (one.family if one.family in alone else "") == family]
+        apart = (COMPARE, GRAPH)  # code has none of the facts that checks of a run are about
+        checks = [one for one in catalogue.checks if (one.family == family if family else one.family not in apart)]
         items = catalogue.pretuning if family == COMPARE else catalogue.items
         self.asked = [_Asked(check) for check in checks if _of(check.applies, framework)]
         self.items = [AskedItem(item) for item in items if _of(item.applies, framework)]
