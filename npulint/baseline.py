@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Sequence
+from typing import TypeVar
 
 import msgspec
 
@@ -21,23 +22,37 @@ VERSION = 1
 _LIMIT = 64_000_000  # bytes
 
 
-class _Document(msgspec.Struct, forbid_unknown_fields=False):
+class Document(msgspec.Struct):
+    """A baseline file of any kind: what it is a version of comes first."""
+
     version: int
+
+
+AnyDocument = TypeVar("AnyDocument", bound=Document)
+
+
+class _Document(Document):
     findings: list[BaselineEntry]
 
 
 def load_baseline(path: str, lang: str) -> list[BaselineEntry]:
     """The entries of the file at `path`. Raises `ConfigError` when it cannot be read or is no baseline."""
+    return read_document(path, _Document, lang, _Document(VERSION, [])).findings
+
+
+def read_document(path: str, kind: type[AnyDocument], lang: str, empty: AnyDocument | None = None) -> AnyDocument:
+    """What a baseline file of some `kind` holds; `empty`, if given, where there is nothing in it. Raises `ConfigError`
+    when it cannot be read, is something else or of another version."""
     try:
-        data = b"" if path == os.devnull else read_regular(path, _LIMIT)
-        document = msgspec.json.decode(data, type=_Document) if data.strip() else _Document(VERSION, [])
+        data = b"" if empty is not None and path == os.devnull else read_regular(path, _LIMIT)
+        document = empty if empty is not None and not data.strip() else msgspec.json.decode(data, type=kind)
     except OSError as error:
         raise ConfigError([say(lang, "baseline.unreadable", path=path, detail=error.strerror or str(error))]) from error
     except (msgspec.MsgspecError, RecursionError) as error:
         raise ConfigError([say(lang, "baseline.broken", path=path, detail=str(error))]) from error
     if document.version != VERSION:
         raise ConfigError([say(lang, "baseline.version", path=path, version=document.version)])
-    return document.findings
+    return document
 
 
 def encode(entries: Sequence[BaselineEntry]) -> bytes:

@@ -11,16 +11,11 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from npulint.baseline import write_whole
-from npulint.discover.regular import read_regular
+from npulint.baseline import VERSION, Document, read_document, write_whole
 from npulint.errors import ConfigError
 from npulint.findings import Finding
 from npulint.lines import Lines
 from npulint.settle.identity import line_text
-from npulint.texts import say
-
-VERSION = 1
-_LIMIT = 64_000_000  # bytes
 
 
 class Accepted(msgspec.Struct, frozen=True, order=True):
@@ -33,8 +28,7 @@ class Accepted(msgspec.Struct, frozen=True, order=True):
     line: str = ""
 
 
-class _Document(msgspec.Struct):
-    version: int
+class _Document(Document):
     tests: dict[str, list[Accepted]]
 
 
@@ -55,16 +49,11 @@ def load(path: str, lang: str) -> dict[str, list[Accepted]]:
     """The entries of a baseline by test; none when there is no such file. Raises `ConfigError` when it cannot be
     read."""
     try:
-        document = msgspec.json.decode(read_regular(path, _LIMIT), type=_Document)
-    except FileNotFoundError:
-        return {}
-    except OSError as error:
-        raise ConfigError([say(lang, "baseline.unreadable", path=path, detail=error.strerror or str(error))]) from error
-    except (msgspec.MsgspecError, RecursionError) as error:
-        raise ConfigError([say(lang, "baseline.broken", path=path, detail=str(error))]) from error
-    if document.version != VERSION:
-        raise ConfigError([say(lang, "baseline.version", path=path, version=document.version)])
-    return document.tests
+        return read_document(path, _Document, lang).tests
+    except ConfigError as error:
+        if isinstance(error.__cause__, FileNotFoundError):
+            return {}
+        raise
 
 
 def save(path: str, tests: Mapping[str, Iterable[Accepted]], lang: str) -> None:

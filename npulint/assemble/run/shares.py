@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import msgspec
 
 from npulint.facts.model import Fact
+from npulint.read.artifacts.figures import share
 
 
 def with_step_shares(facts: Iterable[Fact]) -> list[Fact]:
@@ -28,7 +29,7 @@ def _with_share(fact: Fact, steps: list[Fact]) -> Fact:
     if whole <= 0:
         return fact
     shares = {
-        "share": round(100.0 * fact.attrs["total_us"] / whole, 1),
+        "share": share(fact.attrs["total_us"], whole),
         "per_step": round(fact.attrs["count"] / count, 1),
     }
     return msgspec.structs.replace(fact, attrs={**fact.attrs, **shares})

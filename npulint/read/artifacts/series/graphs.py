@@ -9,7 +9,8 @@ from typing import Any
 
 from npulint.facts.model import Fact, Span
 from npulint.later import regex
-from npulint.read.artifacts.series.numbers import percent, rounded
+from npulint.read.artifacts.figures import share
+from npulint.read.artifacts.series.numbers import rounded
 
 _COMPILED = regex(r"has been compiled on the Ascend AI processor, current graph id is:\s{0,4}(\d{1,10})")
 _CALLBACK = regex(
@@ -134,7 +135,7 @@ class Runs:
             "median_ms": rounded(usual / 1000),
             "max_ms": rounded(runs.times[worst] / 1000) if later else 0.0,
             "spikes": spikes,
-            "spike_share": percent(sum(t for t in later if t > _SPIKE * usual), sum(later)) if spikes else 0.0,
+            "spike_share": share(sum(t for t in later if t > _SPIKE * usual), sum(later)) if spikes else 0.0,
             "output_bytes": runs.largest,
             "first_line": runs.lines[0],
             "last_line": runs.lines[-1],

@@ -7,7 +7,8 @@ from typing import Any
 
 from npulint.facts.model import Fact, Span
 from npulint.later import regex
-from npulint.read.artifacts.series.numbers import NUMBER, Blocks, percent, rounded
+from npulint.read.artifacts.figures import share
+from npulint.read.artifacts.series.numbers import NUMBER, Blocks, rounded
 
 _LABEL = regex(r"(?:[a-z][a-z0-9]{0,23}[_ /.-]?)?\Z")
 _VALUE = regex(
@@ -64,8 +65,8 @@ class Course:
             whole = self.blocks.part(0, 1)
             told |= {"first": rounded(self.first), "last": rounded(self.last), "minimum": rounded(whole.low)}
             told["maximum"] = rounded(whole.high)
-            told["spread"] = percent(half.high - half.low, abs(half.mean)) if half.high > half.low else 0.0
-            told["change"] = percent(end.mean - begin.mean, abs(begin.mean))
+            told["spread"] = share(half.high - half.low, abs(half.mean)) if half.high > half.low else 0.0
+            told["change"] = share(end.mean - begin.mean, abs(begin.mean))
         if self.bad:
             told |= {"bad_value": self.bad_value, "bad_line": self.bad_line, "recovered": self.after}
             if self.bad_step >= 0:

@@ -14,11 +14,6 @@ def rounded(value: float) -> float:
     return float(f"{value:.6g}")
 
 
-def percent(part: float, whole: float) -> float:
-    """A share in percent with one decimal; 0 of nothing."""
-    return round(100 * part / whole, 1) if whole else 0.0
-
-
 class Block:
     """Some numbers that came one after the other."""
 

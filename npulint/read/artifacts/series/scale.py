@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from npulint.read.artifacts.series.numbers import percent
+from npulint.read.artifacts.figures import share
 
 SPARSE = frozenset(("apex", "torch_npu", "deepspeed", "fairseq", "hook"))
 """Formats that print a line only where the scale changes or a step is skipped."""
@@ -118,8 +118,8 @@ class Scale:
             told |= {"first": self.first, "last": self.last, "minimum": self.minimum}
         if known:
             told["steps"] = known
-            told["share"] = min(percent(self.late, known), 100.0)
-            told["skipped_share"] = min(percent(self.skipped, known), 100.0)
+            told["share"] = min(share(self.late, known), 100.0)
+            told["skipped_share"] = min(share(self.skipped, known), 100.0)
         return told
 
     @property

@@ -9,7 +9,8 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from npulint.facts.model import Fact, Span
-from npulint.read.artifacts.series.numbers import percent, rounded
+from npulint.read.artifacts.figures import share
+from npulint.read.artifacts.series.numbers import rounded
 from npulint.read.artifacts.series.pace import Pace
 
 SLOW = 4  # times the median
@@ -120,8 +121,8 @@ def _course(pace: Pace, times: Times, usual: float, slow: list[int]) -> dict[str
     late = list(pace.latest) if pace.latest and not pace.clock else times.seconds
     end = median(late[-tenth:])
     return {
-        "slowdown": percent(end - begin, end) if end > begin else 0.0,
-        "slow_share": percent(len(slow), len(times.seconds)),
+        "slowdown": share(end - begin, end) if end > begin else 0.0,
+        "slow_share": share(len(slow), len(times.seconds)),
         "worst": rounded(max(times.seconds) / usual),
         "first_line": times.lines[0],
         "last_line": times.lines[-1],
@@ -134,7 +135,7 @@ def _lost(pace: Pace, times: Times, usual: float, period: Period) -> dict[str, A
         "period": period.every,
         "phase": period.phase,
         "count": len(period.events),
-        "lost_share": percent(lost, sum(times.seconds)),
+        "lost_share": share(lost, sum(times.seconds)),
         "first_line": times.lines[period.events[0]],
         "last_line": times.lines[period.events[-1]],
     }
