@@ -203,7 +203,7 @@ def test_only_checks_of_graphs_are_joined(project: Path) -> None:
     (project / "pytorch").mkdir()
     text = CHECK.replace("NPU4399", "NPU2399").replace("torch_op: aten.huber_loss", "call: torch.huber_loss")
     (project / "pytorch" / "mine.yaml").write_text(text, encoding="utf-8")
-    with pytest.raises(CatalogueError, match="only checks of the family 'graph' are joined"):
+    with pytest.raises(CatalogueError, match="only checks of the families 'graph' and 'run' are joined"):
         load_catalogue((str(project),))
 
 

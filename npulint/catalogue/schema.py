@@ -14,6 +14,7 @@ from npulint.catalogue.check import (
     FAMILIES,
     GRAPH,
     MIGRATIONS,
+    RUN,
     STATES,
     TOPICS,
     Applies,
@@ -117,14 +118,16 @@ def _check(fields: Fields, keys: Keys, family: str, name: str) -> Check:
 
 
 def _joins(fields: Fields, keys: Keys, family: str) -> tuple[str, ...]:
-    """The codes of the checks of the source that say the same as one about graphs."""
+    """The codes of the checks of the source that say the same as one about graphs or runs."""
     if "joins" not in keys:
         return ()
     codes = fields.words(keys["joins"], "joins")
-    if family != GRAPH:
-        fields.problem(keys["joins"], f"joins: only checks of the family '{GRAPH}' are joined with others")
+    apart = (GRAPH, RUN)
+    if family not in apart:
+        families = " and ".join(f"'{one}'" for one in apart)
+        fields.problem(keys["joins"], f"joins: only checks of the families {families} are joined with others")
     for code in codes:
-        if not _CODE.match(code) or code[3] == str(FAMILIES[GRAPH]):
+        if not _CODE.match(code) or code[3] in {str(FAMILIES[one]) for one in apart}:
             fields.problem(keys["joins"], f"joins: '{code}' is no code of a check of the source")
     return codes
 
