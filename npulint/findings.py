@@ -52,6 +52,31 @@ class Fix(msgspec.Struct, frozen=True):
     changes: tuple[Change, ...] = ()
 
 
+class Counterpart(msgspec.Struct, frozen=True):
+    """A finding about the source that may say what a run says, by its code and place. Of several, those with the
+    lowest `rank` are meant; what they say is alike."""
+
+    code: str
+    path: str
+    span: Span
+    rank: int = 0
+
+
+class Shown(msgspec.Struct, frozen=True):
+    """Where an artifact of a run shows what a finding says: its row or line. `operator` is what that is about, its
+    type and its node, if it is about one; `origins` are the lines that build it. `exact`: it is said of the very line
+    of code that the artifact names; `several`: of operators, each of which has a place of its own. `same` are the
+    places of findings about the source of the project that may say the same, the likeliest first."""
+
+    path: str
+    span: Span
+    operator: tuple[str, ...] = ()
+    origins: tuple[tuple[str, int], ...] = ()
+    exact: bool = False
+    several: bool = False
+    same: tuple[Counterpart, ...] = ()
+
+
 class Finding(msgspec.Struct, frozen=True):
     """One judgement at one place, its texts already in the language of the run. `places` is the number of places that
     it speaks for; the others are among the related ones. What is said of a graph has a `subject`, the name of the fact
@@ -74,6 +99,7 @@ class Finding(msgspec.Struct, frozen=True):
     url: str = ""
     places: int = 1
     subject: str = ""
+    shown: Shown | None = None
 
 
 class Silenced(msgspec.Struct, frozen=True):
@@ -177,6 +203,103 @@ class GraphSummary(msgspec.Struct, frozen=True):
     assumed: bool = False
 
 
+class RunFile(msgspec.Struct, frozen=True):
+    """A file that a run left behind: its `form` and `generation` (as of the fact ``run_source``), its rows, how many of
+    them are malformed and the line of the first, the needed columns that are `missing`, and a `note` where there is no
+    verdict: empty, header, unread, older, first, no-npu, no-operators, no-kernels, no-values."""
+
+    path: str
+    form: str
+    generation: int | str = 0
+    rows: int = 0
+    malformed: int = 0
+    first_malformed: int = 0
+    missing: str = ""
+    note: str = ""
+
+
+class RunPart(msgspec.Struct, frozen=True):
+    """A part of some time: its µs and its share of the whole in percent; of operators how many kernels it has."""
+
+    name: str
+    us: float
+    share: float
+    count: int = 0
+
+
+class RunTimes(msgspec.Struct, frozen=True):
+    """Where the time of one table goes. `what`: operators (`parts` are types, `count` is the number of kernels, `us`
+    what they computed), step (computing, exposed, free; the mean of `count` steps) or iteration (data, compute,
+    refresh; medians of `count` iterations). `more` further types take `rest_us`, `rest_share` percent. `line` shows it
+    best."""
+
+    path: str
+    line: int
+    what: str
+    us: float
+    count: int
+    parts: tuple[RunPart, ...] = ()
+    more: int = 0
+    rest_us: float = 0.0
+    rest_share: float = 0.0
+
+
+class RunCurve(msgspec.Struct, frozen=True):
+    """The course of a number. `what`: loss_scale, loss, accuracy, or similarity (of outputs in the order of the graph).
+    `points` are few that stand for `count` values; None is no number. Of these values `bad` are no numbers or, of a
+    similarity, lie below 0.98."""
+
+    path: str
+    line: int
+    what: str
+    label: str
+    count: int
+    points: tuple[float | None, ...]
+    first: float | None = None
+    last: float | None = None
+    minimum: float | None = None
+    maximum: float | None = None
+    bad: int = 0
+
+
+class RunStall(msgspec.Struct, frozen=True):
+    """Slow steps that come again every `period` steps, `count` times: the share of the whole time that they lose in
+    percent, the seconds where these are known (else 0), and how many times the median the worst takes."""
+
+    path: str
+    line: int
+    label: str
+    period: int
+    phase: int
+    count: int
+    lost_share: float
+    lost_seconds: float = 0.0
+    worst: float = 0.0
+
+
+class RunGraph(msgspec.Struct, frozen=True):
+    """Runs of one graph on the device: the first one, and the median and the longest of the later ones, in ms."""
+
+    path: str
+    line: int
+    graph: str
+    count: int
+    first_ms: float
+    median_ms: float
+    max_ms: float
+
+
+class RunSummary(msgspec.Struct, frozen=True):
+    """What the artifacts of one project tell as a whole. `left_out` counts pictures that are too many to be kept."""
+
+    files: tuple[RunFile, ...] = ()
+    times: tuple[RunTimes, ...] = ()
+    curves: tuple[RunCurve, ...] = ()
+    stalls: tuple[RunStall, ...] = ()
+    graphs: tuple[RunGraph, ...] = ()
+    left_out: int = 0
+
+
 class Summary(msgspec.Struct, frozen=True):
     """Counts of the run: `files` that were found, of which `read` were read and `skipped` were not;
     findings by severity; `suppressed` were silenced by comments, `known` by the baseline, `hidden` by thresholds;
@@ -261,7 +384,7 @@ class RunResult(msgspec.Struct, frozen=True):
     """The whole answer of one run. `target` maps framework, adapter, cann and soc to text such as
     ``1.15 (inferred)``. `notices` are warnings about the run itself, ready to be printed. `silenced` are the
     findings that comments or the `baseline` keep out of `findings`. `comparison` is there when there was a
-    reference. `graphs` are those of the files that held one."""
+    reference. `graphs` are those of the files that held one, `runs` what is known of the artifacts of each project."""
 
     findings: list[Finding] = []
     programs: list[ProgramSummary] = []
@@ -273,3 +396,4 @@ class RunResult(msgspec.Struct, frozen=True):
     baseline: Baseline | None = None
     comparison: Comparison | None = None
     graphs: list[GraphSummary] = []
+    runs: list[RunSummary] = []

@@ -15,7 +15,7 @@ from npulint.discover.kinds import SourceFile
 from npulint.evaluate.checks import evaluate
 from npulint.evaluate.summary import summarise
 from npulint.facts.model import FileFacts, Problem
-from npulint.findings import Finding, GraphSummary, ProgramSummary
+from npulint.findings import Finding, GraphSummary, ProgramSummary, RunSummary
 from npulint.memory import fingerprint, listed_ops, own_list, remembered_facts
 from npulint.progress import Told, untold
 from npulint.read.files import Loaded, load, read
@@ -29,13 +29,15 @@ _FEW = 40  # files of a project; to read so few anew costs less than to remember
 
 class Outcome(msgspec.Struct, frozen=True):
     """What one project gives: findings in no order, its programs, per file what was not read and which comments may
-    silence findings, its graphs, and what is wrong with the lists of operators that these were to be held against."""
+    silence findings, its graphs, what is wrong with the lists of operators that these were to be held against, and what
+    its runs left behind."""
 
     findings: list[Finding]
     programs: list[ProgramSummary]
     files: list[FileFacts]
     graphs: list[GraphSummary] = []
     unlisted: list[Problem] = []
+    runs: list[RunSummary] = []
 
 
 def judge_project(
@@ -89,6 +91,7 @@ def _judged(root: str, files: Sequence[FileFacts], catalogue: Catalogue, setting
     findings: list[Finding] = []
     programs: list[ProgramSummary] = []
     graphs: list[GraphSummary] = []
+    runs: list[RunSummary] = []
     own = own_list(settings) if listed_ops(files) else None
     for program in _programs(root, files, settings.target, None if own is None else own.ops):
         program.attrs["port"] = settings.torch_port
@@ -98,14 +101,22 @@ def _judged(root: str, files: Sequence[FileFacts], catalogue: Catalogue, setting
             from npulint.evaluate.graphs import summarise_graph  # most projects have none
 
             graphs.append(summarise_graph(program))
-        elif program.entry and program.attrs["framework"] != "none" and "run" not in program.attrs:
+        elif "run" in program.attrs:
+            from npulint.evaluate.runs import summarise_run  # most projects have none
+
+            runs.append(summarise_run(program))
+        elif program.entry and program.attrs["framework"] != "none":
             programs.append(summarise(program, verdict.checklist))
     slim = [FileFacts(f.path, f.kind, problems=f.problems, comments=f.comments) for f in files]
     if graphs:
         from npulint.settle.join import related_to_source
 
         findings = related_to_source(findings, catalogue, settings.language())
-    return Outcome(findings, programs, slim, graphs, [] if own is None else list(own.problems))
+    if any(one.shown is not None for one in findings):
+        from npulint.settle.runs import with_counterparts
+
+        findings = with_counterparts(findings, catalogue)
+    return Outcome(findings, programs, slim, graphs, [] if own is None else list(own.problems), runs)
 
 
 def _programs(

@@ -13,7 +13,8 @@ from npulint.catalogue.check import Catalogue, two_sided
 from npulint.catalogue.load import load_catalogue
 from npulint.discover.context import company
 from npulint.discover.files import Discovery, discover
-from npulint.discover.kinds import SourceFile, kinds_of
+from npulint.discover.graphs import HEAD
+from npulint.discover.kinds import ARTIFACT, SourceFile, kinds_of
 from npulint.discover.projects import base_of, group, with_runs
 from npulint.facts.model import Fact
 from npulint.findings import Finding, RunResult
@@ -73,6 +74,7 @@ def answer(
         scope=Scope(silent, caused),
         graphs=[one for outcome in outcomes for one in outcome.graphs],
         unlisted=[one for outcome in outcomes for one in outcome.unlisted],
+        runs=[one for outcome in outcomes for one in outcome.runs],
     )
 
 
@@ -93,9 +95,16 @@ def _caused(
 def piped(settings: Settings) -> Discovery:
     """Standard input as the one file that was found, under the name it is to have."""
     name = settings.stdin_filename
-    kinds = kinds_of(os.path.basename(name)) or ("python",)
+    kinds = kinds_of(os.path.basename(name)) or _of_run(name, settings.stdin or b"") or ("python",)
     sources = [SourceFile(name, kind, name, base_of(name, False), len(settings.stdin or b"")) for kind in kinds]
     return Discovery(sources, [], {}, frozenset((name,)), 0)
+
+
+def _of_run(name: str, data: bytes) -> tuple[str, ...]:
+    """The kind of what a run left behind, if that was piped in."""
+    from npulint.discover.artifacts import form_of_text
+
+    return ARTIFACT if form_of_text(name, data[:HEAD]) else ()
 
 
 def judge(files: dict[str, str], target: dict[str, str], catalogue: Catalogue, lang: str = "en") -> list[Finding]:
@@ -104,7 +113,8 @@ def judge(files: dict[str, str], target: dict[str, str], catalogue: Catalogue, l
 
 
 def review(files: dict[str, str], target: dict[str, str], catalogue: Catalogue, lang: str = "en") -> RunResult:
-    """All that the catalogue says of some texts by file name, as one project; those of two sides are compared."""
+    """All that the catalogue says of some texts by file name, as one project; those of two sides are compared. What a
+    run says is told although the source says it, for it is each check by itself that examples are about."""
     if two_sided(files):
         from npulint import comparing
 
@@ -112,7 +122,13 @@ def review(files: dict[str, str], target: dict[str, str], catalogue: Catalogue, 
     settings = Settings(target=target, cache=False, lang=lang)
     with laid_out(files) as (_, sources):
         outcome = judge_project(".", sources, catalogue, settings, open_cache(False))
-    return settle(outcome.findings, outcome.programs, outcome.files, (), settings, catalogue, graphs=outcome.graphs)
+    findings = outcome.findings
+    if any(one.shown is not None for one in findings):
+        from npulint.settle.runs import by_themselves
+
+        findings = by_themselves(findings)
+    parts = (findings, outcome.programs, outcome.files)
+    return settle(*parts, (), settings, catalogue, graphs=outcome.graphs, runs=outcome.runs)
 
 
 def facts_of(path: str) -> list[Fact]:

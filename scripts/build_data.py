@@ -198,6 +198,15 @@ def host_ops() -> dict[str, Any]:
     return found
 
 
+def op_apis() -> dict[str, list[list[str]]]:
+    """By operator type the ends of the names of the interfaces that build it: of TensorFlow, of PyTorch."""
+    found: dict[str, list[list[str]]] = {}
+    for row in rows("op_apis.csv"):
+        for op in row["types"].split():
+            found[op] = [row["tensorflow"].split(), row["torch"].split()]
+    return found
+
+
 def tf_api() -> dict[str, Any]:
     """What is recorded of TensorFlow names; the operators of tf.raw_ops, but for summaries, by where they run."""
     keys = ("tensorflow", "support", "reason", "ops", "instead")
@@ -257,7 +266,7 @@ def error_patterns() -> list[dict[str, Any]]:
     flags = ("umbrella", "echo", "subject", "general")
     records = []
     for row in rows("error_patterns.csv"):
-        record: dict[str, Any] = {k: row[k] for k in ("id", "kind", "regex", "check", "example") if row[k]}
+        record: dict[str, Any] = {k: row[k] for k in ("id", "kind", "regex", "check", "finding", "example") if row[k]}
         record["literals"] = row["literals"].split(";;")
         record |= {part: [row[f"{part}_{tongue}"] for tongue in ("en", "zh")] for part in ("cause", "fix")}
         records.append(record | {flag: True for flag in flags if row[flag]})
@@ -300,6 +309,7 @@ BUILDERS: dict[str, Callable[[], Any]] = {
     "aten.json": aten,
     "error_patterns.json": error_patterns,
     "run_columns.json": run_columns,
+    "op_apis.json": op_apis,
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import math
 from typing import Any
 
@@ -121,7 +122,7 @@ def test_order_of_execution_wins_over_order_of_rows() -> None:
 def test_only_the_first_ten_are_kept_and_all_are_counted() -> None:
     found = facts(NEW, *(new(i, f"op{i}", "output:0", "0.5") for i in range(30, 0, -1)))
     assert [fact.name for fact in of(found, "deviates")] == [f"op{i}" for i in range(1, 11)]
-    assert {fact.attrs["count"] for fact in of(found, "deviates")} == {30}
+    assert {fact.attrs["total"] for fact in of(found, "deviates")} == {30}
 
 
 def test_overflow_failure_nan_and_rounding() -> None:
@@ -188,7 +189,7 @@ def test_msprobe_tensors() -> None:
     )
     first = of(found, "deviates")[0]
     assert (first.name, first.attrs["type"]) == ("Functional.linear.0.forward", "linear")
-    assert first.attrs["source"] == "/home/me/net.py:42"
+    assert (first.attrs["file"], first.attrs["source_line"]) == ("/home/me/net.py", 42)
     assert first.span.line == 7  # a stack stands in several lines
     assert of(found, "verdict")[0].attrs["verdict"] == "error"
     assert [
@@ -213,6 +214,33 @@ def test_msprobe_statistics_and_sums() -> None:
     )
     assert found[0].attrs["mode"] == "md5"
     assert [f.name for f in of(found, "verdict")] == ["Functional.relu.0.forward"]
+
+
+def typed(sequence: int, kind: str, npu: str, reference: str) -> str:
+    return (
+        new(sequence, f"n{sequence}", "output:0", "0.5")
+        .replace(f"ReduceSum,n{sequence},DT_FLOAT16", f"{kind},n{sequence},{npu}")
+        .replace(",float32,", f",{reference},")
+    )
+
+
+def test_lowered_operators_make_one_list() -> None:
+    found = of(
+        facts(
+            NEW,
+            typed(1, "ReduceSumD", "DT_FLOAT16", "float32"),
+            typed(2, "Cast", "float16", "float32"),
+            typed(3, "Exp", "DT_BF16", "DT_FLOAT"),
+            typed(4, "MatMulV2", "float16", "float16"),
+            typed(5, "ReduceSumD", "float16", "float64"),
+            typed(6, '"=x(1)"', "float16", "float32"),
+        ),
+        "deviates",
+    )
+    assert [fact.attrs["lowered"] for fact in found] == ["yes", "yes", "yes", "no", "yes", "yes"]
+    types = [json.loads(fact.attrs["mixlist"])["black-list"]["to-add"] for fact in found]
+    both, none = ["ReduceSumD", "Exp"], ["<OpType>"]
+    assert types == [both, none, both, ["MatMulV2"], both, none]
 
 
 def test_a_healthy_table_has_nothing_to_look_at() -> None:

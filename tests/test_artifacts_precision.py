@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from npulint.catalogue.vocabulary.run_precision import PRECISION
 from npulint.facts.model import Fact
-from npulint.read.artifacts import fusion, overflow, precision_console, statistics_dump
+from npulint.read.artifacts import fusion, overflow, precision_console, read_artifact, statistics_dump
 from npulint.read.artifacts.json_objects import Members, NotJsonError
 from npulint.read.artifacts.op_names import DumpName, dump_name
 
@@ -74,8 +75,34 @@ def test_records_of_many_files_are_put_in_order() -> None:
 
 def test_a_dump_that_was_never_parsed() -> None:
     (fact,) = overflow.of_name("a/Opdebug.Node_OpDebug.12.3.1619347786532995")
-    assert (fact.attrs["unit"], fact.attrs["task"], fact.attrs["stream"]) == ("unparsed", 12, 3)
+    assert (fact.attrs["unit"], fact.attrs["task"], fact.attrs["stream"]) == ("unparsed", -1, 3)
     assert overflow.of_name("a/Cast.c.8.1619347786532995") == overflow.of_name("Opdebug.txt") == []
+
+
+def test_a_parsed_dump_is_not_told_twice() -> None:
+    raw = "a/Opdebug.Node_OpDebug.12.3.1619347786532995"
+    other = "a/Opdebug.Node_OpDebug.12.3.1619347786532999"
+    facts = [*overflow.of_name(raw), *overflow.of_name(other)]
+    assert [fact.path for fact in overflow.without_parsed(facts, [raw, other, f"{raw}.output.0.json"])] == [other]
+    parsed = overflow.read(stream({"AI Core": unit(32)}), f"{raw}.output.0.json")
+    assert overflow.without_parsed(parsed, [raw, f"{raw}.output.0.json"]) == parsed
+
+
+def test_a_binary_dump_is_read_by_its_name(tmp_path: Path) -> None:
+    (tmp_path / "Opdebug.Node_OpDebug.12.3.1619347786532995").write_bytes(b"\0\1\2")
+    location = str(tmp_path / "Opdebug.Node_OpDebug.12.3.1619347786532995")
+    facts = read_artifact(location, location)
+    assert isinstance(facts, list)
+    assert [(fact.kind, fact.name) for fact in facts] == [("run_source", "overflow_dump"), ("run_overflow", "unparsed")]
+    assert facts[0].attrs["note"] == ""
+
+
+def test_a_record_names_the_type_for_the_operator_list() -> None:
+    records = overflow.read(stream({"AI Core": unit(256)}), RECORD)
+    (known,) = overflow.ranked(overflow.with_operators(records, ["Exp.softmax_Exp.327.5.1619347786532990"]))
+    assert json.loads(known.attrs["mixlist"]) == {"black-list": {"to-add": ["Exp"]}}
+    (unknown,) = overflow.ranked(overflow.with_operators(records, []))
+    assert json.loads(unknown.attrs["mixlist"]) == {"black-list": {"to-add": ["<OpType>"]}}
 
 
 def test_names_of_dumps() -> None:
@@ -233,7 +260,8 @@ def test_what_analyses_name() -> None:
     }
     (fact,) = statistics_dump.read_anomalies(stream({"rank_3": [entry]}), "anomaly_analyze_1.json")
     assert (fact.name, fact.attrs["what"], fact.attrs["device_rank"]) == ("Functional.exp.0.forward", "not_a_number", 3)
-    assert (fact.attrs["source"], fact.attrs["module"]) == ("/me/net.py:8", "Module.net.Net.forward.0")
+    assert (fact.attrs["file"], fact.attrs["source_line"]) == ("/me/net.py", 8)
+    assert fact.attrs["module"] == "Module.net.Net.forward.0"
     assert (fact.attrs["tensor"], fact.attrs["max"], fact.span.line) == ("output.0", "nan", 4)
     told = {"0:net.fc_rank0_step7": {"rank": 1, "step": 7, "tag_name": "0:net.fc/output", "message": "turbulence"}}
     (fact,) = statistics_dump.read_anomalies(stream(told), "anomaly_detected.json")

@@ -133,6 +133,9 @@ def test_the_page_names_the_checks_that_say_the_same_of_the_source() -> None:
     check = replace(CHECK, joins=("NPU2336", "NPU2337"))
     assert "| On one line the same as | NPU2336, NPU2337 |\n" in render_page(check, "en")
     assert "| 同一行合并为 | NPU2336、NPU2337 |\n" in render_page(check, "zh")
+    of_run = replace(check, family="run")
+    assert "| Confirms in the code | NPU2336, NPU2337 |\n" in render_page(of_run, "en")
+    assert "| 可证实的代码检查项 | NPU2336、NPU2337 |\n" in render_page(of_run, "zh")
 
 
 def test_a_check_without_examples_and_references_has_a_page() -> None:

@@ -145,6 +145,12 @@ MISTAKES = [
         "has {short} but text.en.message has {name}",
     ),
     (
+        "a placeholder of the other language",
+        {"text": text("zh", message="映射 `{name_en}`")},
+        "映射",
+        "has {name_en} but text.en.message has {name}",
+    ),
+    (
         "a placeholder in one language",
         {"text": text("zh", fix="改 {name}")},
         "改",

@@ -54,6 +54,8 @@ CASES = [
     ("notes.txt", b"Dear reader\n", ""),
     ("core.log", b"\x7fELF\0\0", ""),
     ("console.log", b"  - [AI Core][Status:32][TaskId:327] ['x']\n", "precision_console"),
+    ("vcs.log", "╭── [578] head/TopKV2 ───╮\n".encode(), "precision_console"),
+    ("rich.log", "╭── Traceback (most recent call last) ───╮\n".encode(), "log"),
     ("training_trace.46.dev", b"cp_add.FP_stream =66\ncp_add.FP_start =8967967781234\n", "training_trace"),
     ("events.out.tfevents.1612921774.host", b"\x18\0\0\0", "events"),
     ("Opdebug.Node_OpDebug.12.1619347786532995", b"\0\1\2", "overflow_dump"),
@@ -81,7 +83,7 @@ def test_packed_files_are_looked_into(tmp_path: Path) -> None:
     assert form_of(str(tmp_path / "kernel_details.csv.gz")) == "kernel_table"
     facts = read_artifact(str(tmp_path / "kernel_details.csv.gz"), "k")
     assert not isinstance(facts, Problem)
-    assert [fact.kind for fact in facts] == ["run_source", "run_kernels", "run_op", "run_small"]
+    assert [fact.kind for fact in facts] == ["run_source", "run_kernels", "run_op", "run_family", "run_small"]
     broken = tmp_path / "op_summary_1.csv.gz"
     broken.write_bytes(gzip.compress(TABLE + os.urandom(200_000))[:-100_000])
     assert isinstance(problem := read_artifact(str(broken), "k"), Problem) and problem.reason == "artifact-damaged"

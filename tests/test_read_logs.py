@@ -248,11 +248,12 @@ def test_search_finds_every_literal(literals: set[bytes], data: bytes) -> None:
 def test_watchers_see_what_they_want() -> None:
     class Watch:
         wants = (b"tep ",)
+        levels = always = ()
 
         def __init__(self) -> None:
             self.seen: list[tuple[int, str]] = []
 
-        def see(self, line_number: int, text: str) -> None:
+        def see(self, line_number: int, text: str, lines: int = 1) -> None:
             self.seen.append((line_number, text))
 
         def facts(self, path: str) -> list[Fact]:

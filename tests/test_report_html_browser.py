@@ -15,6 +15,7 @@ from npulint.report.view import View
 from npulint.report.view import render as rendered
 from tests.html_support import hostile, large, large_source, page, squeezed
 from tests.project_support import ROOT, Project
+from tests.run_support import RESULT, RUN
 from tests.surface_support import finding, sample
 from tests.tools import needed
 
@@ -277,6 +278,25 @@ def test_nothing_bars_the_way(opened: Open, reports: Any, scheme: str, size: dic
         skipped = {"rules": {"scrollable-region-focusable": {"enabled": size != PHONE}}}
         violations = Axe().run(one.tab, options=skipped).response["violations"]
         assert [(broken["id"], [node["target"] for node in broken["nodes"]][:3]) for broken in violations] == []
+
+
+@pytest.mark.parametrize(("size", "scheme"), [(PHONE, "dark"), (DESKTOP, "light")])
+def test_pictures_of_a_run_are_drawn_and_bar_no_way(opened: Open, scheme: str, size: dict[str, int]) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    one = opened(page(RESULT), viewport=size, color_scheme=scheme)
+    assert one.ask(OVERFLOW) <= 0
+    boxes, fields = (
+        one.ask(f"Array.from(document.querySelectorAll('{name}'), one => one.getBoundingClientRect().width)")
+        for name in (".curve", ".field")
+    )
+    assert len(boxes) == len(fields) == len(RUN.curves)
+    assert all(width > field * 0.6 > 100 for width, field in zip(boxes, fields, strict=True))
+    one.ask("document.querySelectorAll('details').forEach(d => { d.open = true })")
+    assert one.ask(OVERFLOW) <= 0
+    violations = Axe().run(one.tab).response["violations"]
+    assert [(broken["id"], [node["target"] for node in broken["nodes"]][:3]) for broken in violations] == []
+    assert one.complaints == []
 
 
 def test_the_dark_page_is_dark_and_paper_is_white(opened: Open) -> None:

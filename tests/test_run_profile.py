@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from npulint.assemble.run.shares import with_step_shares
-from npulint.catalogue.vocabulary.run_profile import PROFILE
+from npulint.catalogue.vocabulary import KINDS
 from npulint.facts.model import Fact, Span
 from npulint.read.artifacts import (
     communication,
@@ -38,9 +38,10 @@ def table(read: Any, form: str, text: str) -> tuple[list[Fact], Seen]:
 
 def check_declared(facts: list[Fact]) -> None:
     for fact in facts:
-        assert set(fact.attrs) <= set(PROFILE[fact.kind].attributes), fact
+        declared = KINDS[fact.kind].attributes
+        assert set(fact.attrs) <= set(declared), fact
         for key, value in fact.attrs.items():
-            words = PROFILE[fact.kind].attributes[key]
+            words = declared[key]
             assert not words or value in words
 
 
@@ -121,6 +122,10 @@ broken,AI_CORE,x,1,1,1,1,1
 def test_totals_leave_communication_out_of_shares() -> None:
     facts, seen = table(statistics.read_op_statistic, "op_statistic", TOTALS)
     found = {fact.name: fact for fact in facts}
+    families = [
+        (one.name, one.get("share"), one.get("rank"), one.span.line) for one in facts if one.kind == "run_family"
+    ]
+    assert families == [("layout", 30.0, 2, found["TransData"].span.line), ("matrix", 70.0, 1, 3)]
     assert found["TransData"].get("share") == 30.0
     assert found["MatMulV2"].get("share") == 70.0
     assert found["hcom_allReduce_"].get("share") is None
@@ -220,7 +225,7 @@ runtime,DevMalloc,30,1,30,30,30,0
 def test_groups_count_a_call_and_what_it_calls_once() -> None:
     facts, _ = table(interfaces.read, "api_statistic", CALLS)
     host = {fact.name: fact for fact in facts if fact.kind == "run_host"}
-    assert {name: (fact.get("total_us"), fact.get("count"), fact.span.line) for name, fact in host.items()} == {
+    assert {name: (fact.get("total_us"), fact.get("calls"), fact.span.line) for name, fact in host.items()} == {
         "synchronize": (900.5, 7, 2),
         "compile": (140.0, 19, 4),
         "copy": (24.0, 5, 6),
@@ -333,7 +338,7 @@ def test_no_document_breaks_a_reader(value: dict[str, object]) -> None:
 
 def test_calls_become_shares_of_the_steps_in_their_folder() -> None:
     def host(path: str, **attrs: object) -> Fact:
-        return Fact("run_host", "compile", path, Span(), {"count": 38, "total_us": 30.0, **attrs})
+        return Fact("run_host", "compile", path, Span(), {"calls": 38, "total_us": 30.0, **attrs})
 
     def step(path: str) -> Fact:
         return Fact("run_step", "step", path, Span(), {"steps": 2, "step_us": 150.0})

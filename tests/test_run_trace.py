@@ -120,7 +120,8 @@ def test_kernels_lead_to_lines_forward_and_backward() -> None:
 
 def test_waits_lead_to_lines() -> None:
     facts, _ = read(json.dumps(EVENTS))
-    wait = by_kind(facts, "run_wait")["aclrtSynchronizeStreamWithTimeout"]
+    (wait,) = by_kind(facts, "run_wait").values()
+    assert wait.get("call") == "aclrtSynchronizeStreamWithTimeout"
     assert (wait.get("source_line"), wait.get("op"), wait.get("total_us"), wait.get("share")) == (
         485,
         "aten::item",
@@ -130,7 +131,16 @@ def test_waits_lead_to_lines() -> None:
     host = by_kind(facts, "run_host")
     assert set(host) == {"synchronize", "compile", "dataloader", "idle"}
     assert (host["dataloader"].get("source_line"), host["dataloader"].get("per_step")) == (345, 1.0)
-    assert host["idle"].get("share") == 7.5
+    assert (host["idle"].get("share"), host["idle"].get("working")) == (7.5, "yes")
+    (step,) = by_kind(facts, "run_step").values()
+    assert (step.get("from"), step.get("step_us"), step.get("free_share")) == ("trace_view", 200.0, 7.5)
+
+
+@pytest.mark.parametrize(("start", "working"), [(4000, "no"), (895, "yes"), (901, "no")])
+def test_a_gap_in_which_the_host_works_is_told_apart(start: float, working: str) -> None:
+    gap = op("Free", start, 40) | {"pid": 7, "cat": None, "args": {}}
+    facts, _ = read(json.dumps([*EVENTS, gap]))
+    assert by_kind(facts, "run_host")["idle"].get("working") == working
 
 
 def test_the_clock() -> None:

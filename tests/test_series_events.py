@@ -48,6 +48,16 @@ def test_other_scalars_make_no_series() -> None:
     assert set(read(data)) == {"events"}
 
 
+def test_tags_of_accuracies() -> None:
+    def labels(tag: str) -> str:
+        told = read(b"".join(event(n, tag, 0.5) for n in range(5)))
+        return str(told.get("accuracy", {}).get("label", ""))
+
+    tags = ("HRNET/acc_top1", "val_acc", "train/acc", "top5", "accuracy_1")
+    assert [labels(tag) for tag in tags] == list(tags)
+    assert [labels(tag) for tag in ("accumulated", "stop1", "acceleration", "top10x")] == [""] * 4
+
+
 def test_long_records_are_passed_over_and_a_cut_file_is_read() -> None:
     long = struct.pack("<QI", 3_000_000, 0) + bytes(3_000_004)
     told = read(

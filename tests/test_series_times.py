@@ -66,7 +66,7 @@ def test_no_time(line: str) -> None:
 def test_every_fiftieth_step_stalls() -> None:
     lines = [f"step {n}, loss 2.0, {30.0 if n % 50 == 0 else 0.1} sec/step" for n in range(1, 1001)]
     (found,) = told(lines, "periodic")
-    assert (found["period"], found["phase"], found["count"], found["slow"]) == (50, 0, 20, 20)
+    assert (found["period"], found["phase"], found["events"], found["slow"]) == (50, 0, 20, 20)
     assert found["lost_seconds"] == pytest.approx(20 * 29.9)
     assert (found["median_seconds"], found["worst"]) == (0.1, 300)
 
@@ -151,8 +151,34 @@ def test_compiles_in_a_burst_and_late() -> None:
     steps = [f"step {n}: loss 2.0" for n in range(100)]
     lines = [*early, *steps[:80], *late, *steps[80:]]
     (graph,) = told(lines, "graph")
-    assert (graph["count"], graph["ids"], graph["burst"], graph["late"]) == (6, "1 11 21 31 41 51", 4, 4)
+    assert (graph["graphs"], graph["ids"], graph["burst"], graph["late"]) == (6, "1 11 21 31 41 51", 4, 4)
     assert next(fact for fact in facts_of(lines) if fact.kind == "run_compile").span.line == 83
+
+
+def test_compiles_of_a_process_that_begins_late_are_not_late() -> None:
+    steps = [f"step {n}: loss 2.0" for n in range(100)]
+    first, second = ([COMPILED.format(n * 10, 1 + 10 * n) for n in range(count)] for count in (3, 4))
+    (graph,) = told([*first, *steps, *second, *steps[:30]], "graph")
+    assert (graph["graphs"], graph["most"], graph["late"]) == (7, 4, 0)
+
+
+def test_a_graph_of_samples_is_small_beside_that_of_batches() -> None:
+    run = "I geop_npu.cc:573] [GEOP] RunGraphAsync callback, status:0, kernel_name:GeOp{}_0[ 9000us]"
+    size = "I geop_npu.cc:103] BuildOutputTensorInfo, output index:0, total_bytes:{}, shape: 1"
+    lines = [
+        text for name, many in (("A", 1000), ("B", 9999), ("C", 100)) for text in (size.format(many), run.format(name))
+    ]
+    assert {one["graph"]: one["small"] for one in told(lines, "graph_runs")} == {
+        "GeOpA_0": "no",
+        "GeOpB_0": "no",
+        "GeOpC_0": "yes",
+    }
+    assert [one["small"] for one in told([run.format("A"), run.format("B")], "graph_runs")] == ["no", "no"]
+
+
+def test_where_a_loss_is_lost_and_what_it_ends_at() -> None:
+    (loss,) = told([f"step {n}: loss {'nan' if n >= 30 else 30 - n}" for n in range(60)], "loss")
+    assert (loss["numbers_before"], loss["recovered"], loss["end"], loss["curve"][:3]) == (30, 0, 2, [30, 29, 28])
 
 
 def test_runs_of_a_graph() -> None:
@@ -160,7 +186,7 @@ def test_runs_of_a_graph() -> None:
     size = "I geop_npu.cc:103] BuildOutputTensorInfo, output index:0, total_bytes:15680, shape: 1 98 40"
     times = [900_000, *[9_000] * 60, 200_000, *[9_000] * 40]
     (runs,) = told([line for value in times for line in (size, run.format(value))], "graph_runs")
-    assert (runs["count"], runs["first_ms"], runs["median_ms"], runs["spikes"]) == (102, 900, 9, 1)
+    assert (runs["runs"], runs["first_ms"], runs["median_ms"], runs["spikes"]) == (102, 900, 9, 1)
     assert (runs["max_ms"], runs["output_bytes"]) == (200, 15680)
 
 
@@ -218,20 +244,20 @@ def test_sample_with_stalls_each_300_steps() -> None:
     facts = sample("if_npu.log")
     by_300, by_2000 = (fact.attrs for fact in facts if fact.name == "periodic")
     assert (by_300["points"], by_300["slow"], round(by_300["median_rate"])) == (14199, 1040, 216)
-    assert (by_300["period"], by_300["count"], by_2000["period"], by_2000["count"]) == (300, 946, 2000, 141)
-    assert next(fact for fact in facts if fact.kind == "run_compile").attrs["count"] == 7
+    assert (by_300["period"], by_300["events"], by_2000["period"], by_2000["events"]) == (300, 946, 2000, 141)
+    assert next(fact for fact in facts if fact.kind == "run_compile").attrs["graphs"] == 7
 
 
 def test_sample_with_31_compiles() -> None:
     (graph,) = (fact.attrs for fact in sample("cpc_npu.log") if fact.kind == "run_compile")
-    assert (graph["count"], graph["last_id"]) == (31, 291)
+    assert (graph["graphs"], graph["last_id"]) == (31, 291)
     assert graph["burst"] >= 20
 
 
 def test_sample_with_a_graph_for_each_sample() -> None:
     graphs = {fact.attrs["graph"]: fact.attrs for fact in sample("ds-cnn_tf_hw81087854/train.log")}
     runs = graphs["GeOp21_0"]
-    assert (runs["count"] - 1, runs["output_bytes"], round(runs["median_ms"], 1)) == (763, 15680, 9.5)
+    assert (runs["runs"] - 1, runs["output_bytes"], round(runs["median_ms"], 1)) == (763, 15680, 9.5)
     assert round(runs["first_ms"]) == 11595 or round(runs["first_ms"]) == 11596
     assert round(graphs["GeOp3_0"]["first_ms"]) == 3993
 

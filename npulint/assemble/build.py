@@ -55,7 +55,7 @@ def assemble(
     if left:
         from npulint.assemble.run.programs import run_program  # most projects have none
 
-        programs.append(run_program(root, left, whole.programs))
+        programs.append(run_program(root, left, whole.programs, whole.context))
     return programs
 
 

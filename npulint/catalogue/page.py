@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from npulint.catalogue.check import FAMILIES, Catalogue, Check, Example, Reference, two_sided
+from npulint.catalogue.check import FAMILIES, RUN, Catalogue, Check, Example, Reference, two_sided
 
 _LABELS: dict[str, dict[str, str]] = {
     "en": {
@@ -16,6 +16,7 @@ _LABELS: dict[str, dict[str, str]] = {
         "lines": "Reported:", "trains": "programs that train", "idle": "programs that do not train",
         "unit": "{count} checks", "comma": ", ", "stop": "; ", "fixed": "What the fix makes of it:",
         "reference": "Reference", "migrated": "Migrated program", "joins": "On one line the same as",
+        "confirms": "Confirms in the code",
     },
     "zh": {
         "code": "编号", "name": "名称", "severity": "严重程度", "confidence": "置信度", "category": "类别",
@@ -25,6 +26,7 @@ _LABELS: dict[str, dict[str, str]] = {
         "lines": "报告位置：", "trains": "训练程序", "idle": "非训练程序",
         "unit": "共 {count} 项", "comma": "、", "stop": "；", "fixed": "修复结果：",
         "reference": "参考基准", "migrated": "迁移后工程", "joins": "同一行合并为",
+        "confirms": "可证实的代码检查项",
     },
 }  # fmt: skip
 _WORDS: dict[str, dict[str, str]] = {
@@ -54,7 +56,7 @@ _FENCES = {
 }  # fmt: skip
 _NAMED = {"Dockerfile": "docker"}
 _REPOSITORY = re.compile(r"([\w.-]+/[\w.-]+):(\S.*)\Z")
-_CAPTURE = re.compile(r"\{[A-Za-z_]\w*\}")
+_CAPTURE = re.compile(r"\{[A-Za-z_]\w*(?::\w+)?\}")
 
 
 class CheckPage:
@@ -101,6 +103,7 @@ class CheckPage:
     def facts(self) -> list[tuple[str, str]]:
         """Label and value of what the check file says of the check."""
         check, label = self.check, self.label
+        joined = "confirms" if check.family == RUN else "joins"
         return [
             (label["code"], check.code),
             (label["name"], f"`{check.name}`"),
@@ -109,7 +112,7 @@ class CheckPage:
             (label["category"], word(check.category, self.lang)),
             (label["topic"], f"`{check.topic}`"),
             (label["applies"], self.applies()),
-            *([(label["joins"], label["comma"].join(check.joins))] if check.joins else []),
+            *([(label[joined], label["comma"].join(check.joins))] if check.joins else []),
             (label["since"], f"{check.since} ({word(check.status, self.lang)})"),
             (label["fix"], label["comma"].join(word(one, self.lang) for one in applicabilities(check))),
         ]

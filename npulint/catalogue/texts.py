@@ -6,6 +6,7 @@ import re
 
 from npulint.catalogue.check import Query, Text
 from npulint.catalogue.fields import Fields, Keys
+from npulint.catalogue.forms import problem
 from npulint.catalogue.questions import kinds_found
 from npulint.catalogue.vocabulary import KINDS
 from npulint.catalogue.yaml_tree import Node
@@ -14,7 +15,7 @@ LANGUAGES = ("en", "zh")
 LONGEST_TITLE = 90
 
 _PARTS = ("title", "message", "why", "fix")
-_PLACEHOLDER = re.compile(r"\{([A-Za-z_]\w*)\}")
+_PLACEHOLDER = re.compile(r"\{([A-Za-z_]\w*(?::\w+)?)\}")
 _WIDE = r"[\u3000-\u303f\u3400-\u9fff\uff00-\uffef]"
 _SEAM = re.compile(rf"(?<=[\u3000-\u303f\uff00-\uffef]) | (?=[\u3000-\u303f\uff00-\uffef])|(?<={_WIDE}) (?={_WIDE})")
 """The blank that a folded line leaves beside Chinese punctuation or between two Chinese characters."""
@@ -43,7 +44,7 @@ def read_texts(fields: Fields, node: Node, find: Query) -> dict[str, Text]:
 
 
 def placeholders(text: str) -> frozenset[str]:
-    """The names that stand in braces in a text."""
+    """The names that stand in braces in a text, each with its form (``total_us:time``)."""
     return frozenset(_PLACEHOLDER.findall(text))
 
 
@@ -69,20 +70,34 @@ def _language(fields: Fields, parts: Keys, lang: str) -> Text:
 
 
 def _agree(fields: Fields, place: Node, part: str, texts: dict[str, Text]) -> None:
-    english, chinese = (placeholders(getattr(texts[lang], part)) for lang in LANGUAGES)
+    english, chinese = (_meant(placeholders(getattr(texts[lang], part)), lang) for lang in LANGUAGES)
     if english != chinese:
         fields.problem(place, f"text.zh.{part} has {_list(chinese)} but text.en.{part} has {_list(english)}")
+
+
+def _meant(names: frozenset[str], lang: str) -> frozenset[str]:
+    """The placeholders without the language: `cause_en` in English is `cause_zh` in Chinese."""
+    return frozenset(one.removesuffix(f"_{lang}") for one in names)
 
 
 def _fillable(fields: Fields, place: Node, part: str, names: frozenset[str], find: Query) -> None:
     """Every placeholder must be an attribute of each kind of fact that may be reported; calls have
     arguments of any name."""
     reported = [KINDS[kind] for kind in kinds_found(find)]
-    for name in sorted(names - _ALWAYS):
-        known = _COMPOSED.get(name, (name,))
+    for written in sorted(names - _ALWAYS):
+        name, _, form = written.partition(":")
+        wrong = problem(name, form)
+        if wrong:
+            fields.problem(place, f"text.en.{part}: {{{written}}}: {wrong}")
+        known = () if name in _ALWAYS else _COMPOSED.get(name) or _twins(name)
         filled = all(kind.arguments or all(one in kind.attributes for one in known) for kind in reported)
         if not name.islower() or not filled:
             fields.problem(place, f"text.en.{part}: nothing fills {{{name}}}")
+
+
+def _twins(name: str) -> tuple[str, ...]:
+    """The attributes that a placeholder stands for in the two languages."""
+    return (name, f"{name.removesuffix('_en')}_zh") if name.endswith("_en") else (name,)
 
 
 def _list(names: frozenset[str]) -> str:

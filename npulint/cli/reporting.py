@@ -13,7 +13,7 @@ from npulint.facts.model import Problem
 from npulint.findings import RunResult
 from npulint.lines import Lines
 from npulint.report.summary import reason
-from npulint.report.terminal import wants_color, wants_links, width_of
+from npulint.report.terminal import has_blocks, wants_color, wants_links, width_of
 from npulint.report.view import View, render
 from npulint.settings import PEOPLE_FORMATS, RANK, Settings
 from npulint.settle.run import file_lines
@@ -137,7 +137,8 @@ class Views(msgspec.Struct, frozen=True):
             return view
         color = wants_color(self.settings.color, host.stdout, host.environ)
         links = wants_links(color, host.stdout, host.environ)
-        return msgspec.structs.replace(view, color=color, links=links, width=width_of(host.stdout, host.environ))
+        width, plain = width_of(host.stdout, host.environ), not has_blocks(host.stdout)
+        return msgspec.structs.replace(view, color=color, links=links, plain=plain, width=width)
 
 
 def _sources(format_name: str, host: Host) -> str:

@@ -13,9 +13,9 @@ class Pattern(msgspec.Struct, frozen=True):
     """One message. `kind`: fatal, error, warning, info, note, context (harmless unless a failure follows), series (one
     value of a loss scale) or ignore (known noise). Every match of `regex` holds one of the `literals`. `cause` and
     `fix` are sentences in English and Chinese; `check` names the check that finds the cause in the code, if there is
-    one. `umbrella`: says nothing beside another error; `echo`: follows from the failure of another rank; `subject`:
-    what the first group matches is worth counting apart; `general`: programs without an NPU print it as well.
-    `example` is a line that it matches."""
+    one; `finding` the check of a run that tells of it. `umbrella`: says nothing beside another error; `echo`: follows
+    from the failure of another rank; `subject`: what the first group matches is worth counting apart; `general`:
+    programs without an NPU print it as well. `example` is a line that it matches."""
 
     id: str
     kind: str
@@ -25,6 +25,7 @@ class Pattern(msgspec.Struct, frozen=True):
     fix: tuple[str, str]
     example: str
     check: str = ""
+    finding: str = ""
     umbrella: bool = False
     echo: bool = False
     subject: bool = False

@@ -59,13 +59,11 @@ def understand(form: str, cells: Sequence[str]) -> Header:
     """Which column of `form` stands where in a header of these cells. A heading that occurs twice counts at its first
     place, unless the table speaks of the second (``Name#2``)."""
     places: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for place, cell in enumerate(cells):
-        name, count = plain(cell), 2
-        if name in places:
-            while f"{name}#{count}" in places:
-                count += 1
-            name = f"{name}#{count}"
-        places[name] = place
+        name = plain(cell)
+        count = counts[name] = counts.get(name, 0) + 1
+        places.setdefault(name if count == 1 else f"{name}#{count}", place)
     exact = {cell.strip('\ufeff" \t') for cell in cells}
     positions: dict[str, int] = {}
     years = [0]

@@ -46,6 +46,7 @@ _NAMES = (
     ("log", regex(r"npu_info_\w+\.txt")),
     ("log", regex(r"(?:.*-proc-)?(?:rank|worker)[-_]\d+[\w.-]*\.txt|messages[\w.-]*|[\w-]*dmesg[\w-]*\.txt")),
 )
+_NUMBERED = regex(r"(?:info|sample)\.json\.\d{1,4}")
 _EVENTS = regex(r".*\bevents\.out\.tfevents\.\d+.*")
 _DATABASE = regex(r"(?:ascend_(?:pytorch|mindspore)_profiler|msprof|analysis|cluster_analysis|ge_info)\w*\.db")
 _SQLITE = b"SQLite format 3\0"
@@ -60,13 +61,13 @@ _JSON = (
     ("communication_matrix", regex(rb'"Transport Type"\s*:')),
     ("profiler_metadata", regex(rb'"ENV_VARIABLES"\s*:')),
     ("profiler_info", regex(rb'"_?profiler_level"\s*:|"ProfilerActivity\.NPU"')),
-    ("device_info", regex(rb'"ai_core_num"\s*:')),
+    ("device_info", regex(rb'"(?:ai_core_num|DeviceInfo)"\s*:')),
     ("sample_info", regex(rb'"ai_core_profiling(?:_mode)?"\s*:')),
     ("statistics_dump", regex(rb'"dump_data_dir"\s*:')),
     ("construct", regex(rb'"\w+(?:\.\w+)+\.\d+\.(?:forward|backward)"\s*:\s*(?:"|null)')),
     ("rank_table", regex(rb'"(?:server_list|group_list)"\s*:')),
 )
-_CONSOLE = regex(rb"\[Status:\d+\]\s*\[TaskId:|\bPrecisionTool > ")
+_CONSOLE = regex(rb"\[Status:\d+\]\s*\[TaskId:|\bPrecisionTool > |\xe2\x95\xad(?:\xe2\x94\x80){1,99} \[\d+\] \S")
 _TEXTS = (
     ("trace_summary", regex(rb"(?:\A|\n)(?:FP_BP|bpend_iter): \d")),
     ("training_trace", regex(rb"(?:\A|\n)[\w.]*\bFP_start\s*=\s*\d")),
@@ -84,6 +85,10 @@ _MARKS_OF_COMPARISON = (
     frozenset(("leftop", "rightop")),
     frozenset(("npudump", "groundtruth")),
 )
+_EXPORTED_SCALARS = frozenset(("walltime", "step", "value"))
+_OF_SCRIPT = regex(
+    r"lossscaler?|(?:[a-z]+[/.])*(?:train|val|valid|total|mean|avg|eval|test)?loss(?:es|avg|mean|total|value)?"
+)
 
 
 def form_of(location: str) -> str:
@@ -91,10 +96,11 @@ def form_of(location: str) -> str:
 
     Tables: kernel_table, op_statistic, api_statistic, step_trace, step_trace_time, cluster_step_trace_time,
     operator_details, aicpu, fusion_op, task_time, l2_cache, memory_record, module_memory, operator_memory,
-    static_memory, comparison. JSON: trace, communication, communication_matrix, communication_group, profiler_info,
-    profiler_metadata, device_info, sample_info, construct, overflow, fusion_result, fusion_switch, statistics_dump,
-    anomaly, rank_table. Others: training_trace, trace_summary, comparison_advice, precision_console, log, events,
-    database, and by name alone spreadsheet (of a comparison), overflow_dump and tensor_dump.
+    static_memory, comparison, series_table (what a script or TensorBoard wrote of its losses). JSON: trace,
+    communication, communication_matrix, communication_group, profiler_info, profiler_metadata, device_info,
+    sample_info, construct, overflow, fusion_result, fusion_switch, statistics_dump, anomaly, rank_table.
+    Others: training_trace, trace_summary, comparison_advice, precision_console, log, events, database, and by name
+    alone spreadsheet (of a comparison), overflow_dump and tensor_dump.
     """
     if not _candidate(os.path.basename(location)):
         return ""
@@ -118,7 +124,7 @@ def form_of_text(name: str, head: bytes) -> str:
         return _of_table(head, named)
     if low.endswith(".xlsx"):
         return "spreadsheet" if named == "comparison" else ""
-    if low.endswith((".json", ".cfg")):
+    if low.endswith((".json", ".cfg")) or _NUMBERED.fullmatch(name):
         return _of_json(head, named)
     if b"\0" in head[:1024] or head.startswith(b"\x93NUMPY"):
         return named if named == "overflow_dump" else "tensor_dump" if _TENSOR.fullmatch(name) else ""
@@ -146,7 +152,7 @@ def _candidate(name: str) -> bool:
     if low.endswith((".csv", ".json", ".cfg", ".log", ".db", ".npy", ".xlsx", *_TEXT_NAMES)):
         return True
     named = any(pattern.fullmatch(name.removesuffix(".gz")) for _, pattern in _NAMES)
-    return named or bool(_EVENTS.fullmatch(name) or _TENSOR.fullmatch(name))
+    return named or bool(_EVENTS.fullmatch(name) or _TENSOR.fullmatch(name) or _NUMBERED.fullmatch(name))
 
 
 def _of_table(head: bytes, named: str) -> str:
@@ -162,6 +168,8 @@ def _of_table(head: bytes, named: str) -> str:
     names = {plain(cell) for cell in cells}
     if any(marks <= names for marks in _MARKS_OF_COMPARISON):
         return "comparison"
+    if names == _EXPORTED_SCALARS or (len(names) > 1 and any(_OF_SCRIPT.fullmatch(name) for name in names)):
+        return "series_table"
     return "kernel_table" if named == "kernel_table" and len(cells) > 1 else ""
 
 

@@ -34,6 +34,8 @@ EXCLUDED = (
 )
 """Names that are left out when nothing else is configured."""
 
+_CODE = frozenset(("python", "notebook", "shell", "cuda", "dockerfile", "dependency", "mixlist"))
+_SPARE = 20_000  # files of a folder without code that are looked at
 _ENVIRONMENT_MARKS = ("pyvenv.cfg", "conda-meta")
 
 
@@ -87,6 +89,31 @@ def discover(
 def _entered(folder: str, of_run: bool) -> tuple[bool, ...]:
     """Whether what lies in a folder may be of a run, as what lies beside it; empty when it is not entered."""
     return () if of_run and not is_read(folder) else (of_run or may_be_run(folder),)
+
+
+class _Spare:
+    """The files of a named folder that are of no kind by their names. Where it holds no code, who names it means what a
+    run left behind there, whatever is said of such files in a ``.gitignore``."""
+
+    def __init__(self, excludes: Excludes) -> None:
+        self._excludes = excludes
+        self._seen: list[tuple[os.DirEntry[str], str]] | None = []
+
+    def see(self, entry: os.DirEntry[str], location: str, kinds: tuple[str, ...]) -> None:
+        """Note a file; code ends it. JSON may be either."""
+        if self._seen is None or (kinds != ("mixlist",) and not _CODE.isdisjoint(kinds)):
+            self._seen = None
+        elif (not kinds or kinds == ("mixlist",)) and len(self._seen) < _SPARE:
+            self._seen.append((entry, location))
+
+    def files(self) -> list[tuple[os.DirEntry[str], str]]:
+        """The files; none where there is code."""
+        excludes = self._excludes
+        return [
+            (entry, location)
+            for entry, location in self._seen or ()
+            if not excludes.name(entry.name) and not excludes.path(location, False)
+        ]
 
 
 class _Finder:
@@ -202,10 +229,12 @@ class _Finder:
     def _walk(self, top: str) -> None:
         base = base_of(top, folder=True)
         top_absolute = os.path.abspath(top)
-        chain = chain_above(top_absolute) if self._options.respect_gitignore else None
+        whole = may_be_run(top_absolute)  # what a run left behind is seldom under version control
+        chain = chain_above(top_absolute) if self._options.respect_gitignore and not whole else None
+        spare, begun = _Spare(self._excludes), len(self._found)
         # The prefix is the folder with a trailing separator, or nothing for the working directory.
         start = "" if top == "." else os.path.join(top, "")
-        stack: list[tuple[str, str, Chain | None, bool]] = [(start, top_absolute, chain, may_be_run(top_absolute))]
+        stack: list[tuple[str, str, Chain | None, bool]] = [(start, top_absolute, chain, whole)]
         while stack:
             prefix, absolute, chain, of_run = stack.pop()
             entries = self._entries(prefix, top=absolute == top_absolute)
@@ -233,11 +262,21 @@ class _Finder:
                     continue
                 kinds = kinds_of(name) or (self._options.configurations and may_configure(name) and CONFIGURATION)
                 kinds = (of_run and self._of_run(prefix + name)) or kinds
+                spare.see(entry, prefix + name, kinds or ())
                 if kinds:
                     if name in old or self._left_out(prefix + name, name, absolute, chain, folder=False):
                         self._excluded += 1
                     else:
                         self._entry(entry, prefix + name, base, kinds)
+        self._left_behind(spare, base, begun)
+
+    def _left_behind(self, spare: _Spare, base: str, begun: int) -> None:
+        """List what a run left behind among files of no other kind, unless the walk has found code."""
+        alone = _CODE.isdisjoint(file.kind for _, file, _ in self._found[begun:])
+        for entry, location in spare.files() if alone else ():
+            kinds = self._of_run(location)
+            if kinds:
+                self._entry(entry, location, base, kinds)
 
     def _on_the_way(self, folder: str) -> bool:
         """Whether a folder, with a separator at its end, is above or below the one that is wanted, or is it."""

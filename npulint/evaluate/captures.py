@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from math import isfinite
 from typing import Any
 
+from npulint.catalogue.forms import FORMS
 from npulint.facts.model import Fact
 from npulint.facts.values import Known
 from npulint.later import regex
 
-_CAPTURE = regex(r"\{([a-z_][a-z0-9_]*)\}")
+_CAPTURE = regex(r"\{([a-z_][a-z0-9_]*)(?::([a-z]+))?\}")
 
 
 def fill(text: str, fact: Fact, counts: Mapping[str, str] = {}) -> str:
     """Replace ``{captures}`` by what the fact says, ``{count}`` and ``{files}`` by `counts`; an unknown one
     becomes ``?``."""
-    return _CAPTURE.sub(lambda m: counts.get(m[1]) or capture(m[1], fact), text) if "{" in text else text
+    return _CAPTURE.sub(lambda m: counts.get(m[1]) or capture(m[1], fact, m[2] or ""), text) if "{" in text else text
 
 
-def capture(name: str, fact: Fact) -> str:
-    """The text of one capture: name, short, path, an attribute, or an argument of a call."""
+def capture(name: str, fact: Fact, form: str = "") -> str:
+    """The text of one capture: name, short, path, an attribute, or an argument of a call; of a number in a `form`."""
     value = _value(name, fact)
     if isinstance(value, Known):
         return value.text()
+    if form and isinstance(value, (int, float)) and isfinite(value):
+        return FORMS[form](name, value)
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(str, value))
     return "?" if value is None else str(value)
 
 

@@ -157,9 +157,11 @@ def _findings(
         mending = changes(asked.fixes, group, program, candidates) if asked.fixes else ()
         return _finding(check, lang, group, extra[:_RELATED], program, mending)
 
-    graph = "graph" in program.attrs
+    graph = "graph" in program.attrs or "run" in program.attrs
     unique = {_place(f, graph): f for f in sorted(facts, key=lambda f: (f.path, f.span))}
     ordered = list(unique.values())
+    if "run" in program.attrs:
+        ordered.sort(key=_weight)
     if not check.once:
         told: set[tuple[str, Span, str]] = program.answers.setdefault(check.code, set())
         fresh = [fact for fact in ordered if _place(fact, graph) not in told]
@@ -171,8 +173,14 @@ def _findings(
     return [finding(group) for group in groups.values()]
 
 
+def _weight(fact: Fact) -> tuple[str, float]:
+    """What one finding stands at, of several facts of a run: the one of the highest rank in its artifact."""
+    rank = fact.get("rank")
+    return fact.path, rank if isinstance(rank, (int, float)) else 0
+
+
 def _place(fact: Fact, graph: bool) -> tuple[str, Span, str]:
-    """What tells the found places apart: of a graph many operators share a line, or the file has none."""
+    """What tells the found places apart: of a graph, or of a run, many facts share a line, or the file has none."""
     return fact.path, fact.span, fact.name if graph else ""
 
 
@@ -182,7 +190,7 @@ def _finding(
     fact = facts[0]
     text = check.text.get(lang) or check.text["en"]
     counts = {"count": str(len(facts)), "files": str(len({one.path for one in facts}))} if check.once else {}
-    return Finding(
+    said = Finding(
         code=check.code,
         name=check.name,
         topic=check.topic,
@@ -199,3 +207,8 @@ def _finding(
         places=len(facts),
         subject=fact.name if "graph" in program.attrs else "",
     )
+    if "run" not in program.attrs:
+        return said
+    from npulint.evaluate.runs_shown import shown  # most projects have no run
+
+    return shown(said, facts, lang)

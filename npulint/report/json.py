@@ -30,6 +30,7 @@ def render(result: RunResult, view: View) -> str:
         "findings": [finding_record(finding) for finding in findings],
         "unread": unread_records(result),
         **graphs_record(result),
+        **runs_record(result),
         **mended_records(view),
         **compared_record(result),
     }
@@ -84,6 +85,15 @@ def graphs_record(result: RunResult) -> dict[str, list[dict[str, Any]]]:
     from npulint.report.graphs import graph_record
 
     return {"graphs": [graph_record(graph) for graph in result.graphs]}
+
+
+def runs_record(result: RunResult) -> dict[str, list[dict[str, Any]]]:
+    """What training runs left behind; empty where nothing was read of any."""
+    if not result.runs:
+        return {}
+    from npulint.report.runs.record import run_record
+
+    return {"runs": [run_record(run) for run in result.runs]}
 
 
 def compared_record(result: RunResult, *, rows: bool = True) -> dict[str, Any]:

@@ -1,10 +1,11 @@
 """JSON lines: a report that can be read while it is written, and searched line by line.
 
 Every line is one object and says by its first key, `kind`, what it is. First come the findings in their order
-(``finding``, otherwise with the keys of the JSON report), then the programs (``program``), the graphs (``graph``), the
-files that were not read (``unread``), after --fix what was mended (``fixed``) and what could not be (``refused``), of a
-comparison its programs (``comparison``) and items (``compared``), and last, exactly once, the ``summary`` with version,
-tool, target and counts: without it the report is not complete. Lines end in a single line feed; no text holds one.
+(``finding``, otherwise with the keys of the JSON report), then the programs (``program``), the graphs (``graph``), what
+training runs left behind (``run``), the files that were not read (``unread``), after --fix what was mended (``fixed``)
+and what could not be (``refused``), of a comparison its programs (``comparison``) and items (``compared``), and last,
+exactly once, the ``summary`` with version, tool, target and counts: without it the report is not complete. Lines end in
+a single line feed; no text holds one.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from npulint.report.json import (
     graphs_record,
     mended_records,
     program_record,
+    runs_record,
     summary_record,
     unread_records,
 )
@@ -36,6 +38,7 @@ def render(result: RunResult, view: View) -> str:
         *_of_kind("finding", map(finding_record, findings)),
         *_of_kind("program", map(program_record, result.programs)),
         *_of_kind("graph", graphs_record(result).get("graphs", ())),
+        *_of_kind("run", runs_record(result).get("runs", ())),
         *_of_kind("unread", unread_records(result)),
         *(row for kind, records in mended_records(view).items() for row in _of_kind(kind, records)),
         *_compared(result),

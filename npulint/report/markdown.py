@@ -34,7 +34,8 @@ def render(result: RunResult, view: View) -> str:
     compared = _compared(result, plain, room * 2 // 5)
     room -= _size(compared)
     programs = "" if view.comparing else _programs(result, view.lang, room * 2 // 5)
-    parts = [programs, _graphs(result, view.lang, room // 10), _mending(findings, view.lang, room // 5)]
+    runs = "" if view.comparing else _runs(result, view.lang, room // 10)
+    parts = [runs, programs, _graphs(result, view.lang, room // 10), _mending(findings, view.lang, room // 5)]
     room -= sum(map(_size, parts))
     blocks += [compared, *parts, _findings(findings, view.lang, room)]
     return "\n\n".join(block for block in blocks if block) + "\n"
@@ -106,6 +107,17 @@ def _graphs(result: RunResult, lang: str, room: int) -> str:
     shown = _fitting(rows, room - _size("\n".join(head)))
     rest = len(found) - len(shown)
     return "\n".join([*head, *shown, *(["", count(lang, "graphs.more", rest)] if rest else [])])
+
+
+def _runs(result: RunResult, lang: str, room: int) -> str:
+    if not result.runs:
+        return ""
+    from npulint.report.runs.markdown import rows  # most projects have none
+
+    titles = [say(lang, f"runs.head.{word}") for word in ("figure", "value")]
+    head = [f"## {say(lang, 'runs.title')}", "", *_head(titles)]
+    shown = _fitting(map(_row, rows(result.runs, lang)), room - _size("\n".join(head)))
+    return "\n".join([*head, *shown]) if shown else ""
 
 
 def _cell(text: str) -> str:

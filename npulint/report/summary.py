@@ -115,16 +115,24 @@ def _headline(result: RunResult, findings: Sequence[Finding], view: View) -> str
         from npulint.report.compared.rows import headline
 
         return headline(result.comparison, summary.read, view.lang)
-    if result.unread:
+    if result.unread or _unjudged(result):
         return count(view.lang, "clean.read", summary.read)
     if summary.known:
         return count(view.lang, "clean.known", summary.read)
     frameworks = {program.framework for program in result.programs} - {"", "none", "unknown"}
     if view.mended is not None and view.mended.fixed:
         return count(view.lang, "fixes.clean", summary.read)
-    return count(
-        view.lang, "clean" if frameworks or result.graphs or result.findings else "clean.no-framework", summary.read
-    )
+    return count(view.lang, "clean" if frameworks or _others(result) else "clean.no-framework", summary.read)
+
+
+def _others(result: RunResult) -> bool:
+    """Whether something besides programs was judged."""
+    return bool(result.graphs or result.runs or result.findings)
+
+
+def _unjudged(result: RunResult) -> bool:
+    """Whether there is no verdict about something that a run left behind."""
+    return any(file.note for run in result.runs for file in run.files)
 
 
 def _asides(result: RunResult, below: int, view: View) -> list[str]:

@@ -111,6 +111,15 @@ def wants_links(color: bool, stream: TextIO, environ: Mapping[str, str]) -> bool
     return color and is_terminal(stream) and not environ.get("CI")
 
 
+def has_blocks(stream: TextIO) -> bool:
+    """Whether the encoding of `stream` holds the blocks that bars and curves are made of."""
+    try:
+        "▁▒█·→×".encode(getattr(stream, "encoding", None) or "utf-8")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
 def wants_color(choice: str, stream: TextIO, environ: Mapping[str, str]) -> bool:
     """Whether to colour what goes to `stream`: as asked, else as the environment asks (``NO_COLOR``,
     ``FORCE_COLOR``, ``CLICOLOR_FORCE``), else on terminals that are not dumb."""

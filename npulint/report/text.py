@@ -30,7 +30,8 @@ def render(result: RunResult, view: View) -> str:
     compared = _compared(result, view)
     blocks = [*(compared if view.comparing else ()), *(writer.finding(finding) for finding in findings)]
     if not view.comparing:
-        blocks += [] if view.change else [writer.programs(result), _graphs(result, view), *readiness(result, view)]
+        about = () if view.change else (_runs(result, view), writer.programs(result), _graphs(result, view))
+        blocks += [*about, *([] if view.change else readiness(result, view))]
         blocks += compared
     blocks += [
         writer.first(result, findings),
@@ -53,6 +54,14 @@ def _graphs(result: RunResult, view: View) -> list[str]:
     from npulint.report.graphs import block  # most runs see none
 
     return block(result, view)
+
+
+def _runs(result: RunResult, view: View) -> list[str]:
+    if not result.runs:
+        return []
+    from npulint.report.runs.text import block  # most projects have none
+
+    return block(result.runs, view)
 
 
 def _arrow(frames: Frames, arrow: str, path: str, span: Span) -> str:

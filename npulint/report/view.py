@@ -40,7 +40,8 @@ def no_page(code: str) -> RulePage | None:
 class View(msgspec.Struct, frozen=True):
     """`lang` is ``en`` or ``zh``. `shown_from` is the lowest severity to show, `fail_on` the lowest that makes the run
     fail (``never``: none does). `width` is that of the terminal in cells, 0 when nobody counts them: then no text is
-    wrapped. `links` makes addresses links of the terminal. `verbose` lists every related place. `lines` gives the
+    wrapped. `links` makes addresses links of the terminal, which is
+    `plain` when it cannot show blocks. `verbose` lists every related place. `lines` gives the
     source for frames, `page` what can be read about the check with a code. `folder` is where paths begin, below the
     root of the repository that is checked by CI; empty when they begin there. `limit` is the number of bytes that the
     report may take, 0 for as many as its format allows. `change` tells that the run judges a change, not a project.
@@ -54,6 +55,7 @@ class View(msgspec.Struct, frozen=True):
     fail_on: str = "error"
     color: bool = False
     links: bool = False
+    plain: bool = False
     width: int = 0
     verbose: bool = False
     statistics: bool = False

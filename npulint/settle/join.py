@@ -54,7 +54,7 @@ def united_graphs(
     def whole(one: Finding) -> Finding:
         places = {other.program: Span() if in_source(one) else other.span for other in heads[id(one)]}
         others = {path: span for path, span in places.items() if path not in (one.path, *recorded)}
-        return _seen_in(_widened(one, lines), others, lang)
+        return _seen_in(widened(one, lines), others, lang)
 
     return [whole(one) if id(one) in heads else one for one in left]
 
@@ -79,7 +79,8 @@ def _seen_in(one: Finding, graphs: Mapping[str, Span], lang: str) -> Finding:
     return msgspec.structs.replace(one, related=related) if places else one
 
 
-def _widened(one: Finding, lines: Lines) -> Finding:
+def widened(one: Finding, lines: Lines) -> Finding:
+    """A finding at a line of which no columns are known, at the whole of it."""
     span, text = one.span, lines(one.path)
     if span != Span(span.line, 1, span.line, 1) or one.path.endswith(".ipynb") or not span.line <= len(text):
         return one
@@ -139,7 +140,7 @@ def _outdone(source: Finding, graphs: Sequence[Finding], whole: Sequence[Finding
 def _by_path(findings: Iterable[Finding], paths: set[str]) -> dict[str, list[Finding]]:
     found: dict[str, list[Finding]] = {}
     for one in findings:
-        if one.path in paths and not of_graph(one):
+        if one.path in paths and not of_graph(one) and one.shown is None:
             found.setdefault(one.path, []).append(one)
     return found
 
@@ -179,7 +180,7 @@ def gathered(findings: Sequence[Finding]) -> list[Finding]:
 def related_to_source(findings: Sequence[Finding], catalogue: Catalogue, lang: str) -> list[Finding]:
     """The findings of one project, those about its graphs with the places of the source that built them: where checks
     of the source say the same in one program alone. Graphs without lines cannot tell more."""
-    source = [one for one in findings if not of_graph(one)]
+    source = [one for one in findings if not of_graph(one) and one.shown is None]
     if not source:
         return list(findings)
     pairs = Pairs(catalogue)

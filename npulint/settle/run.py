@@ -11,7 +11,17 @@ from npulint.catalogue.check import COMPARE, Catalogue
 from npulint.errors import ConfigError
 from npulint.evaluate.changes import applicability
 from npulint.facts.model import FileFacts, Problem
-from npulint.findings import CONFIDENCES, Finding, Fix, GraphSummary, ProgramSummary, RunResult, Silenced, Summary
+from npulint.findings import (
+    CONFIDENCES,
+    Finding,
+    Fix,
+    GraphSummary,
+    ProgramSummary,
+    RunResult,
+    RunSummary,
+    Silenced,
+    Summary,
+)
 from npulint.lines import FileLines, Lines
 from npulint.settings import RANK, Settings
 from npulint.settle.baseline import Compared, compared_with
@@ -39,9 +49,10 @@ def settle(
     comparing: bool = False,
     graphs: Sequence[GraphSummary] = (),
     unlisted: Sequence[Problem] = (),
+    runs: Sequence[RunSummary] = (),
 ) -> RunResult:
     """Order, unite, suppress and filter. `problems` are those of discovery; the files carry their own. `unlisted` tell
-    which lists of operators the `graphs` could not be held against.
+    which lists of operators the `graphs` could not be held against. `runs` is what runs left behind.
 
     Of the files that are silent in `scope` only what it is about is told; the rest is counted. A run is either
     `comparing` or not: of what the checks of the other kind say, nothing is known in it. Raises `ConfigError` when the
@@ -57,9 +68,12 @@ def settle(
     chosen = [one for one in (*findings, *_of_files(unread, lang)) if choice.speaks(one)]
     page = pages(settings.docs_url, lang, catalogue.foreign)
     of_graphs = any(one.subject for one in chosen)
+    of_runs = any(one.shown is not None for one in chosen)
+    chosen = _at_their_lines(chosen, lines) if of_runs else chosen
     united = unite(_one_for_graphs(chosen, graphs, lines, lang) if of_graphs else chosen)
     left = suppress(identified(united, lines, page), files, rules, choice.speaks, lines, lang)
     left = _joined_with_source(left, catalogue, lang) if of_graphs else left
+    left = _joined_with_runs(left, lang) if of_runs else left
     complaints = unite(one for one in left.complaints if choice.speaks(one) and one.path not in scope.silent)
     candidates = sorted([*left.kept, *identified(complaints, lines, page)], key=_place)
     codes = {rule.code for rule in rules if choice.speaks(rule)}
@@ -77,6 +91,7 @@ def settle(
         silenced=sorted([*told.suppressed, *told.known], key=lambda one: _place(one.finding)),
         baseline=compared.baseline,
         graphs=sorted(graphs, key=lambda one: one.path),
+        runs=sorted(runs, key=lambda one: [file.path for file in one.files]),
     )
 
 
@@ -94,6 +109,18 @@ def _joined_with_source(left: Suppressed, catalogue: Catalogue, lang: str) -> Su
 
     kept, silenced = joined(left.kept, left.silenced, catalogue, lang)
     return Suppressed(gathered(kept), silenced, left.complaints)
+
+
+def _at_their_lines(findings: Sequence[Finding], lines: Lines) -> list[Finding]:
+    from npulint.settle.runs import at_their_lines  # most runs of npulint see no run of training
+
+    return at_their_lines(findings, lines)
+
+
+def _joined_with_runs(left: Suppressed, lang: str) -> Suppressed:
+    from npulint.settle.runs import joined_with_runs
+
+    return Suppressed(*joined_with_runs(left.kept, left.silenced, lang), left.complaints)
 
 
 class _Told(msgspec.Struct, frozen=True):

@@ -378,8 +378,10 @@ FAMILIES: tuple[str, ...] = (
     "html",
     "imaginary",
     "init",
+    "joined",
     "live",
     "problem",
+    "runs",
     "server",
     "settings",
 )

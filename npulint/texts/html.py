@@ -10,6 +10,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "html.section.overview": ("Overview", "概览"),
     "html.section.programs": ("Readiness", "就绪清单"),
     "html.section.graphs": ("Graphs", "计算图"),
+    "html.section.runs": ("Training run", "训练运行"),
     "html.section.compared": ("Pre-tuning checklist", "调优前检查清单"),
     "html.section.findings": ("Findings", "检查结果"),
     "html.section.fixed": ("Mended", "已修复的问题"),

@@ -27,7 +27,7 @@ def chain(node: Node, context: Context) -> list[tuple[str, Span]]:
 
 
 def _places(node: Node, context: Context) -> list[tuple[str, Span]]:
-    files = context.once(_Files, lambda: _Files(context.project))
+    files = context.once(Files, lambda: Files(context.project))
     found: dict[tuple[str, int], None] = {}
     for frame in reversed(node.frames):
         module = files.of(frame)
@@ -36,7 +36,7 @@ def _places(node: Node, context: Context) -> list[tuple[str, Span]]:
     return [(path, Span(line, 1, line, 1)) for path, line in found]
 
 
-class _Files:
+class Files:
     """The modules of a project by the names of their files."""
 
     def __init__(self, project: Project) -> None:
@@ -55,10 +55,23 @@ class _Files:
             self._known[frame] = self._of(frame)
         return self._known[frame]
 
-    def _of(self, frame: Frame) -> Module | None:
+    def likely(self, frame: Frame) -> Module | None:
+        """The same where less is known of a frame (a traceback, a profile): a file of its name is meant if there is no
+        other, unless the frame names a function that does not hold the line there."""
+        return self._of(frame, strict=frame.function[:1] not in ("", "<"))
+
+    def _of(self, frame: Frame, strict: bool = True) -> Module | None:
         spelled = frame.path.replace("\\", "/")
         if _INSTALLED.search(spelled):
             return None
+        (shared, whole), likely = self._nearest(spelled)
+        if len(likely) > 1 or (strict and shared < _SURE and not whole):
+            likely = [module for module in likely if _holds(module, frame)]
+        return likely[0] if len(likely) == 1 and self._has(likely[0], frame.line) else None
+
+    def _nearest(self, spelled: str) -> tuple[tuple[int, bool], list[Module]]:
+        """The modules whose paths agree with the end of a spelled one for the longest: for how many parts, and whether
+        that is all of theirs."""
         parts = [part for part in spelled.split("/") if part not in ("", ".")][::-1]
         best, likely = (0, False), list[Module]()
         for own, module in self._named.get(parts[0], ()) if parts else ():
@@ -68,9 +81,7 @@ class _Files:
                 best, likely = grade, []
             if grade == best:
                 likely.append(module)
-        if len(likely) > 1 or (best[0] < _SURE and not best[1]):
-            likely = [module for module in likely if _holds(module, frame)]
-        return likely[0] if len(likely) == 1 and self._has(likely[0], frame.line) else None
+        return best, likely
 
     def _has(self, module: Module, line: int) -> bool:
         """Whether the file may have so many lines; what is left out of a light reading is not known."""

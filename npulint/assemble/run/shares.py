@@ -30,7 +30,7 @@ def _with_share(fact: Fact, steps: list[Fact]) -> Fact:
         return fact
     shares = {
         "share": share(fact.attrs["total_us"], whole),
-        "per_step": round(fact.attrs["count"] / count, 1),
+        "per_step": round(fact.attrs["calls"] / count, 1),
     }
     return msgspec.structs.replace(fact, attrs={**fact.attrs, **shares})
 

@@ -9,8 +9,10 @@ FORMS = words(
     "fusion_op task_time l2_cache memory_record module_memory operator_memory static_memory comparison trace "
     "communication communication_matrix communication_group profiler_info profiler_metadata device_info sample_info "
     "construct overflow fusion_result fusion_switch statistics_dump anomaly rank_table training_trace trace_summary "
-    "comparison_advice precision_console log events database overflow_dump tensor_dump"
+    "comparison_advice precision_console series_table log events database overflow_dump tensor_dump"
 )
+
+FAMILIES = words("layout matrix foreach cast sum resize random stack python patches input arithmetic other")
 
 KERNELS: Kinds = {
     "run_source": plain(
@@ -20,7 +22,7 @@ KERNELS: Kinds = {
         malformed=ANY,
         first_malformed=ANY,
         missing=ANY,
-        note=words("empty header unread no-npu"),
+        note=words("empty header unread older first no-npu"),
     ),
     "run_kernels": plain(
         level=words("operators times none"),
@@ -45,7 +47,9 @@ KERNELS: Kinds = {
         core=ANY,
         dtype=ANY,
         data_dtype=ANY,
+        family=FAMILIES,
         wide=ANY,
+        wide_result=ANY,
         single=words("yes no"),
         block=ANY,
         mix_block=ANY,
@@ -72,29 +76,48 @@ KERNELS: Kinds = {
         type_us=ANY,
         type_count=ANY,
         leads=words("yes no"),
+        table=ANY,
+    ),
+    "run_family": plain(
+        form=words("kernel_table op_statistic"),
+        covered=words("yes no"),
+        count=ANY,
+        types=ANY,
+        total_us=ANY,
+        share=ANY,
+        rank=ANY,
+        max_us=ANY,
+        node=ANY,
+        aicpu_us=ANY,
+        float_share=ANY,
+        hf32_share=ANY,
     ),
     "run_pair": plain(
         **{"from": ANY},
         to=ANY,
         between=ANY,
         direct=words("yes no"),
+        rank=ANY,
         count=ANY,
         total_us=ANY,
         share=ANY,
         node=ANY,
     ),
     "run_repeated": plain(
+        steps=ANY,
         shapes=ANY,
         count=ANY,
         per_step=ANY,
         mean_us=ANY,
         mean_wait_us=ANY,
         waits=words("yes no"),
+        rank=ANY,
         total_us=ANY,
         share=ANY,
         node=ANY,
     ),
     "run_small": plain(
+        steps=ANY,
         count=ANY,
         per_step=ANY,
         median_us=ANY,

@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+from npulint.catalogue.vocabulary.run_kernels import FAMILIES
 from npulint.catalogue.vocabulary.words import ANY, FLAG, Kinds, plain, words
 
 PROFILE: Kinds = {
-    "run_op_total": plain(core=ANY, count=ANY, total_us=ANY, mean_us=ANY, max_us=ANY, share=ANY, rank=ANY),
-    "run_aicpu": plain(count=ANY, total_us=ANY, max_us=ANY, dispatch_us=ANY, share=ANY, rank=ANY),
+    "run_op_total": plain(
+        core=ANY,
+        count=ANY,
+        total_us=ANY,
+        mean_us=ANY,
+        max_us=ANY,
+        share=ANY,
+        rank=ANY,
+        family=FAMILIES,
+        covered=words("yes no"),
+    ),
+    "run_aicpu": plain(
+        count=ANY, total_us=ANY, max_us=ANY, dispatch_us=ANY, share=ANY, rank=ANY, covered=words("yes no")
+    ),
     "run_step": plain(
+        **{"from": words("step_trace_time trace_view")},
+        level=ANY,
         steps=ANY,
         step_us=ANY,
         max_us=ANY,
@@ -24,7 +39,17 @@ PROFILE: Kinds = {
         bubble_share=ANY,
     ),
     "run_skew": plain(
-        ranks=ANY, max_us=ANY, min_us=ANY, max=ANY, min=ANY, most=ANY, least=ANY, suspect=ANY, spread=ANY
+        ranks=ANY,
+        max_us=ANY,
+        min_us=ANY,
+        max=ANY,
+        min=ANY,
+        most=ANY,
+        least=ANY,
+        suspect=ANY,
+        spread=ANY,
+        step_share=ANY,
+        suspect_idle=ANY,
     ),
     "run_iteration": plain(
         form=words("step_trace training_trace"),
@@ -54,12 +79,13 @@ PROFILE: Kinds = {
     "run_host": plain(
         **{"from": words("api_statistic trace_view")},
         example=ANY,
-        count=ANY,
+        calls=ANY,
         total_us=ANY,
         mean_us=ANY,
         max_us=ANY,
         share=ANY,
         per_step=ANY,
+        working=FLAG,
         file=ANY,
         source_line=ANY,
         function=ANY,
@@ -78,7 +104,16 @@ PROFILE: Kinds = {
         rank=ANY,
     ),
     "run_wait": plain(
-        file=ANY, source_line=ANY, function=ANY, count=ANY, total_us=ANY, max_us=ANY, share=ANY, op=ANY, rank=ANY
+        file=ANY,
+        source_line=ANY,
+        function=ANY,
+        calls=ANY,
+        total_us=ANY,
+        max_us=ANY,
+        share=ANY,
+        call=ANY,
+        op=ANY,
+        rank=ANY,
     ),
     "run_trace": plain(events=ANY, steps=ANY, total_us=ANY, device_us=ANY, placed=ANY, cut=FLAG),
     "run_clock": plain(max=ANY, min=ANY, drop=ANY),
@@ -106,7 +141,9 @@ PROFILE: Kinds = {
         steps=ANY,
         skipped=ANY,
         warmup=ANY,
+        wait=ANY,
         rank=ANY,
     ),
+    "run_raw": plain(folder=ANY),
     "run_device": plain(cores=ANY, vector_cores=ANY, cpu_cores=ANY, frequency=ANY),
 }

@@ -38,6 +38,7 @@ _COUNTED = {
     "profiler_metadata": "environment:read",
     "device_info": "environment:read",
     "training_trace": "training_trace:read",
+    "series_table": "series.tables:read",
 }
 """Readers that take a stream, a path and a `Seen`, by form: module and function."""
 
@@ -93,7 +94,8 @@ def open_artifact(location: str, given: bytes | None = None) -> Iterator[BinaryI
 def source_fact(path: str, seen: Seen, note: str) -> Fact:
     """The `run_source` of a file: its form, the generation of the tools that wrote it (a year, 0: unknown), how many
     rows it has, how many are malformed, the first of them, and a `note`: empty (not one row), header (a needed column
-    is missing), unread (the form is known, and nothing more is taken from it), else nothing."""
+    is missing), first (first iterations only), unread (the form is known, and nothing more is taken from it), else
+    nothing."""
     attrs = {
         "form": seen.form,
         "generation": seen.generation,
@@ -112,9 +114,11 @@ def _read(form: str, stream: BinaryIO, path: str) -> list[Fact]:
     if form in _COUNTED:
         counted: _Counted = _function(_COUNTED[form])
         facts = counted(stream, path, seen)
-        return [source_fact(path, seen, "header" if seen.missing else "" if seen.rows else "empty"), *facts]
+        return [source_fact(path, seen, "header" if seen.missing else seen.note if seen.rows else "empty"), *facts]
     if form == "log":
         return _log(stream, path)
+    if form == "overflow_dump":
+        return _overflow_dump(stream, path)
     if form in _PLAIN:
         plain: _Plain = _function(_PLAIN[form])
         facts = plain(stream, path)
@@ -132,6 +136,13 @@ def _log(stream: BinaryIO, path: str) -> list[Fact]:
     from npulint.read.artifacts.series import SeriesWatcher
 
     return read(stream, path, [SeriesWatcher()])
+
+
+def _overflow_dump(stream: BinaryIO, path: str) -> list[Fact]:
+    """Of a record in binary form only the name is read."""
+    from npulint.read.artifacts.overflow import of_name
+
+    return [source_fact(path, Seen("overflow_dump"), ""), *of_name(path)]
 
 
 def _function(place: str) -> Any:

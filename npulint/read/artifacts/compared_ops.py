@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import heapq
+import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import msgspec
+
+from npulint.later import regex
 
 BELOW = 0.98
 """An output whose cosine similarity is lower deviates; the tools' own filter for graphs uses the same number."""
@@ -22,6 +25,10 @@ SORTS = ("deviates", "inherits", "not_a_number", "not_comparable", "overflow", "
 
 FIRST = 10
 """Operators that are kept of each sort."""
+
+
+_TYPE = regex(r"[A-Za-z]\w{0,99}")
+_CONVERTS = frozenset(("Cast", "Identity", "Reshape", "TransData", "Transpose", "TransposeD"))
 
 
 class Tensor(msgspec.Struct, frozen=True, gc=False):
@@ -45,7 +52,7 @@ class Tensor(msgspec.Struct, frozen=True, gc=False):
     verdict: str
     unlike: str
     infinite: bool
-    source: str
+    source: tuple[str, int]
 
 
 class Op:
@@ -168,6 +175,19 @@ class Firsts:
             ordered = sorted(self._kept[what], key=lambda entry: (-entry[0], -entry[1]))
             for rank, (_, _, _, op, tensor) in enumerate(ordered, 1):
                 yield what, rank, op, tensor
+
+
+def mixlist(kind: str, half: Iterable[str] = ()) -> str:
+    """The text of an operator list for mixed precision that keeps operators in float32: of the types `half`, where
+    `kind` is among them, else of `kind` alone; ``<OpType>`` where that is not known or only converts."""
+    named = [one for one in dict.fromkeys(half) if _named(one)]
+    types = named if kind in named else [kind if _named(kind) else "<OpType>"]
+    return json.dumps({"black-list": {"to-add": types}})
+
+
+def _named(kind: str) -> bool:
+    """Whether an operator type can stand in such a list to some effect: what only converts cannot."""
+    return kind not in _CONVERTS and _TYPE.fullmatch(kind) is not None
 
 
 class Curve:

@@ -18,7 +18,7 @@ import msgspec
 from npulint.facts.model import Fact, Span
 from npulint.later import regex
 from npulint.read.artifacts.compared_columns import Layout, layout
-from npulint.read.artifacts.compared_ops import BELOW, CLOSE, LARGE, SORTS, Curve, Firsts, Op, Tensor
+from npulint.read.artifacts.compared_ops import BELOW, CLOSE, LARGE, SORTS, Curve, Firsts, Op, Tensor, mixlist
 from npulint.read.artifacts.numbers import finite, number, saturated
 from npulint.read.artifacts.op_names import indexed, tensor_of, type_of, user_line
 from npulint.read.artifacts.rows import Seen, delimiter_of, header_cells, texts
@@ -26,9 +26,10 @@ from npulint.read.artifacts.rows import Seen, delimiter_of, header_cells, texts
 _OPEN = 20_000  # operators whose rows may still come: tables that were sorted by hand are read whole up to here
 _SEPARATOR = regex(r"[,;\s]+")
 _ZERO = regex(r"(?i)\ball (?:the )?(?:data|values?)\b.{0,30}\bzeros?\b")
-_UNLIKE = regex(r"(?i)shape.{0,40}(?:match|differ|inconsist)|dtype.{0,40}(?:match|differ)|unmatched")
+_UNLIKE = regex(r"(?i)shape.{0,60}(?:match|differ|inconsist)|dtype.{0,40}(?:match|differ)|unmatched")
 _MISSING = regex(r"(?i)(?:no|not|does).{0,20}(?:have|found|exist).{0,40}(?:data|dump|file)|no bench data")
 _SPREADSHEETS = ("PK\x03\x04", b"\xd0\xcf\x11".decode("gb18030"))  # zip, and the compound file of .xls
+_HALF, _WIDE = ("float16", "bfloat16"), ("float32", "float64")
 _VERDICTS = {
     "yes": "pass",
     "pass": "pass",
@@ -189,7 +190,7 @@ class _Reader:
             self._verdict(row),
             self._unlike(row, cosine, *why),
             _infinite(most, least, given),
-            "",
+            ("", 0),
         )
         if not _telling(tensor):
             return None
@@ -218,7 +219,9 @@ class _Reader:
             self._firsts.add(op)
         self._open.clear()
         counts = self._firsts.counts
-        found = [_fact(path, self._columns, *entry, counts[entry[0]]) for entry in self._firsts.ranked()]
+        ranked = list(self._firsts.ranked())
+        half = [op.type for what, _, op, tensor in ranked if what == "deviates" and _lowered(tensor)]
+        found = [_fact(path, self._columns, *entry, counts[entry[0]], half) for entry in ranked]
         attrs: dict[str, Any] = {
             "family": self._columns.family,
             "mode": self._columns.mode,
@@ -262,11 +265,18 @@ def _dtype(text: str) -> str:
     return {"float": "float32", "half": "float16", "bf16": "bfloat16", "double": "float64"}.get(name, name) or "-"
 
 
-def _fact(path: str, columns: Layout, what: str, rank: int, op: Op, tensor: Tensor, count: int) -> Fact:
+def _lowered(tensor: Tensor) -> bool:
+    """Whether only the NPU's side is in a type of half the width."""
+    return tensor.npu_dtype in _HALF and tensor.reference_dtype in _WIDE
+
+
+def _fact(
+    path: str, columns: Layout, what: str, rank: int, op: Op, tensor: Tensor, count: int, half: list[str]
+) -> Fact:
     attrs: dict[str, Any] = {
         "what": what,
         "rank": rank,
-        "count": count,
+        "total": count,
         "family": columns.family,
         "mode": columns.mode,
         "type": op.type,
@@ -287,7 +297,10 @@ def _fact(path: str, columns: Layout, what: str, rank: int, op: Op, tensor: Tens
         "saturated": tensor.extreme,
         "reference_saturated": {True: "yes", False: "no", None: "unknown"}[tensor.reference_extreme],
         "verdict": tensor.verdict or "-",
-        "source": tensor.source,
+        "file": tensor.source[0],
+        "source_line": tensor.source[1],
+        "lowered": "yes" if _lowered(tensor) else "no",
+        "mixlist": mixlist(op.type, half),
     }
     return Fact("run_compared", op.name, path, Span(tensor.line, 1, tensor.line, 1), attrs)
 

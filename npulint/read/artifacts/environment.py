@@ -105,6 +105,7 @@ def _profile(document: dict[str, object], path: str, places: _Places) -> list[Fa
         "steps": _figure(schedule.get("active")),
         "skipped": _figure(schedule.get("skip_first")),
         "warmup": _figure(schedule.get("warmup")),
+        "wait": _figure(schedule.get("wait")),
         "rank": _figure(document.get("rank_id")),
     }
     return [_fact("run_profile", "torch_npu", path, places.line("_profiler_level"), attrs)]

@@ -53,10 +53,12 @@ def read(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
     calls: dict[tuple[str, str], _Called] = {}
     for line, row in rows(stream, "api_statistic", ("level", "name", "count", "total_us", "max_us"), seen):
         key = row.text["level"].lower(), row.text["name"]
-        if key in calls or len(calls) < _NAMES:
+        found = calls.get(key)
+        if found is None and len(calls) < _NAMES:
+            found = calls[key] = _Called()
+        if found is not None:
             total = row.number["total_us"]
-            longest = row.number.get("max_us", total)
-            calls.setdefault(key, _Called()).add(line, int(row.number["count"]), total, longest, key[1])
+            found.add(line, int(row.number["count"]), total, row.number.get("max_us", total), key[1])
     return _of_calls(calls, path) + _of_groups(calls, path)
 
 
@@ -90,7 +92,9 @@ def _of_groups(calls: dict[tuple[str, str], _Called], path: str) -> list[Fact]:
     for group, by_level in sorted(levels.items()):
         level = "acl" if "acl" in by_level else min(by_level)
         found = by_level[level]
-        attrs: dict[str, object] = {"from": "api_statistic", "example": found.example, **_figures(found)}
+        figures = _figures(found)
+        attrs: dict[str, object] = {"from": "api_statistic", "example": found.example, "calls": figures.pop("count")}
+        attrs.update(figures)
         facts.append(Fact("run_host", group, path, Span(found.line, 1, found.line, 1), attrs))
     return facts
 

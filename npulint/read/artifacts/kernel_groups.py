@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from npulint.facts.model import Fact, Span
+from npulint.read.artifacts.families import Families, family_of
 from npulint.read.artifacts.figures import micro, share
 from npulint.read.artifacts.kernel_words import cores_behind, data_dtype, dtypes_of, idle_share, wide_of
 from npulint.read.artifacts.rows import Row
@@ -61,8 +62,9 @@ class Groups:
         if block > self._largest.get(core, 0):
             self._largest[core] = block
 
-    def facts(self, path: str, compute: float, stateful: bool) -> list[Fact]:
-        """A `run_op` for each group, the one of the most time first."""
+    def facts(self, path: str, compute: float, stateful: bool, extra: dict[str, dict[str, object]]) -> list[Fact]:
+        """A `run_op` for each group, the one of the most time first, and a `run_family` for each family of types, with
+        its `extra` attributes."""
         ordered = sorted(self._found.values(), key=lambda group: (-group.total, group.type, group.line))
         totals: dict[str, float] = {}
         counts: dict[str, int] = {}
@@ -70,7 +72,12 @@ class Groups:
             totals[group.type] = totals.get(group.type, 0.0) + group.total
             counts[group.type] = counts.get(group.type, 0) + group.count
         ranks = {type_: rank for rank, type_ in enumerate(sorted(totals, key=lambda t: (-totals[t], t)), 1)}
+        families = Families()
         facts, told = [], set()
+        for group in ordered:
+            example = group.example.text.get("name", "")[:_TEXT] if group.example else ""
+            place = (group.longest, group.line, example)
+            families.add(group.type, group.core, ranks[group.type], group.count, group.total, *place)
         for rank, group in enumerate(ordered[:TOLD], 1):
             attrs = self._attrs(group, compute, stateful)
             attrs["rank"] = rank
@@ -82,18 +89,20 @@ class Groups:
             told.add(group.type)
             if group.type:
                 facts.append(Fact("run_op", group.type, path, Span(group.line, 1, group.line, 1), attrs))
-        return facts
+        return [*facts, *families.facts(path, "kernel_table", compute, extra)]
 
     def _attrs(self, group: Group, compute: float, stateful: bool) -> dict[str, object]:
         example = group.example or Row({}, {})
         text, block = example.text, int(example.number.get("block", 0))
         cores = cores_behind(self._largest.get(group.core, 0))
-        dtypes = dtypes_of(text.get("in_dtypes", ""))
+        dtypes, results = dtypes_of(text.get("in_dtypes", "")), dtypes_of(text.get("out_dtypes", ""))
         return {
             "core": group.core,
             "dtype": group.dtype,
             "data_dtype": data_dtype(dtypes),
-            "wide": list(wide_of(dtypes)),
+            "family": family_of(group.type),
+            "wide": ", ".join(wide_of(dtypes)),
+            "wide_result": ", ".join(wide_of(results)),
             "single": "yes" if group.single else "no",
             "block": block,
             "mix_block": int(example.number.get("mix_block", 0)),
@@ -112,6 +121,6 @@ class Groups:
             "dtypes": ";".join(dtypes)[:_TEXT],
             "formats": text.get("in_formats", "")[:_TEXT],
             "out_shapes": text.get("out_shapes", "")[:_TEXT],
-            "out_dtypes": ";".join(dtypes_of(text.get("out_dtypes", "")))[:_TEXT],
+            "out_dtypes": ";".join(results)[:_TEXT],
             "out_formats": text.get("out_formats", "")[:_TEXT],
         }

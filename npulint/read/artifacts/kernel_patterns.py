@@ -14,6 +14,7 @@ _STREAMS, _PAIRS, _SHAPES, _TOLD = 1024, 512, 20_000, 50
 _TEXT = 200
 _TINY_US = 100.0
 _OFTEN = 10
+_CLEARING = "MemSet"  # what kernels add to themselves
 
 
 class _Conversion:
@@ -76,7 +77,7 @@ class Pairs:
 
     def facts(self, path: str, compute: float) -> list[Fact]:
         """A `run_pair` for each sort of pair, at the second conversion of the longest."""
-        facts = []
+        facts: list[Fact] = []
         for (first, second, between), tally in sorted(self._found.items(), key=lambda item: (-item[1].total, item[0])):
             attrs = {
                 "from": first,
@@ -86,6 +87,7 @@ class Pairs:
                 "count": tally.count,
                 "total_us": micro(tally.total),
                 "share": share(tally.total, compute),
+                "rank": len(facts) + 1,
                 "node": tally.node,
             }
             facts.append(Fact("run_pair", "TransData", path, Span(tally.line, 1, tally.line, 1), attrs))
@@ -124,9 +126,10 @@ class Repeats:
             per_step, mean = tally.count / max(steps, 1), tally.total / tally.count
             if per_step < _OFTEN or len(facts) >= _TOLD:
                 break
-            if mean < _TINY_US:
+            if mean < _TINY_US and type_ != _CLEARING:
                 attrs = {
                     "shapes": shapes,
+                    "steps": steps,
                     "count": tally.count,
                     "per_step": round(per_step, 1),
                     "mean_us": micro(mean),
@@ -134,6 +137,7 @@ class Repeats:
                     "waits": "yes" if tally.wait > tally.total else "no",
                     "total_us": micro(tally.total),
                     "share": share(tally.total, compute),
+                    "rank": len(facts) + 1,
                     "node": tally.node,
                 }
                 facts.append(Fact("run_repeated", type_, path, Span(tally.line, 1, tally.line, 1), attrs))
@@ -162,6 +166,7 @@ class Small:
         if not found.count:
             return []
         attrs = {
+            "steps": steps,
             "count": found.count,
             "per_step": round(found.count / max(steps, 1), 1),
             "median_us": micro(found.median),

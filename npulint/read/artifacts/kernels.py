@@ -93,7 +93,11 @@ class _Table:
         line = self.first or 1
         found = [Fact("run_kernels", seen.form, path, Span(line, 1, line, 1), self._attrs(steps))]
         if self.named:
-            found += self.groups.facts(path, self.compute, bool(self.stateful))
+            matrix = {
+                "float_share": share(self.cube_float, self.cube),
+                "hf32_share": share(self.cube_hf32, self.cube_float),
+            }
+            found += self.groups.facts(path, self.compute, bool(self.stateful), {"matrix": {**matrix}})
             found += self.pairs.facts(path, self.compute)
             found += self.repeats.facts(path, self.compute, steps)
             found += self.small.facts(path, self.compute, steps)

@@ -76,10 +76,10 @@ def type_of(op: str) -> str:
     return match[1] if match else "-"
 
 
-def user_line(stack: str) -> str:
-    """``file:line`` of the innermost frame (``File a.py, line 3, in f``) outside installed packages; empty without."""
+def user_line(stack: str) -> tuple[str, int]:
+    """File and line of the innermost frame (``File a.py, line 3, in f``) outside installed packages; empty and 0
+    without."""
     for file, line in _FRAME.findall(stack):
         if not any(part in file for part in _LIBRARIES):
-            name = file.strip(' "')
-            return f"{name}:{line}"
-    return ""
+            return file.strip(' "'), int(line)
+    return "", 0

@@ -12,6 +12,7 @@ from typing import Any, BinaryIO
 import msgspec
 
 from npulint.facts.model import Fact, Span
+from npulint.read.artifacts.compared_ops import mixlist
 from npulint.read.artifacts.json_objects import NotJsonError, documents, text_of
 from npulint.read.artifacts.numbers import whole
 from npulint.read.artifacts.op_names import DumpName, dump_name
@@ -111,19 +112,34 @@ def ranked(facts: Iterable[Fact]) -> list[Fact]:
         ),
     )
     return [
-        msgspec.structs.replace(fact, attrs={**fact.attrs, "rank": rank, "count": len(ordered)})
+        msgspec.structs.replace(
+            fact,
+            attrs={**fact.attrs, "rank": rank, "count": len(ordered), "mixlist": mixlist(fact.attrs["type"])},
+        )
         for rank, fact in enumerate(ordered, 1)
     ]
 
 
 def of_name(path: str) -> list[Fact]:
-    """What the name alone of an overflow dump tells, for one that was never parsed: that something overflowed, and the
-    task that did. No fact for another file."""
+    """What the name alone of an overflow dump tells, for one that was never parsed: that something overflowed, and
+    when. The task in it is that of the record, not of the operator. No fact for another file."""
     name = dump_name(_base(path))
     if name is None or name.type != "Opdebug" or name.direction:
         return []
-    attrs = {"task": name.task, "stream": name.stream, "model": 0, "timestamp": name.timestamp, "type": "-", "op": ""}
+    attrs = {"task": -1, "stream": name.stream, "model": 0, "timestamp": name.timestamp, "type": "-", "op": ""}
     return ranked([overflow_fact(path, 1, "unparsed", -1, attrs)])
+
+
+def without_parsed(facts: Iterable[Fact], paths: Iterable[str]) -> list[Fact]:
+    """Records but those of dumps that were parsed as well: the parsed file tells whether something overflowed."""
+    names = [dump_name(_base(path)) for path in paths]
+    parsed = {(name.task, name.timestamp) for name in names if name and name.type == "Opdebug" and name.direction}
+    found = []
+    for fact in facts:
+        name = dump_name(_base(fact.path)) if fact.attrs["unit"] == "unparsed" else None
+        if name is None or (name.task, name.timestamp) not in parsed:
+            found.append(fact)
+    return found
 
 
 def with_operators(facts: Iterable[Fact], paths: Iterable[str]) -> list[Fact]:

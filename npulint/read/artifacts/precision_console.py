@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 
 from npulint.facts.model import Fact, Span
 from npulint.later import regex
-from npulint.read.artifacts.compared_ops import BELOW
+from npulint.read.artifacts.compared_ops import BELOW, mixlist
 from npulint.read.artifacts.numbers import number, whole
 from npulint.read.artifacts.op_names import type_of
 from npulint.read.artifacts.overflow import overflow_fact, ranked
@@ -83,6 +83,8 @@ def _compared(path: str, line: int, order: int, name: str, panel: list[str]) -> 
         "reference": reference,
         "fused": "yes" if "," in reference else "no" if reference else "unknown",
         "tensor": tensor,
+        "lowered": "no",
+        "mixlist": mixlist(type_of(name)),
         "cosine": cosine,
         "inputs": "bad" if bad else "good" if inputs else "unknown",
         "inputs_min_cosine": min(inputs, default=None),
@@ -98,7 +100,7 @@ def _ordered(facts: list[Fact]) -> list[Fact]:
         what = fact.attrs["what"]
         counts[what] = fact.attrs["rank"] = counts.get(what, 0) + 1
     for fact in facts:
-        fact.attrs["count"] = counts[fact.attrs["what"]]
+        fact.attrs["total"] = counts[fact.attrs["what"]]
     return [fact for fact in facts if fact.attrs["what"] != "alike"]
 
 

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator, Sequence
-from typing import BinaryIO, NamedTuple
+import io
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
+from math import hypot
+from operator import itemgetter
+from typing import Any, BinaryIO, NamedTuple
 
 import msgspec
 
@@ -18,7 +22,7 @@ CELL = 1 << 14
 
 _EDGES = ' \t\r\n"'
 _LARGEST = 1e300  # beyond are only infinities and NaN
-_SKIP = 1 << 16
+_BLOCK = 1 << 18
 _NOTHING = frozenset(("", "N/A", "NA", "n/a", "-", "None"))
 
 
@@ -34,7 +38,7 @@ class Seen(msgspec.Struct):
     """What a table turned out to be, complete once its rows are through. `generation` is the year of the tools that
     wrote it (0: no header), `columns` are the wanted keys that it has, `missing` needed ones that it lacks; no row is
     given then. `malformed` counts rows with cells too many or too few, or without a number where one belongs, the
-    first of them in line `first_malformed`; they are not among `rows`."""
+    first of them in line `first_malformed`; they are not among `rows`. A reader may leave a `note` for people."""
 
     form: str
     rows: int = 0
@@ -43,6 +47,7 @@ class Seen(msgspec.Struct):
     generation: int = 0
     columns: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+    note: str = ""
 
     def reject(self, line: int) -> None:
         """Count a row that cannot be used."""
@@ -63,12 +68,12 @@ def rows(stream: BinaryIO, form: str, wanted: Sequence[str], seen: Seen) -> Iter
     seen.columns = tuple(key for key in wanted if key in header.positions)
     if first and not header.missing:
         needed = len(cells)
-        picked = _Picked(header, seen.columns)
+        pick = _Picked(header, seen.columns).row
         for line, found in _records(lines, delimiter_of(first), skipped, seen):
             if len(found) != needed and not _same_width(found, needed):
                 seen.reject(line)
                 continue
-            row = picked.row(found)
+            row = pick(found)
             if row is not None:
                 seen.rows += 1
                 yield line, row
@@ -78,20 +83,49 @@ def rows(stream: BinaryIO, form: str, wanted: Sequence[str], seen: Seen) -> Iter
 
 def texts(stream: BinaryIO) -> Iterator[str]:
     """The lines of a file as text, each with its end: UTF-8, else GB18030, without NUL, none beyond `LINE` bytes."""
-    start = True
-    while raw := stream.readline(LINE):
-        if len(raw) == LINE and not raw.endswith(b"\n"):
-            while (rest := stream.readline(_SKIP)) and not rest.endswith(b"\n"):
-                pass
-            raw += b"\n"
-        if b"\0" in raw:
-            raw = raw.replace(b"\0", b"")
-        if start:
-            raw, start = raw.removeprefix(b"\xef\xbb\xbf"), False
-        try:
-            yield raw.decode()
-        except UnicodeDecodeError:
-            yield raw.decode("gb18030", "replace")
+    return chain.from_iterable(map(_decoded, _blocks(stream)))
+
+
+def _blocks(stream: BinaryIO) -> Iterator[bytes]:
+    """Whole lines, many at a time, as they are but for NUL, a byte order mark, and what stands beyond `LINE` bytes."""
+    rest, start = b"", True
+    while data := stream.read(_BLOCK):
+        data = rest + data
+        end = data.find(b"\n") + 1
+        if (end or len(data)) > LINE:  # only the first line of a block may be so long
+            data = data[:LINE] + b"\n" + (data[end:] if end else _line_skipped(stream))
+        cut = data.rfind(b"\n") + 1
+        block, rest = data[:cut], data[cut:]
+        if b"\0" in block:
+            block = block.replace(b"\0", b"")
+        if start and block:
+            block, start = block.removeprefix(b"\xef\xbb\xbf"), False
+        yield block
+    if rest:
+        rest = rest.replace(b"\0", b"")
+        yield rest.removeprefix(b"\xef\xbb\xbf") if start else rest
+
+
+def _line_skipped(stream: BinaryIO) -> bytes:
+    """What follows the line that the stream is in, as far as it was read with its end."""
+    while data := stream.read(_BLOCK):
+        if end := data.find(b"\n") + 1:
+            return data[end:]
+    return b""
+
+
+def _decoded(block: bytes) -> Iterable[str]:
+    try:
+        return io.StringIO(block.decode(), newline="\n")
+    except UnicodeDecodeError:
+        return map(_line_decoded, io.BytesIO(block))
+
+
+def _line_decoded(line: bytes) -> str:
+    try:
+        return line.decode()
+    except UnicodeDecodeError:
+        return line.decode("gb18030", "replace")
 
 
 def header_cells(line: str) -> list[str]:
@@ -150,9 +184,25 @@ class _Picked:
         self._texts = [(key, places[key]) for key in keys if key not in header.numbers]
         self._numbers = [(key, places[key]) for key in keys if key in header.numbers]
         self._required = header.required
+        self._keys = [key for key, _ in self._numbers]
+        self._of_numbers = _at([place for _, place in self._numbers])
 
     def row(self, cells: list[str]) -> Row | None:
         """The row; None when there is no number where one belongs."""
+        numbers: dict[str, float] | None
+        try:
+            values = [*map(float, self._of_numbers(cells))]
+        except ValueError:
+            numbers = self._one_by_one(cells)
+        else:  # a NaN, an infinity, or what is too large makes the sum of the squares so too
+            numbers = dict(zip(self._keys, values)) if hypot(*values) < _LARGEST else self._one_by_one(cells)  # noqa: B905
+        if numbers is None:
+            return None
+        texts = {key: cells[place][:CELL].strip(_EDGES) for key, place in self._texts}
+        return tuple.__new__(Row, (texts, numbers))
+
+    def _one_by_one(self, cells: list[str]) -> dict[str, float] | None:
+        """The numbers of a row of which not every cell may be one."""
         numbers = {}
         for key, place in self._numbers:
             try:
@@ -168,4 +218,12 @@ class _Picked:
             if not -_LARGEST < number < _LARGEST:
                 return None
             numbers[key] = number
-        return Row({key: cells[place][:CELL].strip(_EDGES) for key, place in self._texts}, numbers)
+        return numbers
+
+
+def _at(places: list[int]) -> Callable[[list[str]], Sequence[str]]:
+    """Takes the cells at these places out of a row."""
+    if len(places) < 2:
+        return lambda cells: [cells[place] for place in places]
+    get: Any = itemgetter(*places)
+    return get  # type: ignore[no-any-return]

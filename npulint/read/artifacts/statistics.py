@@ -8,7 +8,9 @@ from __future__ import annotations
 from typing import BinaryIO
 
 from npulint.facts.model import Fact, Span
+from npulint.read.artifacts.families import Families, family_of
 from npulint.read.artifacts.figures import micro, share
+from npulint.read.artifacts.kernel_words import core_of
 from npulint.read.artifacts.rows import Seen, rows
 
 _TYPES = 5000
@@ -32,14 +34,17 @@ class _Total:
 
 
 def read_op_statistic(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
-    """`run_op_total` for each type and core, the longest first. Shares leave communication out."""
+    """`run_op_total` for each type and core, the longest first, and `run_family` for each family of types. Shares leave
+    communication out."""
     totals: dict[tuple[str, str], _Total] = {}
     for line, row in rows(stream, "op_statistic", ("type", "core", "count", "total_us", "max_us"), seen):
         key = row.text["type"], row.text.get("core", "")
-        if key in totals or len(totals) < _TYPES:
+        found = totals.get(key)
+        if found is None and len(totals) < _TYPES:
+            found = totals[key] = _Total()
+        if found is not None:
             total = row.number["total_us"]
-            longest = row.number.get("max_us", total)
-            totals.setdefault(key, _Total()).add(line, int(row.number["count"]), total, longest)
+            found.add(line, int(row.number["count"]), total, row.number.get("max_us", total))
     whole = sum(found.total for (_, core), found in totals.items() if core not in _COMMUNICATION)
     facts = []
     for rank, ((name, core), found) in enumerate(_longest(totals), 1):
@@ -50,11 +55,26 @@ def read_op_statistic(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
             "mean_us": micro(found.total / found.count) if found.count else 0.0,
             "max_us": micro(found.longest),
             "rank": rank,
+            "family": family_of(name),
+            "covered": "no",
         }
         if core not in _COMMUNICATION:
             attrs["share"] = share(found.total, whole)
         facts.append(Fact("run_op_total", name, path, Span(found.line, 1, found.line, 1), attrs))
-    return facts
+    return [*facts, *_families(totals, path, whole)]
+
+
+def _families(totals: dict[tuple[str, str], _Total], path: str, whole: float) -> list[Fact]:
+    of_types: dict[str, float] = {}
+    for (name, core), found in totals.items():
+        if core not in _COMMUNICATION:
+            of_types[name] = of_types.get(name, 0.0) + found.total
+    ranks = {name: rank for rank, name in enumerate(sorted(of_types, key=lambda one: (-of_types[one], one)), 1)}
+    families = Families()
+    for (name, core), found in sorted(totals.items(), key=lambda item: (-item[1].total, item[0])):
+        if name in ranks:
+            families.add(name, core_of(core), ranks[name], found.count, found.total, found.longest, found.line, name)
+    return families.facts(path, "op_statistic", whole, {})
 
 
 def read_aicpu(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
@@ -76,6 +96,7 @@ def read_aicpu(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
             "dispatch_us": micro(found.dispatch),
             "share": share(found.total, whole),
             "rank": rank,
+            "covered": "no",
         }
         facts.append(Fact("run_aicpu", name, path, Span(found.line, 1, found.line, 1), attrs))
     return facts

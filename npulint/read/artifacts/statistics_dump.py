@@ -55,7 +55,7 @@ def read(stream: BinaryIO, path: str) -> list[Fact]:
     attrs |= {what: counts.get(what, 0) for what in ("not_a_number", "saturated")}
     summary = Fact("run_dump", attrs["task"], path, Span(1, 1, 1, 1), attrs)
     for fact in found:
-        fact.attrs["count"] = counts[fact.attrs["what"]]
+        fact.attrs["total"] = counts[fact.attrs["what"]]
     return [summary, *found]
 
 
@@ -103,7 +103,8 @@ def _attrs(what: str, rank: int, name: str, label: str, tensor: dict[str, Any]) 
     ends = {key: number(tensor.get(key.capitalize())) for key in ("max", "min")}
     told = {key: value if value is None or math.isfinite(value) else str(value) for key, value in ends.items()}
     kind = type_of(name)
-    return {"what": what, "rank": rank, "type": kind, "tensor": label, "dtype": _dtype(tensor), **told, "source": ""}
+    attrs = {"what": what, "rank": rank, "type": kind, "tensor": label, "dtype": _dtype(tensor), **told}
+    return {**attrs, "file": "", "source_line": 0}
 
 
 def read_anomalies(stream: BinaryIO, path: str) -> list[Fact]:
@@ -119,7 +120,7 @@ def read_anomalies(stream: BinaryIO, path: str) -> list[Fact]:
             attrs |= {"device_rank": rank, "rank": len(found) + 1}
             found.append(Fact("run_statistic", name, path, Span(line, 1, line, 1), attrs))
     for fact in found:
-        fact.attrs["count"] = len(found)
+        fact.attrs["total"] = len(found)
     return found[: 10 * FIRST]
 
 
@@ -142,7 +143,8 @@ def _anomaly(entry: dict[str, Any], name: str) -> dict[str, Any]:
     attrs = _attrs(what, 0, name, label, tensor)
     construct, stack = _texts(entry.get("construct_info")), _texts(entry.get("stack_info"))
     module = next((part for part in reversed(construct) if part != name), "")
-    more = {"source": user_line("\n".join(stack)[:20_000]), "module": module[:500]}
+    file, line = user_line("\n".join(stack)[:20_000])
+    more = {"file": file, "source_line": line, "module": module[:500]}
     return {**attrs, **more, "reason": str(entry.get("message", ""))[:500], "step": -1 if step is None else step}
 
 

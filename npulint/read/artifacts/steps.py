@@ -11,8 +11,8 @@ from typing import BinaryIO
 from npulint.facts.model import Fact, Span
 from npulint.read.artifacts.figures import Values, micro, nanoseconds, share
 from npulint.read.artifacts.rows import Row, Seen, rows
+from npulint.read.artifacts.skews import PARTS, Rank, skews
 
-_PARTS = ("computing_us", "exposed_us", "free_us")
 _MORE = ("overlapped_us", "communication_us", "bubble_us", "preparing_us")
 _RANKS = 100_000
 _MODELS = 1000
@@ -22,66 +22,33 @@ _INIT_MODEL = "1"
 def read_step_trace_time(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
     """`run_step`: the means over all steps, at the line of the longest. The time of a step is computing, communication
     that nothing overlaps, and idle time together."""
-    sums = dict.fromkeys(_PARTS + _MORE, 0.0)
+    sums = dict.fromkeys(PARTS + _MORE, 0.0)
     ends = Values()
-    for line, row in rows(stream, "step_trace_time", _PARTS + _MORE, seen):
-        for key in sums:
-            sums[key] += row.number.get(key, 0.0)
-        ends.add(sum(row.number[key] for key in _PARTS), line)
+    for line, row in rows(stream, "step_trace_time", PARTS + _MORE, seen):
+        for key, value in row.number.items():
+            sums[key] += value
+        ends.add(row.number["computing_us"] + row.number["exposed_us"] + row.number["free_us"], line)
     if not ends.count or ends.total <= 0:
         return []
-    attrs: dict[str, object] = {"steps": ends.count, "step_us": micro(ends.mean), "max_us": micro(ends.largest)}
-    for key in (*_PARTS, "communication_us", "overlapped_us", "bubble_us", "preparing_us"):
+    attrs: dict[str, object] = {"from": "step_trace_time", "steps": ends.count}
+    attrs |= {"step_us": micro(ends.mean), "max_us": micro(ends.largest)}
+    for key in (*PARTS, "communication_us", "overlapped_us", "bubble_us", "preparing_us"):
         attrs[key] = micro(sums[key] / ends.count)
-    for key in (*_PARTS, "bubble_us"):
+    for key in (*PARTS, "bubble_us"):
         attrs[key.replace("_us", "_share")] = share(sums[key], ends.total)
     return [Fact("run_step", "step", path, _span(ends.largest_line), attrs)]
 
 
-class _Rank:
-    """All steps of one rank; `line` is its first row."""
-
-    def __init__(self, line: int) -> None:
-        self.line = line
-        self.parts = dict.fromkeys(_PARTS, 0.0)
-
-    @property
-    def whole(self) -> float:
-        return sum(self.parts.values())
-
-
 def read_cluster_step_trace_time(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
     """`run_skew` for computing, communication, idle time and the share of idle time: how far ranks lie apart."""
-    ranks: dict[str, _Rank] = {}
-    for line, row in rows(stream, "cluster_step_trace_time", ("type", "index", *_PARTS), seen):
+    ranks: dict[str, Rank] = {}
+    for line, row in rows(stream, "cluster_step_trace_time", ("type", "index", *PARTS), seen):
         if row.text["type"].lower() != "rank" or (row.text["index"] not in ranks and len(ranks) >= _RANKS):
             continue
-        rank = ranks.setdefault(row.text["index"], _Rank(line))
-        for key in _PARTS:
+        rank = ranks.setdefault(row.text["index"], Rank(path, line, dict.fromkeys(PARTS, 0.0)))
+        for key in PARTS:
             rank.parts[key] += row.number[key]
-    if len(ranks) < 2:
-        return []
-    names = {"computing": "computing_us", "communication": "exposed_us", "idle": "free_us"}
-    facts = [_skew(name, {rank: found.parts[key] for rank, found in ranks.items()}, ranks, path, "_us")
-             for name, key in names.items()]  # fmt: skip
-    idle = {rank: share(found.parts["free_us"], found.whole) for rank, found in ranks.items()}
-    return [*facts, _skew("idle_share", idle, ranks, path, "")]
-
-
-def _skew(name: str, values: dict[str, float], ranks: dict[str, _Rank], path: str, unit: str) -> Fact:
-    """Ranks wait for the slow one: it computes longest, and its own communication is the shortest."""
-    most = max(values, key=lambda rank: values[rank])
-    least = min(values, key=lambda rank: values[rank])
-    attrs: dict[str, object] = {
-        "ranks": len(ranks),
-        f"max{unit}": micro(values[most]),
-        f"min{unit}": micro(values[least]),
-        "most": most,
-        "least": least,
-        "suspect": least if name == "communication" else most,
-        "spread": share(values[most] - values[least], values[most]),
-    }
-    return Fact("run_skew", name, path, _span(ranks[most].line), attrs)
+    return skews(ranks)
 
 
 class _Model:
@@ -119,8 +86,13 @@ def read_step_trace(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
     models: dict[tuple[str, str], _Model] = {}
     for line, row in rows(stream, "step_trace", wanted, seen):
         key = row.text.get("device", ""), row.text.get("model", "")
-        if key in models or len(models) < _MODELS:
-            models.setdefault(key, _Model()).add(line, row)
+        model = models.get(key)
+        if model is None and len(models) < _MODELS:
+            model = models[key] = _Model()
+        if model is not None:
+            model.add(line, row)
+    if models and not any(found.time.count for found in models.values()):
+        seen.note = "first"
     others = {model for _, model in models if model != _INIT_MODEL}
     return [
         iteration_fact("step_trace", path, found.time, found.data, found.refresh, found.compute, model)

@@ -22,7 +22,8 @@ _SHOWN = 20
 
 
 def read(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
-    """`run_trace`, `run_line`, `run_wait`, `run_host`, `run_clock` of a trace; of its first 200 MB if it has more."""
+    """`run_trace`, `run_step`, `run_line`, `run_wait`, `run_host`, `run_clock` of a trace; of its first 200 MB if
+    it has more."""
     trace = Held()
     reader = Reader(stream, LIMIT)
     for line, event in events(reader, seen):
@@ -34,6 +35,7 @@ def read(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
     whole = sum(trace.overlapped(name) for name in OVERLAP)
     lines, computed, found = _lines(trace)
     facts = [_summary(trace, path, whole, computed, found, cut, seen)]
+    facts += _step(trace, path, whole)
     facts += line_facts(lines, "trace_view", path, computed)
     facts += _waits(trace, path, whole)
     return facts + _host(trace, path, whole) + _clock(trace, path)
@@ -49,6 +51,18 @@ def _summary(trace: Held, path: str, whole: float, computed: float, found: float
         "cut": "yes" if cut else "no",
     }
     return Fact("run_trace", "trace", path, Span(1, 1, 1, 1), attrs)
+
+
+def _step(trace: Held, path: str, whole: float) -> list[Fact]:
+    """`run_step`: the mean of the steps by the overlap analysis, if there are both."""
+    if not trace.steps or whole <= 0:
+        return []
+    attrs: dict[str, object] = {"from": "trace_view", "steps": trace.steps, "step_us": micro(whole / trace.steps)}
+    for key, name in zip(("computing", "exposed", "free"), OVERLAP, strict=True):
+        attrs[f"{key}_us"] = micro(trace.overlapped(name) / trace.steps)
+        attrs[f"{key}_share"] = share(trace.overlapped(name), whole)
+    idle = trace.longest_idle
+    return [Fact("run_step", "step", path, _span(idle.values.largest_line if idle is not None else 1), attrs)]
 
 
 def _lines(trace: Held) -> tuple[dict[Frame, Line], float, float]:
@@ -68,27 +82,29 @@ def _lines(trace: Held) -> tuple[dict[Frame, Line], float, float]:
 
 
 def _waits(trace: Held, path: str, whole: float) -> list[Fact]:
-    """`run_wait`: where the host waited for the device, by line and function."""
-    waits: dict[tuple[Frame, str], tuple[Values, dict[str, float]]] = {}
+    """`run_wait`: where the host waited for the device, by line."""
+    waits: dict[Frame, tuple[Values, dict[str, float], dict[str, float]]] = {}
     for moment, duration, name, line in trace.waits:
         frame, under, _ = trace.calls.line_at(*moment)
         if frame is not None:
-            values, operators = waits.setdefault((frame, name), (Values(), {}))
+            values, calls, operators = waits.setdefault(frame, (Values(), {}, {}))
             values.add(duration, line)
+            calls[name] = calls.get(name, 0.0) + duration
             operators[under] = operators.get(under, 0.0) + duration
     facts = []
     ordered = sorted(waits.items(), key=lambda item: (-item[1][0].total, item[0]))[:_SHOWN]
-    for rank, ((frame, name), (values, operators)) in enumerate(ordered, 1):
+    for rank, (frame, (values, calls, operators)) in enumerate(ordered, 1):
         attrs: dict[str, object] = {
             **_place(frame),
-            "count": values.count,
+            "calls": values.count,
             "total_us": micro(values.total),
             "max_us": micro(values.largest),
             "share": share(values.total, whole),
+            "call": max(sorted(calls), key=lambda call: calls[call]),
             "op": max(sorted(operators), key=lambda op: operators[op]),
             "rank": rank,
         }
-        facts.append(Fact("run_wait", name, path, _span(values.largest_line), attrs))
+        facts.append(Fact("run_wait", frame.place, path, _span(values.largest_line), attrs))
     return facts
 
 
@@ -103,7 +119,7 @@ def _host(trace: Held, path: str, whole: float) -> list[Fact]:
         attrs: dict[str, object] = {
             "from": "trace_view",
             "example": host.example,
-            "count": values.count,
+            "calls": values.count,
             "total_us": micro(values.total),
             "mean_us": micro(values.mean),
             "max_us": micro(values.largest),
@@ -112,6 +128,10 @@ def _host(trace: Held, path: str, whole: float) -> list[Fact]:
         frame = trace.calls.line_at(*host.moment)[0] if kind != "idle" else None
         if frame is not None:
             attrs.update(_place(frame))
+        if kind == "idle":
+            start = host.moment[1]
+            working = trace.calls.starts_between(start, start + round(values.largest * 1000))
+            attrs["working"] = "yes" if working else "no"
         if trace.steps:
             attrs["per_step"] = round(values.count / trace.steps, 1)
         facts.append(Fact("run_host", kind, path, _span(values.largest_line), attrs))

@@ -70,6 +70,14 @@ class Calls:
                 open_.append(index)
             self._parents[thread] = parents
 
+    def starts_between(self, start: int, end: int) -> bool:
+        """Whether an operator of any thread starts within the times (ns)."""
+        for calls in self._threads.values():
+            place = bisect_left(calls, (start, -(1 << 63), 0, ""))
+            if place < len(calls) and calls[place][0] < end:
+                return True
+        return False
+
     def line_at(self, thread: Hashable, time: int) -> tuple[Frame | None, str, bool]:
         """The line that runs on a thread at a time, the innermost operator, and whether it is the backward pass of the
         line."""

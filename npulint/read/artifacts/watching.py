@@ -22,9 +22,18 @@ class Watcher(Protocol):
     def wants(self) -> tuple[bytes, ...]:
         """The literals, the same for every instance."""
 
-    def see(self, line_number: int, text: str) -> None:
+    @property
+    def levels(self) -> tuple[bytes, ...]:
+        """Words with a number after them that must not change unseen in a log of unusual size."""
+
+    @property
+    def always(self) -> tuple[bytes, ...]:
+        """Words whose lines are shown in logs of unusual size too."""
+
+    def see(self, line_number: int, text: str, lines: int = 1) -> None:
         """Take in one line: its number in the file (from 1, rising, a part of a `\\r` progress bar has the number of
-        its line), its text decoded, without colours and line end, cut at the reader's cap. Never raises."""
+        its line), its text decoded, without colours and line end, cut at the reader's cap; and for how many lines like
+        it it stands, which is more than one only in logs of more than 64 MB. Never raises."""
 
     def facts(self, path: str) -> list[Fact]:
         """What was seen, once the whole file was shown."""

@@ -30,6 +30,7 @@ def render(result: RunResult, view: View) -> str:
         ("compared", _compared(page) if comparing else ""),
         ("first", first(page)),
         ("overview", overview(page) if page.shown or not comparing else ""),
+        ("runs", "" if comparing else _runs(page)),
         ("programs", "" if comparing else programs(page)),
         ("graphs", "" if comparing else _graphs(page)),
         ("compared", "" if comparing else _compared(page)),
@@ -44,7 +45,7 @@ def render(result: RunResult, view: View) -> str:
         f'<li><a href="#{name}">{say(lang, f"html.section.{name}")}</a></li>' for name, body in parts if body
     )
     main = "\n".join(body for _, body in parts if body)
-    style, script = asset("page.css"), asset("page.js")
+    style, script = asset("page.css") + (asset("runs.css") if result.runs else ""), asset("page.js")
     return f"""<!DOCTYPE html>
 <html lang="{_LANGUAGES[lang]}">
 <head>
@@ -103,6 +104,14 @@ def _graphs(page: Page) -> str:
     from npulint.report.html.graphs import graphs  # most runs see none
 
     return graphs(page)
+
+
+def _runs(page: Page) -> str:
+    if not page.result.runs:
+        return ""
+    from npulint.report.html.runs import runs  # most projects have none
+
+    return runs(page)
 
 
 def _compared(page: Page) -> str:

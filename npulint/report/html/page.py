@@ -86,7 +86,7 @@ def _paths(result: RunResult, mended: Mended | None) -> set[str]:
         found.add(program.entry)
         found |= {item.evidence.path for item in program.checklist if item.evidence is not None}
         found |= {failure.path for item in program.checklist for failure in item.failures}
-    found |= {graph.path for graph in result.graphs}
+    found |= {graph.path for graph in result.graphs} | {one.path for run in result.runs for one in run.files}
     if result.comparison is not None:
         from npulint.report.compared.rows import paths
 

@@ -50,7 +50,7 @@ def verdict(page: Page) -> Verdict:
         word = "nothing"
     elif severities["warning"] or items["failed"]:
         word = "open"
-    elif not frameworks and not result.graphs and not result.findings:
+    elif not frameworks and not result.graphs and not result.runs and not result.findings:
         word = "unused"
     else:
         whole = programs and not items["unknown"] and not any(problem.fatal for problem in result.unread)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from npulint.facts.model import Fact, Span
 from npulint.later import regex
-from npulint.read.artifacts.logs.events import Events
+from npulint.read.artifacts.logs.events import ALSO, Events
 from npulint.read.artifacts.logs.lines import Line, Readable, Scan, decoded
 from npulint.read.artifacts.logs.messages import literals
 from npulint.read.artifacts.logs.places import is_plog, rank_by_name
@@ -59,7 +59,9 @@ def read(stream: Readable, path: str, watchers: Sequence[Watcher] = ()) -> list[
     """
     whole, events = _Whole(), Events()
     wants = [(frozenset(one.wants), one) for one in watchers]
-    scan = Scan({*literals(), *(want for one, _ in wants for want in one)}, whole.watch)
+    literal = {*literals(), *ALSO, *(want for one, _ in wants for want in one)}
+    levels = [word for one in watchers for word in one.levels]
+    scan = Scan(literal, whole.watch, levels, [word for one in watchers for word in one.always])
     for line in scan.over(stream):
         events.see(line)
         _show(line, wants)
@@ -67,7 +69,7 @@ def read(stream: Readable, path: str, watchers: Sequence[Watcher] = ()) -> list[
     rank = events.rank or rank_by_name(path)
     found = _whole_facts(whole, path, scan.lines, npu, rank)
     if npu:
-        found += facts_of(events.found.values(), path, rank)
+        found += facts_of(events.found.values(), path, rank, events.tracebacks)
         for _, watcher in wants:
             found += watcher.facts(path)
     return found
@@ -78,7 +80,7 @@ def _show(line: Line, wants: list[tuple[frozenset[bytes], Watcher]]) -> None:
     for wanted, watcher in wants:
         if not wanted.isdisjoint(line.found):
             text = text or decoded(line.text)
-            watcher.see(line.number, text)
+            watcher.see(line.number, text, line.lines)
 
 
 def _whole_facts(whole: _Whole, path: str, lines: int, npu: bool, rank: str) -> list[Fact]:
@@ -99,6 +101,7 @@ def _whole_facts(whole: _Whole, path: str, lines: int, npu: bool, rank: str) -> 
         "lines": lines,
         "rank": rank,
         **{f"{name}_lines": count for name, count in whole.levels.items()},
+        "verbose_lines": whole.levels["debug"] + whole.levels["info"],
         "error_module": module,
         "error_text": text,
         "error_modules": " ".join(sorted(whole.modules)),

@@ -19,6 +19,8 @@ _MODULES = {
 _TORCH = {"00": "PTA", "01": "OPS", "02": "DIST", "03": "GRAPH", "04": "PROF", "99": "torch_npu"}
 _HEADS = (("said_cause", b"Possible Cause:"), ("said_solution", b"Solution:"), ("trace", b"TraceBack"))
 _LINES = 16
+SIZE = "size:"
+"""What a line of a trace holds that tells how much memory was asked for."""
 
 
 class Said(msgspec.Struct):
@@ -40,7 +42,8 @@ def module_of(code: str) -> str:
 
 
 def said(line: bytes, after: bytes) -> Said:
-    """The cause, the solution and the first line of the trace that follow a line with a code."""
+    """The cause, the solution and the first line of the trace that follow a line with a code; of the trace rather the
+    line that tells how much memory was asked for."""
     found = Said()
     waiting = ""
     for part in (line, *after.lstrip(b"\r\n").split(b"\n", _LINES)[:_LINES]):
@@ -49,6 +52,8 @@ def said(line: bytes, after: bytes) -> Said:
         if waiting and not found.trace:
             found.trace = quoted(decoded(part))
             waiting = ""
+        if found.trace and SIZE not in found.trace and SIZE.encode() in part:
+            found.trace = quoted(decoded(part))
         for name, head in _HEADS:
             _, there, rest = part.partition(head)
             if there and name == "trace":

@@ -11,11 +11,20 @@ from npulint.read.artifacts.logs.lines import Line, decoded
 from npulint.read.artifacts.logs.messages import by_literal, is_code
 from npulint.read.artifacts.logs.places import rank_of, time_of
 from npulint.read.artifacts.logs.quoting import around, quoted
+from npulint.read.artifacts.logs.tasks import WANTED as TASK
+from npulint.read.artifacts.logs.tasks import Tasks
+from npulint.read.artifacts.logs.tracebacks import WANTED as FRAME
+from npulint.read.artifacts.logs.tracebacks import Frame, Tracebacks, warned_at
 
 _MOST = 50
 """So many subjects of one message, and so many unknown codes, are told apart."""
+ALSO = (FRAME, TASK)
+"""What events are explained by."""
 _REACH = 200
 _CODE = regex(rb"\b([EW][0-9A-Z][0-9]{4}|ERR[0-9]{5})\b|code is ([0-9]{6})")
+_NODE_FAILED = "TF-PRECOMPILE-FAIL"
+"""Says of which node the failure right before it is."""
+_SOON = 60
 _FOLLOWERS = frozenset(("TF-RDEV-MODEL-EXEC", "E30008"))
 _GETNEXT = b"GetNext"
 
@@ -34,6 +43,8 @@ class Event(msgspec.Struct):
     count: int = 0
     followed: bool = False
     said: Said = msgspec.field(default_factory=Said)
+    frame: Frame | None = None
+    nodes: list[str] = msgspec.field(default_factory=list)
 
 
 class _Sighting(msgspec.Struct, frozen=True):
@@ -47,18 +58,23 @@ class _Sighting(msgspec.Struct, frozen=True):
 
 
 class Events:
-    """Gathers the events of one log."""
+    """Gathers the events of one log, from the lines that hold known literals, codes, or what `ALSO` lists."""
 
     def __init__(self) -> None:
         self.found: dict[tuple[str, str], Event] = {}
         self.rank = ""
         self.npu = False
+        self.tracebacks = Tracebacks()
+        self._tasks = Tasks[Event]()
         self._table = by_literal()
         self._subjects: dict[str, int] = {}
 
     def see(self, line: Line) -> None:
         """Take in a line that holds something wanted."""
-        if not any(one in self._table or is_code(one) for one in line.found):
+        self.tracebacks.see(line)
+        if TASK in line.found:
+            self._tasks.see(line.text)
+        if self._table.keys().isdisjoint(line.found) and not any(map(is_code, line.found)):
             return
         seen = _known(line)
         if any(is_code(one) for one in line.found):
@@ -75,8 +91,13 @@ class Events:
         fails = pattern is not None and pattern.kind in ("error", "fatal")
         if seen.name in _FOLLOWERS or (fails and _GETNEXT in line.text):
             self._follow(line.number)
+        if seen.name == _NODE_FAILED and seen.subject:
+            self._name_node(line, quoted(seen.subject))
         event = self._event(line, seen)
-        event.count += 1
+        if fails and seen.name != _NODE_FAILED:
+            self._tasks.failed(event)
+        event.count += line.lines
+        event.frame = event.frame or warned_at(line.text)
         event.last = line.number
         if is_code(event.code.encode()) and event.count <= 5 and not event.said.said_cause:
             event.said = _richer(event.said, said(line.text, line.after))
@@ -96,6 +117,13 @@ class Events:
             event = Event(seen.name, seen.pattern, seen.code, subject, line.number, line.number, text, time)
             self.found[key] = event
         return event
+
+    def _name_node(self, line: Line, node: str) -> None:
+        failed = [one for one in self.found.values() if one.pattern is not None and one.pattern.kind == "error"]
+        recent = [one for one in failed if one.name != _NODE_FAILED and line.number - one.last <= _SOON]
+        event = self._tasks.of_node(line.text) or (recent[0] if len(recent) == 1 else None)
+        if event is not None and node not in event.nodes and len(event.nodes) < _MOST:
+            event.nodes.append(node)
 
     def _follow(self, number: int) -> None:
         for event in self.found.values():

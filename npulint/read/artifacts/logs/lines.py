@@ -9,12 +9,16 @@ from typing import Protocol
 import msgspec
 
 from npulint.later import regex
-from npulint.read.artifacts.logs.literals import Search
+from npulint.read.artifacts.logs.literals import Ahead, Search
+from npulint.read.artifacts.logs.shapes import LONGEST, Part, Shapes, codes_in
+from npulint.read.artifacts.logs.thinning import EXACT, Thinning
 
-CHUNK = 1 << 22
+CHUNK = 1 << 20
 CAP = 1 << 14
 """The longest line that is looked at, in bytes."""
 _AFTER = 1 << 13
+_CODE = 6  # bytes of a code of CANN
+_FEW = 4  # parts of a very long line that are shown once much of the log was seen
 
 _COLOUR = regex(rb"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]{0,200}(?:\x07|\x1b\\)|[@-Z\\^_])")
 _BOMS = ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
@@ -29,12 +33,20 @@ class Readable(Protocol):
 
 class Line(msgspec.Struct):
     """One line, or one part of a line that a progress bar rewrote: its number in the file, its bytes without colours,
-    the wanted literals and codes that it holds, and the start of what follows it."""
+    the wanted literals and codes that it holds, and for how many lines like it it stands. It ends at `end` of `data`.
+    """
 
     number: int
     text: bytes
     found: set[bytes]
-    after: bytes
+    data: bytes
+    end: int
+    lines: int = 1
+
+    @property
+    def after(self) -> bytes:
+        """The start of what follows."""
+        return self.data[self.end : self.end + _AFTER]
 
 
 class _Recoded:
@@ -80,11 +92,22 @@ def plain(stream: Readable) -> Readable:
 
 class Scan:
     """One pass over a log. `watch` is shown each chunk once, up to where its last whole line ends, with the number of
-    its first line."""
+    its first line. Of a log beyond 64 MB most of the lines that say the same with other numbers are passed over, but
+    those with another number after one of the words `levels`, and those with one of the words `always`."""
 
-    def __init__(self, literals: Iterable[bytes], watch: Callable[[bytes, int, int], None]) -> None:
-        self._search = Search(literals)
+    def __init__(
+        self,
+        literals: Iterable[bytes],
+        watch: Callable[[bytes, int, int], None],
+        levels: Iterable[bytes] = (),
+        always: Iterable[bytes] = (),
+    ) -> None:
+        self._literals = tuple(sorted(set(literals)))
+        self._shapes = Shapes(self._literals)
+        self._search = Search(self._literals)
         self._watch = watch
+        self._thinning = Thinning(levels, always)
+        self._passed = 0
         self.lines = 0
         self._ended = True
 
@@ -98,6 +121,7 @@ class Scan:
             cut = _cut(data) if more else len(data)
             self._watch(data, cut, self.lines + 1)
             yield from self._within(data, cut)
+            self._passed += cut
             if cut:
                 self.lines += data.count(b"\n", 0, cut)
                 self._ended = data[cut - 1] == 10
@@ -105,18 +129,36 @@ class Scan:
         self.lines += not self._ended
 
     def _within(self, data: bytes, cut: int) -> Iterator[Line]:
-        counted, number, end, line = 0, self.lines + 1, -1, None
-        for begin, literal in self._search.hits(data, cut):
-            if begin >= end or line is None:
-                if line is not None:
-                    yield line
-                start, end = _bounds(data, begin)
-                number += data.count(b"\n", counted, start)
-                counted = start
-                line = Line(number, _plain(data[start:end]), set(), data[end : end + _AFTER])
-            line.found.add(literal)
-        if line is not None:
-            yield line
+        part = Part(data[:cut])
+        number, counted, thin = self.lines + 1, 0, self._passed >= EXACT
+        for place, shape, codes in self._shapes.wanted(part):
+            text, lines = part.texts[place], 1
+            if thin and len(text) <= LONGEST:
+                lines = self._thinning.lines(shape, text, codes)
+                if not lines:
+                    continue
+            start = part.starts[place]
+            number += data.count(b"\n", counted, start)
+            counted = start
+            if len(text) > LONGEST:
+                yield from self._windows(data, start, start + len(text), number, _FEW if thin else len(text))
+                continue
+            found = {one for one in shape.literals if one in text}
+            if codes:
+                found |= codes
+            if found:
+                yield Line(number, _plain(text), found, data, start + len(text), lines)
+
+    def _windows(self, data: bytes, start: int, end: int, number: int, most: int) -> Iterator[Line]:
+        """The parts of a very long line around what is wanted."""
+        ahead = Ahead(self._search, data, end)
+        at = start
+        while (first := ahead.first(at)) < end and most:
+            begin, at = _bounds(first, start, end)
+            found = {one for one in self._literals if data.find(one, first, at + len(one) - 1) >= 0}
+            found.update(codes_in(data[first : at + _CODE - 1]))
+            yield Line(number, _plain(data[begin:at]), found, data, at)
+            most -= 1
 
 
 def _cut(data: bytes) -> int:
@@ -126,17 +168,12 @@ def _cut(data: bytes) -> int:
     return found or (reach if len(data) > CAP + _AFTER else 0)
 
 
-def _bounds(data: bytes, at: int) -> tuple[int, int]:
-    """Where the line around `at` begins and ends; of a very long one a part around it."""
-    low = max(0, at - CAP)
-    start = max(data.rfind(b"\n", low, at), data.rfind(b"\r", low, at)) + 1
-    if start == 0 and low:
+def _bounds(at: int, start: int, end: int) -> tuple[int, int]:
+    """Where the part around `at` of a very long line begins and ends."""
+    if at - start >= CAP:
         start = at - 200
     high = start + CAP if at < start + CAP - 1024 else at + 1024
-    line_end = data.find(b"\n", at, high)
-    high = line_end if line_end >= 0 else min(high, len(data))
-    part_end = data.find(b"\r", at, high)
-    return start, part_end if part_end >= 0 else high
+    return start, min(high, end)
 
 
 def _plain(line: bytes) -> bytes:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from heapq import merge
 from typing import Any
 
@@ -31,6 +32,15 @@ class Search:
                 self._heads.setdefault(one[:_SHARED], []).append(one)
         self._also = {one: tuple(other for other in known if one.startswith(other)) for one in known}
 
+    @property
+    def finders(self) -> list[Callable[[bytes, int, int], int]]:
+        """Functions (data, start, end) each of which tells where some of what is sought begins first, or `end`."""
+        return [self._first_rare, *(partial(_first_of, head, tuple(some)) for head, some in self._heads.items())]
+
+    def _first_rare(self, data: bytes, start: int, end: int) -> int:
+        found = self._search(data, start)
+        return end if found is None else min(found.start(), end)
+
     def hits(self, data: bytes, end: int) -> Iterator[Hit]:
         """Where something begins before `end`, in order, with what it is."""
         sought = sorted(self._sought(data, end))
@@ -54,6 +64,27 @@ class Search:
                     if data.startswith(literal, at):
                         yield at, literal
                 at = data.find(head, at + 1)
+
+
+def _first_of(head: bytes, literals: tuple[bytes, ...], data: bytes, start: int, end: int) -> int:
+    at = data.find(head, start)
+    while 0 <= at < end and not data.startswith(literals, at):
+        at = data.find(head, at + 1)
+    return at if 0 <= at < end else end
+
+
+class Ahead:
+    """The next place where a search finds something, from a place on that only rises."""
+
+    def __init__(self, search: Search, data: bytes, end: int) -> None:
+        self._data, self._end = data, end
+        self._next = [(-1, find) for find in search.finders]
+
+    def first(self, at: int) -> int:
+        """Where that is; the end of the data when there is nothing."""
+        data, end = self._data, self._end
+        self._next = [(place if place >= at else find(data, at, end), find) for place, find in self._next]
+        return min(place for place, _ in self._next)
 
 
 def _rare(literals: list[bytes]) -> re.Pattern[bytes]:

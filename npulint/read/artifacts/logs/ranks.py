@@ -13,13 +13,13 @@ def across(facts: Iterable[Fact]) -> list[Fact]:
     """The facts of the logs of one run, with one view of their roots.
 
     A rank that reports that it waited for a peer repeats another rank's failure: where any log has a root that is no
-    such echo, the echoes are roots no longer. Where all only waited, the earliest by its time stamp stays; without time
-    stamps all stay. Logs of one run only: callers group them.
+    such echo, and no mere umbrella, the echoes are roots no longer. Where all only waited, the earliest by its time
+    stamp stays; without time stamps all stay. Logs of one run only: callers group them.
     """
     given = list(facts)
     roots = [one for one in given if one.kind == "run_event" and one.attrs["root"] == "yes"]
     echoes = [one for one in roots if one.attrs["echo"] == "yes"]
-    if len(echoes) == len(roots):
+    if all(one.attrs["echo"] == "yes" or one.attrs["umbrella"] == "yes" for one in roots):
         times = [one.attrs["time"] for one in echoes]
         if len(echoes) < 2 or not all(times):
             return given

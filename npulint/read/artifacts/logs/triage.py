@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+
+import msgspec
 
 from npulint.facts.model import Fact, Span
-from npulint.read.artifacts.logs.codes import module_of
+from npulint.read.artifacts.logs.codes import SIZE, module_of
 from npulint.read.artifacts.logs.events import Event
+from npulint.read.artifacts.logs.quoting import LONGEST, quoted
+from npulint.read.artifacts.logs.tracebacks import Frame, Tracebacks
 
 _KINDS = {"note": "info", "context": "info", "ignore": "info"}
 _FAILURES = ("fatal", "error")
+_INTERNAL = "internal-error-only"
+_NAMED = 5
+"""So many subjects of one cause are named."""
 _LATE = frozenset(("LOSS-NAN", "PL-EXIT-9"))  # a run survives the first, and the second ends whatever went before
 
 
@@ -34,22 +41,100 @@ def root_of(events: Iterable[Event]) -> Event | None:
     return min(failures, key=_precedence, default=None)
 
 
-def _precedence(event: Event) -> tuple[bool, bool, int, bool, str]:
+def _precedence(event: Event) -> tuple[bool, bool, bool, int, bool, str]:
     echo = event.pattern is not None and event.pattern.echo
-    return umbrella(event), event.name in _LATE, event.first, echo, event.name
+    return umbrella(event), group_of(event) == _INTERNAL, event.name in _LATE, event.first, echo, event.name
 
 
-def facts_of(events: Iterable[Event], path: str, rank: str) -> list[Fact]:
+_Attrs = dict[str, int | str]
+
+
+class _Group(msgspec.Struct):
+    """What one check tells of a log: the shown events of one cause, of which the first stands for all."""
+
+    first: Event
+    total: int = 0
+    subjects: list[str] = []
+
+
+def group_of(event: Event) -> str:
+    """The check that tells of an event: that of its pattern, or a common one for all other codes of its sort."""
+    if event.pattern is not None:
+        return event.pattern.finding
+    return _INTERNAL if umbrella(event) else kind_of(event)
+
+
+def _groups(ordered: Sequence[Event], root: Event | None) -> dict[str, _Group]:
+    groups: dict[str, _Group] = {}
+    for one in ordered:
+        if kind_of(one) == "info" or not _shown(one, root):
+            continue
+        group = groups.setdefault(group_of(one), _Group(one))
+        group.total += one.count
+        for said in _about(one):
+            if said not in group.subjects:
+                group.subjects.append(said)
+    return groups
+
+
+def _about(event: Event) -> list[str]:
+    said = event.subject or event.code
+    return event.nodes or ([said] if said else [])
+
+
+def _shown(event: Event, root: Event | None) -> bool:
+    if not umbrella(event):
+        return True
+    return root is not None and umbrella(root) and group_of(event) == group_of(root)
+
+
+def facts_of(events: Iterable[Event], path: str, rank: str, tracebacks: Tracebacks) -> list[Fact]:
     """`run_event` facts, by their first line."""
     ordered = sorted(events, key=lambda one: (one.first, one.name, one.subject))
     root = root_of(ordered)
-    only = root is not None and umbrella(root)
-    return [_fact(one, path, rank, one is root, only) for one in ordered]
+    groups = _groups(ordered, root)
+    facts = []
+    for one in ordered:
+        frame = one.frame or (tracebacks.near(one.first) if kind_of(one) in _FAILURES else None)
+        group = groups.get(group_of(one))
+        first = group is not None and group.first is one
+        told: _Attrs = {
+            "quote": _quote(one, frame),
+            "root": _flag(one is root),
+            "shown": _flag(_shown(one, root)),
+            "leads": _flag(first),
+            "total": group.total if group and first else one.count,
+            "subjects": _listed(group.subjects if group and first else _about(one)),
+        }
+        facts.append(_fact(one, path, rank, told | _place(frame)))
+    return facts
 
 
-def _fact(event: Event, path: str, rank: str, root: bool, only: bool) -> Fact:
+def _listed(named: Sequence[str]) -> str:
+    rest = len(named) - _NAMED
+    return ", ".join(named[:_NAMED]).replace("`", "'") + (f" (+{rest})" if rest > 0 else "")
+
+
+def _place(frame: Frame | None) -> _Attrs:
+    if frame is None:
+        return {}
+    function: _Attrs = {"function": frame.function} if frame.function else {}
+    return {"file": frame.file, "source_line": frame.line, **function}
+
+
+def _quote(event: Event, frame: Frame | None) -> str:
+    """The line, with the cause that stands below a code unless the line tells it already. What says nothing by itself
+    stands behind the exception that was raised there."""
+    more, trace = event.said.said_cause, event.said.trace
+    more = trace if not more or SIZE in trace else more
+    text = event.text if not more or more in event.text else f"{event.text} … {more}"
+    if umbrella(event) and frame is not None and frame.raised and frame.raised not in text:
+        text = f"{frame.raised} … {text}" if not more else text
+    return quoted(text, LONGEST).replace("`", "'")
+
+
+def _fact(event: Event, path: str, rank: str, told: _Attrs) -> Fact:
     pattern = event.pattern
-    covers = umbrella(event)
     attrs = {
         "kind": kind_of(event),
         "count": event.count,
@@ -61,9 +146,7 @@ def _fact(event: Event, path: str, rank: str, root: bool, only: bool) -> Fact:
         "subject": event.subject,
         "time": event.time,
         "rank": rank,
-        "umbrella": _flag(covers),
-        "shown": _flag(root or only or not covers),
-        "root": _flag(root),
+        "umbrella": _flag(umbrella(event)),
         "echo": _flag(pattern is not None and pattern.echo),
         "noise": _flag(pattern is not None and pattern.kind == "ignore"),
         "followed": _flag(event.followed),
@@ -76,6 +159,7 @@ def _fact(event: Event, path: str, rank: str, root: bool, only: bool) -> Fact:
         "said_cause": event.said.said_cause,
         "said_solution": event.said.said_solution,
         "trace": event.said.trace,
+        **told,
     }
     return Fact("run_event", event.name, path, Span(event.first, 1, event.first, 1), attrs)
 

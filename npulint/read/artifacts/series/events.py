@@ -11,6 +11,7 @@ import struct
 from typing import BinaryIO, NamedTuple
 
 from npulint.facts.model import Fact, Span
+from npulint.later import regex
 from npulint.read.artifacts.series.loss import Course
 from npulint.read.artifacts.series.scale import Scale
 from npulint.read.graph.errors import GraphError
@@ -22,6 +23,7 @@ _TRAILER = 4
 _LARGEST = 1 << 20  # bytes of a record that is read; graphs and pictures are longer and are passed over
 _LIMIT = 1 << 34  # no record is longer: the length is damaged
 _SERIES = 64
+_ACCURACY = regex(r"accuracy|(?:\A|[/_.-])(?:acc\d?|top_?[15])(?:[/_.-]|\Z)")
 _FLOAT = 1  # the tensor type of scalars
 
 
@@ -66,10 +68,10 @@ class _File:
                 self.scales.setdefault(tag, Scale("events")).value(self.rows, value, self.rows)
                 self.current = value
             return
-        kind = "loss" if "loss" in low else "accuracy" if "accuracy" in low else ""
+        kind = "loss" if "loss" in low else "accuracy" if _ACCURACY.search(low) else ""
         if kind and ((kind, tag) in self.courses or len(self.courses) < _SERIES):
             course = self.courses.setdefault((kind, tag), Course(self.rows))
-            course.put(self.rows, repr(value), step, self.current)
+            course.take(self.rows, value, step, self.current)
 
 
 def read_events(stream: BinaryIO, path: str) -> list[Fact]:

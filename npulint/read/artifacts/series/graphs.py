@@ -25,6 +25,7 @@ _GRAPHS = 64
 _RUNS = 100_000
 _SPIKE = 10  # times the median
 _ENOUGH = 20
+_BATCH = 10  # times the output of a graph that another gives
 
 
 class Compiles:
@@ -33,10 +34,12 @@ class Compiles:
     def __init__(self) -> None:
         self.count = self.burst = self.burst_line = 0
         self.first_line = self.last_line = 0
+        self.most = self._own = 0
         self._ids: list[int] = []
         self._recent: deque[float] = deque()
         self._steps = array("q")
         self._lines = array("q")
+        self._begun = array("q")  # lines that named a step when the process of the compile began
 
     def see(self, line: int, text: str, step_lines: int) -> None:
         """Take in a line that may tell of a compile."""
@@ -46,9 +49,14 @@ class Compiles:
         self.count += 1
         self.first_line = self.first_line or line
         self.last_line = line
+        number = int(match[1])
+        anew = number == 1 and self.count > 1  # graphs are numbered from 1: another process writes to the log
+        self._own = 1 if anew else self._own + 1
+        self.most = max(self.most, self._own)
         if len(self._ids) < _IDS:
-            self._ids.append(int(match[1]))
+            self._ids.append(number)
         if len(self._steps) < _RUNS:
+            self._begun.append(step_lines if anew or not self._begun else self._begun[-1])
             self._steps.append(step_lines)
             self._lines.append(line)
         seconds = _seconds(text)
@@ -59,10 +67,11 @@ class Compiles:
         """One `run_compile`, at the first late compile, else at the end of the largest burst, else at the first."""
         if not self.count:
             return []
-        late = [index for index, step in enumerate(self._steps) if 2 * step > step_lines and step_lines >= _ENOUGH]
+        late = [index for index in range(len(self._steps)) if self._is_late(index, step_lines)]
         line = self._lines[late[0]] if late else self.burst_line or self.first_line
         attributes: dict[str, Any] = {
-            "count": self.count,
+            "graphs": self.count,
+            "most": self.most,
             "ids": " ".join(str(number) for number in self._ids),
             "last_id": self._ids[-1],
             "burst": self.burst,
@@ -71,6 +80,11 @@ class Compiles:
             "last_line": self.last_line,
         }
         return [Fact("run_compile", "graph", path, Span(line, 1, line, 1), attributes)]
+
+    def _is_late(self, index: int, step_lines: int) -> bool:
+        """Whether a compile came after half of the steps, and not because its process had begun just then."""
+        step = self._steps[index]
+        return 2 * step > step_lines >= _ENOUGH and step - self._begun[index] >= _ENOUGH
 
     def _together(self, line: int, seconds: float) -> None:
         if self._recent and seconds < self._recent[-1]:
@@ -97,11 +111,11 @@ class Runs:
         self._graphs: dict[str, _Runs] = {}
         self._bytes = 0
 
-    def see(self, line: int, text: str) -> None:
-        """Take in a line that may tell of a run: outputs are told just before their run."""
+    def see(self, line: int, text: str, lines: int = 1) -> None:
+        """Take in a line that may tell of a run, and stands for so many: outputs are told just before their run."""
         match = _OUTPUT.search(text)
         if match:
-            self._bytes += int(match[1])
+            self._bytes += int(match[1]) if lines == 1 else 0
             return
         match = _CALLBACK.search(text)
         if match is None:
@@ -112,7 +126,7 @@ class Runs:
             if len(self._graphs) >= _GRAPHS:
                 return
             runs = self._graphs[match[1]] = _Runs()
-        runs.count += 1
+        runs.count += lines
         runs.largest = max(runs.largest, size)
         if len(runs.times) < _RUNS:
             runs.times.append(int(match[2]))
@@ -120,9 +134,13 @@ class Runs:
 
     def facts(self, path: str) -> list[Fact]:
         """A `run_stall` graph_runs for each graph."""
-        return [self._fact(name, runs, path) for name, runs in self._graphs.items()]
+        found = []
+        for name, runs in self._graphs.items():
+            others = max((one.largest for other, one in self._graphs.items() if other != name), default=0)
+            found.append(self._fact(name, runs, path, others >= _BATCH * runs.largest > 0))
+        return found
 
-    def _fact(self, name: str, runs: _Runs, path: str) -> Fact:
+    def _fact(self, name: str, runs: _Runs, path: str, small: bool) -> Fact:
         later = runs.times[1:]
         usual = median(later) if later else 0
         worst = max(range(1, len(runs.times)), key=runs.times.__getitem__, default=0)
@@ -130,13 +148,14 @@ class Runs:
         line = runs.lines[worst if spikes else 0]
         attributes: dict[str, Any] = {
             "graph": name,
-            "count": runs.count,
+            "runs": runs.count,
             "first_ms": rounded(runs.times[0] / 1000),
             "median_ms": rounded(usual / 1000),
             "max_ms": rounded(runs.times[worst] / 1000) if later else 0.0,
             "spikes": spikes,
             "spike_share": share(sum(t for t in later if t > _SPIKE * usual), sum(later)) if spikes else 0.0,
             "output_bytes": runs.largest,
+            "small": "yes" if small else "no",
             "first_line": runs.lines[0],
             "last_line": runs.lines[-1],
         }

@@ -28,20 +28,24 @@ class Course:
         self.points = self.bad = self.after = self.lines = 0
         self.first = self.last = 0.0
         self.first_line = self.last_line = line
-        self.bad_line, self.bad_step = 0, -1
+        self.bad_line, self.bad_step, self.before = 0, -1, 0
         self.bad_value = ""
         self.scale: float | None = None
         self.blocks = Blocks()
 
     def put(self, line: int, text: str, step: int, scale: float | None) -> None:
-        """The next value, as printed; `scale`: the loss scale of that time."""
+        """The next value, as printed."""
+        self.take(line, float(text), step, scale)
+
+    def take(self, line: int, value: float, step: int, scale: float | None) -> None:
+        """The next value; `scale`: the loss scale of that time."""
         self.lines += line != self.last_line or not self.points
         self.points += 1
         self.last_line = line
-        value = float(text)
         if not math.isfinite(value):
             if not self.bad:
                 self.bad_line, self.bad_step, self.scale = line, step, scale
+                self.before = self.points - 1
                 self.bad_value = "nan" if math.isnan(value) else "inf"
             self.bad += 1
             self.after = 0
@@ -67,8 +71,15 @@ class Course:
             told["maximum"] = rounded(whole.high)
             told["spread"] = share(half.high - half.low, abs(half.mean)) if half.high > half.low else 0.0
             told["change"] = share(end.mean - begin.mean, abs(begin.mean))
+            told["end"] = rounded(end.mean)
+            told["curve"] = self.blocks.curve()
         if self.bad:
-            told |= {"bad_value": self.bad_value, "bad_line": self.bad_line, "recovered": self.after}
+            told |= {
+                "bad_value": self.bad_value,
+                "bad_line": self.bad_line,
+                "numbers_before": self.before,
+                "recovered": self.after,
+            }
             if self.bad_step >= 0:
                 told["bad_step"] = self.bad_step
             if self.scale is not None:

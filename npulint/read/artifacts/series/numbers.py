@@ -6,6 +6,9 @@ NUMBER = r"\d{1,15}(?:\.\d{0,17})?(?:e[+-]?\d{1,3})?"
 """A plain number; to be used where no digit and no dot stands before it. All parts are bounded, so that a search is
 linear."""
 
+CURVE = 120
+"""The most points of a curve."""
+
 _BLOCKS = 1024
 
 
@@ -65,6 +68,23 @@ class Blocks:
         for block in self._blocks[first : max(int(known * stop), first + 1)]:
             united.add(block)
         return united
+
+    def curve(self) -> list[float]:
+        """At most 120 numbers for a picture: all of few, of many the lowest and the highest of each stretch."""
+        if len(self._blocks) <= CURVE and self._size == 1:
+            return [rounded(block.low) for block in self._blocks]
+        length = -(-len(self._blocks) // (CURVE // 2))
+        points: list[float] = []
+        for start in range(0, len(self._blocks), length):
+            stretch = Block()
+            for block in self._blocks[start : start + length]:
+                stretch.add(block)
+            ends = [rounded(stretch.low), rounded(stretch.high)]
+            # Which came first is not kept: the one nearer to the stretch before makes the smoother picture.
+            if points and abs(points[-1] - ends[1]) < abs(points[-1] - ends[0]):
+                ends.reverse()
+            points += ends if ends[0] != ends[1] else ends[:1]
+        return points
 
     def _halve(self) -> None:
         for left, right in zip(self._blocks[::2], self._blocks[1::2], strict=True):

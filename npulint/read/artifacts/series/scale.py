@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from npulint.read.artifacts.figures import share
+from npulint.read.artifacts.series.numbers import Blocks
 
 SPARSE = frozenset(("apex", "torch_npu", "deepspeed", "fairseq", "hook"))
 """Formats that print a line only where the scale changes or a step is skipped."""
@@ -31,6 +32,7 @@ class Scale:
         self._quiet_from = 0
         self._first_tick = self._tick = self._drop_tick = 0
         self._powers = True
+        self._blocks = Blocks()
 
     def value(self, line: int, value: float, step_lines: int, before: float = 0.0) -> None:
         """The scale is `value` from here on; `step_lines` have been printed so far. `before`: what it was, where the
@@ -38,6 +40,8 @@ class Scale:
         tick = step_lines if self.form in SPARSE else self.points
         if not self.points:
             self._begin(before or (value * 2 if self.form in SPARSE else value), line, tick, step_lines)
+            if self.last != value:
+                self._blocks.put(self.last)
         elif before > self.last:
             self._rise()
         elif not before and self._repeated(line, value, step_lines):
@@ -52,8 +56,9 @@ class Scale:
             self._rise()
         elif tick - self._quiet_from >= _PLATEAU:
             self._warm = False
-        self._powers = self._powers and _power(self.last, value)
+        self._powers = self._powers and (value == self.last > 0 or _power(self.last, value))
         self.last = value
+        self._blocks.put(value)
         if value < self.minimum or self.points == 1:
             self.minimum, self.minimum_line = value, line
         self._tick = step_lines
@@ -67,6 +72,7 @@ class Scale:
         self.points += 1
         self._rise()
         self.last = value
+        self._blocks.put(value)
         self._tick = step_lines
         self._mark(line)
 
@@ -82,6 +88,7 @@ class Scale:
             self._begin(value, line, 0, 0)
         self.points += 1
         self.last = value
+        self._blocks.put(value)
         if self.points == 1 or value <= self.minimum:
             self.minimum, self.minimum_line = value, line
         self._mark(line)
@@ -116,6 +123,7 @@ class Scale:
         }
         if self.points:
             told |= {"first": self.first, "last": self.last, "minimum": self.minimum}
+            told["curve"] = self._blocks.curve()
         if known:
             told["steps"] = known
             told["share"] = min(share(self.late, known), 100.0)

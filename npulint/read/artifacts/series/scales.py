@@ -89,27 +89,28 @@ class Scales:
 
     def _named(self, line: int, low: str, step_lines: int) -> bool:
         """Lines of a format whose name or shape is its own."""
-        match = _TOOL.search(low)
+        match = _TOOL.search(low) if "precisiontool" in low else None
         if match:
             self._value("precision_tool", "", line, match[2], step_lines, skipped=int(match[3] in ("false", "0")))
             return True
-        match = _DOWN.search(low)
+        match = _DOWN.search(low) if "reducing" in low else None
         if match:
             self._value("torch_npu", "", line, match[1], step_lines)
             return True
-        match = _UP.search(low)
+        match = _UP.search(low) if "increasing" in low else None
         if match:
             scale = self._of("torch_npu", "")
             if scale is not None:
                 scale.up(line, _number(match[1]), step_lines)
             return True
-        match = _MINIMUM.search(low)
+        match = _MINIMUM.search(low) if "minimum" in low else None
         if match:
             scale = self._of("fairseq", "")
             if scale is not None:
                 scale.limit(line, _number(match[1]))
             return True
-        match, skips = _MEGATRON.search(low), _SKIPPED.search(low)
+        skips = _SKIPPED.search(low) if "skipped iterations" in low else None
+        match = _MEGATRON.search(low) if skips else None
         if match and skips:
             self._value("megatron", "", line, match[1], step_lines, skipped=int(skips[1]))
         return bool(match and skips)

@@ -56,7 +56,7 @@ def stalls(pace: Pace, path: str) -> list[Fact]:
     found = [Fact("run_stall", "pace", path, Span(line, 1, line, 1), {**common, **_course(pace, times, usual, slow)})]
     for period in periods(times.steps, slow):
         line = times.lines[period.events[0]]
-        attributes = {**common, **_lost(pace, times, usual, period), "worst": rounded(times.seconds[worst] / usual)}
+        attributes = {**common, **_lost(pace, times, usual, period)}
         found.append(Fact("run_stall", "periodic", path, Span(line, 1, line, 1), attributes))
     return found
 
@@ -134,7 +134,8 @@ def _lost(pace: Pace, times: Times, usual: float, period: Period) -> dict[str, A
     told = {
         "period": period.every,
         "phase": period.phase,
-        "count": len(period.events),
+        "events": len(period.events),
+        "worst": rounded(max(times.seconds[index] for index in period.events) / usual),
         "lost_share": share(lost, sum(times.seconds)),
         "first_line": times.lines[period.events[0]],
         "last_line": times.lines[period.events[-1]],

@@ -31,6 +31,8 @@ class SeriesWatcher:
     """
 
     wants: tuple[bytes, ...] = _WANTS
+    levels: tuple[bytes, ...] = (b"cale", b"CALE", b"skipped iterations")
+    always: tuple[bytes, ...] = (b"verflow", b"OVERFLOW", b"compiled on the Ascend")
 
     def __init__(self) -> None:
         self._clock = Clock()
@@ -41,21 +43,22 @@ class SeriesWatcher:
         self._runs = Runs()
         self._lines = 0
 
-    def see(self, line_number: int, text: str) -> None:
+    def see(self, line_number: int, text: str, lines: int = 1) -> None:
         """Take in one line. Lines of the runtime's own log count only for its graphs."""
         text = text[:_LOOKED_AT]
         if "compiled on" in text:
             self._compiles.see(line_number, text, self._clock.lines)
         if "GeOp" in text or "BuildOutput" in text:
-            self._runs.see(line_number, text)
+            self._runs.see(line_number, text, lines)
             return
         if text[:1] == "[" and _PLOG.match(text):
             return
         low = text.lower()
         scaled = "cale" in low or "verflow" in low
-        self._lines += 1
+        due = self._lines % _THINNED + lines >= _THINNED
+        self._lines += lines
         whole = self._lines <= _FULL
-        if not (whole or scaled or self._lines % _THINNED == 0 or _no_number(low)):
+        if not (whole or scaled or due or _no_number(low)):
             return
         step = self._clock.see(low)
         if scaled:

@@ -1,0 +1,31 @@
+"""How many cores kernels could have used, where the profile names its device."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from npulint.facts.model import Fact
+from npulint.read.artifacts.kernel_words import idle_share
+
+_KINDS = {"AI_CORE": "cores", "MIX_AIC": "cores", "AI_VECTOR_CORE": "vector_cores", "MIX_AIV": "vector_cores"}
+
+
+def with_cores(facts: Iterable[Fact]) -> list[Fact]:
+    """The facts, in their order; `cores` and `idle` of `run_op` follow the devices that the profile names, where all of
+    these agree. Otherwise they stay what the kernels themselves show."""
+    facts = list(facts)
+    devices = {(one.get("cores"), one.get("vector_cores")) for one in facts if one.kind == "run_device"}
+    if len(devices) != 1:
+        return facts
+    known = dict(zip(("cores", "vector_cores"), devices.pop(), strict=True))
+    return [_with_cores(fact, known) if fact.kind == "run_op" else fact for fact in facts]
+
+
+def _with_cores(fact: Fact, known: dict[str, object]) -> Fact:
+    cores = known.get(_KINDS.get(fact.attrs["core"], ""))
+    block = fact.attrs["block"]
+    if not isinstance(cores, int) or cores <= 0:
+        return fact
+    return msgspec.structs.replace(fact, attrs={**fact.attrs, "cores": cores, "idle": idle_share(block, cores)})

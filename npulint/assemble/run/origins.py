@@ -1,0 +1,164 @@
+"""The lines of the program that build an operator which a run names: by its scope, by its type, or by its period."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+
+import msgspec
+
+from npulint.assemble.context import Context
+from npulint.assemble.index import FactTable
+from npulint.assemble.run.names import Named, Names
+from npulint.assemble.run.periods import periodic
+from npulint.data.op_apis import apis_of, plain
+from npulint.facts.model import Fact, Span
+from npulint.facts.values import Known
+from npulint.later import regex
+
+_NUMBER = regex(r"_\d+$")
+_INTERVALS = frozenset("iterations_per_loop save_checkpoints_steps save_summary_steps log_step_count_steps".split())
+_MOST = 12  # lines that call an interface: where it is called everywhere, they tell nothing
+_OPERATORS = {
+    "run_op": ("name", "node"),
+    "run_op_total": ("name", ""),
+    "run_repeated": ("name", "node"),
+    "run_aicpu": ("name", "name"),
+    "run_compared": ("type", "name"),
+    "run_statistic": ("type", "name"),
+    "run_overflow": ("type", "op"),
+    "run_family": ("types", "node"),
+    "run_event": ("subjects", ""),
+}
+"""Kinds of facts about operators: the attributes that tell type and node. Several types stand in a list, of which the
+node is the first; in logs an operator may bear the name of a node."""
+_WITHOUT = frozenset(("matrix",))  # families that the whole model is made of
+_CODE = regex(r"[A-Z]{1,3}[A-Z0-9]?\d{4,}|\d+")
+_LISTED = 8  # types of a list that are looked for
+
+
+class Origin(msgspec.Struct, frozen=True):
+    """A line of the program that something of a run comes from, and `how` that is known: scope (it names the node
+    `word`), call (it calls the interface `word`), period (something happens there every `word` steps)."""
+
+    path: str
+    span: Span
+    how: str
+    word: str
+
+    def __repr__(self) -> str:
+        return f"{self.path}:{self.span.line}"
+
+
+def with_origins(facts: Iterable[Fact], context: Context, tables: Iterable[FactTable]) -> list[Fact]:
+    """The facts, in their order; those about an operator or a period have `origins`, worked out when asked for."""
+    code = _Code(context, list(tables))
+    return [_with(fact, partial(code.of, fact)) if _may_have(fact) else fact for fact in facts]
+
+
+def operators(fact: Fact) -> list[tuple[str, str]]:
+    """Type and node of the operators that a fact is about; nothing for a fact about something else."""
+    if fact.kind not in _OPERATORS or (fact.kind == "run_family" and fact.name in _WITHOUT):
+        return []
+    first, second = _OPERATORS[fact.kind]
+    words, node = [_word(fact, first)], _word(fact, second)
+    if first in ("types", "subjects"):
+        words = [part.split(" ", 1)[0] for part in words[0].split(", ")[:_LISTED] if not _CODE.fullmatch(part)]
+    named = [(_type(word), node if place == 0 else "") for place, word in enumerate(words)]
+    if fact.kind == "run_event":
+        named = [(_type(word), word) for word in words]
+    return list(dict.fromkeys(one for one in named if any(one)))
+
+
+def _may_have(fact: Fact) -> bool:
+    return fact.kind in _OPERATORS or (fact.kind == "run_stall" and "period" in fact.attrs)
+
+
+def _with(fact: Fact, work: Callable[[], tuple[Origin, ...]]) -> Fact:
+    return msgspec.structs.replace(fact, attrs={**fact.attrs, "origins": work})
+
+
+class _Code:
+    """What the code of a project says about operators; worked out once, when a check of a run has spoken."""
+
+    def __init__(self, context: Context, tables: list[FactTable]) -> None:
+        self._context = context
+        self._tables = tables
+        self._names: Names | None = None
+        self._calls: dict[str, list[Fact]] | None = None
+
+    def of(self, fact: Fact) -> tuple[Origin, ...]:
+        """The lines that a fact comes from, the surest first: none where many would do."""
+        if fact.kind == "run_stall":
+            return tuple(Origin(*place, "period", str(fact.attrs["period"])) for place in self._repeated(fact))
+        about = operators(fact)
+        calls = [call for kind, _ in about for call in self.calls(kind)]
+        dumped = fact.kind == "run_overflow"
+        named = [one for kind, node in about if node for one in self._named(node, self.calls(kind), dumped)]
+        if named and len(about) == 1:
+            return tuple(Origin(one.path, one.span, "scope", one.text) for one in named)
+        lines = {(call.path, call.span.line): call for call in reversed(calls)}
+        told = [lines[line] for line in sorted(lines)] if len(lines) <= _MOST else []
+        found = {(one.path, one.span.line): Origin(one.path, one.span, "scope", one.text) for one in named}
+        for one in told:
+            found.setdefault((one.path, one.span.line), Origin(one.path, one.span, "call", one.name))
+        return tuple(found.values())
+
+    def calls(self, op: str) -> list[Fact]:
+        """The calls outside the input pipeline of the interfaces that build an operator."""
+        tensorflow, torch = apis_of(op)
+        found = [*self._calls_of("tensorflow", tensorflow), *self._calls_of("torch", torch)]
+        return sorted({id(one): one for one in found}.values(), key=lambda one: (one.path, one.span))
+
+    def _calls_of(self, root: str, ends: tuple[str, ...]) -> list[Fact]:
+        found: list[Fact] = []
+        for end in ends:
+            wanted = [plain(part) for part in end.split(".")]
+            for call in self._by_last().get(wanted[-1], ()):
+                parts = [plain(part.removesuffix("()")) for part in call.name.split(".")]
+                if parts[0].startswith(root) and parts[-len(wanted) :] == wanted and _builds(call):
+                    found.append(call)
+        return found
+
+    def _by_last(self) -> dict[str, list[Fact]]:
+        if self._calls is None:
+            self._calls = {}
+            for part in self._tables:
+                for call in part.get("call", ()):
+                    self._calls.setdefault(plain(call.name.rpartition(".")[2]), []).append(call)
+        return self._calls
+
+    def _named(self, node: str, calls: list[Fact], dumped: bool) -> list[Named]:
+        if self._names is None:
+            self._names = Names(self._context)
+        found = self._names.of_node(node, calls)
+        return found if found or not dumped or "/" in node else self._names.of_dumped(node, calls)
+
+    def _repeated(self, fact: Fact) -> list[tuple[str, Span]]:
+        period = fact.attrs["period"]
+        if not isinstance(period, int) or period < 2:
+            return []
+        options = [one for part in self._tables for one in part.get("setting", ()) if _lasts(one, period)]
+        return [*periodic(self._context, period), *((one.path, one.span) for one in options)]
+
+
+def _lasts(setting: Fact, period: int) -> bool:
+    """Whether an option says that the host comes in, or that something is saved, every `period` steps."""
+    value = setting.get("value")
+    return setting.name in _INTERVALS and isinstance(value, Known) and value.single == period
+
+
+def _word(fact: Fact, key: str) -> str:
+    value = fact.name if key == "name" else fact.attrs.get(key) if key else ""
+    return value if isinstance(value, str) and value != "-" else ""
+
+
+def _type(name: str) -> str:
+    """The type that an operator's name tells, where it bears that of a node: it is the last part, without a number."""
+    return _NUMBER.sub("", name.rpartition("/")[2])
+
+
+def _builds(call: Fact) -> bool:
+    """Whether a call builds something of the step: it is none of the input pipeline, of a test, of what never runs."""
+    never = {"in_input": "yes", "in_test": "yes", "active": "no"}
+    return all(call.get(attribute) != answer for attribute, answer in never.items())

@@ -1,0 +1,55 @@
+"""What the code of a project does every so many steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from npulint.assemble.context import Context
+from npulint.assemble.module import Module
+from npulint.facts.code import Op, Value
+from npulint.facts.model import Span
+from npulint.later import regex
+
+_INTERVAL = regex(r"(?:^|_)(?:steps?|secs|every|freq(?:uency)?|interval|iter(?:ation)?s?|period|loop)(?:_|$)")
+_MOST = 6  # places: where more things happen that often, nobody knows which it was
+_DEPTH = 12
+
+
+def periodic(context: Context, period: int) -> list[tuple[str, Span]]:
+    """The conditions of the project that hold every `period` steps (``step % 50 == 0``), and the calls that are told
+    such an interval (``save_summary_steps=50``); nothing if there are many."""
+    tested: list[tuple[str, Span]] = []
+    told: list[tuple[str, Span]] = []
+    for path in sorted(context.project.modules):
+        module = context.project.modules[path]
+        tested += [(path, Span(line, 1, line, 1)) for line in _tests(context, module, period)]
+        told += [(path, span) for span in _intervals(context, module, period)]
+    found = list(dict.fromkeys([*tested, *told]))
+    return next((some for some in (found, tested) if len(some) <= _MOST), [])
+
+
+def _tests(context: Context, module: Module, period: int) -> Iterator[int]:
+    for block in module.blocks:
+        if block.kind == "if":
+            for value in _remainders(block.test):
+                if context.flow.known(module, value, block.parent, block.line).single == period:
+                    yield block.line
+
+
+def _remainders(test: Value) -> Iterator[Value]:
+    """The divisors of all remainders in a condition."""
+    rest = [(test, 0)]
+    while rest:
+        value, depth = rest.pop()
+        if isinstance(value, Op) and value.op == "%" and len(value.operands) == 2:
+            yield value.operands[1]
+        if isinstance(value, Op) and depth < _DEPTH:
+            rest += [(part, depth + 1) for part in value.operands]
+
+
+def _intervals(context: Context, module: Module, period: int) -> Iterator[Span]:
+    for call in module.code.calls:
+        for key, value in call.keywords:
+            if _INTERVAL.search(key) and context.known(module, value, call).single == period:
+                yield Span(call.line, call.column, call.end_line, call.end_column)
+                break

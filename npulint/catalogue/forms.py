@@ -1,0 +1,54 @@
+"""How figures read in sentences: what ``{total_us:time}`` and ``{count:number}`` in the texts of a check become."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+UNITS = {"us": 1.0, "ms": 1e3, "seconds": 1e6}
+"""The last word of an attribute's name that holds a time, and how many µs one is."""
+
+_STEPS = ((1.0, "µs"), (1e3, "ms"), (1e6, "s"), (6e7, "min"), (3.6e9, "h"))
+_LAST = {"s": 120.0, "min": 120.0}
+
+
+def time(value: float) -> str:
+    """Microseconds with the unit that suits them and three digits: ``1.5 ms``, ``22.4 s``, ``44.4 min``."""
+    for at, (size, unit) in enumerate(_STEPS):
+        shown = _digits(value / size)
+        if at == len(_STEPS) - 1 or abs(float(shown.replace(",", ""))) < _LAST.get(unit, 1000.0):
+            return f"{shown} {unit}"
+    raise AssertionError
+
+
+def number(value: float) -> str:
+    """A number with three digits, or all of them where it is whole: ``14,199``, ``0.25``."""
+    return f"{value:,.0f}" if float(value).is_integer() else _digits(value)
+
+
+def _digits(value: float) -> str:
+    """Three digits, more only before the point; no zeros at the end."""
+    size = abs(value)
+    places = 0 if size >= 99.95 else 1 if size >= 9.995 else 2 if size >= 0.9995 else 3
+    text = f"{value:,.{places}f}"
+    return text.rstrip("0").rstrip(".") if places else text
+
+
+def micro(name: str, value: float) -> float:
+    """The value of the attribute `name` in µs; raises `KeyError` where the name does not tell its unit."""
+    return value * UNITS[name.rpartition("_")[2]]
+
+
+FORMS: dict[str, Callable[[str, float], str]] = {
+    "time": lambda name, value: time(micro(name, value)),
+    "number": lambda name, value: number(value),
+}
+"""What may follow the colon of a placeholder; each takes the attribute's name and its value."""
+
+
+def problem(name: str, form: str) -> str:
+    """What is wrong with a placeholder ``{name:form}``; empty if nothing is."""
+    if form and form not in FORMS:
+        return f"'{form}' is no form: one of {', '.join(FORMS)}"
+    if form == "time" and name.rpartition("_")[2] not in UNITS:
+        return f"{name} tells no unit of time: its last word is one of {', '.join(UNITS)}"
+    return ""

@@ -1,0 +1,74 @@
+"""Which interfaces of TensorFlow and PyTorch build an operator of the device."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+
+import msgspec
+
+from npulint.data import table
+from npulint.data.host_ops import host_ops
+from npulint.later import regex
+
+_GRADIENT = regex(r"(?:Grad(?:WithArgmax|Grad)?|Backprop(?:Input|Filter)?|Backward)(?=(?:V\d+|D|Ex)*$)")
+_RELEASE = regex(r"(?:V\d+|D|Ex|Native)$")
+_ATEN = regex(r"(?:aten|npu)(?:::|\.)_?(\w+?)_?(?:\.\w+)?$")
+_MODULES = frozenset(("linalg", "fft", "special"))  # of torch, by which their operators are named as well
+_LONG = 200
+
+
+def apis_of(op: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The ends of the names of the interfaces that build an operator: of TensorFlow and of PyTorch, compared as `plain`
+    makes them. `op` is a type of the device (``ReduceSumD``, ``ResizeBilinearV2Grad``), of TensorFlow, or a name of
+    PyTorch (``aten::huber_loss``). Nothing for what no interface is known of."""
+    aten = _ATEN.match(op[:_LONG])
+    if aten is not None:
+        module, _, rest = aten[1].partition("_")
+        return (), (aten[1], f"{module}.{rest}") if module in _MODULES else (aten[1],)
+    hosted = _hosted().get(op, ())
+    for word in _spellings(op[:_LONG]):
+        if word in _recorded():
+            tensorflow, torch = _recorded()[word]
+            return (*tensorflow, *hosted), torch
+    return hosted, ()
+
+
+def plain(name: str) -> str:
+    """A name of an interface as it is compared: a layer and the function of the same name are one."""
+    return name.replace("_", "").casefold()
+
+
+@cache
+def api_words() -> frozenset[str]:
+    """The last segments, made `plain`, of all interfaces that build some operator."""
+    rows = (*_recorded().values(), *((names, ()) for names in _hosted().values()))
+    return frozenset(plain(name.rpartition(".")[2]) for row in rows for names in row for name in names)
+
+
+def _spellings(op: str) -> Iterator[str]:
+    """A type, and the types that it is a gradient or a release of."""
+    yield op
+    forward = _GRADIENT.sub("", op)
+    for word in (op, forward):
+        yield word
+        while (shorter := _RELEASE.sub("", word)) != word:
+            word = shorter
+            yield word
+
+
+@cache
+def _recorded() -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
+    kind = dict[str, tuple[tuple[str, ...], tuple[str, ...]]]
+    return msgspec.json.decode(table("op_apis.json"), type=kind)
+
+
+@cache
+def _hosted() -> dict[str, tuple[str, ...]]:
+    """By operator the interfaces of TensorFlow that leave it on the host, without the root of their names."""
+    found: dict[str, dict[str, None]] = {}
+    for api, rows in host_ops().items():
+        for row in rows:
+            for op in row.ops.split():
+                found.setdefault(op, {})[api.partition(".")[2]] = None
+    return {op: tuple(names) for op, names in found.items()}

@@ -1,0 +1,59 @@
+"""What is said of a run, at the line of the source that it comes from where that is known, else at the artifact."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from npulint.assemble.run.origins import Origin, operators
+from npulint.facts.model import Fact, Span
+from npulint.findings import Finding, Related, Shown
+from npulint.texts import say
+
+_MEASURED = frozenset(("run_wait", "run_line", "run_host"))
+"""Kinds of facts that are about a line of code itself; a traceback only passes through the lines that it names."""
+
+_FACTS = 3  # facts of a finding of which the lines that they come from are told
+
+
+def shown(one: Finding, facts: Sequence[Fact], lang: str) -> Finding:
+    """A finding about the facts of a run with their places in the artifact and in the code."""
+    fact = facts[0]
+    origins = list(dict.fromkeys(origin for some in facts[:_FACTS] for origin in _origins(some)))
+    about = operators(fact)
+    row = Shown(
+        path=fact.path,
+        span=fact.span,
+        operator=tuple(dict.fromkeys(word for one in about for word in one if word)),
+        several=fact.kind == "run_event" and len(about) > 1,
+        origins=tuple((origin.path, origin.span.line) for origin in origins),
+        exact=fact.kind in _MEASURED and "file" in fact.attrs,
+    )
+    at = _at(fact)
+    path, span = at or (fact.path, fact.span)
+    told = [] if at is None else [Related(fact.path, fact.span, say(lang, "joined.row"))]
+    told += [_related(origin, lang) for origin in origins if (origin.path, origin.span.line) != (path, span.line)]
+    others = [_moved(place, some) for place, some in zip(one.related, facts[1:], strict=False)]
+    known = {(path, span.line), *((place.path, place.span.line) for place in told)}
+    more = (place for place in one.related[len(others) :] if (place.path, place.span.line) not in known)
+    return msgspec.structs.replace(one, path=path, span=span, related=(*told, *others, *more), shown=row)
+
+
+def _origins(fact: Fact) -> tuple[Origin, ...]:
+    return fact.get("origins") or ()
+
+
+def _at(fact: Fact) -> tuple[str, Span] | None:
+    """The line of the project's code that the fact names, if it has it."""
+    path, line = fact.attrs.get("at"), fact.attrs.get("at_line")
+    return (path, Span(line, 1, line, 1)) if isinstance(path, str) and isinstance(line, int) else None
+
+
+def _moved(place: Related, fact: Fact) -> Related:
+    at = _at(fact)
+    return place if at is None else Related(*at, place.message)
+
+
+def _related(origin: Origin, lang: str) -> Related:
+    return Related(origin.path, origin.span, say(lang, f"joined.{origin.how}", word=origin.word))

@@ -1,0 +1,59 @@
+"""How far the ranks of a run lie apart, and which of them the others wait for."""
+
+from __future__ import annotations
+
+import msgspec
+
+from npulint.facts.model import Fact, Span
+from npulint.read.artifacts.figures import micro, share
+
+PARTS = ("computing_us", "exposed_us", "free_us")
+"""Parts of a step; together they are its time."""
+
+_NAMES = {"computing": "computing_us", "communication": "exposed_us", "idle": "free_us"}
+
+
+class Rank(msgspec.Struct):
+    """All steps of one rank in µs, by part, and the place of the artifact that shows them."""
+
+    path: str
+    line: int
+    parts: dict[str, float]
+
+    @property
+    def whole(self) -> float:
+        """µs of all steps."""
+        return sum(self.parts.values())
+
+
+def skews(ranks: dict[str, Rank]) -> list[Fact]:
+    """`run_skew` for computing, communication, idle time and the share of idle time of two ranks or more."""
+    if len(ranks) < 2:
+        return []
+    facts = [
+        _skew(name, {rank: found.parts[key] for rank, found in ranks.items()}, ranks, "_us")
+        for name, key in _NAMES.items()
+    ]
+    idle = {rank: share(found.parts["free_us"], found.whole) for rank, found in ranks.items()}
+    return [*facts, _skew("idle_share", idle, ranks, "")]
+
+
+def _skew(name: str, values: dict[str, float], ranks: dict[str, Rank], unit: str) -> Fact:
+    """Ranks wait for the slow one: it computes longest, and its own communication is the shortest."""
+    most = max(values, key=lambda rank: values[rank])
+    least = min(values, key=lambda rank: values[rank])
+    suspect = least if name == "communication" else most
+    attrs: dict[str, object] = {
+        "ranks": len(ranks),
+        f"max{unit}": micro(values[most]),
+        f"min{unit}": micro(values[least]),
+        "most": most,
+        "least": least,
+        "suspect": suspect,
+        "spread": share(values[most] - values[least], values[most]),
+    }
+    if unit:
+        attrs["step_share"] = share(values[most] - values[least], max(found.whole for found in ranks.values()))
+        attrs["suspect_idle"] = share(ranks[suspect].parts["free_us"], ranks[suspect].whole)
+    place = ranks[most]
+    return Fact("run_skew", name, place.path, Span(place.line, 1, place.line, 1), attrs)

@@ -1,0 +1,178 @@
+"""Curves as SVG: a field with a grid, whose labels stand beside it, and the same numbers as a table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+
+import msgspec
+
+from npulint.findings import RunCurve
+from npulint.report.html.markup import attribute, table, words
+from npulint.report.runs import words as told
+from npulint.texts import count, say
+
+_STEPS = 4  # of the grid
+_DECADES = 1000  # so many times the lowest value: the axis is logarithmic
+_NICE = (1.0, 2.0, 2.5, 5.0, 10.0)
+_WIDTH, _HEIGHT = 1000, 400  # of the field; it is stretched
+
+
+class Axis(msgspec.Struct, frozen=True):
+    """The vertical axis: from `low` to `high` in heights, with the label of each line of the grid, the highest first.
+    `height` tells how high a value lies; `kind` is linear, log2 or log10."""
+
+    kind: str
+    low: float
+    high: float
+    labels: tuple[str, ...]
+
+    def height(self, one: float) -> float:
+        """How high a value lies."""
+        if self.kind == "linear":
+            return one
+        return (math.log2 if self.kind == "log2" else math.log10)(one) if one > 0 else self.low
+
+    def down(self, one: float) -> float:
+        """How far below the upper edge a value lies, as a part of the field (0 to 1)."""
+        part = (self.high - self.height(one)) / (self.high - self.low)
+        return min(max(part, 0.0), 1.0)
+
+
+def axis(curve: RunCurve) -> Axis:
+    """An axis that suits the values of a curve."""
+    known = [one for one in curve.points if one is not None] or [0.0]
+    low, high = min(known), max(known)
+    if curve.what == "similarity":
+        step = _nice((1.0 - min(low, 0.97)) / _STEPS)
+        return _lines("linear", 1.0 - _STEPS * step, step, lambda one: f"{one:.6g}")
+    if curve.what == "loss_scale" and high > 0:
+        return _powers([one for one in known if one > 0], "log2", math.log2, _of_two)
+    if low > 0 and high >= _DECADES * low:
+        return _powers(known, "log10", math.log10, lambda one: f"{10.0**one:g}")
+    step = _nice((high - low) / _STEPS) if high > low else _nice(abs(high) / _STEPS or 0.25)
+    low = math.floor(low / step) * step
+    while low + _STEPS * step < high - step * 1e-9:
+        step = _nice(step * 1.01)
+        low = math.floor(min(known) / step) * step
+    return _lines("linear", low, step, lambda one: f"{one:.6g}")
+
+
+def _powers(known: Sequence[float], kind: str, of: Callable[[float], float], label: Callable[[float], str]) -> Axis:
+    low, high = math.floor(of(min(known))), math.ceil(of(max(known)))
+    return _lines(kind, low, max(math.ceil((high - low) / _STEPS), 1), label)
+
+
+def _lines(kind: str, low: float, step: float, label: Callable[[float], str]) -> Axis:
+    heights = [low + step * index for index in range(_STEPS, -1, -1)]
+    labels = [label(0.0 if abs(one) < step * 1e-9 else one) for one in heights]
+    return Axis(kind, low, low + _STEPS * step, tuple(labels))
+
+
+def _of_two(power: float) -> str:
+    return f"{2**power:g}" if -4 <= power < 10 else f"2<sup>{power:g}</sup>".replace("-", "−")
+
+
+def _nice(step: float) -> float:
+    """The next larger step that is easily read."""
+    size = 10.0 ** math.floor(math.log10(step))
+    return next(size * one for one in _NICE if size * one >= step * (1 - 1e-9))
+
+
+def plot(curve: RunCurve, name: str, place: str, lang: str) -> str:
+    """A curve with its title; `name` begins the ids of its parts, `place` is markup that tells where it is from."""
+    scale, title, course = axis(curve), told.title(curve, lang), told.course(curve, lang)
+    drawn = count(lang, "runs.drawn", len(curve.points), what=title, course=course)
+    note = say(lang, "aside", text=say(lang, "runs.axis.log")) if scale.kind != "linear" else ""
+    below = say(lang, f"runs.axis.{_order(curve)}")
+    return (
+        f'<figure class="plot {curve.what}"><figcaption><b>{words(title)}</b>{words(note)}'
+        f'<span class="muted">{words(course)}</span></figcaption>\n<div class="axes">'
+        f'<div class="ys" aria-hidden="true">{"".join(f"<span>{label}</span>" for label in scale.labels)}</div>\n'
+        f'<svg class="field" role="img" aria-labelledby="{name}-t {name}-d">'
+        f'<title id="{name}-t">{words(title)}</title><desc id="{name}-d">{words(drawn)}</desc>'
+        f"{''.join(_field(curve, scale, lang))}</svg>\n"
+        f'<div class="xs" aria-hidden="true"><span>1</span><span>{below}</span><span>{curve.count:,}</span></div>'
+        "</div>\n"
+        f'<p class="at">{place}</p>\n{_values(curve, title, lang)}</figure>'
+    )
+
+
+def _order(curve: RunCurve) -> str:
+    return "outputs" if curve.what == "similarity" else "band" if told.is_band(curve) else "values"
+
+
+def _field(curve: RunCurve, scale: Axis, lang: str) -> Iterator[str]:
+    compared, limit = curve.what == "similarity", scale.down(told.THRESHOLD)
+    if compared:
+        yield f'<rect class="under" x="0" y="{_percent(limit)}" width="100%" height="{_percent(1 - limit)}"/>'
+    for index in range(_STEPS + 1):
+        at = _percent(index / _STEPS)
+        yield f'<line class="grid" x1="0" x2="100%" y1="{at}" y2="{at}"/>'
+    line, area = _band(curve.points, scale) if told.is_band(curve) else _paths(curve, scale)
+    yield f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" preserveAspectRatio="none" width="100%" height="100%">'
+    yield f'<path class="area" d="{area}"/><path class="curve" d="{line}" vector-effect="non-scaling-stroke"/></svg>'
+    if compared:
+        at = _percent(limit)
+        yield f'<line class="limit" x1="0" x2="100%" y1="{at}" y2="{at}"/>'
+        yield f'<text class="limit" x="0" y="{at}" dx="6" dy="14">{say(lang, "runs.threshold")}</text>'
+    yield from _dots(curve, scale)
+
+
+def _band(points: Sequence[float | None], scale: Axis) -> tuple[str, str]:
+    """The line in the middle, and the area from the lowest to the highest, both over three points."""
+    known = [one for one in points if one is not None]
+    last = max(len(known) - 1, 1)
+    near = [known[max(index - 1, 0) : index + 2] for index in range(len(known))]
+    x = [f"{index / last * _WIDTH:.4g}" for index in range(len(known))]
+    low, high, middle = (
+        [f"{at} {scale.down(one) * _HEIGHT:.4g}" for at, one in zip(x, some, strict=True)]
+        for some in (map(min, near), map(max, near), told.middle(known))
+    )
+    return f"M{'L'.join(middle)}", f"M{'L'.join([*high, *reversed(low)])}Z"
+
+
+def _dots(curve: RunCurve, scale: Axis) -> Iterator[str]:
+    """What has to be seen: outputs that deviate, and points without neighbours."""
+    last = max(len(curve.points) - 1, 1)
+    for index, one in enumerate(curve.points):
+        if one is None:
+            continue
+        off = curve.what == "similarity" and one < told.THRESHOLD
+        alone = all(
+            near is None for near in (*curve.points[max(index - 1, 0) : index], *curve.points[index + 1 : index + 2])
+        )
+        if off or alone:
+            kind = "off" if off else "alone"
+            yield f'<circle class="{kind}" cx="{_percent(index / last)}" cy="{_percent(scale.down(one))}" r="3"/>'
+
+
+def _paths(curve: RunCurve, scale: Axis) -> tuple[str, str]:
+    """The line, and the area below it; a loss scale stays where it is until it changes."""
+    last = max(len(curve.points) - 1, 1)
+    line, area, run = [], [], list[tuple[str, str]]()
+    for index, one in enumerate((*curve.points, None)):
+        if one is not None:
+            run.append((f"{index / last * _WIDTH:.4g}", f"{scale.down(one) * _HEIGHT:.4g}"))
+            continue
+        if run:
+            drawn = f"M{run[0][0]} {run[0][1]}"
+            drawn += "".join(f"H{x}V{y}" if curve.what == "loss_scale" else f"L{x} {y}" for x, y in run[1:])
+            line.append(drawn)
+            area.append(f"{drawn}V{_HEIGHT}H{run[0][0]}Z")
+        run = []
+    return "".join(line), "".join(area)
+
+
+def _values(curve: RunCurve, title: str, lang: str) -> str:
+    heads = [say(lang, "runs.head.part"), say(lang, "runs.head.value")]
+    rows = [[str(index), words(told.figure(curve, one))] for index, one in enumerate(curve.points, 1)]
+    said = say(lang, "runs.all-values")
+    caption = f'<span class="unseen">{words(title)}</span>'
+    scrolled = f'<div class="scroll" tabindex="0" role="region" aria-label="{attribute(title)}">'
+    listed = f"{scrolled}{table(caption, heads, rows, 'counts')}</div>"
+    return f'<details class="values"><summary>{said}</summary>{listed}</details>'
+
+
+def _percent(part: float) -> str:
+    return f"{round(100 * part, 2):g}%"

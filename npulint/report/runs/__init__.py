@@ -1,0 +1,1 @@
+"""Training runs as the reports tell them, from what they left behind."""

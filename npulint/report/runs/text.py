@@ -1,0 +1,140 @@
+"""The lines of the text report about a run: what was read, where the time goes, how its numbers went."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TypeVar
+
+from npulint.catalogue.forms import time
+from npulint.findings import RunCurve, RunGraph, RunStall, RunSummary, RunTimes
+from npulint.report.runs import words
+from npulint.report.runs.bars import bar, fill, padded, powers, spark, stacked
+from npulint.report.terminal import Paint, cells, harmless, leading, wrap
+from npulint.report.view import View
+from npulint.texts import count, say
+
+_WIDTH = 100  # where nobody counts the cells
+_NARROW, _WIDEST = 40, 120
+_NAME = 24
+_BAR = 24
+_SPARK, _LEAST = 60, 16  # cells of a curve, and those below which it has a line of its own
+_TYPES = 5
+_SHOWN = 2  # tables of steps, stalls, files with a remark
+_CURVES = ("loss_scale", "loss", "similarity")
+_Told = TypeVar("_Told", RunStall, RunGraph, RunTimes, RunCurve)
+_PLAIN = str.maketrans({"→": ">", "×": "x", "µ": "u", "…": "."})
+
+
+def block(runs: Sequence[RunSummary], view: View) -> list[str]:
+    """The lines of all runs; empty where there are none."""
+    told = list(_Writer(view).lines(words.united(runs)))
+    return [Paint(view.color)("bold", say(view.lang, "runs.title")), *told] if told else []
+
+
+class _Writer:
+    def __init__(self, view: View) -> None:
+        self._lang, self._plain = view.lang, view.plain
+        self._paint = Paint(view.color)
+        self._width = min(max(view.width or _WIDTH, _NARROW), _WIDEST)
+        self._rest = 0
+
+    def lines(self, run: RunSummary) -> Iterator[str]:
+        """What is told of a run."""
+        self._rest = run.left_out
+        for told in words.told_files(run.files, self._lang, _SHOWN):
+            yield from self._labelled(told.label, told.text)
+        yield from self._operators([one for one in run.times if one.what == "operators"])
+        for what in ("step", "iteration"):
+            yield from self._parts([one for one in run.times if one.what == what])
+        for what in _CURVES:
+            yield from self._curve([one for one in run.curves if one.what == what])
+        for stall in self._first(run.stalls, _SHOWN):
+            label = say(self._lang, "aside", text=stall.label) if stall.label else ""
+            yield from self._labelled(say(self._lang, "runs.short.stall"), words.stall(stall, self._lang) + label)
+        for graph in self._first(sorted(run.graphs, key=lambda one: -one.first_ms), 1):
+            label = say(self._lang, "runs.short.graph", name=graph.graph)
+            yield from self._labelled(label, words.graph(graph, self._lang))
+        if self._rest:
+            yield self._told(f"  {count(self._lang, 'runs.rest', self._rest)}")
+
+    def _first(self, found: Sequence[_Told], shown: int) -> Sequence[_Told]:
+        """The first of them; the others are counted."""
+        self._rest += max(len(found) - shown, 0)
+        return found[:shown]
+
+    def _operators(self, tables: Sequence[RunTimes]) -> Iterator[str]:
+        """The table with the most time, and its longest types."""
+        for times in self._first(sorted(tables, key=lambda one: -one.us), 1):
+            yield from self._headed(times)
+            shown = [(harmless(one.name), one.us, one.share) for one in times.parts[:_TYPES]]
+            name = min(max((cells(text) for text, _, _ in shown), default=0), _NAME)
+            room = max(min(_BAR, self._width - name - 26), 4)
+            most = max((share for _, _, share in shown), default=0.0) or 1.0
+            for text, us, share in shown:
+                drawn = self._paint("blue", bar(share / most, room, self._plain))
+                yield self._told(f"    {padded(text, name)}  {drawn}  {self._figures(share, us)}")
+            rest = self._others(times, shown)
+            if rest:
+                yield self._told(f"    {padded(rest[0], name + room + 2)}  {self._figures(rest[2], rest[1])}")
+
+    def _figures(self, share: float, us: float) -> str:
+        return f"{words.percent(share, self._lang):>6}  {time(us):>7}"
+
+    def _others(self, times: RunTimes, shown: Sequence[tuple[str, float, float]]) -> tuple[str, float, float] | None:
+        """The types that are not shown: how they are called, their µs and their share."""
+        others = times.more + len(times.parts) - len(shown)
+        us, share = sum(one[1] for one in shown), sum(one[2] for one in shown)
+        name = count(self._lang, "runs.others", others)
+        return (name, max(times.us - us, 0.0), max(100 - share, 0.0)) if others else None
+
+    def _parts(self, tables: Sequence[RunTimes]) -> Iterator[str]:
+        for times in self._first(sorted(tables, key=lambda one: -one.us), _SHOWN):
+            yield from self._headed(times)
+            yield f"    {stacked([one.share / 100 for one in times.parts], min(60, self._width - 6), self._plain)}"
+            named = [
+                f"{fill(index, self._plain)} {words.part(times, one, self._lang)} "
+                f"{words.percent(one.share, self._lang)}"
+                for index, one in enumerate(times.parts)
+            ]
+            yield from (f"    {line}" for line in wrap("   ".join(named), self._width - 4))
+
+    def _headed(self, times: RunTimes) -> Iterator[str]:
+        name, place = say(self._lang, f"runs.{times.what}"), leading(times.path)
+        text = say(self._lang, "runs.about", path=name, text=words.whole(times, self._lang))
+        if cells(text) + cells(place) + 4 <= self._width:
+            yield self._told(f"  {text}  {self._paint('dim', place)}")
+            return
+        yield from self._wrapped(text, 2, 4)
+        yield f"    {self._paint('dim', place)}"
+
+    def _curve(self, curves: Sequence[RunCurve]) -> Iterator[str]:
+        for one in self._first(sorted(curves, key=_foremost), 1):
+            label, course = say(self._lang, f"runs.short.{one.what}"), words.course(one, self._lang)
+            room = min(self._width - cells(label) - cells(course) - 6, _SPARK)
+            beside = room >= _LEAST
+            drawn = spark(_heights(one), room if beside else min(_SPARK, self._width - 4), self._plain)
+            yield from () if beside else self._labelled(label, course)
+            yield self._told(f"  {label}  {drawn}  {course}" if beside else f"    {drawn}")
+
+    def _labelled(self, label: str, text: str) -> Iterator[str]:
+        yield from self._wrapped(f"{label}  {text}", 2, 4)
+
+    def _wrapped(self, text: str, first: int, later: int) -> Iterator[str]:
+        lines = wrap(harmless(text), self._width - later)
+        yield self._told(" " * first + lines[0])
+        yield from (self._told(" " * later + line) for line in lines[1:])
+
+    def _told(self, line: str) -> str:
+        return line.translate(_PLAIN).rstrip() if self._plain else line.rstrip()
+
+
+def _foremost(curve: RunCurve) -> tuple[float, int]:
+    """Of several, the similarity that falls lowest is told, else what has most values."""
+    compared = curve.what == "similarity" and curve.minimum is not None
+    return (curve.minimum or 0.0) if compared else 1.0, -curve.count
+
+
+def _heights(curve: RunCurve) -> Sequence[float | None]:
+    if curve.what == "loss_scale":
+        return powers(curve.points)
+    return words.middle(curve.points) if words.is_band(curve) else curve.points

@@ -1,0 +1,200 @@
+"""The figures of a run in words, for every report that people read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import msgspec
+
+from npulint.catalogue.forms import number, time
+from npulint.findings import RunCurve, RunFile, RunGraph, RunPart, RunStall, RunSummary, RunTimes
+from npulint.texts import count, known, say
+
+THRESHOLD = 0.98
+"""The similarity below which outputs deviate."""
+
+_LINES = frozenset(("log", "precision_console", "training_trace", "trace_summary"))
+_DOCUMENTS = frozenset(("communication", "profiler_info", "profiler_metadata", "device_info", "sample_info", "trace"))
+_ORDER = {"similarity": 0, "loss_scale": 1, "loss": 2, "accuracy": 3}
+_UNUSED = frozenset(("unread", "older"))
+_TINY, _HUGE = 1e-3, 1e7
+
+
+def value(one: float | None) -> str:
+    """A number of a series with three digits; ``-`` where there is none."""
+    if one is None:
+        return "-"
+    return number(one) if one == 0 or _TINY <= abs(one) < _HUGE else f"{one:.3g}"
+
+
+def scale(one: float | None) -> str:
+    """A loss scale; large powers of two as such, also of those that six digits are left of."""
+    if one is None or one < 1024:
+        return value(one)
+    power = round(math.log2(one))
+    return f"2^{power}" if abs(one / 2.0**power - 1) < 1e-5 else value(one)
+
+
+def similarity(one: float | None) -> str:
+    """A cosine; what is not 1 does not look like it."""
+    return "-" if one is None else f"{one:.6f}".rstrip("0").rstrip(".") if one != 1 else "1"
+
+
+def is_band(curve: RunCurve) -> bool:
+    """Whether the points are the lowest and the highest of many values, and no course by themselves."""
+    return curve.what in ("loss", "accuracy") and curve.count > 2 * len(curve.points) and None not in curve.points
+
+
+def middle(points: Sequence[float | None]) -> list[float]:
+    """The course that a band has: means over five points, the outer ones by half, for the points go from low to high
+    and back within four."""
+    known = [one for one in points if one is not None]
+    padded = [*known[:1], *known[:1], *known, *known[-1:], *known[-1:]]
+    fives = (padded[index : index + 5] for index in range(len(known)))
+    return [((five[0] + five[4]) / 2 + sum(five[1:4])) / 4 for five in fives]
+
+
+def figure(curve: RunCurve, one: float | None) -> str:
+    """A value of a curve."""
+    return {"loss_scale": scale, "similarity": similarity}.get(curve.what, value)(one)
+
+
+def percent(share: float, lang: str) -> str:
+    """A share."""
+    return say(lang, "runs.percent", share=f"{share:.1f}")
+
+
+def form(word: str, lang: str) -> str:
+    """What a file is."""
+    key = f"runs.form.{word}"
+    return say(lang, key) if known(key) else word.replace("_", " ")
+
+
+def size(file: RunFile, lang: str) -> str:
+    """How much is in it; empty where it has no rows."""
+    if not file.rows or file.form in _DOCUMENTS:
+        return ""
+    return count(lang, "runs.lines" if file.form in _LINES else "runs.rows", file.rows)
+
+
+def remark(file: RunFile, lang: str) -> str:
+    """Why there is no verdict, and what could not be read; empty where all is well."""
+    told = []
+    if file.note:
+        key = f"runs.note.{file.note}"
+        plain = known(key)
+        told.append(say(lang, key if plain else "runs.note.other", missing=file.missing, note=file.note))
+    if file.malformed:
+        rows = file.rows + file.malformed
+        told.append(say(lang, "runs.broken", n=file.malformed, rows=rows, line=file.first_malformed))
+    return say(lang, "list.clause").join(told)
+
+
+class Told(msgspec.Struct, frozen=True):
+    """A line about files: its label and its text."""
+
+    label: str
+    text: str
+
+
+def told_files(files: Sequence[RunFile], lang: str, most: int) -> list[Told]:
+    """What was read, what is not used, and at most `most` files each that there is no verdict about, or that are
+    malformed."""
+    used = [one for one in files if one.note not in _UNUSED]
+    unused = [one for one in files if one.note in _UNUSED]
+    silent = [one for one in used if one.note]
+    broken = [one for one in files if one.malformed and not one.note]
+    lines = [Told(say(lang, "runs.read"), _by_form(used, lang))] if used else []
+    if unused:
+        lines.append(Told(say(lang, "runs.unread"), _by_form(unused, lang, sized=False)))
+    for key, found in (("runs.silent", silent), ("runs.malformed", broken)):
+        lines += [Told(say(lang, key), _about(one, lang)) for one in found[:most]]
+        if len(found) > most:
+            lines.append(Told(say(lang, key), count(lang, "runs.more", len(found) - most)))
+    return lines
+
+
+def _about(file: RunFile, lang: str) -> str:
+    return say(lang, "runs.about", path=file.path, text=remark(file, lang))
+
+
+def _by_form(files: Sequence[RunFile], lang: str, sized: bool = True) -> str:
+    groups: dict[str, list[RunFile]] = {}
+    for one in files:
+        groups.setdefault(one.form, []).append(one)
+    parts = []
+    for word, group in groups.items():
+        what = form(word, lang)
+        what = say(lang, "runs.times", what=what, n=len(group)) if len(group) > 1 else what
+        rows = sum(one.rows for one in group)
+        known_size = size(msgspec.structs.replace(group[0], rows=rows), lang) if sized else ""
+        parts.append(what + (say(lang, "aside", text=known_size) if known_size else ""))
+    return say(lang, "list.and").join(parts)
+
+
+def whole(times: RunTimes, lang: str) -> str:
+    """How long it takes altogether."""
+    if times.what != "operators" and times.count < 2:
+        return say(lang, f"runs.single.{times.what}", time=time(times.us))
+    return count(lang, f"runs.{times.what}.whole", times.count, time=time(times.us))
+
+
+def part(times: RunTimes, one: RunPart, lang: str) -> str:
+    """The name of a part; of an operator type as it is written."""
+    return one.name if times.what == "operators" else say(lang, f"runs.part.{one.name}")
+
+
+def rest(times: RunTimes, lang: str) -> str:
+    """What the types that are not named are called."""
+    return count(lang, "runs.others", times.more)
+
+
+def title(curve: RunCurve, lang: str) -> str:
+    """What a curve shows; its own label where it says more."""
+    named = say(lang, f"runs.curve.{curve.what}")
+    plain = not curve.label or curve.what == "similarity" or curve.label == named
+    label = say(lang, "runs.scaler", name=curve.label) if curve.what == "loss_scale" else curve.label
+    return named if plain else f"{named}{say(lang, 'aside', text=label)}"
+
+
+def course(curve: RunCurve, lang: str) -> str:
+    """Where a curve goes, in a few words."""
+    parts = []
+    if curve.what == "similarity":
+        parts.append(say(lang, "runs.lowest", value=figure(curve, curve.minimum)))
+        parts.append(say(lang, "runs.below", n=curve.bad, of=curve.count))
+        return say(lang, "list.and").join(parts)
+    if curve.first is not None and curve.last is not None:
+        parts.append(say(lang, "runs.course", first=figure(curve, curve.first), last=figure(curve, curve.last)))
+    if curve.minimum is not None and curve.minimum < min(curve.first or 0.0, curve.last or 0.0):
+        parts.append(say(lang, "runs.lowest", value=figure(curve, curve.minimum)))
+    parts.append(count(lang, "runs.values", curve.count))
+    if curve.bad:
+        parts.append(count(lang, "runs.bad", curve.bad))
+    return say(lang, "list.and").join(parts)
+
+
+def stall(one: RunStall, lang: str) -> str:
+    """What a periodic stall costs."""
+    return count(lang, "runs.stall", one.count, period=one.period, share=percent(one.lost_share, lang))
+
+
+def graph(one: RunGraph, lang: str) -> str:
+    """How long the runs of a graph take."""
+    first = time(one.first_ms * 1000)
+    if one.count < 2:
+        return say(lang, "runs.graph.once", first=first)
+    return count(lang, "runs.graph", one.count, first=first, median=time(one.median_ms * 1000))
+
+
+def united(runs: Sequence[RunSummary]) -> RunSummary:
+    """What people are told of as one run, however many projects its artifacts belong to; curves in a fixed order."""
+    return RunSummary(
+        files=tuple(one for run in runs for one in run.files),
+        times=tuple(one for run in runs for one in run.times),
+        curves=tuple(sorted((one for run in runs for one in run.curves), key=lambda one: _ORDER.get(one.what, 9))),
+        stalls=tuple(one for run in runs for one in run.stalls),
+        graphs=tuple(one for run in runs for one in run.graphs),
+        left_out=sum(run.left_out for run in runs),
+    )
