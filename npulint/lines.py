@@ -13,8 +13,9 @@ Lines = Callable[[str], Sequence[str]]
 
 _LIMIT = 20_000_000  # bytes
 _KEPT = 32  # files
-_BINARY = (  # graphs; TypeScript is not read either
-    *(".pb", ".meta", ".pt2", ".pt", ".pth", ".ts", ".torchscript", ".ptl", ".jit"),
+_HELD = 40_000_000  # bytes of these files together, beside the last one
+_BINARY = (  # graphs and what is packed; TypeScript is not read either
+    *(".pb", ".meta", ".pt2", ".pt", ".pth", ".ts", ".torchscript", ".ptl", ".jit", ".gz"),
 )
 
 
@@ -25,14 +26,17 @@ class FileLines:
     def __init__(self, given: dict[str, bytes] | None = None) -> None:
         self._given = given or {}
         self._kept: OrderedDict[str, Sequence[str]] = OrderedDict()
+        self._sizes: dict[str, int] = {}
 
     def __call__(self, path: str) -> Sequence[str]:
         """The lines of the file at `path` without their ends; none when it cannot be read."""
         lines = self._kept.get(path)
         if lines is None:
-            lines = self._kept[path] = split(self._bytes(path))
-            if len(self._kept) > _KEPT:
-                self._kept.popitem(last=False)
+            data = self._bytes(path)
+            self._sizes[path] = len(data)
+            while self._kept and (len(self._kept) >= _KEPT or sum(self._sizes.values()) > _HELD):
+                del self._sizes[self._kept.popitem(last=False)[0]]
+            lines = self._kept[path] = split(data)
         return lines
 
     def _bytes(self, path: str) -> bytes:

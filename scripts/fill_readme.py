@@ -10,6 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 _PLACE = re.compile(r"(<!-- output: npulint ([^>]*?) -->\n```(?:text|diff)\n).*?(```\n<!-- /output -->)", re.DOTALL)
 _FINDING = re.compile(r"\w+\[[\w-]+\]: ")
+_HEADS = (("Training run\n", "Programs\n"), ("训练运行\n", "程序\n"))  # what stands behind the findings
 _SHOWN = 2  # findings of a report with frames; the rest is left out
 
 
@@ -20,7 +21,8 @@ def output(arguments: str) -> str:
     text = done.stdout.decode("utf-8")
     if arguments.startswith("compare"):
         return _checklist(text)
-    head = "程序\n" if "--lang zh" in arguments else "Programs\n"
+    heads = _HEADS["--lang zh" in arguments]
+    head = next((head for head in heads if f"\n{head}" in text), heads[-1])
     findings, cut, closing = text.partition(f"\n{head}")
     blocks = findings.rstrip("\n").split("\n\n")
     return "\n\n".join([*blocks[:_SHOWN], "…", head + closing]) if cut else text

@@ -69,6 +69,20 @@ def test_the_exported_program_speaks_at_the_lines_of_the_model() -> None:
     }
 
 
+def test_the_finished_run_is_led_back_to_its_lines() -> None:
+    found = {f["name"]: f for f in check("finished", "examples/finished/train.log") if f["severity"] != "note"}
+    lines = (ROOT / "examples/finished/train.py").read_text(encoding="utf-8").split("\n")
+    led = {
+        name: {lines[p["line"] - 1].strip() for p in f["related"] if p["path"].endswith(".py")}
+        for name, f in found.items()
+    }
+    assert found["reduce-sum-under-mixed-precision"]["path"] == "examples/finished/train.py"
+    assert "one core" in found["reduce-sum-under-mixed-precision"]["message"]
+    assert led["stall-every-few-steps"] == {"if step % 100 == 0:"}
+    assert "manager = ExponentialUpdateLossScaleManager(" in led["loss-scale-collapsed"]
+    assert len(found) == 3
+
+
 @pytest.mark.parametrize("soc", ["910A", "910B"])
 @pytest.mark.parametrize("project", ["migrated", "classifier_npu"])
 def test_the_migrated_project_gets_no_warning(project: str, soc: str) -> None:

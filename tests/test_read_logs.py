@@ -271,3 +271,33 @@ def test_lines_that_hold_nothing_are_not_shown() -> None:
     scan = Scan([b"wanted"], lambda data, cut, number: None)
     assert [one.number for one in scan.over(io.BytesIO(b"a\nb\nwanted\nc"))] == [3]
     assert scan.lines == 4
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(
+        st.sampled_from(
+            (
+                *(b"\n", b"\r", b"step 1 ", b"step 22.5 ", b"loss ", b"lo1ss ", b"code is 107001", b"code is 9"),
+                *(b"EI0003 ", b"EE1", b"0013", b"W11001", b"ERR00", b"ERR7", b"GeOp", b"x" * 16_000),
+            )
+        ),
+        max_size=40,
+    )
+)
+def test_shapes_of_lines_hide_nothing(parts: list[bytes]) -> None:
+    data = b"".join(parts)
+    literals = [b"loss", b"code is 107001", b"ERR00", b"GeOp"]
+    expected = []
+    for number, line in enumerate(data.split(b"\n"), 1):
+        for text in line.split(b"\r"):
+            codes = re.findall(rb"(?=([EW][0-9ABEFHIJKLZ][0-9]{4}))", text)
+            held = {one for one in literals if one in text}.union(codes)
+            if held:
+                expected.append((number, held))
+    shown: dict[int, list[set[bytes]]] = {}
+    for one in Scan(literals, lambda data, cut, number: None).over(io.BytesIO(data)):
+        shown.setdefault(one.number, []).append(one.found)
+    assert sorted(shown) == sorted({number for number, _ in expected})
+    for number in shown:  # of a very long line parts are shown
+        assert set().union(*shown[number]) == set().union(*(held for at, held in expected if at == number))

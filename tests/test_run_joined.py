@@ -133,7 +133,8 @@ def test_what_run_and_source_say_of_an_operator_is_one_finding_in_the_source(pro
     assert (one.code, one.path, one.severity) == (SOURCE, "train.py", "error")
     (row,) = one.related
     assert (row.path, row.span.line) == ("PROF/op_summary_1.csv", 2)
-    assert row.message == "the run confirms it (`npu5398-check`): `TopKV2` takes 100.0 %"
+    assert row.message == "the run confirms it (`npu5398-check`)"
+    assert one.message == "`tensorflow.nn.top_k` is slow In the run: `TopKV2` takes 100.0 %"
     assert {other.severity for other in found if other is not one} == {"note"}
     assert RUN not in {other.code for other in found}
 
@@ -402,6 +403,16 @@ def test_who_names_the_folder_of_a_run_means_what_is_ignored_there(project: Path
     assert checked(project).findings == []
 
 
+def test_code_that_is_named_with_an_artifact_is_all_the_code_there_is(project: Path) -> None:
+    written(project, "pyproject.toml", "[project]\nname = 'all'\n")
+    for folder in ("one", "two"):
+        written(project, f"{folder}/train.py", TRAIN)
+    kernels(project, TOP, path="op_summary_1.csv")
+    asked(project, RUN, "{run_op: TopKV2}")
+    assert {place.path for place in checked(project, "one", "op_summary_1.csv").findings[0].related} == {"one/train.py"}
+    assert lines(checked(project, "op_summary_1.csv").findings[0], "two/train.py")
+
+
 def test_a_log_may_be_piped_in(project: Path) -> None:
     asked(project, RUN, "{run_event: PT-CPU-FALLBACK}", "falls back")
     (one,) = checked(project, "train.log", stdin=FALLBACK.encode(), stdin_filename="train.log").findings
@@ -442,7 +453,8 @@ def test_it_is_said_in_chinese(project: Path) -> None:
     slow_operators(project)
     found = checked(project, "train.py", "PROF/op_summary_1.csv", lang="zh").findings
     (row,) = [place for one in found for place in one.related]
-    assert row.message == "运行产物证实（`npu5398-check`）：`TopKV2` takes 100.0 %"
+    assert row.message == "运行产物证实（`npu5398-check`）"
+    assert any("运行中：`TopKV2` takes 100.0 %" in one.message for one in found)
 
 
 def test_editors_are_told_nothing_of_runs(project: Path) -> None:

@@ -96,6 +96,13 @@ def test_wrappers_are_told_only_where_nothing_else_is(tmp_path: Path) -> None:
     assert said(tmp_path, train=NPU + failed) == ["kernel-not-built"]
 
 
+@pytest.mark.parametrize("end", ["xxx (core dump)", ":1072] Check failed: swap"])
+def test_a_crash_of_the_memory_optimizer_is_told_from_its_messages(tmp_path: Path, end: str) -> None:
+    file = "tensorflow/core/grappler/optimizers/memory_optimizer.cc"
+    assert said(tmp_path, train=f"{NPU}{file} {end}\n") == ["memory-optimization-off-failed"]
+    assert said(tmp_path, train=f"{NPU}W {file}:900] nothing to do\n") == []
+
+
 def test_harmless_lines_give_nothing(tmp_path: Path) -> None:
     quiet = [one.example for one in patterns().values() if one.kind in ("info", "note", "ignore", "context")]
     assert said(tmp_path, train=NPU + "\n".join(quiet)) == []

@@ -175,6 +175,31 @@ def test_ranks_that_lie_apart() -> None:
     assert found["idle_share"].get("max") == 20.7
 
 
+PIPELINE = (
+    "Step,Type,Index,Computing,Communication(Not Overlapped),Overlapped,Communication,Free,Stage,Bubble\n"
+    "1,rank,0,100,60,1,1,50,1,0\n1,rank,1,100,50,1,1,50,1,0\n"
+    "1,rank,2,100,300,1,1,50,1,290\n1,rank,3,100,302,1,1,50,1,270\n"
+)
+
+
+def test_ranks_of_different_pipeline_stages_do_not_wait_for_one_another() -> None:
+    stages = '1,stage,"(0, 1)",1,1,1,1,1,1,0\n1,stage,"(2, 3)",1,1,1,1,1,1,290\n'
+    facts, _ = table(steps.read_cluster_step_trace_time, "cluster_step_trace_time", PIPELINE + stages)
+    (found,) = [fact for fact in facts if fact.name == "communication"]
+    assert [found.get(key) for key in ("ranks", "most", "max_us", "least", "min_us")] == [2, "3", 32.0, "2", 10.0]
+
+
+def test_bubbles_of_unknown_stages_are_not_compared() -> None:
+    facts, _ = table(steps.read_cluster_step_trace_time, "cluster_step_trace_time", PIPELINE)
+    assert [fact.name for fact in facts] == ["computing", "idle", "idle_share"]
+
+
+def test_a_step_tells_bubbles_from_exchanged_data() -> None:
+    (step,), _ = table(steps.read_step_trace_time, "step_trace_time", STEP + "1,50,40,1,31,10,100,30,7\n")
+    assert (step.get("exposed_us"), step.get("exchange_us"), step.get("bubble_us")) == (40.0, 10.0, 30.0)
+    assert (step.get("exchange_share"), step.get("bubble_share")) == (10.0, 30.0)
+
+
 ITERATION = (
     "Iteration ID,FP Start(us),BP End(us),Iteration End(us),Iteration Time(us),FP to BP Time(us),"
     "Iteration Refresh(us),Data Aug Bound(us),Model ID\n"

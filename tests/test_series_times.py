@@ -71,6 +71,13 @@ def test_every_fiftieth_step_stalls() -> None:
     assert (found["median_seconds"], found["worst"]) == (0.1, 300)
 
 
+def test_the_length_of_the_numbers_between_makes_no_other_series() -> None:
+    scales = (2.0**32, 1e-05, float("nan"), 1.0)
+    lines = [f"step {n}, loss 0.5, loss_scale = {scales[n % 4]}, 0.{61 + n % 3:03d} sec/step" for n in range(1, 81)]
+    (pace,) = told(lines, "pace")
+    assert pace["points"] == 80
+
+
 def test_slow_steps_at_odd_places_have_no_period() -> None:
     odd = {7, 31, 64, 109, 173, 190, 222, 301, 377, 458}
     lines = [f"step {n}, {5.0 if n in odd else 0.1} sec/step" for n in range(1, 501)]

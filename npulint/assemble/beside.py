@@ -30,6 +30,13 @@ def home_of(near: Sequence[Program]) -> Program | None:
     return max(near, key=lambda one: (one.attrs["trains"] == "yes", bool(one.entry)), default=None)
 
 
+def at_work(near: Sequence[Program]) -> list[Program]:
+    """The programs that left a run behind: those that train, with what no entry script reaches; all if none trains."""
+    if not any(one.attrs["trains"] == "yes" for one in near):
+        return list(near)
+    return [one for one in near if one.attrs["trains"] == "yes" or not one.entry]
+
+
 def attrs_of(home: Program | None) -> dict[str, str]:
     """The attributes of a program, or of one that nothing is known of. What is asked for by itself is judged whatever
     becomes of the script beside it."""

@@ -10,12 +10,17 @@ from npulint.discover.files import DiscoverOptions, Discovery, discover
 from npulint.discover.kinds import SourceFile
 from npulint.discover.projects import Roots, marked_root
 
+_CODE = ("python", "notebook")
+
 
 def company(found: Discovery, options: DiscoverOptions, given: Mapping[str, bytes] = {}) -> list[SourceFile]:
     """The files to read besides those found: when a file was named alone, the rest of its project, or of
     its folder where no project is marked. Nothing is said about them that does not come from the named ones.
-    Graphs are none of them: nothing else is judged by what they say. `given` is as for `discover`."""
-    alone = {posixpath.dirname(file.path) or "." for file in found.files if file.path in found.named}
+    Graphs are none of them: nothing else is judged by what they say. What a run left behind needs company only where
+    no code was named with it. `given` is as for `discover`."""
+    code_given = any(file.kind in _CODE for file in found.files)
+    named = (file for file in found.files if file.path in found.named)
+    alone = {posixpath.dirname(file.path) or "." for file in named if not (code_given and file.kind == "artifact")}
     if not alone:
         return []
     roots = Roots()

@@ -14,6 +14,11 @@ from npulint.texts import say
 _MEASURED = frozenset(("run_wait", "run_line", "run_host"))
 """Kinds of facts that are about a line of code itself; a traceback only passes through the lines that it names."""
 
+_OPERATORS = frozenset(
+    ("run_op", "run_op_total", "run_aicpu", "run_compared", "run_overflow", "run_fusion", "run_event")
+)
+"""Kinds of facts whose names people know; those of others are words of ours."""
+
 _FACTS = 3  # facts of a finding of which the lines that they come from are told
 
 
@@ -34,7 +39,7 @@ def shown(one: Finding, facts: Sequence[Fact], lang: str) -> Finding:
     path, span = at or (fact.path, fact.span)
     told = [] if at is None else [Related(fact.path, fact.span, say(lang, "joined.row"))]
     told += [_related(origin, lang) for origin in origins if (origin.path, origin.span.line) != (path, span.line)]
-    others = [_moved(place, some) for place, some in zip(one.related, facts[1:], strict=False)]
+    others = [_moved(place, some, lang) for place, some in zip(one.related, facts[1:], strict=False)]
     known = {(path, span.line), *((place.path, place.span.line) for place in told)}
     more = (place for place in one.related[len(others) :] if (place.path, place.span.line) not in known)
     return msgspec.structs.replace(one, path=path, span=span, related=(*told, *others, *more), shown=row)
@@ -50,9 +55,9 @@ def _at(fact: Fact) -> tuple[str, Span] | None:
     return (path, Span(line, 1, line, 1)) if isinstance(path, str) and isinstance(line, int) else None
 
 
-def _moved(place: Related, fact: Fact) -> Related:
-    at = _at(fact)
-    return place if at is None else Related(*at, place.message)
+def _moved(place: Related, fact: Fact, lang: str) -> Related:
+    path, span = _at(fact) or (place.path, place.span)
+    return Related(path, span, place.message if fact.kind in _OPERATORS else say(lang, "joined.again"))
 
 
 def _related(origin: Origin, lang: str) -> Related:

@@ -183,18 +183,22 @@ def _fitting(shown: Shown | None, live: _Places, quiet: _Places) -> tuple[list[F
 def _confirmed(source: Finding, runs: Sequence[Finding], lang: str) -> Finding:
     severity = max((source.severity, *(one.severity for one in runs)), key=SEVERITIES.index)
     confidence = max((source.confidence, *(one.confidence for one in runs)), key=CONFIDENCES.index)
-    places = [place for one in runs for place in _evidence(one, source, lang)]
+    places = [place for one in runs for place in _evidence(one, source, lang, one is runs[0])]
     known = {(place.path, place.span.line) for place in places}
     others = [place for place in source.related if (place.path, place.span.line) not in known]
-    return msgspec.structs.replace(source, severity=severity, confidence=confidence, related=(*places, *others))
+    message = say(lang, "joined.measured", source=source.message, run=runs[0].message)
+    return msgspec.structs.replace(
+        source, severity=severity, confidence=confidence, message=message, related=(*places, *others)
+    )
 
 
-def _evidence(run: Finding, source: Finding, lang: str) -> Iterable[Related]:
-    """What a run says, at its artifact, and the other places that it names."""
+def _evidence(run: Finding, source: Finding, lang: str, told: bool) -> Iterable[Related]:
+    """What a run says, at its artifact, unless it is `told` by the finding itself, and the other places it names."""
     shown = run.shown
     if shown is None:
         return
-    message = say(lang, "joined.confirms", name=run.name, message=run.message)
+    said = "" if told else say(lang, "joined.said", message=run.message)
+    message = say(lang, "joined.confirms", name=run.name, said=said)
     yield Related(shown.path, shown.span, message)
     if run.path != shown.path and not _holds(source, run.path, run.span.line):
         yield Related(run.path, run.span, say(lang, "joined.line"))

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 TEXTS: dict[str, tuple[str, str]] = {
-    "joined.confirms": ("the run confirms it (`{name}`): {message}", "运行产物证实（`{name}`）：{message}"),
+    "joined.measured": ("{source} In the run: {run}", "{source}运行中：{run}"),
+    "joined.confirms": ("the run confirms it (`{name}`){said}", "运行产物证实（`{name}`）{said}"),
+    "joined.said": (": {message}", "：{message}"),
     "joined.row": ("the run shows it here", "运行产物中的依据"),
+    "joined.again": ("the run shows it here as well", "运行产物中的另一处依据"),
     "joined.line": ("the line that the run names", "运行产物指出的代码行"),
     "joined.told": ("what `{name}` tells of the source may be the cause", "原因可能在此处（见 `{name}`）"),
     "joined.scope": ("gives the operator its name (`{word}`)", "算子名称由此而来（`{word}`）"),

@@ -29,6 +29,7 @@ GUIDES = (
     "editors",
     "graphs",
     "live",
+    "runs",
     "how-it-decides",
     "faq",
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 
 import msgspec
@@ -21,6 +21,7 @@ _TEXT = regex(r"[A-Za-z][\w.-]*(?:/[\w.-]+)*/?")
 _NUMBER = regex(r"_\d+$")
 _GRADIENT = regex(r"gradients?(?:_\d+)?$")
 _WRAPPED = regex(r"^update_|_grad$")
+_STEPS = frozenset(("minimize", "compute_gradients", "apply_gradients", "create_train_op"))
 _LEAST = 3  # letters of the written part of a computed name
 
 
@@ -50,14 +51,16 @@ class _Name(msgspec.Struct, frozen=True, eq=False):
 
 
 class Names:
-    """All names that calls of a project give."""
+    """All names that calls of a project give, in the files of `paths` (None: in all)."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: Context, paths: Collection[str] | None = None) -> None:
         self._context = context
         self._exact: dict[str, list[_Name]] = {}
         self._computed: list[_Name] = []
         self._scopes: dict[tuple[str, int], list[_Name]] = {}
-        for path in sorted(context.project.modules):
+        self._whole: set[tuple[str, int]] = set()  # calls that open a scope around the step: it tells nothing
+        modules = context.project.modules
+        for path in sorted(modules if paths is None else modules.keys() & paths):
             self._read(context.project.modules[path])
 
     def of_dumped(self, node: str, calls: Sequence[Fact]) -> list[Named]:
@@ -86,7 +89,8 @@ class Names:
     def _fitting(self, segment: str) -> list[_Name]:
         plain = _NUMBER.sub("", segment)
         exact = [*self._exact.get(segment, ()), *(self._exact.get(plain, ()) if plain != segment else ())]
-        return exact or [one for one in self._computed if one.fits(segment)]
+        fitting = exact or [one for one in self._computed if one.fits(segment)]
+        return [one for one in fitting if (one.module.path, one.index) not in self._whole]
 
     def _lies_in(self, one: _Name, outer: Sequence[str]) -> bool:
         """Whether the scopes around the call are among the outer ones of the node."""
@@ -121,6 +125,10 @@ class Names:
         for block, record in enumerate(module.blocks):
             if record.kind == "with" and isinstance(record.test, Result) and record.test.call in found:
                 self._scopes[module.path, block] = found[record.test.call]
+        for index, call in enumerate(module.code.calls):
+            if module.written(index) in _STEPS:
+                around = (self._scopes.get((module.path, block), ()) for block in module.ancestors(call.block))
+                self._whole.update((module.path, one.index) for scope in around for one in scope)
 
     def _given(self, module: Module, index: int, call: Call) -> Iterator[_Name]:
         values = [value for key, value in call.keywords if key in _KEYWORDS]

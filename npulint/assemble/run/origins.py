@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 import msgspec
 
+from npulint.assemble.beside import tables_of
 from npulint.assemble.context import Context
-from npulint.assemble.index import FactTable
+from npulint.assemble.programs import Program
 from npulint.assemble.run.names import Named, Names
 from npulint.assemble.run.periods import periodic
 from npulint.data.op_apis import apis_of, plain
@@ -50,9 +51,10 @@ class Origin(msgspec.Struct, frozen=True):
         return f"{self.path}:{self.span.line}"
 
 
-def with_origins(facts: Iterable[Fact], context: Context, tables: Iterable[FactTable]) -> list[Fact]:
-    """The facts, in their order; those about an operator or a period have `origins`, worked out when asked for."""
-    code = _Code(context, list(tables))
+def with_origins(facts: Iterable[Fact], context: Context, programs: Sequence[Program]) -> list[Fact]:
+    """The facts, in their order; those about an operator or a period have `origins`, worked out when asked for, in the
+    files of the `programs` that may have run."""
+    code = _Code(context, programs)
     return [_with(fact, partial(code.of, fact)) if _may_have(fact) else fact for fact in facts]
 
 
@@ -79,11 +81,12 @@ def _with(fact: Fact, work: Callable[[], tuple[Origin, ...]]) -> Fact:
 
 
 class _Code:
-    """What the code of a project says about operators; worked out once, when a check of a run has spoken."""
+    """What the code of programs says about operators; worked out once, when a check of a run has spoken."""
 
-    def __init__(self, context: Context, tables: list[FactTable]) -> None:
+    def __init__(self, context: Context, programs: Sequence[Program]) -> None:
         self._context = context
-        self._tables = tables
+        self._tables = tables_of(programs)
+        self._paths = {path for one in programs for path in one.paths}
         self._names: Names | None = None
         self._calls: dict[str, list[Fact]] | None = None
 
@@ -130,7 +133,7 @@ class _Code:
 
     def _named(self, node: str, calls: list[Fact], dumped: bool) -> list[Named]:
         if self._names is None:
-            self._names = Names(self._context)
+            self._names = Names(self._context, self._paths)
         found = self._names.of_node(node, calls)
         return found if found or not dumped or "/" in node else self._names.of_dumped(node, calls)
 
@@ -139,13 +142,13 @@ class _Code:
         if not isinstance(period, int) or period < 2:
             return []
         options = [one for part in self._tables for one in part.get("setting", ()) if _lasts(one, period)]
-        return [*periodic(self._context, period), *((one.path, one.span) for one in options)]
+        return [*periodic(self._context, period, self._paths), *((one.path, one.span) for one in options)]
 
 
 def _lasts(setting: Fact, period: int) -> bool:
     """Whether an option says that the host comes in, or that something is saved, every `period` steps."""
     value = setting.get("value")
-    return setting.name in _INTERVALS and isinstance(value, Known) and value.single == period
+    return setting.name in _INTERVALS and isinstance(value, Known) and period in value.values
 
 
 def _word(fact: Fact, key: str) -> str:

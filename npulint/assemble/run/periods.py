@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from npulint.assemble.context import Context
 from npulint.assemble.module import Module
-from npulint.facts.code import Op, Value
+from npulint.facts.code import Const, Op, Ref, Value
 from npulint.facts.model import Span
 from npulint.later import regex
 
@@ -15,13 +15,15 @@ _MOST = 6  # places: where more things happen that often, nobody knows which it 
 _DEPTH = 12
 
 
-def periodic(context: Context, period: int) -> list[tuple[str, Span]]:
-    """The conditions of the project that hold every `period` steps (``step % 50 == 0``), and the calls that are told
-    such an interval (``save_summary_steps=50``); nothing if there are many."""
+def periodic(context: Context, period: int, paths: Collection[str] | None = None) -> list[tuple[str, Span]]:
+    """The conditions of the project, in the files of `paths` (None: in all), that hold every `period` steps
+    (``step % 50 == 0``), and the calls that are told such an interval (``save_summary_steps=50``); nothing if there are
+    many."""
     tested: list[tuple[str, Span]] = []
     told: list[tuple[str, Span]] = []
-    for path in sorted(context.project.modules):
-        module = context.project.modules[path]
+    modules = context.project.modules
+    for path in sorted(modules if paths is None else modules.keys() & paths):
+        module = modules[path]
         tested += [(path, Span(line, 1, line, 1)) for line in _tests(context, module, period)]
         told += [(path, span) for span in _intervals(context, module, period)]
     found = list(dict.fromkeys([*tested, *told]))
@@ -32,8 +34,23 @@ def _tests(context: Context, module: Module, period: int) -> Iterator[int]:
     for block in module.blocks:
         if block.kind == "if":
             for value in _remainders(block.test):
-                if context.flow.known(module, value, block.parent, block.line).single == period:
+                known = context.flow.known(module, value, block.parent, block.line)
+                if _is(period, known.values or _configured(context, value)):
                     yield block.line
+
+
+def _is(period: int, values: Iterable[object]) -> bool:
+    return any(value == period and not isinstance(value, bool) for value in values)
+
+
+def _configured(context: Context, value: Value) -> list[object]:
+    """What the project's configuration, a module that fills an object of settings, gives ``cfg.TRAIN.SAVE_STEPS``."""
+    if not isinstance(value, Ref) or "." not in value.name:
+        return []
+    inner = value.name.partition(".")[2]
+    modules = context.project.modules.values()
+    binds = (bind for one in modules for bind in one.code.binds if bind.target.partition(".")[2] == inner)
+    return [bind.value.value for bind in binds if isinstance(bind.value, Const)]
 
 
 def _remainders(test: Value) -> Iterator[Value]:
@@ -50,6 +67,6 @@ def _remainders(test: Value) -> Iterator[Value]:
 def _intervals(context: Context, module: Module, period: int) -> Iterator[Span]:
     for call in module.code.calls:
         for key, value in call.keywords:
-            if _INTERVAL.search(key) and context.known(module, value, call).single == period:
+            if _INTERVAL.search(key) and _is(period, context.known(module, value, call).values):
                 yield Span(call.line, call.column, call.end_line, call.end_column)
                 break

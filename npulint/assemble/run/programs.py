@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from npulint.assemble.beside import attrs_of, home_of, tables_of
+from npulint.assemble.beside import at_work, attrs_of, home_of, tables_of
 from npulint.assemble.context import Context
 from npulint.assemble.index import Index, table
 from npulint.assemble.programs import Program
@@ -28,12 +28,12 @@ def run_program(root: str, files: Iterable[FileFacts], programs: Sequence[Progra
     """One program for the artifacts of a project, whose other `programs` are known, as is what its code means."""
     paths = sorted(file.path for file in files)
     facts = _together([_own(fact) for file in files for fact in file.facts], paths)
-    near = [one for one in programs if one.attrs["framework"] in ("tensorflow", "torch")]
+    near = at_work([one for one in programs if one.attrs["framework"] in ("tensorflow", "torch")])
     home = home_of(near)
     attrs = attrs_of(home) | {"run": "yes", "entry": "no"}
     attrs |= {} if home is not None else {"framework": "none", "trains": "yes", "purpose": "train"}
     tables = tables_of(near)
-    facts = with_origins(with_places(facts, context), context, tables)
+    facts = with_origins(with_places(facts, context), context, near)
     return Program(paths[0], root, paths, Index([table(facts), *tables]), attrs)
 
 

@@ -38,4 +38,4 @@ def _groups(facts: Iterable[Fact], numbers: dict[str, object]) -> Iterator[dict[
 
 def _rank(fact: Fact) -> Rank:
     parts = {key: float(str(fact.attrs[key])) for key in PARTS}
-    return Rank(fact.path, fact.span.line, parts)
+    return Rank(fact.path, fact.span.line, parts, float(str(fact.attrs["bubble_us"])))

@@ -180,5 +180,6 @@ class Small:
 
 
 def _main(text: str) -> str:
-    """Format or shape of the first input, without what only names no order (``FORMAT_ND``)."""
-    return text.split(";", 1)[0].strip(' "').removeprefix("FORMAT_")[:_TEXT]
+    """Format or shape of the first input, without what names no order: ``FORMAT_ND``, and ``:1``, the groups of a
+    format."""
+    return text.split(";", 1)[0].split(":", 1)[0].strip(' "').removeprefix("FORMAT_")[:_TEXT]

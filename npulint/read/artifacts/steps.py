@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import BinaryIO
 
 from npulint.facts.model import Fact, Span
+from npulint.later import regex
 from npulint.read.artifacts.figures import Values, micro, nanoseconds, share
 from npulint.read.artifacts.rows import Row, Seen, rows
 from npulint.read.artifacts.skews import PARTS, Rank, skews
@@ -17,6 +18,7 @@ _MORE = ("overlapped_us", "communication_us", "bubble_us", "preparing_us")
 _RANKS = 100_000
 _MODELS = 1000
 _INIT_MODEL = "1"
+_NUMBER = regex(r"[0-9]+")
 
 
 def read_step_trace_time(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
@@ -32,9 +34,10 @@ def read_step_trace_time(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
         return []
     attrs: dict[str, object] = {"from": "step_trace_time", "steps": ends.count}
     attrs |= {"step_us": micro(ends.mean), "max_us": micro(ends.largest)}
-    for key in (*PARTS, "communication_us", "overlapped_us", "bubble_us", "preparing_us"):
+    sums["exchange_us"] = max(0.0, sums["exposed_us"] - sums["bubble_us"])
+    for key in sums:
         attrs[key] = micro(sums[key] / ends.count)
-    for key in (*PARTS, "bubble_us"):
+    for key in (*PARTS, "exchange_us", "bubble_us"):
         attrs[key.replace("_us", "_share")] = share(sums[key], ends.total)
     return [Fact("run_step", "step", path, _span(ends.largest_line), attrs)]
 
@@ -42,13 +45,18 @@ def read_step_trace_time(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
 def read_cluster_step_trace_time(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
     """`run_skew` for computing, communication, idle time and the share of idle time: how far ranks lie apart."""
     ranks: dict[str, Rank] = {}
-    for line, row in rows(stream, "cluster_step_trace_time", ("type", "index", *PARTS), seen):
-        if row.text["type"].lower() != "rank" or (row.text["index"] not in ranks and len(ranks) >= _RANKS):
+    stages: set[frozenset[str]] = set()
+    for line, row in rows(stream, "cluster_step_trace_time", ("type", "index", *PARTS, "bubble_us"), seen):
+        kind, index = row.text["type"].lower(), row.text["index"]
+        if kind == "stage" and len(stages) < _MODELS:
+            stages.add(frozenset(_NUMBER.findall(index)))
+        if kind != "rank" or (index not in ranks and len(ranks) >= _RANKS):
             continue
-        rank = ranks.setdefault(row.text["index"], Rank(path, line, dict.fromkeys(PARTS, 0.0)))
+        rank = ranks.setdefault(index, Rank(path, line, dict.fromkeys(PARTS, 0.0)))
+        rank.bubble += row.number.get("bubble_us", 0.0)
         for key in PARTS:
             rank.parts[key] += row.number[key]
-    return skews(ranks)
+    return skews(ranks, sorted(stages, key=sorted))
 
 
 class _Model:

@@ -61,6 +61,7 @@ def _step(trace: Held, path: str, whole: float) -> list[Fact]:
     for key, name in zip(("computing", "exposed", "free"), OVERLAP, strict=True):
         attrs[f"{key}_us"] = micro(trace.overlapped(name) / trace.steps)
         attrs[f"{key}_share"] = share(trace.overlapped(name), whole)
+    attrs |= {"exchange_us": attrs["exposed_us"], "exchange_share": attrs["exposed_share"]}
     idle = trace.longest_idle
     return [Fact("run_step", "step", path, _span(idle.values.largest_line if idle is not None else 1), attrs)]
 

@@ -30,10 +30,12 @@ _TIME_BEFORE = regex(
     rf"(?:\s?\(({_UNIT[1:-1]})\))?{_IS}"
     rf"(?:(\d{{1,4}}):(\d\d):(\d\d(?:\.\d{{1,9}})?)|{_BARE})\s?(?:{_UNIT}\b)?(?!\s?[/%:])"
 )
-_WORD = regex(r"([a-z_]{1,24})[^a-z_]{0,8}\Z")
+_WORD = regex(r"(?<![a-z0-9_.])[a-z_]{1,24}")
 
 _ENDS = ("/s", "/ s", "per s", "per_s")
 _NEAR = 40  # characters
+_BEFORE = 64
+_VALUES = ("nan", "inf")
 _PLACES = 3
 _SMALLEST, _LARGEST = 1e-12, 1e12
 SERIES = 16
@@ -89,8 +91,9 @@ class Paces:
         if timing is None:
             return
         # What stands before it, and whether a step is named, tells lines of training from those of evaluation.
-        word = _WORD.search(low[max(0, timing.begin - 32) : timing.begin])
-        key = (word[1] if word else "", timing.label, step >= 0)
+        words = _WORD.findall(low, max(0, timing.begin - _BEFORE), timing.begin)
+        word = next((word for word in reversed(words) if word not in _VALUES), "")
+        key = (word, timing.label, step >= 0)
         known = self.known.get(key)
         if known is None:
             if len(self.known) >= SERIES:

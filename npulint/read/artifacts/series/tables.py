@@ -47,8 +47,9 @@ def read(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
             posixpath.splitext(posixpath.basename(path).removesuffix(".gz"))[0].partition("-tag-")[2].lower() or "value"
         )
     table = _Table(cells)
+    width, put = len(cells), table.put
     for line, found in _records(lines, delimiter_of(first), seen):
-        if len(found) < len(cells) or not table.put(line, found):
+        if len(found) < width or not put(line, found):
             seen.reject(line)
         else:
             seen.rows += 1
