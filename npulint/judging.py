@@ -15,10 +15,11 @@ from npulint.discover.kinds import SourceFile
 from npulint.evaluate.checks import evaluate
 from npulint.evaluate.summary import summarise
 from npulint.facts.model import FileFacts, Problem
-from npulint.findings import Finding, GraphSummary, ProgramSummary, RunSummary
+from npulint.findings import Finding, GraphSummary, ProgramSummary
 from npulint.memory import fingerprint, listed_ops, own_list, remembered_facts
 from npulint.progress import Told, untold
 from npulint.read.files import Loaded, load, read
+from npulint.run_summary import RunSummary
 from npulint.settings import Settings
 
 if TYPE_CHECKING:
@@ -92,6 +93,7 @@ def _judged(root: str, files: Sequence[FileFacts], catalogue: Catalogue, setting
     programs: list[ProgramSummary] = []
     graphs: list[GraphSummary] = []
     runs: list[RunSummary] = []
+    beside: frozenset[str] | None = None
     own = own_list(settings) if listed_ops(files) else None
     for program in _programs(root, files, settings.target, None if own is None else own.ops):
         program.attrs["port"] = settings.torch_port
@@ -105,6 +107,7 @@ def _judged(root: str, files: Sequence[FileFacts], catalogue: Catalogue, setting
             from npulint.evaluate.runs import summarise_run  # most projects have none
 
             runs.append(summarise_run(program))
+            beside = program.beside
         elif program.entry and program.attrs["framework"] != "none":
             programs.append(summarise(program, verdict.checklist))
     slim = [FileFacts(f.path, f.kind, problems=f.problems, comments=f.comments) for f in files]
@@ -115,7 +118,7 @@ def _judged(root: str, files: Sequence[FileFacts], catalogue: Catalogue, setting
     if any(one.shown is not None for one in findings):
         from npulint.settle.runs import with_counterparts
 
-        findings = with_counterparts(findings, catalogue)
+        findings = with_counterparts(findings, catalogue, beside)
     return Outcome(findings, programs, slim, graphs, [] if own is None else list(own.problems), runs)
 
 

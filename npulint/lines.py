@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 
 from npulint.discover.graphs import HEAD, form_of_text
+from npulint.discover.kinds import kinds_of
 from npulint.discover.regular import read_regular
 from npulint.read.source import Source, decode
 
@@ -36,7 +38,7 @@ class FileLines:
             self._sizes[path] = len(data)
             while self._kept and (len(self._kept) >= _KEPT or sum(self._sizes.values()) > _HELD):
                 del self._sizes[self._kept.popitem(last=False)[0]]
-            lines = self._kept[path] = split(data)
+            lines = self._kept[path] = split(data if kinds_of(os.path.basename(path)) else _unrolled(data))
         return lines
 
     def _bytes(self, path: str) -> bytes:
@@ -59,6 +61,11 @@ def split(data: bytes) -> list[str]:
     else:
         text = data.decode("utf-8", "backslashreplace").replace("\r\n", "\n").replace("\r", "\n")
     return text.split("\n") if text else []
+
+
+def _unrolled(data: bytes) -> bytes:
+    """What a run left behind, its lines as its readers count them: a progress bar that rewrote its line is one line."""
+    return data.replace(b"\r\n", b"\n").replace(b"\r", b" ")
 
 
 def cell_line(line: str) -> str:

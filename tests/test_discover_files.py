@@ -111,6 +111,23 @@ def test_json_counts_only_when_it_speaks_of_operator_lists(tree: Path) -> None:
     assert paths(discover(["rank_table.json"])) == ["rank_table.json"], "a named file is meant"
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "read"),
+    [
+        ("trainer_state.json", '{"epoch": 3, "log_history": []}', False),
+        ("list.json", '{"blacklist": {"to-add": ["Conv2D"]}}', True),
+        ("list.json", '{"gray-list": {}}', True),
+        ("ops_info.json", '{"Conv2D": "black"}', True),
+        ("list.json", '["Conv2D"]', True),
+        ("broken.json", "{", True),
+    ],
+)
+def test_a_named_json_file_that_is_no_list_is_not_taken_for_one(tree: Path, name: str, text: str, read: bool) -> None:
+    put(tree, name, text)
+    found = discover([name])
+    assert (paths(found), problems(found)) == (([name], {}) if read else ([], {name: "unsupported"}))
+
+
 def test_an_empty_folder_gives_nothing_and_no_problem(tree: Path) -> None:
     found = discover(["."])
     assert (found.files, found.problems) == ([], [])

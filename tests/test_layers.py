@@ -13,7 +13,7 @@ ROOT = Path(__file__).parent.parent / "npulint"
 # From the bottom up. What stands in one line may know each other, but not in a circle.
 LAYERS = (
     ("npulint", "integrations", "digest", "errors", "later", "nearby", "progress", "texts"),
-    ("facts", "data"),
+    ("facts", "data", "run_summary"),
     ("findings",),
     ("discover", "read", "cache", "lines", "settings", "baseline"),
     ("assemble",),

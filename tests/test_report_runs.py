@@ -18,23 +18,14 @@ from hypothesis import strategies as st
 
 from npulint.catalogue.vocabulary.run_kernels import FORMS as KINDS_OF_FILES
 from npulint.catalogue.vocabulary.run_kernels import KERNELS as KINDS
-from npulint.findings import (
-    RunCurve,
-    RunFile,
-    RunGraph,
-    RunPart,
-    RunResult,
-    RunStall,
-    RunSummary,
-    RunTimes,
-    Summary,
-)
+from npulint.findings import RunResult, Summary
 from npulint.pipeline import run
 from npulint.report.html.plots import axis, plot
 from npulint.report.runs import words
 from npulint.report.runs.bars import bar, padded, powers, spark, stacked
 from npulint.report.terminal import cells, has_blocks
 from npulint.report.view import View, render
+from npulint.run_summary import RunCurve, RunFile, RunGraph, RunPart, RunStall, RunSummary, RunTimes
 from npulint.settings import FORMATS, MACHINE_FORMATS, Settings
 from npulint.texts.runs import TEXTS
 from tests.html_support import EVIL, by_id, text_of, tree, with_class

@@ -126,6 +126,7 @@ def test_small_and_repeated_kernels_of_slices_are_taken_together() -> None:
     (repeated,) = [one for one in merged if one.kind == "run_repeated"]
     (small,) = [one for one in merged if one.kind == "run_small"]
     assert (repeated.get("count"), repeated.get("mean_us"), repeated.get("share")) == (60, 4.0, 100.0)
+    assert repeated.get("cost_share") == round(100 + repeated.attrs["mean_wait_us"] / 4.0 * 100, 1)
     assert (small.get("count"), small.get("median_us"), small.get("share")) == (60, 4.0, 100.0)
 
 

@@ -447,6 +447,19 @@ def test_every_report_is_written(project: Path, shape: str) -> None:
         assert "the run confirms it" in told
 
 
+@pytest.mark.parametrize(("family", "type_"), [("foreach", "ForeachAddList"), ("input", "GetNext")])
+def test_kernels_that_no_call_makes_are_joined_with_what_the_source_says(
+    project: Path, family: str, type_: str
+) -> None:
+    written(project, "train.py", TRAIN)
+    kernels(project, f'k_1,{type_},AI_CORE,3000,24,"256,256",DT_FLOAT')
+    asked(project, SOURCE, "{call: tensorflow.train.AdamOptimizer}", "`AdamOptimizer` has a fused counterpart")
+    asked(project, RUN, f"{{run_family: {family}}}", "{name} takes {share} %", more=f"joins: [{SOURCE}]")
+    (one,) = checked(project, "train.py", "PROF/op_summary_1.csv").findings
+    assert (one.code, one.span.line) == (SOURCE, 16)
+    assert one.message.endswith(f"{family} takes 100.0 %")
+
+
 def test_it_is_said_in_chinese(project: Path) -> None:
     written(project, "train.py", TRAIN)
     kernels(project, TOP)

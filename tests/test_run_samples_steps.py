@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from npulint.findings import Finding
 from npulint.pipeline import run
 from npulint.read.artifacts import read_artifact

@@ -169,6 +169,16 @@ def test_compiles_of_a_process_that_begins_late_are_not_late() -> None:
     assert (graph["graphs"], graph["most"], graph["late"]) == (7, 4, 0)
 
 
+def test_the_loss_that_is_told_is_one_that_is_not_switched_off() -> None:
+    lines = [f"iter {n}: loss_cls: 0.0000, loss_bbox: {3 - n / 100}" for n in range(60)]
+    (loss,) = told(
+        [line.replace("loss_cls:", "cls loss:").replace("loss_bbox:", "box loss:") for line in lines], "loss"
+    )
+    assert loss["label"] == "box loss"
+    (loss,) = told([f"iter {n}: loss: 0.0" for n in range(60)], "loss")
+    assert loss["maximum"] == 0, "the only one is told"
+
+
 def test_a_graph_of_samples_is_small_beside_that_of_batches() -> None:
     run = "I geop_npu.cc:573] [GEOP] RunGraphAsync callback, status:0, kernel_name:GeOp{}_0[ 9000us]"
     size = "I geop_npu.cc:103] BuildOutputTensorInfo, output index:0, total_bytes:{}, shape: 1"

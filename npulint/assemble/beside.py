@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from npulint.assemble.index import FactTable
 from npulint.assemble.programs import Program
@@ -30,11 +30,14 @@ def home_of(near: Sequence[Program]) -> Program | None:
     return max(near, key=lambda one: (one.attrs["trains"] == "yes", bool(one.entry)), default=None)
 
 
-def at_work(near: Sequence[Program]) -> list[Program]:
-    """The programs that left a run behind: those that train, with what no entry script reaches; all if none trains."""
-    if not any(one.attrs["trains"] == "yes" for one in near):
-        return list(near)
-    return [one for one in near if one.attrs["trains"] == "yes" or not one.entry]
+def at_work(near: Sequence[Program], named: Collection[str]) -> list[Program]:
+    """The programs that may have left a run behind, with what no entry script reaches: those with an entry script among
+    the files that the run has `named`, else with such a file, else those that train, else all."""
+    entries = [one for one in near if one.entry]
+    chosen = [one for one in entries if one.entry in named]
+    chosen = chosen or [one for one in entries if not set(named).isdisjoint(one.paths)]
+    chosen = chosen or [one for one in entries if one.attrs["trains"] == "yes"]
+    return [one for one in near if one in chosen or not one.entry] if chosen else list(near)
 
 
 def attrs_of(home: Program | None) -> dict[str, str]:

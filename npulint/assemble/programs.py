@@ -27,7 +27,8 @@ _DEPTH = 4  # steps followed to the beginning of a computed module name
 class Program:
     """One entry script (empty for a library) and its closure. `attrs` answers ``program:`` questions, asked of
     the same dict as of the attributes of `fact`. `answers` is for those who ask questions: what they have learnt
-    of the facts, which the programs of a project share."""
+    of the facts, which the programs of a project share. `beside`: the files of the code that a run came from, where
+    that is known."""
 
     def __init__(self, entry: str, root: str, paths: list[str], index: Index, attrs: dict[str, str]) -> None:
         self.answers: dict[Any, Any] = {}
@@ -36,6 +37,7 @@ class Program:
         self.paths = paths
         self.index = index
         self.attrs = attrs
+        self.beside: frozenset[str] | None = None
         self.fact = Fact("program", entry, entry or (paths[0] if paths else ""), Span(), attrs)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import zlib
 
@@ -49,6 +50,7 @@ _NAMES = (
 _NUMBERED = regex(r"(?:info|sample)\.json\.\d{1,4}")
 _EVENTS = regex(r".*\bevents\.out\.tfevents\.\d+.*")
 _DATABASE = regex(r"(?:ascend_(?:pytorch|mindspore)_profiler|msprof|analysis|cluster_analysis|ge_info)\w*\.db")
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _SQLITE = b"SQLite format 3\0"
 _TENSOR = regex(r".+\.\d+(?:\.\d+)?\.\d{13,}(?:\.(?:input|output)\.\d+\.npy)?")
 
@@ -114,6 +116,8 @@ def form_of_text(name: str, head: bytes) -> str:
         return ""
     if head.startswith(b"\x1f\x8b"):
         name, head = name.removesuffix(".gz"), _unpacked(head)
+    if head.startswith(_UTF16) and not name.lower().endswith((".csv", ".json")):  # a log, as Windows shells write it
+        head = head[: len(head) & ~1].decode("utf-16", "replace").encode("utf-8", "replace")
     if head.startswith(_SQLITE):
         return "database" if _DATABASE.fullmatch(name) else ""
     if _EVENTS.fullmatch(name):
@@ -188,8 +192,21 @@ def _of_text(head: bytes) -> str:
 
 
 def _unpacked(head: bytes) -> bytes:
-    """The beginning of what a gzip file holds, no more of it than of any other file."""
+    """The beginning of what a gzip file holds, no more of it than of any other file, as far as it is sound."""
     try:
         return zlib.decompressobj(31).decompress(head, HEAD)
     except zlib.error:
-        return b""
+        return _sound(head)
+
+
+def _sound(head: bytes) -> bytes:
+    """What stands before the fault: of the piece with the fault nothing is had, so a piece is one byte."""
+    unpacking, found = zlib.decompressobj(31), bytearray()
+    try:
+        for at in range(len(head)):
+            found += unpacking.decompress(head[at : at + 1], HEAD)
+            if len(found) >= HEAD:
+                break
+    except zlib.error:
+        pass
+    return bytes(found[:HEAD])

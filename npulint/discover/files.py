@@ -19,6 +19,7 @@ from npulint.discover.kinds import (
     SourceFile,
     kinds_by_content,
     kinds_of,
+    may_be_mixlist,
     may_configure,
 )
 from npulint.discover.paths import local, shown
@@ -362,6 +363,9 @@ class _Finder:
                 return
         elif named and kinds == ("mixlist",):
             kinds = self._named_json(location, size)
+            if not kinds:
+                self._problem(location, "unsupported")
+                return
         limit = limit_of(kinds, self._options.max_bytes)
         if size > limit:
             self._problem(location, "too-large", f"{size} > {limit}")
@@ -374,10 +378,13 @@ class _Finder:
             self._found.append((link, SourceFile(shown(location), kind, location, base, size), identity))
 
     def _named_json(self, location: str, size: int) -> tuple[str, ...]:
-        """As what a JSON file is read that the user names: it may be of a run."""
+        """As what a JSON file is read that the user names, if as anything: it may be of a run."""
         if counts(location, "graph", size, 0):
             return GRAPH
-        return ("mixlist",) if counts(location, "mixlist", size, 0) else self._of_run(location) or ("mixlist",)
+        if counts(location, "mixlist", size, 0):
+            return ("mixlist",)
+        may_be = may_be_mixlist(os.path.basename(location), read_head(location, JSON_LIMIT))
+        return self._of_run(location) or (("mixlist",) if may_be else ())
 
     def _of_run(self, location: str) -> tuple[str, ...]:
         """The kind of what a run left behind, if the file is such a thing."""

@@ -44,6 +44,9 @@ _SUFFIX = {
 _CONFIGURATIONS = frozenset("yaml yml json toml ini cfg conf gin pbtxt prototxt config".split())
 _REQUIREMENTS = regex(r"requirements?[\w.-]*\.txt", re.IGNORECASE)
 _LIST = regex(rb"(?<!\\)[\"'](?:black|white)-list[\"']\s*:")
+_KEY = regex(rb"\"[^\"\n]{1,200}\"\s{0,9}:")
+_LIST_KEY = regex(rb"(?i)\"[^\"\n]{0,40}(?:black|white|gr[ae]y|to[-_ ]?add|to[-_ ]?remove)[^\"\n]{0,40}\"\s{0,9}:")
+_LIST_NAME = regex(r"(?i).*(?:black|white|gr[ae]y|mix|ops?_?info|precision).*")
 _BASELINE = b'{"version": 1, "findings": ['
 _SHEBANG = regex(rb"#![^\n]*?\b(?:(python)[\d.]*|(ba|da|k|z)?sh)\b")
 
@@ -104,6 +107,12 @@ def may_configure(name: str) -> bool:
 def is_mixlist(data: bytes) -> bool:
     """Whether JSON text has one of the adapter's operator lists. A report or a baseline may only speak of them."""
     return bool(_LIST.search(data)) and not data.startswith(_BASELINE)
+
+
+def may_be_mixlist(name: str, head: bytes) -> bool:
+    """Whether a JSON file that its user names may be meant as an operator list, if a wrong one: none that has keys, and
+    not one like those of a list."""
+    return not _KEY.search(head) or bool(_LIST_NAME.fullmatch(name) or _LIST_KEY.search(head))
 
 
 def is_cuda(name: str, head: bytes) -> bool:

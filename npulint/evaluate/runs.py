@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from npulint.assemble.programs import Program
 from npulint.facts.model import Fact
-from npulint.findings import RunCurve, RunFile, RunGraph, RunPart, RunStall, RunSummary, RunTimes
+from npulint.run_summary import RunCurve, RunFile, RunGraph, RunPart, RunStall, RunSummary, RunTimes
 
 TYPES = 8
 """Operator types that are told apart; the others are told together."""

@@ -18,11 +18,11 @@ from npulint.findings import (
     GraphSummary,
     ProgramSummary,
     RunResult,
-    RunSummary,
     Silenced,
     Summary,
 )
 from npulint.lines import FileLines, Lines
+from npulint.run_summary import RunSummary
 from npulint.settings import RANK, Settings
 from npulint.settle.baseline import Compared, compared_with
 from npulint.settle.comments import Suppressed, suppress

@@ -9,7 +9,7 @@ the finding about the run, which alone knows what it costs, names their places.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -32,13 +32,16 @@ def of_run(one: Finding) -> bool:
     return one.shown is not None
 
 
-def with_counterparts(findings: Sequence[Finding], catalogue: Catalogue) -> list[Finding]:
+def with_counterparts(
+    findings: Sequence[Finding], catalogue: Catalogue, beside: Collection[str] | None = None
+) -> list[Finding]:
     """The findings of one project, those about its run with the places of the findings about the source that may say
-    the same."""
+    the same: what stands in one of the files `beside` it, where these are known, or in none of Python."""
     joins = {one.code: one.joins for one in catalogue.checks if one.joins}
     source: dict[str, list[Finding]] = {}
     for one in findings:
-        if not of_run(one) and not of_graph(one):
+        elsewhere = beside is not None and one.path.endswith(".py") and one.path not in beside
+        if not of_run(one) and not of_graph(one) and not elsewhere:
             source.setdefault(one.code, []).append(one)
     return [_paired(one, source, joins.get(one.code, ())) for one in findings]
 

@@ -33,7 +33,8 @@ _OPERATORS = {
 }
 """Kinds of facts about operators: the attributes that tell type and node. Several types stand in a list, of which the
 node is the first; in logs an operator may bear the name of a node."""
-_WITHOUT = frozenset(("matrix",))  # families that the whole model is made of
+_WITHOUT = frozenset(("matrix", "foreach", "input"))  # of no call of their own: whole model, optimizer, data pipeline
+_SURE = 3  # lines that build an operator: so few are told beside its scope
 _CODE = regex(r"[A-Z]{1,3}[A-Z0-9]?\d{4,}|\d+")
 _LISTED = 8  # types of a list that are looked for
 
@@ -98,7 +99,7 @@ class _Code:
         calls = [call for kind, _ in about for call in self.calls(kind)]
         dumped = fact.kind == "run_overflow"
         named = [one for kind, node in about if node for one in self._named(node, self.calls(kind), dumped)]
-        if named and len(about) == 1:
+        if named and len(about) == 1 and not _only_scope(named, about[0][1], calls):
             return tuple(Origin(one.path, one.span, "scope", one.text) for one in named)
         lines = {(call.path, call.span.line): call for call in reversed(calls)}
         told = [lines[line] for line in sorted(lines)] if len(lines) <= _MOST else []
@@ -143,6 +144,13 @@ class _Code:
             return []
         options = [one for part in self._tables for one in part.get("setting", ()) if _lasts(one, period)]
         return [*periodic(self._context, period, self._paths), *((one.path, one.span) for one in options)]
+
+
+def _only_scope(named: Sequence[Named], node: str, calls: Sequence[Fact]) -> bool:
+    """Whether what names a node is but a scope of it, and few lines build such an operator at all."""
+    own = _NUMBER.sub("", node.rpartition("/")[2])
+    lines = {(call.path, call.span.line) for call in calls}
+    return len(lines) <= _SURE and all(one.text != own and (one.path, one.span.line) not in lines for one in named)
 
 
 def _lasts(setting: Fact, period: int) -> bool:

@@ -13,6 +13,7 @@ _RAW = regex(r"PROF_\d{6}_\d{17}_\w+")
 _TORCH = regex(r".+_ascend_(?:pt|ms)")
 _PLAIN = regex(r"\w[\w.+-]*")  # what may stand in a command that people copy
 _NOTES = frozenset(("device_info", "sample_info", "profiler_info", "profiler_metadata", "log", "rank_table", "events"))
+_HOST = frozenset(("run_host", "run_wait"))
 _TABLE_LEVELS = {"times": "level0", "none": "levelnone"}
 
 
@@ -46,18 +47,21 @@ def steps_once(facts: Iterable[Fact]) -> list[Fact]:
 
 
 def told_once(facts: Iterable[Fact]) -> list[Fact]:
-    """The facts, of `run_host` only one for what a trace and a table of calls beside it both tell: that of the trace,
-    which knows lines, unless it was not read to its end."""
+    """The facts, of `run_host` and of all `run_wait` only those of one file for what a trace and a table beside it both
+    tell: those of the trace, which knows more lines, unless it was not read to its end."""
     facts = list(facts)
     cut = {fact.path for fact in facts if fact.kind == "run_trace" and fact.attrs["cut"] == "yes"}
-    host = [fact for fact in facts if fact.kind == "run_host"]
-    traced = {(folder_of(fact.path), fact.name) for fact in host if _traced(fact) and fact.path not in cut}
-    tabled = {(folder_of(fact.path), fact.name) for fact in host if not _traced(fact)} - traced
+    host = [fact for fact in facts if fact.kind in _HOST]
+    traced = {_told(fact) for fact in host if _traced(fact) and fact.path not in cut}
+    tabled = {_told(fact) for fact in host if not _traced(fact)} - traced
     return [
-        fact
-        for fact in facts
-        if fact.kind != "run_host" or (folder_of(fact.path), fact.name) not in (tabled if _traced(fact) else traced)
+        fact for fact in facts if fact.kind not in _HOST or _told(fact) not in (tabled if _traced(fact) else traced)
     ]
+
+
+def _told(fact: Fact) -> tuple[str, str]:
+    """What two files of one profile may both tell: the kind of a call, or of all lines where the host waits."""
+    return folder_of(fact.path), fact.name if fact.kind == "run_host" else ""
 
 
 def _traced(fact: Fact) -> bool:

@@ -28,13 +28,17 @@ def run_program(root: str, files: Iterable[FileFacts], programs: Sequence[Progra
     """One program for the artifacts of a project, whose other `programs` are known, as is what its code means."""
     paths = sorted(file.path for file in files)
     facts = _together([_own(fact) for file in files for fact in file.facts], paths)
-    near = at_work([one for one in programs if one.attrs["framework"] in ("tensorflow", "torch")])
+    facts = with_places(facts, context)
+    named = {str(fact.attrs["at"]) for fact in facts if "at" in fact.attrs}
+    near = at_work([one for one in programs if one.attrs["framework"] in ("tensorflow", "torch")], named)
     home = home_of(near)
     attrs = attrs_of(home) | {"run": "yes", "entry": "no"}
     attrs |= {} if home is not None else {"framework": "none", "trains": "yes", "purpose": "train"}
     tables = tables_of(near)
-    facts = with_origins(with_places(facts, context), context, near)
-    return Program(paths[0], root, paths, Index([table(facts), *tables]), attrs)
+    program = Program(paths[0], root, paths, Index([table(with_origins(facts, context, near)), *tables]), attrs)
+    if named:
+        program.beside = frozenset(path for one in near for path in one.paths)
+    return program
 
 
 def _together(facts: list[Fact], paths: Sequence[str]) -> list[Fact]:

@@ -11,8 +11,8 @@ from npulint.read.artifacts.figures import share
 
 
 def with_step_shares(facts: Iterable[Fact]) -> list[Fact]:
-    """The facts, in their order; `run_host` facts without a `share` get one, and `per_step`, where exactly one table of
-    steps lies in their folder. A table of calls covers all steps that the profile has."""
+    """The facts, in their order; `run_host` and `run_wait` facts without a `share` get one, the first `per_step` as
+    well, where exactly one table of steps lies in their folder. A table of calls covers all steps of its profile."""
     facts = list(facts)
     steps: dict[str, list[Fact]] = {}
     for fact in facts:
@@ -22,16 +22,15 @@ def with_step_shares(facts: Iterable[Fact]) -> list[Fact]:
 
 
 def _with_share(fact: Fact, steps: list[Fact]) -> Fact:
-    if fact.kind != "run_host" or "share" in fact.attrs or len(steps) != 1:
+    if fact.kind not in ("run_host", "run_wait") or "share" in fact.attrs or len(steps) != 1:
         return fact
     count = steps[0].attrs["steps"]
     whole = steps[0].attrs["step_us"] * count
     if whole <= 0:
         return fact
-    shares = {
-        "share": share(fact.attrs["total_us"], whole),
-        "per_step": round(fact.attrs["calls"] / count, 1),
-    }
+    shares = {"share": share(fact.attrs["total_us"], whole)}
+    if fact.kind == "run_host":
+        shares["per_step"] = round(fact.attrs["calls"] / count, 1)
     return msgspec.structs.replace(fact, attrs={**fact.attrs, **shares})
 
 

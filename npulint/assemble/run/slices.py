@@ -149,6 +149,7 @@ def _repeated(group: list[Fact], whole: _Whole) -> Fact:
         "mean_wait_us": micro(wait / max(count, 1)),
         "waits": "yes" if wait > total else "no",
         "share": share(total, whole.compute),
+        "cost_share": share(total + wait, whole.compute),
     }
     return _like(_largest(group), attrs)
 

@@ -114,6 +114,7 @@ KERNELS: Kinds = {
         rank=ANY,
         total_us=ANY,
         share=ANY,
+        cost_share=ANY,
         node=ANY,
     ),
     "run_small": plain(

@@ -79,7 +79,7 @@ PROFILE: Kinds = {
         max_us=ANY,
     ),
     "run_host": plain(
-        **{"from": words("api_statistic trace_view")},
+        **{"from": words("api_statistic operator_details trace_view")},
         example=ANY,
         calls=ANY,
         total_us=ANY,
@@ -106,6 +106,7 @@ PROFILE: Kinds = {
         rank=ANY,
     ),
     "run_wait": plain(
+        **{"from": words("operator_details trace_view")},
         file=ANY,
         source_line=ANY,
         function=ANY,

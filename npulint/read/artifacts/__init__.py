@@ -21,6 +21,8 @@ _Counted = Callable[[BinaryIO, str, Seen], list[Fact]]
 _Plain = Callable[[BinaryIO, str], list[Fact]]
 
 _BUFFER = 1 << 20
+_UNPACKED = 1 << 26  # bytes that any gzip file may hold
+_RATIO = 200  # beyond these bytes, how many a packed one may give: logs that repeat one line give about 100
 
 _COUNTED = {
     "kernel_table": "kernels:read",
@@ -64,7 +66,7 @@ def read_artifact(location: str, path: str, given: bytes | None = None) -> list[
     try:
         with open_artifact(location, given) as stream:
             return _read(form, stream, path)
-    except (EOFError, zlib.error):
+    except (EOFError, zlib.error, gzip.BadGzipFile):
         return Problem(path, "artifact-damaged", "gzip")
     except OSError as error:
         return Problem(path, "unreadable", error.strerror or "")
@@ -86,9 +88,25 @@ def open_artifact(location: str, given: bytes | None = None) -> Iterator[BinaryI
         magic = stream.read(2)
         stream.seek(0)
         if magic == b"\x1f\x8b":
-            packed = opened.enter_context(gzip.GzipFile(fileobj=stream))
+            packed = opened.enter_context(_Unpacked(stream))
             stream = opened.enter_context(io.BufferedReader(cast("io.RawIOBase", packed), _BUFFER))
         yield stream
+
+
+class _Unpacked(gzip.GzipFile):
+    """What a gzip file holds, as long as that is no more than any log is. Raises `EOFError` beyond."""
+
+    def __init__(self, packed: BinaryIO) -> None:
+        super().__init__(fileobj=packed)
+        self._packed, self._given = packed, 0
+
+    def read(self, size: int | None = -1) -> bytes:
+        """The next bytes."""
+        data = super().read(size)
+        self._given += len(data)
+        if self._given > _UNPACKED and self._given > _RATIO * self._packed.tell():
+            raise EOFError
+        return data
 
 
 def source_fact(path: str, seen: Seen, note: str) -> Fact:

@@ -30,6 +30,11 @@ _ALIGNED = 512
 _PARTS = ("HCCS", "PCIE", "SIO")
 
 
+def _amount(value: object) -> float:
+    """A time or a size, neither of which can be below zero."""
+    return max(number(value) or 0.0, 0.0)
+
+
 class _Collective:
     """Times of all calls of one kind, in ms."""
 
@@ -39,11 +44,11 @@ class _Collective:
         self.example = ""
 
     def add(self, name: str, times: dict[str, object]) -> None:
-        elapsed = number(times.get("Elapse Time(ms)")) or 0.0
+        elapsed = _amount(times.get("Elapse Time(ms)"))
         self.count += 1
         self.elapsed += elapsed
-        self.transit += number(times.get("Transit Time(ms)")) or 0.0
-        self.wait += number(times.get("Wait Time(ms)")) or 0.0
+        self.transit += _amount(times.get("Transit Time(ms)"))
+        self.wait += _amount(times.get("Wait Time(ms)"))
         if elapsed >= self.longest:
             self.longest, self.example = elapsed, name
 
@@ -57,8 +62,8 @@ class _Link:
         self.small = dict.fromkeys(_SMALL, 0)
 
     def add(self, info: dict[str, object]) -> None:
-        self.size += number(info.get("Transit Size(MB)")) or 0.0
-        self.time += number(info.get("Transit Time(ms)")) or 0.0
+        self.size += _amount(info.get("Transit Size(MB)"))
+        self.time += _amount(info.get("Transit Time(ms)"))
         sizes = info.get("Size Distribution")
         for size, counted in sizes.items() if isinstance(sizes, dict) else ():
             megabytes = number(size)

@@ -6,11 +6,12 @@ import math
 from array import array
 
 _KEPT = 1 << 16
+_MOST = 1e9  # percent: a whole next to nothing would make any part infinite
 
 
 def share(part: float, whole: float) -> float:
-    """`part` of `whole` in percent with one decimal; 0 when there is no whole."""
-    return round(100.0 * part / whole, 1) if whole > 0 else 0.0
+    """`part` of `whole` in percent with one decimal, at most a billion; 0 when there is no whole."""
+    return round(max(-_MOST, min(100.0 * part / whole, _MOST)), 1) if whole > 0 else 0.0
 
 
 def micro(value: float) -> float:

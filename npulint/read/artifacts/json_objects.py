@@ -41,7 +41,7 @@ def documents(text: str) -> Iterator[tuple[int, int, Any]]:
         except (ValueError, RecursionError) as error:
             if found:
                 return
-            raise NotJsonError(str(error)) from None
+            raise NotJsonError("nested too deeply" if isinstance(error, RecursionError) else str(error)) from None
         yield match.end(), end, value
         at, found = end, found + 1
     if not found:

@@ -128,7 +128,7 @@ class Repeats:
                 break
             if mean < _TINY_US and type_ != _CLEARING:
                 attrs = {
-                    "shapes": shapes,
+                    "shapes": ";".join(shape or "()" for shape in shapes.split(";")),
                     "steps": steps,
                     "count": tally.count,
                     "per_step": round(per_step, 1),
@@ -137,6 +137,7 @@ class Repeats:
                     "waits": "yes" if tally.wait > tally.total else "no",
                     "total_us": micro(tally.total),
                     "share": share(tally.total, compute),
+                    "cost_share": share(tally.total + tally.wait, compute),
                     "rank": len(facts) + 1,
                     "node": tally.node,
                 }

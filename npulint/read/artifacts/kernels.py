@@ -26,6 +26,7 @@ _WANTED = (
 )
 _STEPS = 10_000
 _UNKNOWN = ("", "N/A", "NA", "0")
+_ALWAYS_DYNAMIC = "aclnn"  # kernels that torch_npu launches without compiling come for any shape only
 
 
 def read(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
@@ -66,17 +67,18 @@ class _Table:
         self.named += 1
         state = text.get("state", "").lower()
         self.stateful += state in ("dynamic", "static")
-        self.dynamic += state == "dynamic"
         self._operator(line, row, type_[:100], core, duration, state == "dynamic")
 
     def _operator(self, line: int, row: Row, type_: str, core: str, duration: float, dynamic: bool) -> None:
         dtype, data, cube, layout = _traits(type_, row.text.get("in_dtypes", "")[:200])
+        avoidable = dynamic and not row.text.get("name", "").startswith(_ALWAYS_DYNAMIC)
+        self.dynamic += avoidable
         block = int(row.number.get("block", 0))
         single = block == 1 and is_multicore(core)
         self.groups.widest(core, block)
         self.groups.group(type_, core, dtype, single).add(line, row, duration, dynamic)
         self.pairs.see(line, type_, row, duration)
-        self.repeats.see(line, type_, row, duration, dynamic)
+        self.repeats.see(line, type_, row, duration, avoidable)
         self.small.see(line, type_, duration)
         self.aicpu += core == "AI_CPU"
         if layout:

@@ -1,4 +1,4 @@
-"""Lines of the user's code by the time that their operators took on the device.
+"""Lines of the user's code by the time that their operators took on the device, and those that stop the host.
 
 Source: `operator_details.csv` of torch_npu, taken with `with_stack=True`.
 """
@@ -10,6 +10,7 @@ from typing import BinaryIO
 from npulint.facts.model import Fact, Span
 from npulint.read.artifacts.figures import micro, share
 from npulint.read.artifacts.frames import Frame, user_frame
+from npulint.read.artifacts.host_lines import HostLines
 from npulint.read.artifacts.rows import Seen, rows
 
 COLLECTIVE = ("hcom", "Hccl", "HCCL", "c10d::")
@@ -66,11 +67,14 @@ def line_facts(lines: dict[Frame, Line], form: str, path: str, whole: float) -> 
 
 
 def read(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
-    """`run_line` for each line of the user's code. Operators contain others: only times of their own are added."""
+    """`run_line` for each line of the user's code. Operators contain others: only times of their own are added. What
+    stops the host are `run_wait` and `run_host`."""
+    host_lines = HostLines()
     lines: dict[Frame, Line] = {}
     stacks: dict[str, Frame | None] = {}
     whole = 0.0
-    for line, row in rows(stream, "operator_details", ("name", "stack", "host_self_us", "device_self_us"), seen):
+    columns = ("name", "stack", "host_self_us", "host_total_us", "device_self_us")
+    for line, row in rows(stream, "operator_details", columns, seen):
         device = row.number.get("device_self_us", 0.0)
         whole += 0.0 if row.text["name"].startswith(COLLECTIVE) else device
         stack = row.text.get("stack", "")
@@ -79,7 +83,8 @@ def read(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
                 stacks.clear()
             stacks[stack] = user_frame(stack)
         frame = stacks[stack]
+        host = row.number.get("host_self_us", 0.0)
+        host_lines.add(row.text["name"], host, row.number.get("host_total_us", 0.0), line, frame)
         if frame is not None and (frame in lines or len(lines) < _LINES):
-            host = row.number.get("host_self_us", 0.0)
             lines.setdefault(frame, Line()).add(row.text["name"], device, host, line)
-    return line_facts(lines, "operator_details", path, whole)
+    return line_facts(lines, "operator_details", path, whole) + host_lines.facts(path)

@@ -22,6 +22,9 @@ CELL = 1 << 14
 
 _EDGES = ' \t\r\n"'
 _LARGEST = 1e300  # beyond are only infinities and NaN
+_COUNTED = frozenset(("duration_us", "total_us", "max_us", "wait_us", "count", "block", "mix_block"))
+"""Columns in which a number below zero is none: it would lessen the sums that all shares are of."""
+
 _BLOCK = 1 << 18
 _NOTHING = frozenset(("", "N/A", "NA", "n/a", "-", "None"))
 
@@ -195,7 +198,8 @@ class _Picked:
         except ValueError:
             numbers = self._one_by_one(cells)
         else:  # a NaN, an infinity, or what is too large makes the sum of the squares so too
-            numbers = dict(zip(self._keys, values)) if hypot(*values) < _LARGEST else self._one_by_one(cells)  # noqa: B905
+            usual = hypot(*values) < _LARGEST and min(values, default=0.0) >= 0.0
+            numbers = dict(zip(self._keys, values)) if usual else self._one_by_one(cells)  # noqa: B905
         if numbers is None:
             return None
         texts = {key: cells[place][:CELL].strip(_EDGES) for key, place in self._texts}
@@ -217,6 +221,10 @@ class _Picked:
                     return None
             if not -_LARGEST < number < _LARGEST:
                 return None
+            if number < 0.0 and key in _COUNTED:
+                if key in self._required:
+                    return None
+                continue
             numbers[key] = number
         return numbers
 

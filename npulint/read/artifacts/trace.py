@@ -96,6 +96,7 @@ def _waits(trace: Held, path: str, whole: float) -> list[Fact]:
     ordered = sorted(waits.items(), key=lambda item: (-item[1][0].total, item[0]))[:_SHOWN]
     for rank, (frame, (values, calls, operators)) in enumerate(ordered, 1):
         attrs: dict[str, object] = {
+            "from": "trace_view",
             **_place(frame),
             "calls": values.count,
             "total_us": micro(values.total),

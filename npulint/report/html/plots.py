@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
-from npulint.findings import RunCurve
 from npulint.report.html.markup import attribute, table, words
 from npulint.report.runs import words as told
+from npulint.run_summary import RunCurve
 from npulint.texts import count, say
 
 _STEPS = 4  # of the grid

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from npulint.catalogue.forms import number, time
-from npulint.findings import RunFile, RunGraph, RunStall, RunSummary, RunTimes
 from npulint.report.html.markup import attribute, section, table, words
 from npulint.report.html.page import Page
 from npulint.report.html.plots import plot
 from npulint.report.runs import words as told
+from npulint.run_summary import RunFile, RunGraph, RunStall, RunSummary, RunTimes
 from npulint.texts import count, say
 
 _TABLES, _PLOTS, _ROWS = 6, 12, 500

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from npulint.catalogue.forms import time
-from npulint.findings import RunSummary, RunTimes
 from npulint.report.markup import code, prose
 from npulint.report.runs import words
+from npulint.run_summary import RunSummary, RunTimes
 from npulint.texts import say
 
 _TYPES = 5

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from npulint.findings import RunSummary
+from npulint.run_summary import RunSummary
 
 
 def run_record(run: RunSummary) -> dict[str, Any]:

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
 from npulint.catalogue.forms import time
-from npulint.findings import RunCurve, RunGraph, RunStall, RunSummary, RunTimes
 from npulint.report.runs import words
 from npulint.report.runs.bars import bar, fill, padded, powers, spark, stacked
 from npulint.report.terminal import Paint, cells, harmless, leading, wrap
 from npulint.report.view import View
+from npulint.run_summary import RunCurve, RunGraph, RunStall, RunSummary, RunTimes
 from npulint.texts import count, say
 
 _WIDTH = 100  # where nobody counts the cells

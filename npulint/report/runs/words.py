@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import msgspec
 
 from npulint.catalogue.forms import number, time
-from npulint.findings import RunCurve, RunFile, RunGraph, RunPart, RunStall, RunSummary, RunTimes
+from npulint.run_summary import RunCurve, RunFile, RunGraph, RunPart, RunStall, RunSummary, RunTimes
 from npulint.texts import count, known, say
 
 THRESHOLD = 0.98

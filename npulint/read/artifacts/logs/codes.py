@@ -43,9 +43,10 @@ def module_of(code: str) -> str:
 
 def said(line: bytes, after: bytes) -> Said:
     """The cause, the solution and the first line of the trace that follow a line with a code; of the trace rather the
-    line that tells how much memory was asked for."""
+    line that tells how much memory was asked for. Without all of these the next line, if it is indented, is its trace.
+    """
     found = Said()
-    waiting = ""
+    waiting = first = ""
     for part in (line, *after.lstrip(b"\r\n").split(b"\n", _LINES)[:_LINES]):
         if part is not line and not part[:1].isspace():
             break
@@ -60,4 +61,7 @@ def said(line: bytes, after: bytes) -> Said:
                 waiting = name
             elif there and not getattr(found, name):
                 setattr(found, name, quoted(decoded(rest.partition(b"Solution:")[0])))
+        first = first or (quoted(decoded(part)) if part is not line else "")
+    if found == Said():
+        found.trace = first
     return found

@@ -21,12 +21,13 @@ _MOST = 50
 ALSO = (FRAME, TASK)
 """What events are explained by."""
 _REACH = 200
-_CODE = regex(rb"\b([EW][0-9A-Z][0-9]{4}|ERR[0-9]{5})\b|code is ([0-9]{6})")
+_CODE = regex(rb"\b([EW][0-9A-Z][0-9]{4}|ERR[0-9]{5})\b|(?:code is |result = |ErrCode=|failed: )([0-9]{6})")
 _NODE_FAILED = "TF-PRECOMPILE-FAIL"
 """Says of which node the failure right before it is."""
 _SOON = 60
 _FOLLOWERS = frozenset(("TF-RDEV-MODEL-EXEC", "E30008"))
 _GETNEXT = b"GetNext"
+_ESCAPED = rb"\n"
 
 
 class Event(msgspec.Struct):
@@ -76,6 +77,8 @@ class Events:
             self._tasks.see(line.text)
         if self._table.keys().isdisjoint(line.found) and not any(map(is_code, line.found)):
             return
+        if _ESCAPED in line.text:  # a message inside of JSON or of a repr: codes begin where its lines begin
+            line = msgspec.structs.replace(line, text=line.text.replace(_ESCAPED, b"  "))
         seen = _known(line)
         if any(is_code(one) for one in line.found):
             codes = {one.code for one in seen}

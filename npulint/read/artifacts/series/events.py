@@ -12,7 +12,7 @@ from typing import BinaryIO, NamedTuple
 
 from npulint.facts.model import Fact, Span
 from npulint.later import regex
-from npulint.read.artifacts.series.loss import Course
+from npulint.read.artifacts.series.loss import Course, without_unused
 from npulint.read.artifacts.series.scale import Scale
 from npulint.read.graph.errors import GraphError
 from npulint.read.graph.tensorflow.limits import Tally
@@ -22,6 +22,7 @@ _HEAD = struct.Struct("<QI")
 _TRAILER = 4
 _LARGEST = 1 << 20  # bytes of a record that is read; graphs and pictures are longer and are passed over
 _LIMIT = 1 << 34  # no record is longer: the length is damaged
+_MALFORMED = 1000  # records: what holds more is no event file
 _SERIES = 64
 _ACCURACY = regex(r"accuracy|(?:\A|[/_.-])(?:acc\d?|top_?[15])(?:[/_.-]|\Z)")
 _FLOAT = 1  # the tensor type of scalars
@@ -44,6 +45,9 @@ class _File:
 
     def record(self, data: bytes) -> None:
         self.rows += 1
+        if not data:  # an event has at least its time
+            self.damaged()
+            return
         try:
             step, scalars = _event(data)
         except GraphError:
@@ -68,7 +72,7 @@ class _File:
                 self.scales.setdefault(tag, Scale("events")).value(self.rows, value, self.rows)
                 self.current = value
             return
-        kind = "loss" if "loss" in low else "accuracy" if _ACCURACY.search(low) else ""
+        kind = "loss" if "loss" in low else "accuracy" if _ACCURACY.search(low) and "baseline" not in low else ""
         if kind and ((kind, tag) in self.courses or len(self.courses) < _SERIES):
             course = self.courses.setdefault((kind, tag), Course(self.rows))
             course.take(self.rows, value, step, self.current)
@@ -78,7 +82,7 @@ def read_events(stream: BinaryIO, path: str) -> list[Fact]:
     """The facts of an event file: `run_source`, and `run_series` for each tag. Lines are 1; `first_line` and its like
     are numbers of records. A file that was cut off while it was written is read to there."""
     file = _File()
-    while True:
+    while file.malformed < _MALFORMED:
         head = stream.read(_HEAD.size)
         if len(head) < _HEAD.size:
             break
@@ -118,9 +122,11 @@ def _facts(file: _File, path: str) -> list[Fact]:
             found.append(
                 Fact("run_series", "loss_scale", path, place, {"scaler": tag[:200], **scale.attributes(steps)})
             )
-    for (kind, tag), course in file.courses.items():
-        if course.points >= 3 and course.points > course.bad:
-            found.append(Fact("run_series", kind, path, place, {"label": tag[:200], **course.attributes()}))
+    for kind in ("loss", "accuracy"):
+        courses = [(tag, one) for (of, tag), one in file.courses.items() if of == kind]
+        for tag, course in without_unused(courses) if kind == "loss" else courses:
+            if course.points >= 3 and course.points > course.bad:
+                found.append(Fact("run_series", kind, path, place, {"label": tag[:200], **course.attributes()}))
     return found
 
 

@@ -18,6 +18,7 @@ _VALUE = regex(
 _NAMES = (("loss", "loss"), ("accuracy", "accuracy"))
 _SERIES = 16
 _ENOUGH = 3
+_LARGEST = 1e200  # a number beyond is taken as this, so that sums and squares of numbers stay numbers
 _PLACES = 4  # in a line: "total loss is 58.0, inference loss is 43.5"
 
 
@@ -50,11 +51,18 @@ class Course:
             self.bad += 1
             self.after = 0
             return
+        if not -_LARGEST < value < _LARGEST:
+            value = math.copysign(_LARGEST, value)
         if self.points - self.bad == 1:
             self.first = value
         self.last = value
         self.after += self.bad > 0
         self.blocks.put(value)
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether all values are zero."""
+        return self.points > self.bad == 0 and self.blocks.part(0, 1).low == 0 == self.blocks.part(0, 1).high
 
     def attributes(self) -> dict[str, Any]:
         """What a fact tells of it."""
@@ -87,6 +95,12 @@ class Course:
         return told
 
 
+def without_unused(courses: list[tuple[str, Course]]) -> list[tuple[str, Course]]:
+    """Of the losses of a run, with their labels, those that tell of it: a part that is always zero beside others (the
+    classes of a detector that knows but one) was switched off."""
+    return [one for one in courses if not one[1].is_zero] or courses
+
+
 class Losses:
     """All losses and accuracies of one log, by what they are called."""
 
@@ -111,6 +125,7 @@ class Losses:
         found = []
         for kind, _ in _NAMES:
             series = [(label, one) for (of, label), one in self._known.items() if of == kind and one.lines >= _ENOUGH]
+            series = without_unused(series) if kind == "loss" else series
             most = max((one.points for _, one in series), default=0)
             main = next((one for _, one in series if one.points == most), None)
             for label, one in series:

@@ -65,16 +65,18 @@ class Pace:
         self.seconds = array("d")
         self.lines = array("q")
         self.steps = array("q")
+        self.near = array("q")
         self.latest: deque[float] = deque(maxlen=LATEST)
 
-    def put(self, line: int, step: int, timing: Timing, whole: bool) -> None:
-        """The next time. `whole`: all lines before it were looked at."""
+    def put(self, line: int, step: int, timing: Timing, whole: bool, near: int = -1) -> None:
+        """The next time. `whole`: all lines before it were looked at. `near`: the step that was named last."""
         self.count += 1
         self.clock = self.clock or timing.clock
         if whole and len(self.seconds) < POINTS:
             self.seconds.append(timing.seconds)
             self.lines.append(line)
             self.steps.append(step)
+            self.near.append(near)
         else:
             self.latest.append(timing.seconds)
 
@@ -85,8 +87,8 @@ class Paces:
     def __init__(self) -> None:
         self.known: dict[tuple[str, str, bool], Pace] = {}
 
-    def see(self, line: int, low: str, step: int, whole: bool) -> None:
-        """Take in a line in lower case."""
+    def see(self, line: int, low: str, step: int, whole: bool, near: int = -1) -> None:
+        """Take in a line in lower case, that names a `step` or comes after one that named the step `near`."""
         timing = timing_of(low)
         if timing is None:
             return
@@ -99,7 +101,7 @@ class Paces:
             if len(self.known) >= SERIES:
                 return
             known = self.known[key] = Pace(timing.label, timing.rate)
-        known.put(line, step, timing, whole)
+        known.put(line, step, timing, whole, near)
 
 
 def timing_of(low: str) -> Timing | None:

@@ -27,6 +27,7 @@ _SCRIPT = regex(
     rf"(?::|=|>>>|\s)\s{{0,16}}(?:tensor\()?['\"]?\[{{0,2}}\s?({NUMBER})(?![:\w])"
 )
 _SCALERS = 8
+_PRINTED = 3
 
 
 class Scales:
@@ -83,9 +84,16 @@ class Scales:
             match = pattern.search(low)
             if match:
                 before = _number(match[1]) if form == "hook" else 0.0
+                if form == "hook" and self._printed_each_step():
+                    form, before = "script", 0.0
                 self._value(form, "", line, match[1], step_lines, skipped=1, before=before)
                 return True
         return False
+
+    def _printed_each_step(self) -> bool:
+        """Whether a hook prints the scale of the steps without overflow as well, in other words."""
+        script = self._known.get(("script", ""))
+        return script is not None and script.points >= _PRINTED
 
     def _named(self, line: int, low: str, step_lines: int) -> bool:
         """Lines of a format whose name or shape is its own."""

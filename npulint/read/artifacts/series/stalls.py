@@ -96,12 +96,22 @@ def _period(steps: Sequence[int], rest: list[int], slow: Sequence[int]) -> Perio
 def _times(pace: Pace) -> Times:
     seconds, lines, steps = list(pace.seconds), list(pace.lines), list(pace.steps)
     if not all(step >= 0 for step in steps):
-        steps = list(range(len(steps)))
+        steps = _steps_between(list(pace.near))
     if pace.clock and len(seconds) >= _ENOUGH and _is_clock(seconds):
         pairs = pairwise(seconds)
         spans = [after - before if after >= before else after for before, after in pairs]
         return Times(spans, lines[1:], steps[1:])
     return Times(seconds, lines, steps)
+
+
+def _steps_between(near: list[int]) -> list[int]:
+    """The steps of lines that name none: those named last, if there is a new one for each line (an Estimator tells its
+    rate, then the step); else each line is one step. The first line may come before any step."""
+    whole = list(near)
+    if len(whole) > 2 and whole[0] < 0:
+        whole[0] = 2 * whole[1] - whole[2]
+    rising = all(before < after for before, after in pairwise(whole))
+    return whole if rising else list(range(len(near)))
 
 
 def _is_clock(seconds: list[float]) -> bool:

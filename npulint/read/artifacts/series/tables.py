@@ -12,7 +12,7 @@ from npulint.data.run_columns import plain
 from npulint.facts.model import Fact, Span
 from npulint.later import regex
 from npulint.read.artifacts.rows import Seen, delimiter_of, header_cells, texts
-from npulint.read.artifacts.series.loss import Course
+from npulint.read.artifacts.series.loss import Course, without_unused
 from npulint.read.artifacts.series.pace import Pace, Timing
 from npulint.read.artifacts.series.scale import Scale
 from npulint.read.artifacts.series.stalls import stalls
@@ -109,11 +109,13 @@ class _Table:
             if scale.points >= _ENOUGH:
                 attributes = {"scaler": self._names[place][:200], **scale.attributes(rows)}
                 found.append(_fact("run_series", "loss_scale", path, scale.line, attributes))
-        for place, course in self._courses.items():
-            if course.points >= _ENOUGH and course.points > course.bad:
-                line = course.bad_line or course.first_line
-                attributes = {"label": self._names[place][:200], **course.attributes()}
-                found.append(_fact("run_series", self._kinds[place], path, line, attributes))
+        for kind in ("loss", "accuracy"):
+            courses = [(self._names[place], one) for place, one in self._courses.items() if self._kinds[place] == kind]
+            for name, course in without_unused(courses) if kind == "loss" else courses:
+                if course.points >= _ENOUGH and course.points > course.bad:
+                    line = course.bad_line or course.first_line
+                    attributes = {"label": name[:200], **course.attributes()}
+                    found.append(_fact("run_series", kind, path, line, attributes))
         for pace, _ in self._paces.values():
             found += stalls(pace, path)
         return found
