@@ -67,10 +67,12 @@ class Shown(msgspec.Struct, frozen=True):
     """Where an artifact of a run shows what a finding says: its row or line. `operator` is what that is about, its
     type and its node, if it is about one; `origins` are the lines that build it. `exact`: it is said of the very line
     of code that the artifact names; `several`: of operators, each of which has a place of its own. `same` are the
-    places of findings about the source of the project that may say the same, the likeliest first."""
+    places of findings about the source of the project that may say the same, the likeliest first. `about` is what stays
+    when the run is repeated: other times, numbers and rows say the same then."""
 
     path: str
     span: Span
+    about: str = ""
     operator: tuple[str, ...] = ()
     origins: tuple[tuple[str, int], ...] = ()
     exact: bool = False
@@ -81,7 +83,8 @@ class Shown(msgspec.Struct, frozen=True):
 class Finding(msgspec.Struct, frozen=True):
     """One judgement at one place, its texts already in the language of the run. `places` is the number of places that
     it speaks for; the others are among the related ones. What is said of a graph has a `subject`, the name of the fact
-    that was found (an operator); its `program` is the file of the graph."""
+    that was found (an operator); its `program` is the file of the graph. `cost` is what a run lost to it, in percent of
+    its time (0: nobody measured it)."""
 
     code: str
     name: str
@@ -101,6 +104,7 @@ class Finding(msgspec.Struct, frozen=True):
     places: int = 1
     subject: str = ""
     shown: Shown | None = None
+    cost: float = 0.0
 
 
 class Silenced(msgspec.Struct, frozen=True):

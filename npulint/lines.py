@@ -38,7 +38,7 @@ class FileLines:
             self._sizes[path] = len(data)
             while self._kept and (len(self._kept) >= _KEPT or sum(self._sizes.values()) > _HELD):
                 del self._sizes[self._kept.popitem(last=False)[0]]
-            lines = self._kept[path] = split(data if kinds_of(os.path.basename(path)) else _unrolled(data))
+            lines = self._kept[path] = split(data) if kinds_of(os.path.basename(path)) else _lines_of_run(data)
         return lines
 
     def _bytes(self, path: str) -> bytes:
@@ -53,9 +53,9 @@ class FileLines:
         return b"" if path.endswith(".json") and form_of_text(path, data[:HEAD]) else data
 
 
-def split(data: bytes) -> list[str]:
+def split(data: bytes, python: bool = True) -> list[str]:
     """The lines of a source as Python counts them; bytes that are no text stand as escapes."""
-    source = decode(data, "")
+    source = decode(data, "", python)
     if isinstance(source, Source):
         text = source.text
     else:
@@ -63,9 +63,9 @@ def split(data: bytes) -> list[str]:
     return text.split("\n") if text else []
 
 
-def _unrolled(data: bytes) -> bytes:
-    """What a run left behind, its lines as its readers count them: a progress bar that rewrote its line is one line."""
-    return data.replace(b"\r\n", b"\n").replace(b"\r", b" ")
+def _lines_of_run(data: bytes) -> list[str]:
+    """The lines of what a run left behind as its readers count them: a progress bar that rewrote its line is one."""
+    return split(data.replace(b"\r\n", b"\n").replace(b"\r", b" "), python=False)
 
 
 def cell_line(line: str) -> str:

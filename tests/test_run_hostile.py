@@ -7,6 +7,7 @@ import io
 import json
 import math
 import struct
+import time
 from pathlib import Path
 
 import pytest
@@ -91,6 +92,14 @@ def test_what_is_nested_without_end_is_told_in_words(name: str, opening: str) ->
     key = "graph_fusion" if name == "fusion_result.json" else "dump_data_dir"
     reason, detail = problem(name, f'{{"{key}":{opening * 100_000}'.encode())
     assert (reason, "recursion" in detail) == ("artifact-damaged", False)
+
+
+def test_each_of_many_long_lines_is_searched_by_itself() -> None:
+    line = b"[NPU] " + b"1234567890 " * 1500 + b"\n"
+    begun = time.process_time()
+    (source, *_) = facts("train.log", line * 800)
+    assert source.attrs["rows"] == 800
+    assert time.process_time() - begun < 4  # a search to the end of the data took three times as long
 
 
 def test_event_files_of_nothing_are_left_soon() -> None:

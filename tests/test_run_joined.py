@@ -8,11 +8,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from npulint.catalogue.load import load_files
 from npulint.findings import Finding, RunResult
 from npulint.pipeline import answer, judged
+from npulint.report.summary import first_steps
 from npulint.session import Session
 from npulint.settings import Settings
 
@@ -179,6 +181,20 @@ def test_the_check_named_first_is_meant_first(project: Path) -> None:
     asked(project, OTHER, "{call: tensorflow.train.AdamOptimizer}", "`precision_mode` is not set")
     found = checked(project, "train.py", "PROF/op_summary_1.csv").findings
     assert [(one.code, lines(one, "PROF/op_summary_1.csv")) for one in found] == [(OTHER, [2]), (SOURCE, [])]
+
+
+def test_what_costs_most_is_to_be_done_first(project: Path) -> None:
+    written(project, "train.py", TRAIN)
+    kernels(project, TOP, 'MatMul_1,MatMulV2,AI_CORE,9000,24,"256,256",DT_FLOAT', path="out/op_summary_1.csv")
+    slow_operators(project)
+    found = checked(project, "train.py", "out/op_summary_1.csv").findings
+    assert {one.span.line: one.cost for one in found} == {13: 0.0, 14: 25.0, 15: 0.0}
+    table = "Step,Computing,Communication(Not Overlapped),Overlapped,Free\n1,10,70,0,20\n"
+    written(project, "out/step_trace_time.csv", table)
+    within = next(one for one in checked(project, "train.py", "out").findings if one.span.line == 14)
+    assert within.cost == 2.5
+    dearer = msgspec.structs.replace(within, code="NPU9999", cost=3.0)
+    assert [step.first.code for step in first_steps([within, dearer])] == ["NPU9999", SOURCE]
 
 
 def test_a_comment_in_the_source_silences_the_run(project: Path) -> None:

@@ -14,7 +14,9 @@ from npulint.settings import Settings
 PTA = "[ERROR] 2025-03-08-10:10:10 (PID:12, Device:0, RankID:0) ERR00100 PTA call acl api failed.\n"
 DIST = "[ERROR] 2025-03-08-10:10:10 (PID:12, Device:0, RankID:0) ERR02200 DIST call hccl api failed.\n"
 SYNC = "RuntimeError: synchronize: NPU function error: AclrtSynchronizeStreamWithTimeout(stream), error code is {}\n"
-COMM = "RuntimeError: create_config: HCCL function error: hcclCommInitRootInfoConfig(n, &rootInfo, 0), error code is {}\n"
+COMM = (
+    "RuntimeError: create_config: HCCL function error: hcclCommInitRootInfoConfig(n, &rootInfo, 0), error code is {}\n"
+)
 SENT = "[ERROR] aclrtSynchronizeStream(stream) failed: {} (main.cpp:92)\nEZ9999: Inner Error!\n"
 INFO = "       The extend info: errcode:(0x800000, 0, 0) errorStr: {}. fixp_error0 info: 0x1, subErrType:4.\n"
 
@@ -69,7 +71,10 @@ LOGS = {
         "[PID: 12] 2026-03-24-12:14:45.885.234 Memory_Allocation_Failure(EL0004): Failed to allocate memory.\n",
         ["device-memory-used-up"],
     ),
-    "device hidden": (SYNC.format(507033) + PTA + "EL0003: [PID: 12] The argument is invalid.\n", ["device-not-chosen"]),
+    "device hidden": (
+        SYNC.format(507033) + PTA + "EL0003: [PID: 12] The argument is invalid.\n",
+        ["device-not-chosen"],
+    ),
     "device number beyond the visible ones": (
         "[ERROR] RUNTIME(42,python):2025-11-18-09:33:13.673.818 [api_error.cc:2350]58 SetDevice:Set visible device "
         "failed, invalid device=0, input visible devices:4\n"
@@ -129,7 +134,7 @@ LOGS = {
     ),
     "transfer tells what it replaced": (
         "/usr/lib/python3.11/site-packages/torch_npu/contrib/transfer_to_npu.py:347: ImportWarning:\n"
-        "    The torch.cuda.DoubleTensor is replaced with torch.npu.FloatTensor cause the double type is not supported\n",
+        "    The torch.cuda.DoubleTensor is replaced with torch.npu.FloatTensor cause the double type is not known\n",
         [],
     ),
 }
@@ -153,3 +158,25 @@ def test_the_operator_that_was_not_built_is_named() -> None:
     text = "Failure_to_Compile_Op(E40021): Failed to compile Op [trans_Cast_2,]. (oppath: [Compile cast.py failed\n"
     (event,) = (one for one in read(io.BytesIO(text.encode()), "train.log") if one.kind == "run_event")
     assert event.attrs["subjects"] == "trans_Cast_2"
+
+
+def test_the_words_of_cann_are_quoted_rather_than_the_wrapper() -> None:
+    text = f"{PTA}[PID: 12] Invalid_Argument(EE1001): The argument is invalid.Reason: Memory async failed\n"
+    (lead,) = (
+        one
+        for one in read(io.BytesIO(text.encode()), "train.log")
+        if one.kind == "run_event" and one.attrs["leads"] == "yes"
+    )
+    assert (lead.name, lead.span.line, lead.attrs["total"]) == ("EE1001", 2, 2)
+
+
+@pytest.mark.parametrize("source", ["", "[rank0]: ", "(WorkerDict pid=12, ip=10.0.0.2) "])
+def test_what_stands_below_a_code_is_read_behind_the_rank_that_prints_it(source: str) -> None:
+    lines = (
+        "EE9999: Inner Error!",
+        "        TraceBack (most recent call last):",
+        "        rtX failed, reason=[device id error]",
+    )
+    text = "".join(f"{source}{line}\n" for line in lines)
+    (event,) = (one for one in read(io.BytesIO(text.encode()), "train.log") if one.kind == "run_event")
+    assert event.attrs["trace"] == "rtX failed, reason=[device id error]"

@@ -119,6 +119,12 @@ def test_a_stall_leads_to_what_happens_as_often(folder: Path) -> None:
     assert ("src/train.py", 16) not in related(one), "what happens every 20 steps is not meant"
 
 
+@pytest.mark.parametrize(("slow", "told"), [("5.00", True), ("1.00", False)])
+def test_an_evaluation_is_told_where_it_costs_much(folder: Path, slow: str, told: bool) -> None:
+    log = stall(100, 901).replace("24.00 seconds", f"{slow} seconds")
+    assert any(one.code == "NPU5361" for one in checked(folder, log).findings) is told
+
+
 def test_a_stall_of_another_period_leads_nowhere(folder: Path) -> None:
     assert related(of_run(checked(folder, stall(30, 601), TF), "NPU5361")) == set()
 

@@ -72,6 +72,14 @@ def test_columns_of_a_table() -> None:
     assert (seen.rows, seen.malformed) == (60, 0)
 
 
+def test_a_part_of_the_loss_that_is_switched_off_and_the_best_so_far_are_not_told() -> None:
+    header = "step,box/loss,cls/loss,top1,top5,best_loss\n"
+    text = header + "".join(f"{n},{3 - n / 10},0.0,0,0.5,2\n" for n in range(5))
+    facts, _ = facts_of(text)
+    told = [(fact.name, fact.attrs["label"]) for fact in facts]
+    assert told == [("loss", "box/loss"), ("accuracy", "top1"), ("accuracy", "top5")]
+
+
 def test_what_is_malformed_is_counted_and_left_out() -> None:
     facts, seen = facts_of("step,loss\n0,2.0\n1,oops\n2\n3,1.9\n\n4,\n5,1.8\nstep,loss\n6,nan\n")
     (loss,) = facts

@@ -169,6 +169,12 @@ def test_compiles_of_a_process_that_begins_late_are_not_late() -> None:
     assert (graph["graphs"], graph["most"], graph["late"]) == (7, 4, 0)
 
 
+@pytest.mark.parametrize("name", ["best loss", "best_val_loss", "min loss", "lowest train loss", "current best loss"])
+def test_the_best_so_far_is_no_course(name: str) -> None:
+    assert not told([f"step {n} {name}: inf" for n in range(5)] + [f"step {n} {name}: 2.0" for n in range(60)], "loss")
+    assert not told([f"step {n} {name.replace('loss', 'accuracy')}: 0.0" for n in range(60)], "accuracy")
+
+
 def test_the_loss_that_is_told_is_one_that_is_not_switched_off() -> None:
     lines = [f"iter {n}: loss_cls: 0.0000, loss_bbox: {3 - n / 100}" for n in range(60)]
     (loss,) = told(

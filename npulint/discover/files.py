@@ -19,13 +19,12 @@ from npulint.discover.kinds import (
     SourceFile,
     kinds_by_content,
     kinds_of,
-    may_be_mixlist,
     may_configure,
 )
 from npulint.discover.paths import local, shown
 from npulint.discover.projects import base_of
 from npulint.discover.regular import read_head
-from npulint.discover.taking import counts, is_read, limit_of, may_be_run, of_text, special
+from npulint.discover.taking import counts, is_read, limit_of, may_be_list, may_be_run, of_text, special
 from npulint.facts.model import Problem
 
 EXCLUDED = (
@@ -383,8 +382,7 @@ class _Finder:
             return GRAPH
         if counts(location, "mixlist", size, 0):
             return ("mixlist",)
-        may_be = may_be_mixlist(os.path.basename(location), read_head(location, JSON_LIMIT))
-        return self._of_run(location) or (("mixlist",) if may_be else ())
+        return self._of_run(location) or (("mixlist",) if may_be_list(location) else ())
 
     def _of_run(self, location: str) -> tuple[str, ...]:
         """The kind of what a run left behind, if the file is such a thing."""

@@ -7,7 +7,7 @@ import stat
 import sys
 
 from npulint.discover.graphs import HEAD, form_of, form_of_text
-from npulint.discover.kinds import ARTIFACT, CPP_LIMIT, GRAPH, JSON_LIMIT, PASSING, is_cuda, is_mixlist
+from npulint.discover.kinds import ARTIFACT, CPP_LIMIT, GRAPH, JSON_LIMIT, PASSING, is_cuda, is_mixlist, may_be_mixlist
 from npulint.discover.paths import shown
 from npulint.discover.regular import read_head
 from npulint.facts.model import Problem
@@ -53,6 +53,11 @@ def special(mode: int) -> str:
     """What a file that is no regular one is."""
     tests = ((stat.S_ISFIFO, "FIFO"), (stat.S_ISSOCK, "socket"), (stat.S_ISBLK, "device"), (stat.S_ISCHR, "device"))
     return next((word for test, word in tests if test(mode)), "special file")
+
+
+def may_be_list(location: str) -> bool:
+    """Whether the JSON file at a path may be meant as a mixed precision list."""
+    return may_be_mixlist(os.path.basename(location), read_head(location, JSON_LIMIT))
 
 
 def may_be_run(folder: str) -> bool:

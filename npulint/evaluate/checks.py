@@ -211,4 +211,4 @@ def _finding(
         return said
     from npulint.evaluate.runs_shown import shown  # most projects have no run
 
-    return shown(said, facts, lang)
+    return shown(said, facts, check.find, lang)

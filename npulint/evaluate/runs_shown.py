@@ -7,8 +7,10 @@ from collections.abc import Sequence
 import msgspec
 
 from npulint.assemble.run.origins import Origin, operators
+from npulint.catalogue.check import Query
 from npulint.facts.model import Fact, Span
 from npulint.findings import Finding, Related, Shown
+from npulint.later import regex
 from npulint.texts import say
 
 _MEASURED = frozenset(("run_wait", "run_line", "run_host"))
@@ -19,17 +21,26 @@ _OPERATORS = frozenset(
 )
 """Kinds of facts whose names people know; those of others are words of ours."""
 
+_SHARES = frozenset(
+    "share free_share exchange_share bubble_share data_share refresh_share lost_share step_share".split()
+)
+"""Attributes that are parts of the time of a step or run, or of computing."""
+
+_NUMBERED = regex(r"\w*\d\w*")
+
 _FACTS = 3  # facts of a finding of which the lines that they come from are told
 
 
-def shown(one: Finding, facts: Sequence[Fact], lang: str) -> Finding:
-    """A finding about the facts of a run with their places in the artifact and in the code."""
+def shown(one: Finding, facts: Sequence[Fact], find: Query, lang: str) -> Finding:
+    """A finding about the facts of a run, for which a check asks with `find`, with what they cost and with their places
+    in the artifact and in the code."""
     fact = facts[0]
     origins = list(dict.fromkeys(origin for some in facts[:_FACTS] for origin in _origins(some)))
     about = operators(fact)
     row = Shown(
         path=fact.path,
         span=fact.span,
+        about=_about(fact),
         operator=tuple(dict.fromkeys(word for one in about for word in one if word)),
         several=fact.kind == "run_event" and len(about) > 1,
         origins=tuple((origin.path, origin.span.line) for origin in origins),
@@ -42,7 +53,30 @@ def shown(one: Finding, facts: Sequence[Fact], lang: str) -> Finding:
     others = [_moved(place, some, lang) for place, some in zip(one.related, facts[1:], strict=False)]
     known = {(path, span.line), *((place.path, place.span.line) for place in told)}
     more = (place for place in one.related[len(others) :] if (place.path, place.span.line) not in known)
-    return msgspec.structs.replace(one, path=path, span=span, related=(*told, *others, *more), shown=row)
+    cost = max(_cost(some, find) for some in facts)
+    return msgspec.structs.replace(one, path=path, span=span, related=(*told, *others, *more), shown=row, cost=cost)
+
+
+def _cost(fact: Fact, find: Query) -> float:
+    """What a fact takes of the time of the run, in percent: the largest of the shares that the check looks at."""
+    if fact.kind == "run_series":
+        return 0.0  # its share is one of the number of steps
+    shares = [fact.attrs.get(name) for name in _shares(find)]
+    whole = fact.attrs.get("of_step", 100)
+    return max((one * whole / 100 for one in shares if isinstance(one, (int, float))), default=0.0)
+
+
+def _shares(find: Query) -> set[str]:
+    names = {name for name in find.where if name in _SHARES}
+    return names.union(*(_shares(one) for one in (*find.any, *find.all)))
+
+
+def _about(fact: Fact) -> str:
+    """What the fact is about; of a message of a log also what it says, without times, numbers and addresses."""
+    if fact.kind != "run_event":
+        return fact.name
+    said = _NUMBERED.sub("", str(fact.attrs.get("text", "")))
+    return " ".join(f"{fact.name} {fact.attrs.get('subject', '')} {said}".split())
 
 
 def _origins(fact: Fact) -> tuple[Origin, ...]:

@@ -27,8 +27,8 @@ class Step(msgspec.Struct, frozen=True):
 
 def first_steps(findings: Sequence[Finding], limit: int = 3) -> list[Step]:
     """The most valuable to-dos, one per check: by severity, then what keeps a program from running before
-    what spoils its results before what slows it down, then confidence, then the number of places. Files
-    that do not parse come last of their severity."""
+    what spoils its results before what slows it down, then what it cost a run, confidence, and the number of
+    places. Files that do not parse come last of their severity."""
     groups: dict[str, list[Finding]] = defaultdict(list)
     for finding in findings:
         groups[finding.code].append(finding)
@@ -36,7 +36,8 @@ def first_steps(findings: Sequence[Finding], limit: int = 3) -> list[Step]:
     def order(group: list[Finding]) -> tuple[object, ...]:
         one = group[0]
         rank, sure = -RANK[one.severity], -CONFIDENCES.index(one.confidence)
-        return rank, one.topic == "parse", _CATEGORIES.index(one.category), sure, -len(group), one.code
+        cost = -max(finding.cost for finding in group)
+        return rank, one.topic == "parse", _CATEGORIES.index(one.category), cost, sure, -len(group), one.code
 
     return [Step(group[0], len(group)) for group in sorted(groups.values(), key=order)[:limit]]
 

@@ -16,7 +16,7 @@ from npulint.later import regex
 from npulint.lines import Lines
 from npulint.settings import Settings
 from npulint.settle.engine import FILE_NOT_READ, SYNTAX_ERROR
-from npulint.settle.identity import line_text
+from npulint.settle.identity import line_text, unstamped
 
 _OF_FILES = (SYNTAX_ERROR.code, FILE_NOT_READ.code)
 _SHOWN = 120  # characters of a line
@@ -52,11 +52,13 @@ def compared_with(
     place = Place(os.path.dirname(path), lines)
     unread = {file.path for file in files if any(problem.fatal for problem in file.problems)}
     seen = {place.path(file.path) for file in files}
+    repeated = {unstamped(place.path(file.path)) for file in files if file.kind == "artifact"}
     read = seen - {place.path(path) for path in unread}
 
     def judged(entry: Entry) -> bool:
         there = seen if entry.code in _OF_FILES else read  # of a file that was not read, just that can be said
-        return entry.code in codes and (entry.path in there or not place.exists(entry))
+        asked = entry.path in there or not place.exists(entry) or unstamped(entry.path) in repeated
+        return entry.code in codes and asked
 
     return compare(path, entries, findings, place, judged, {place.path(name) for name in silent})
 
@@ -74,12 +76,15 @@ def compare(
 
     An entry speaks for as many findings as it counts, and for no finding that stands for more places. What is left
     over on both sides belongs together when check and line are equal and the function around them is too, or the
-    file of the entry is gone: then it was moved.
+    file of the entry is gone: then it was moved. What a run showed, a later one shows in a file of another time.
     """
     budget = _Budget(filter(judged, entries))
     now = [place.entry(one) for one in findings]
     known = [budget.take(e for e in budget.at(entry.key) if e.places >= entry.places) for entry in now]
-    known = [stayed or budget.take(_moved(entry, budget, place)) for stayed, entry in zip(known, now, strict=True)]
+    known = [
+        stayed or budget.take(_moved(entry, budget, place, one.shown is not None))
+        for stayed, entry, one in zip(known, now, findings, strict=True)
+    ]
     left = budget.left()
     asked = [entry for entry in left if entry.path not in silent]
     grown = {entry.key for had, entry in zip(known, now, strict=True) if not had}
@@ -206,10 +211,12 @@ class _Budget:
         return [msgspec.structs.replace(entry, count=rest) for entry, rest in self._rest.items() if rest > 0]
 
 
-def _moved(now: Entry, budget: _Budget, place: Place) -> Iterator[Entry]:
-    """The entries that may have stood for a finding before it was moved, the likeliest first."""
+def _moved(now: Entry, budget: _Budget, place: Place, run: bool) -> Iterator[Entry]:
+    """The entries that may have stood for a finding before it was moved, the likeliest first; one of a `run` moves to
+    the files of the next."""
     candidates = [e for e in budget.like(now) if e.places >= now.places]
     name = os.path.basename(now.path)
     for entry in sorted(candidates, key=lambda e: (e.path != now.path, os.path.basename(e.path) != name, e.path)):
-        if not place.exists(entry) or (entry.scope and entry.scope == now.scope):
+        again = run and unstamped(entry.path) == unstamped(now.path)
+        if again or not place.exists(entry) or (entry.scope and entry.scope == now.scope):
             yield entry

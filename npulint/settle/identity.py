@@ -9,7 +9,10 @@ import msgspec
 
 from npulint.digest import blake2b
 from npulint.findings import Finding
+from npulint.later import regex
 from npulint.lines import Lines
+
+_STAMP = regex(r"(?<=PROF_)\d{6}_\d{17}_\w+|\d{4,}")
 
 
 def identified(findings: Sequence[Finding], lines: Lines, page: Callable[[str, str], str]) -> list[Finding]:
@@ -20,7 +23,8 @@ def identified(findings: Sequence[Finding], lines: Lines, page: Callable[[str, s
     marked = []
     for finding in findings:
         text = line_text(finding, lines) or finding.message
-        identity = (finding.path, finding.code, text)
+        path = unstamped(finding.path) if finding.shown is not None else finding.path
+        identity = (path, finding.code, text)
         fingerprint = _digest(*identity, str(seen[identity]))
         url = page(finding.code, finding.name)
         marked.append(msgspec.structs.replace(finding, fingerprint=fingerprint, url=url))
@@ -35,11 +39,19 @@ def pages(site: str, lang: str, foreign: Sequence[str]) -> Callable[[str, str], 
     return lambda code, name: f"{root}{name}/" if root and code not in without else ""
 
 
+def unstamped(path: str) -> str:
+    """The path of an artifact without the times, processes and letters of chance by which profilers name files."""
+    return _STAMP.sub("*", path)
+
+
 def line_text(finding: Finding, lines: Lines) -> str:
     """The line where the finding stands, its blanks made even; nothing when there is no such line. In the file of a
-    graph all lines are alike: what it is about stands for them."""
+    graph all lines are alike, and in an artifact of a run they are others each time: what the finding is about stands
+    for them."""
     if finding.subject and finding.path == finding.program:
         return finding.subject
+    if finding.shown is not None and finding.path == finding.shown.path:
+        return finding.shown.about
     source = lines(finding.path)
     number = finding.span.line
     return " ".join(source[number - 1].split()) if 0 < number <= len(source) else ""

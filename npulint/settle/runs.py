@@ -191,7 +191,12 @@ def _confirmed(source: Finding, runs: Sequence[Finding], lang: str) -> Finding:
     others = [place for place in source.related if (place.path, place.span.line) not in known]
     message = say(lang, "joined.measured", source=source.message, run=runs[0].message)
     return msgspec.structs.replace(
-        source, severity=severity, confidence=confidence, message=message, related=(*places, *others)
+        source,
+        severity=severity,
+        confidence=confidence,
+        message=message,
+        related=(*places, *others),
+        cost=max(one.cost for one in runs),
     )
 
 

@@ -36,6 +36,7 @@ node is the first; in logs an operator may bear the name of a node."""
 _WITHOUT = frozenset(("matrix", "foreach", "input"))  # of no call of their own: whole model, optimizer, data pipeline
 _SURE = 3  # lines that build an operator: so few are told beside its scope
 _CODE = regex(r"[A-Z]{1,3}[A-Z0-9]?\d{4,}|\d+")
+_BRACKETED = regex(r"\[([A-Za-z][\w.-]{0,200}(?:/[\w.-]{1,200}){1,40})\]")  # a node, where CANN names its type as well
 _LISTED = 8  # types of a list that are looked for
 
 
@@ -69,7 +70,8 @@ def operators(fact: Fact) -> list[tuple[str, str]]:
         words = [part.split(" ", 1)[0] for part in words[0].split(", ")[:_LISTED] if not _CODE.fullmatch(part)]
     named = [(_type(word), node if place == 0 else "") for place, word in enumerate(words)]
     if fact.kind == "run_event":
-        named = [(_type(word), word) for word in words]
+        spelt = _BRACKETED.search(str(fact.attrs.get("quote", "")))
+        named = [(_type(word), spelt[1] if spelt and len(words) == 1 else word) for word in words]
     return list(dict.fromkeys(one for one in named if any(one)))
 
 

@@ -9,10 +9,13 @@ import msgspec
 from npulint.facts.model import Fact
 from npulint.read.artifacts.figures import share
 
+_OF_COMPUTING = frozenset("run_op run_op_total run_family run_pair run_small run_repeated run_line".split())
+
 
 def with_step_shares(facts: Iterable[Fact]) -> list[Fact]:
     """The facts, in their order; `run_host` and `run_wait` facts without a `share` get one, the first `per_step` as
-    well, where exactly one table of steps lies in their folder. A table of calls covers all steps of its profile."""
+    well, where exactly one table of steps lies in their folder. A table of calls covers all steps of its profile. Facts
+    whose `share` is one of computing get `of_step`: what computing takes of the step, in percent."""
     facts = list(facts)
     steps: dict[str, list[Fact]] = {}
     for fact in facts:
@@ -22,6 +25,8 @@ def with_step_shares(facts: Iterable[Fact]) -> list[Fact]:
 
 
 def _with_share(fact: Fact, steps: list[Fact]) -> Fact:
+    if fact.kind in _OF_COMPUTING and len(steps) == 1 and "computing_share" in steps[0].attrs:
+        return msgspec.structs.replace(fact, attrs={**fact.attrs, "of_step": steps[0].attrs["computing_share"]})
     if fact.kind not in ("run_host", "run_wait") or "share" in fact.attrs or len(steps) != 1:
         return fact
     count = steps[0].attrs["steps"]

@@ -20,6 +20,8 @@ __all__ = ["across", "read"]
 _SIGNS = (
     *b"geop_npu torch_npu tf_adapter npu_bridge npu_device GePlugin Ascend HCCL".split(),
     b"ATC start working",
+    b"accelerator to npu",
+    b"npu:0",
 )
 _NPU = regex(rb"NPUs?(?![A-Za-z0-9_])")
 _ERROR = regex(rb"\[ERROR\] ([A-Z][A-Z_]{1,15})\(")

@@ -18,6 +18,7 @@ _MODULES = {
 }
 _TORCH = {"00": "PTA", "01": "OPS", "02": "DIST", "03": "GRAPH", "04": "PROF", "99": "torch_npu"}
 _HEADS = (("said_cause", b"Possible Cause:"), ("said_solution", b"Solution:"), ("trace", b"TraceBack"))
+_SOURCE = regex(rb"\[rank[0-9]{1,5}\]: ?|\([^()\n]{1,60} pid=[^()\n]{1,40}\) ")
 _LINES = 16
 SIZE = "size:"
 """What a line of a trace holds that tells how much memory was asked for."""
@@ -36,6 +37,12 @@ def codes_of(line: bytes) -> list[str]:
     return list(dict.fromkeys((one[1] or one[2]).decode() for one in _SHAPES.finditer(line)))
 
 
+def _without_source(line: bytes) -> bytes:
+    """A line without the rank or the process that launchers write before each line."""
+    found = _SOURCE.match(line)
+    return line if found is None else line[found.end() :]
+
+
 def module_of(code: str) -> str:
     """Who reports a code (``HCCL``), or an empty text."""
     return _TORCH.get(code[3:5], "") if code.startswith("ERR") else _MODULES.get(code[:2], "")
@@ -47,8 +54,9 @@ def said(line: bytes, after: bytes) -> Said:
     """
     found = Said()
     waiting = first = ""
-    for part in (line, *after.lstrip(b"\r\n").split(b"\n", _LINES)[:_LINES]):
-        if part is not line and not part[:1].isspace():
+    for raw in (line, *after.lstrip(b"\r\n").split(b"\n", _LINES)[:_LINES]):
+        part = raw if raw is line else _without_source(raw)
+        if raw is not line and not part[:1].isspace():
             break
         if waiting and not found.trace:
             found.trace = quoted(decoded(part))
@@ -61,7 +69,7 @@ def said(line: bytes, after: bytes) -> Said:
                 waiting = name
             elif there and not getattr(found, name):
                 setattr(found, name, quoted(decoded(rest.partition(b"Solution:")[0])))
-        first = first or (quoted(decoded(part)) if part is not line else "")
+        first = first or (quoted(decoded(part)) if raw is not line else "")
     if found == Said():
         found.trace = first
     return found

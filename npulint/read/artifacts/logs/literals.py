@@ -12,6 +12,7 @@ CODE = rb"[0-9ABEFHIJKLZ][0-9]{4}"
 """What follows the E or W of a code of CANN."""
 _COMMON = frozenset(b"abcdefghilmnoprstu ")
 _SHARED = 8
+_CODED = 6  # bytes of a code
 
 Hit = tuple[int, bytes]
 
@@ -26,6 +27,7 @@ class Search:
     def __init__(self, literals: Iterable[bytes]) -> None:
         known = sorted(set(literals))
         self._search = _rare([one for one in known if one[0] not in _COMMON]).search
+        self._longest = max([_CODED, *map(len, known)])
         self._heads: dict[bytes, list[bytes]] = {}
         for one in known:
             if one[0] in _COMMON:
@@ -38,7 +40,7 @@ class Search:
         return [self._first_rare, *(partial(_first_of, head, tuple(some)) for head, some in self._heads.items())]
 
     def _first_rare(self, data: bytes, start: int, end: int) -> int:
-        found = self._search(data, start)
+        found = self._search(data, start, end + self._longest)
         return end if found is None else min(found.start(), end)
 
     def hits(self, data: bytes, end: int) -> Iterator[Hit]:
@@ -67,10 +69,11 @@ class Search:
 
 
 def _first_of(head: bytes, literals: tuple[bytes, ...], data: bytes, start: int, end: int) -> int:
-    at = data.find(head, start)
-    while 0 <= at < end and not data.startswith(literals, at):
-        at = data.find(head, at + 1)
-    return at if 0 <= at < end else end
+    stop = end + len(head) - 1  # the rest of the data is that of other lines
+    at = data.find(head, start, stop)
+    while at >= 0 and not data.startswith(literals, at):
+        at = data.find(head, at + 1, stop)
+    return at if at >= 0 else end
 
 
 class Ahead:
@@ -100,7 +103,7 @@ def _rare(literals: list[bytes]) -> re.Pattern[bytes]:
     for first in sorted({*tree, *b"EW"}):
         rest = _written(tree[first]) if first in tree else b""
         if first in b"EW":
-            rest = b"(?:" + CODE + (b"|" + rest if rest else b"") + b")"
+            rest = b"(?:" + CODE + (b"|" + rest if first in tree else b"") + b")"
         parts.append(re.escape(bytes([first])) + rest)
     return re.compile(b"|".join(parts))
 

@@ -15,6 +15,8 @@ from npulint.read.artifacts.logs.tracebacks import Frame, Tracebacks
 _KINDS = {"note": "info", "context": "info", "ignore": "info"}
 _FAILURES = ("fatal", "error")
 _INTERNAL = "internal-error-only"
+_WRAPPER = "ERR-CODE"
+"""The line that torch_npu writes above what CANN says; it stands for its group only where CANN says nothing."""
 _NAMED = 5
 """So many subjects of one cause are named."""
 _LATE = frozenset(("LOSS-NAN", "PL-EXIT-9"))  # a run survives the first, and the second ends whatever went before
@@ -50,7 +52,7 @@ _Attrs = dict[str, int | str]
 
 
 class _Group(msgspec.Struct):
-    """What one check tells of a log: the shown events of one cause, of which the first stands for all."""
+    """What one check tells of a log: the shown events of one cause, of which one, mostly the first, stands for all."""
 
     first: Event
     total: int = 0
@@ -70,6 +72,8 @@ def _groups(ordered: Sequence[Event], root: Event | None) -> dict[str, _Group]:
         if kind_of(one) == "info" or not _shown(one, root):
             continue
         group = groups.setdefault(group_of(one), _Group(one))
+        if group.first.name == _WRAPPER != one.name:
+            group.first = one
         group.total += one.count
         for said in _about(one):
             if said not in group.subjects:

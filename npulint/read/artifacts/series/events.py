@@ -12,7 +12,7 @@ from typing import BinaryIO, NamedTuple
 
 from npulint.facts.model import Fact, Span
 from npulint.later import regex
-from npulint.read.artifacts.series.loss import Course, without_unused
+from npulint.read.artifacts.series.loss import Course, is_record, without_unused
 from npulint.read.artifacts.series.scale import Scale
 from npulint.read.graph.errors import GraphError
 from npulint.read.graph.tensorflow.limits import Tally
@@ -73,7 +73,7 @@ class _File:
                 self.current = value
             return
         kind = "loss" if "loss" in low else "accuracy" if _ACCURACY.search(low) and "baseline" not in low else ""
-        if kind and ((kind, tag) in self.courses or len(self.courses) < _SERIES):
+        if kind and not is_record(low) and ((kind, tag) in self.courses or len(self.courses) < _SERIES):
             course = self.courses.setdefault((kind, tag), Course(self.rows))
             course.take(self.rows, value, step, self.current)
 

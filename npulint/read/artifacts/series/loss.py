@@ -11,6 +11,9 @@ from npulint.read.artifacts.figures import share
 from npulint.read.artifacts.series.numbers import NUMBER, Blocks, rounded
 
 _LABEL = regex(r"(?:[a-z][a-z0-9]{0,23}[_ /.-]?)?\Z")
+_RECORD = regex(
+    r"(?<![a-z0-9])(?:best|lowest|highest|min|minimum|max)[_ /.-](?:[a-z0-9]{1,24}[_ /.-]){0,2}(?:loss|acc|top_?[15])"
+)
 _VALUE = regex(
     rf"(?:es|_?value|_?avg)?['\"]?\s{{0,4}}(?:is|of)?\s{{0,2}}(?::|=|->)?\s{{0,8}}['\"]?(?:tensor|array)?\(?\[{{0,2}}\s?"
     rf"([-+]?(?:nan|inf(?:inity)?|{NUMBER}))(?![\w/:]|\.\w|\s?%)"
@@ -95,6 +98,12 @@ class Course:
         return told
 
 
+def is_record(label: str) -> bool:
+    """Whether a loss or accuracy of this name, in lower case, is the best so far: infinite or zero at first, and the
+    same for many steps."""
+    return bool(_RECORD.search(label))
+
+
 def without_unused(courses: list[tuple[str, Course]]) -> list[tuple[str, Course]]:
     """Of the losses of a run, with their labels, those that tell of it: a part that is always zero beside others (the
     classes of a detector that knows but one) was switched off."""
@@ -137,6 +146,8 @@ class Losses:
         return found
 
     def _put(self, kind: str, before: str, line: int, value: str, step: int, scale: float | None) -> None:
+        if is_record(before + kind):
+            return
         label = _LABEL.search(before)
         name = (label[0] if label else "").strip("_ /.-")
         key = (kind, f"{name} {kind}".strip())

@@ -12,7 +12,7 @@ from npulint.data.run_columns import plain
 from npulint.facts.model import Fact, Span
 from npulint.later import regex
 from npulint.read.artifacts.rows import Seen, delimiter_of, header_cells, texts
-from npulint.read.artifacts.series.loss import Course, without_unused
+from npulint.read.artifacts.series.loss import Course, is_record, without_unused
 from npulint.read.artifacts.series.pace import Pace, Timing
 from npulint.read.artifacts.series.scale import Scale
 from npulint.read.artifacts.series.stalls import stalls
@@ -69,7 +69,7 @@ class _Table:
         for place, cell in enumerate(self._names):
             if _SCALE.search(cell):
                 self._scales[place] = Scale("table")
-            elif _LOSS.search(cell) or _ACCURACY.search(cell):
+            elif (_LOSS.search(cell) or _ACCURACY.search(cell)) and not is_record(cell):
                 self._kinds[place] = "loss" if _LOSS.search(cell) else "accuracy"
             elif _RATE.search(cell) or _TIME.search(cell):
                 unit = 0.001 if (match := _TIME.search(cell)) and match[1] == "ms" else 1.0
