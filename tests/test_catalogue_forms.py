@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npulint.catalogue.forms import number, problem, time
+from npulint.catalogue.forms import number, problem, time, times
 from npulint.evaluate.captures import fill
 from npulint.facts.model import Fact, Span
 
@@ -72,6 +72,17 @@ def test_sentences_are_filled_by_unit() -> None:
 
 
 def test_what_cannot_be_shown_is_told() -> None:
-    assert problem("total_us", "time") == problem("share", "number") == problem("share", "") == ""
+    assert (
+        problem("total", "times")
+        == problem("total_us", "time")
+        == problem("share", "number")
+        == problem("share", "")
+        == ""
+    )
     assert "no unit" in problem("share", "time")
     assert "no form" in problem("share", "percent")
+
+
+@pytest.mark.parametrize(("value", "shown"), [(1, ""), (2, " ×2"), (14199, " ×14,199"), (0, " ×0")])
+def test_what_was_seen_once_needs_no_number(value: float, shown: str) -> None:
+    assert times(value) == shown

@@ -429,6 +429,19 @@ def test_code_that_is_named_with_an_artifact_is_all_the_code_there_is(project: P
     assert lines(checked(project, "op_summary_1.csv").findings[0], "two/train.py")
 
 
+@pytest.mark.parametrize("code", [(), ("one", "two")])
+def test_ranks_that_are_named_one_by_one_are_one_run(project: Path, code: tuple[str, ...]) -> None:
+    for folder in code:
+        written(project, f"{folder}/train.py", TRAIN)
+        written(project, f"{folder}/pyproject.toml", "")
+    ranks = [f"out/{n}_ascend_pt/ASCEND_PROFILER_OUTPUT" for n in (0, 1)]
+    for rank in ranks:
+        kernels(project, TOP, path=f"{rank}/kernel_details.csv")
+    asked(project, RUN, "{run_op: TopKV2}", more="once: program")
+    (one,) = checked(project, *code, *ranks).findings
+    assert [place.path for place in one.related] == [f"{ranks[1]}/kernel_details.csv"]
+
+
 def test_a_log_may_be_piped_in(project: Path) -> None:
     asked(project, RUN, "{run_event: PT-CPU-FALLBACK}", "falls back")
     (one,) = checked(project, "train.log", stdin=FALLBACK.encode(), stdin_filename="train.log").findings

@@ -73,7 +73,7 @@ def test_a_real_log_says_what_an_engineer_found(relative: str, expected: dict[st
 
 def test_findings_of_real_logs_name_what_is_concerned() -> None:
     words = {
-        f"{CV}/InsightFace_TF/figures/if_npu.log": ["optypelist_for_implmode", "133 ×", "size:6861537792"],
+        f"{CV}/InsightFace_TF/figures/if_npu.log": ["optypelist_for_implmode", "×133", "size:6861537792"],
         PWC.format("f609c0c2"): ["pwcnet/corr_4/concat", "up_flow6/conv2d_transpose", "should either <= 64"],
         f"{TROUBLE}/unsupported_op_called.log": ["aten::linalg_lstsq.out", "copy with same size"],
         ATC.format("ez3002"): ["Convx"],

@@ -25,6 +25,11 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if float(value).is_integer() else _digits(value)
 
 
+def times(value: float) -> str:
+    """How often something was seen, to stand right behind it: `` ×133``, nothing for once."""
+    return f" ×{number(value)}" if value != 1 else ""
+
+
 def _digits(value: float) -> str:
     """Three digits, more only before the point; no zeros at the end."""
     size = abs(value)
@@ -41,6 +46,7 @@ def micro(name: str, value: float) -> float:
 FORMS: dict[str, Callable[[str, float], str]] = {
     "time": lambda name, value: time(micro(name, value)),
     "number": lambda name, value: number(value),
+    "times": lambda name, value: times(value),
 }
 """What may follow the colon of a placeholder; each takes the attribute's name and its value."""
 

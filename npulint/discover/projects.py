@@ -160,19 +160,28 @@ def base_of(location: str, folder: bool) -> str:
 
 def with_runs(groups: dict[str, list[SourceFile]]) -> dict[str, list[SourceFile]]:
     """The groups; what a run left behind belongs to the code that ran, wherever it lies, if there is only one project
-    with code among them."""
+    with code among them. Else what lies outside of all projects with code belongs together: the ranks of one run."""
     homes = [root for root, files in groups.items() if any(file.kind in _CODE for file in files)]
-    if len(homes) != 1:
+    away = [root for root in groups if root not in homes and any(file.kind == "artifact" for file in groups[root])]
+    if not away or (len(homes) != 1 and len(away) == 1):
         return groups
-    home, moved = homes[0], []
+    home = homes[0] if len(homes) == 1 else _common(away, homes)
     kept: dict[str, list[SourceFile]] = {}
     for root, files in groups.items():
-        own = [file for file in files if root == home or file.kind != "artifact"]
-        moved += [file for file in files if root != home and file.kind == "artifact"]
+        own = files if root not in away else [file for file in files if file.kind != "artifact"]
         if own:
             kept[root] = own
-    kept[home] = [*kept[home], *moved]
-    return kept
+    moved = [file for root in away for file in groups[root] if file.kind == "artifact"]
+    return {**kept, home: [*kept.get(home, ()), *moved]}
+
+
+def _common(roots: list[str], taken: list[str]) -> str:
+    """The folder that all `roots` lie in; the first of them where there is none, or it is `taken`."""
+    try:
+        common = posixpath.commonpath(roots) or "."
+    except ValueError:
+        return roots[0]
+    return roots[0] if common in taken else common
 
 
 def group(files: Iterable[SourceFile]) -> dict[str, list[SourceFile]]:
