@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import msgspec
 
-from npulint.assemble.run.origins import Origin, operators
+from npulint.assemble.run.operators import operators
+from npulint.assemble.run.origins import Origin
 from npulint.catalogue.check import Query
 from npulint.facts.model import Fact, Span
 from npulint.findings import Finding, Related, Shown

@@ -11,33 +11,15 @@ from npulint.assemble.beside import tables_of
 from npulint.assemble.context import Context
 from npulint.assemble.programs import Program
 from npulint.assemble.run.names import Named, Names
+from npulint.assemble.run.operators import OPERATORS, operators, type_of
 from npulint.assemble.run.periods import periodic
 from npulint.data.op_apis import apis_of, plain
 from npulint.facts.model import Fact, Span
 from npulint.facts.values import Known
-from npulint.later import regex
 
-_NUMBER = regex(r"_\d+$")
 _INTERVALS = frozenset("iterations_per_loop save_checkpoints_steps save_summary_steps log_step_count_steps".split())
 _MOST = 12  # lines that call an interface: where it is called everywhere, they tell nothing
-_OPERATORS = {
-    "run_op": ("name", "node"),
-    "run_op_total": ("name", ""),
-    "run_repeated": ("name", "node"),
-    "run_aicpu": ("name", "name"),
-    "run_compared": ("type", "name"),
-    "run_statistic": ("type", "name"),
-    "run_overflow": ("type", "op"),
-    "run_family": ("types", "node"),
-    "run_event": ("subjects", ""),
-}
-"""Kinds of facts about operators: the attributes that tell type and node. Several types stand in a list, of which the
-node is the first; in logs an operator may bear the name of a node."""
-_WITHOUT = frozenset(("matrix", "foreach", "input"))  # of no call of their own: whole model, optimizer, data pipeline
 _SURE = 3  # lines that build an operator: so few are told beside its scope
-_CODE = regex(r"[A-Z]{1,3}[A-Z0-9]?\d{4,}|\d+")
-_BRACKETED = regex(r"\[([A-Za-z][\w.-]{0,200}(?:/[\w.-]{1,200}){1,40})\]")  # a node, where CANN names its type as well
-_LISTED = 8  # types of a list that are looked for
 
 
 class Origin(msgspec.Struct, frozen=True):
@@ -60,23 +42,8 @@ def with_origins(facts: Iterable[Fact], context: Context, programs: Sequence[Pro
     return [_with(fact, partial(code.of, fact)) if _may_have(fact) else fact for fact in facts]
 
 
-def operators(fact: Fact) -> list[tuple[str, str]]:
-    """Type and node of the operators that a fact is about; nothing for a fact about something else."""
-    if fact.kind not in _OPERATORS or (fact.kind == "run_family" and fact.name in _WITHOUT):
-        return []
-    first, second = _OPERATORS[fact.kind]
-    words, node = [_word(fact, first)], _word(fact, second)
-    if first in ("types", "subjects"):
-        words = [part.split(" ", 1)[0] for part in words[0].split(", ")[:_LISTED] if not _CODE.fullmatch(part)]
-    named = [(_type(word), node if place == 0 else "") for place, word in enumerate(words)]
-    if fact.kind == "run_event":
-        spelt = _BRACKETED.search(str(fact.attrs.get("quote", "")))
-        named = [(_type(word), spelt[1] if spelt and len(words) == 1 else word) for word in words]
-    return list(dict.fromkeys(one for one in named if any(one)))
-
-
 def _may_have(fact: Fact) -> bool:
-    return fact.kind in _OPERATORS or (fact.kind == "run_stall" and "period" in fact.attrs)
+    return fact.kind in OPERATORS or (fact.kind == "run_stall" and "period" in fact.attrs)
 
 
 def _with(fact: Fact, work: Callable[[], tuple[Origin, ...]]) -> Fact:
@@ -150,7 +117,7 @@ class _Code:
 
 def _only_scope(named: Sequence[Named], node: str, calls: Sequence[Fact]) -> bool:
     """Whether what names a node is but a scope of it, and few lines build such an operator at all."""
-    own = _NUMBER.sub("", node.rpartition("/")[2])
+    own = type_of(node)
     lines = {(call.path, call.span.line) for call in calls}
     return len(lines) <= _SURE and all(one.text != own and (one.path, one.span.line) not in lines for one in named)
 
@@ -159,16 +126,6 @@ def _lasts(setting: Fact, period: int) -> bool:
     """Whether an option says that the host comes in, or that something is saved, every `period` steps."""
     value = setting.get("value")
     return setting.name in _INTERVALS and isinstance(value, Known) and period in value.values
-
-
-def _word(fact: Fact, key: str) -> str:
-    value = fact.name if key == "name" else fact.attrs.get(key) if key else ""
-    return value if isinstance(value, str) and value != "-" else ""
-
-
-def _type(name: str) -> str:
-    """The type that an operator's name tells, where it bears that of a node: it is the last part, without a number."""
-    return _NUMBER.sub("", name.rpartition("/")[2])
 
 
 def _builds(call: Fact) -> bool:
