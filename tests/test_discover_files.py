@@ -152,6 +152,11 @@ def test_a_named_file_of_no_known_kind_is_a_problem_and_a_script_is_not(tree: Pa
     assert problems(found) == {"notes.md": "unsupported"}
 
 
+def test_a_named_file_without_content_is_said_to_be_empty(tree: Path) -> None:
+    put(tree, "train.log", "")
+    assert problems(discover(["train.log"])) == {"train.log": "empty"}
+
+
 def test_a_dangling_link_is_named_once_and_its_siblings_are_read(tree: Path) -> None:
     put(tree, "good.py")
     (tree / "x.py").symlink_to("nowhere.py")

@@ -195,7 +195,7 @@ class _Finder:
             kinds = kinds_by_content(read_head(location, 200)) or self._of_run(location)
             if not kinds:
                 if not self._options.force_exclude:
-                    self._problem(location, "unsupported")
+                    self._problem(location, "unsupported" if status.st_size else "empty")
                 return
         base, named = self._base(location), not self._options.force_exclude
         self._take(location, base, kinds, status, os.path.islink(location), named)

@@ -172,6 +172,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "short.missing": ("does not exist", "不存在"),
     "short.not-a-file": ("not a regular file", "不是普通文件"),
     "short.unreadable": ("cannot be opened", "无法打开"),
+    "short.empty": ("empty", "空文件"),
     "short.unsupported": ("no known kind of file", "不支持的文件类型"),
     "short.not-a-graph": ("no graph in it", "不含计算图"),
     "short.graph-pickled": ("pickled, no graph", "pickle 文件，不含计算图"),
@@ -202,6 +203,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "fix.too-large": ("Leave data out of the source, or exclude the file.", "将数据移出源码，或排除此文件。"),
     "fix.too-deep": ("Split the expression, or exclude the file.", "拆分表达式，或排除此文件。"),
+    "fix.empty": ("Name the file that the run wrote, or exclude it.", "请指定运行实际写出的文件，或排除此文件。"),
     "fix.json": ("Repair the JSON.", "修正 JSON 格式。"),
     "fix.not-a-graph": (
         "Name a GraphDef, a MetaGraph, a SavedModel, an exported program (.pt2) or a TorchScript archive; "

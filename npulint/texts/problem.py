@@ -16,6 +16,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "problem.missing": ("the path does not exist", "路径不存在"),
     "problem.not-a-file": ("this is no regular file", "不是普通文件"),
     "problem.unreadable": ("the file cannot be opened", "文件无法打开"),
+    "problem.empty": ("the file is empty", "文件为空"),
     "problem.unsupported": ("npulint does not know this kind of file", "npulint 不支持此类文件"),
     "problem.not-a-graph": (
         "this file holds no graph that can be read without running it",
