@@ -161,28 +161,6 @@ TEXTS: dict[str, tuple[str, str]] = {
     "fixable.safe": ("{n} can be mended with --fix", "{n} 个可用 --fix 修复"),
     "fixable.more": ("{n} more with --unsafe-fixes", "另有 {n} 个可用 --unsafe-fixes 修复"),
     "fixable.unsafe": ("{n} can be mended with --fix --unsafe-fixes", "{n} 个可用 --fix --unsafe-fixes 修复"),
-    # why a file was not read: `short.` for lists (`problem.`, as a finding, is a family of its own)
-    "short.syntax-error": ("syntax error", "语法错误"),
-    "short.python2": ("Python 2", "Python 2 语法"),
-    "short.python2-read": ("Python 2", "Python 2 语法"),
-    "short.encoding": ("unknown encoding", "编码无法识别"),
-    "short.too-large": ("too large", "文件过大"),
-    "short.too-deep": ("nested too deeply", "嵌套过深"),
-    "short.json": ("broken JSON", "JSON 格式错误"),
-    "short.missing": ("does not exist", "不存在"),
-    "short.not-a-file": ("not a regular file", "不是普通文件"),
-    "short.unreadable": ("cannot be opened", "无法打开"),
-    "short.empty": ("empty", "空文件"),
-    "short.unsupported": ("no known kind of file", "不支持的文件类型"),
-    "short.not-a-graph": ("no graph in it", "不含计算图"),
-    "short.graph-pickled": ("pickled, no graph", "pickle 文件，不含计算图"),
-    "short.graph-compiled": ("compiled, no graph", "已编译，不含计算图"),
-    "short.graph-damaged": ("damaged graph", "计算图已损坏"),
-    "short.graph-too-large": ("graph too large", "计算图过大"),
-    "short.not-an-artifact": ("nothing of a run", "非运行产物"),
-    "short.artifact-damaged": ("damaged file of a run", "运行产物已损坏"),
-    "short.artifact-spreadsheet": ("spreadsheet", "电子表格"),
-    "short.other": ("not readable", "无法读取"),
     "doubt.encoding": ("Python does not accept the encoding of this text", "Python 不接受此文本的编码"),
     "doubt.why": (
         "It was checked all the same, but Python 3 stops here when the program starts.",
@@ -386,6 +364,7 @@ FAMILIES: tuple[str, ...] = (
     "runs",
     "server",
     "settings",
+    "short",
 )
 """The first words of keys whose sentences are in a module of their own below this package: read when one is said."""
 
