@@ -49,9 +49,13 @@ def by_id(root: Element, name: str) -> Element:
     return found
 
 
+_RADICALS = str.maketrans("⻅⻉⻋⻓⻔⻙⻚⻛⻜⻝⻢⻥⻦⻩⻬⻮⻰", "见贝车长门韦页风飞食马鱼鸟黄齐齿龙")
+"""Signs that a PDF tells instead of the characters that look the same, and that NFKC leaves alone."""
+
+
 def squeezed(text: str) -> str:
     """Letters and digits only, for texts that were broken into lines or set with ligatures."""
-    return re.sub(r"[\W_]+", "", unicodedata.normalize("NFKC", text))
+    return re.sub(r"[\W_]+", "", unicodedata.normalize("NFKC", text).translate(_RADICALS))
 
 
 def hostile() -> RunResult:
