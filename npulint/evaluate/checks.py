@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from npulint.assemble.programs import Program
-from npulint.catalogue.check import COMPARE, GRAPH, LEFT, RUN, Applies, Catalogue, Check
+from npulint.catalogue.check import COMPARE, GRAPH, LEFT, RUN, Applies, Catalogue, Check, Query
 from npulint.evaluate.captures import fill
 from npulint.evaluate.changes import AskedFix, applicability, changes
 from npulint.evaluate.match import Candidates, Question
@@ -89,8 +89,7 @@ class _Ready:
     ready once for a run."""
 
     def __init__(self, catalogue: Catalogue, framework: str, family: str) -> None:
-        apart = (COMPARE, GRAPH)  # code has none of the facts that checks of a run are about
-        checks = [one for one in catalogue.checks if (one.family == family if family else one.family not in apart)]
+        checks = [one for one in catalogue.checks if (one.family == family if family else _about_code(one))]
         items = catalogue.pretuning if family == COMPARE else catalogue.items
         self.asked = [_Asked(check) for check in checks if _of(check.applies, framework)]
         self.items = [AskedItem(item) for item in items if _of(item.applies, framework)]
@@ -105,6 +104,17 @@ class _Ready:
         """The checks, in their order, that may find something among a program's facts."""
         places = {place for leaf in candidates for place in self._by_source.get(leaf, ())}
         return [self.asked[place] for place in sorted(places)]
+
+
+def _about_code(check: Check) -> bool:
+    """Whether a check may find something in code: those of comparisons and graphs cannot, nor can one that asks for
+    nothing but facts of a run."""
+    return check.family not in (COMPARE, GRAPH) and not (check.family == RUN and _of_runs(check.find))
+
+
+def _of_runs(query: Query) -> bool:
+    parts = (*query.any, *query.all)
+    return any(map(_of_runs, parts)) if query.all else all(map(_of_runs, parts)) if parts else query.kind[:4] == "run_"
 
 
 def _of(rule: Applies, framework: str) -> bool:
