@@ -113,11 +113,12 @@ def test_raw_slices_are_not_entered() -> None:
 
 
 def test_forms_without_a_reader_are_named_and_their_rows_counted(tmp_path: Path) -> None:
-    (tmp_path / "l2_cache.csv").write_bytes(b"Stream Id,Task Id,Hit Rate,Victim Rate,Op Name\n1,2,0.5,N/A,x\n1,2\n")
-    facts = read_artifact(str(tmp_path / "l2_cache.csv"), "l2_cache.csv")
+    header = b"Device_id,Model Name,Model ID,Fusion Op,Original Ops\n"
+    (tmp_path / "fusion_op_1.csv").write_bytes(header + b"0,resnet,1,conv1,conv1;bn1\n0,resnet\n")
+    facts = read_artifact(str(tmp_path / "fusion_op_1.csv"), "fusion_op_1.csv")
     assert not isinstance(facts, Problem)
     assert [(f.kind, f.name, f.attrs["rows"], f.attrs["malformed"], f.attrs["note"]) for f in facts] == [
-        ("run_source", "l2_cache", 1, 1, "unread")
+        ("run_source", "fusion_op", 1, 1, "unread")
     ]
 
 

@@ -110,4 +110,5 @@ PRECISION: Kinds = {
         step=ANY,
         device_rank=ANY,
     ),
+    "run_advice": plain(row=ANY, detection=ANY, text=ANY, named=_SURE),
 }

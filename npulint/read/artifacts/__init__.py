@@ -36,13 +36,29 @@ _COUNTED = {
     "comparison": "comparison:read",
     "trace": "trace:read",
     "communication": "communication:read",
+    "communication_matrix": "routes:read",
+    "communication_group": "small_files:read_json",
+    "sample_info": "small_files:read_json",
+    "construct": "small_files:read_json",
+    "trace_summary": "small_files:read_summary",
+    "comparison_advice": "small_files:read_advice",
+    "l2_cache": "caches:read",
     "profiler_info": "environment:read",
     "profiler_metadata": "environment:read",
     "device_info": "environment:read",
     "training_trace": "training_trace:read",
+    "memory_record": "memory:read_record",
+    "module_memory": "memory:read_modules",
+    "operator_memory": "memory:read_operators",
+    "static_memory": "memory:read_static",
     "series_table": "series.tables:read",
 }
 """Readers that take a stream, a path and a `Seen`, by form: module and function."""
+
+_MAY_BE_BARE = frozenset(
+    """communication_matrix communication_group construct comparison_advice operator_memory static_memory""".split()
+)
+"""Forms of which one without a row is no sign of a run that went wrong."""
 
 _PLAIN = {
     "fusion_result": "fusion:read",
@@ -112,8 +128,8 @@ class _Unpacked(gzip.GzipFile):
 def source_fact(path: str, seen: Seen, note: str) -> Fact:
     """The `run_source` of a file: its form, the generation of the tools that wrote it (a year, 0: unknown), how many
     rows it has, how many are malformed, the first of them, and a `note`: empty (not one row), header (a needed column
-    is missing), first (first iterations only), unread (the form is known, and nothing more is taken from it), else
-    nothing."""
+    is missing), first (first iterations only), unread (nothing more is taken from the form, or from a document so
+    large), else nothing."""
     attrs = {
         "form": seen.form,
         "generation": seen.generation,
@@ -132,7 +148,8 @@ def _read(form: str, stream: BinaryIO, path: str) -> list[Fact]:
     if form in _COUNTED:
         counted: _Counted = _function(_COUNTED[form])
         facts = counted(stream, path, seen)
-        return [source_fact(path, seen, "header" if seen.missing else seen.note if seen.rows else "empty"), *facts]
+        bare = "" if seen.rows or form in _MAY_BE_BARE else "empty"
+        return [source_fact(path, seen, "header" if seen.missing else seen.note or bare), *facts]
     if form == "log":
         return _log(stream, path)
     if form == "overflow_dump":

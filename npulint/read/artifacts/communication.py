@@ -81,14 +81,8 @@ def read(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
     data = stream.read(LIMIT + 1)
     if len(data) > LIMIT:
         raise ValueError("larger than 32 MB")
-    text = data.decode("utf-8-sig", "replace")
+    text, document = parsed(data)
     del data
-    try:
-        document = json.loads(text)
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
-    if not isinstance(document, dict):
-        raise ValueError("no JSON object")
     collectives: dict[str, _Collective] = {}
     links: dict[str, _Link] = {}
     for name, info in _operators(document):
@@ -100,6 +94,18 @@ def read(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
             if isinstance(figures, dict) and len(links) < _NAMES:
                 links.setdefault(str(link)[:20], _Link()).add(figures)
     return _of_collectives(collectives, path, text) + _of_links(links, path, text)
+
+
+def parsed(data: bytes) -> tuple[str, dict[str, object]]:
+    """The text of a JSON file and the object that it holds. Raises `ValueError`."""
+    text = data.decode("utf-8-sig", "replace")
+    try:
+        document = json.loads(text)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    if not isinstance(document, dict):
+        raise ValueError("no JSON object")
+    return text, document
 
 
 def _operators(document: dict[str, object]) -> Iterator[tuple[str, dict[str, object]]]:

@@ -39,9 +39,10 @@ class Row(NamedTuple):
 
 class Seen(msgspec.Struct):
     """What a table turned out to be, complete once its rows are through. `generation` is the year of the tools that
-    wrote it (0: no header), `columns` are the wanted keys that it has, `missing` needed ones that it lacks; no row is
-    given then. `malformed` counts rows with cells too many or too few, or without a number where one belongs, the
-    first of them in line `first_malformed`; they are not among `rows`. A reader may leave a `note` for people."""
+    wrote it (0: no header), `columns` are the wanted keys that it has, `headings` all headings as they stand, `missing`
+    needed keys that it lacks; no row is given then. `malformed` counts rows with cells too many or too few, or without
+    a number where one belongs, the first of them in line `first_malformed`; they are not among `rows`. A reader may
+    leave a `note` for people."""
 
     form: str
     rows: int = 0
@@ -49,6 +50,7 @@ class Seen(msgspec.Struct):
     first_malformed: int = 0
     generation: int = 0
     columns: tuple[str, ...] = ()
+    headings: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     note: str = ""
 
@@ -68,6 +70,7 @@ def rows(stream: BinaryIO, form: str, wanted: Sequence[str], seen: Seen) -> Iter
     header = understand(form, cells)
     seen.generation = header.generation if first else 0
     seen.missing = header.missing
+    seen.headings = tuple(cells)
     seen.columns = tuple(key for key in wanted if key in header.positions)
     if first and not header.missing:
         needed = len(cells)

@@ -14,8 +14,11 @@ from npulint.texts import count, known, say
 THRESHOLD = 0.98
 """The similarity below which outputs deviate."""
 
-_LINES = frozenset(("log", "precision_console", "training_trace", "trace_summary"))
-_DOCUMENTS = frozenset(("communication", "profiler_info", "profiler_metadata", "device_info", "sample_info", "trace"))
+_LINES = frozenset(("log", "precision_console", "training_trace", "trace_summary", "comparison_advice"))
+_DOCUMENTS = frozenset(
+    """communication communication_matrix communication_group construct trace profiler_info profiler_metadata
+    device_info sample_info""".split()
+)
 _ORDER = {"similarity": 0, "loss_scale": 1, "loss": 2, "accuracy": 3}
 _UNUSED = frozenset(("unread", "older"))
 _TINY, _HUGE = 1e-3, 1e7
