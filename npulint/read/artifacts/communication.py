@@ -6,13 +6,13 @@ Sources: `communication.json` of torch_npu and msprof, `cluster_communication.js
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import BinaryIO
 
 from npulint.facts.model import Fact, Span
 from npulint.later import regex
 from npulint.read.artifacts.figures import micro, number, share
+from npulint.read.artifacts.json_objects import parsed
 from npulint.read.artifacts.rows import Seen
 
 LIMIT = 32 << 20
@@ -94,18 +94,6 @@ def read(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
             if isinstance(figures, dict) and len(links) < _NAMES:
                 links.setdefault(str(link)[:20], _Link()).add(figures)
     return _of_collectives(collectives, path, text) + _of_links(links, path, text)
-
-
-def parsed(data: bytes) -> tuple[str, dict[str, object]]:
-    """The text of a JSON file and the object that it holds. Raises `ValueError`."""
-    text = data.decode("utf-8-sig", "replace")
-    try:
-        document = json.loads(text)
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
-    if not isinstance(document, dict):
-        raise ValueError("no JSON object")
-    return text, document
 
 
 def _operators(document: dict[str, object]) -> Iterator[tuple[str, dict[str, object]]]:

@@ -11,6 +11,7 @@ from typing import BinaryIO
 from npulint.facts.model import Fact, Span
 from npulint.later import regex
 from npulint.read.artifacts.figures import number
+from npulint.read.artifacts.json_objects import parsed
 from npulint.read.artifacts.rows import Seen
 
 LIMIT = 16 << 20
@@ -36,13 +37,7 @@ def read_document(stream: BinaryIO) -> tuple[dict[str, object], str]:
     data = stream.read(LIMIT + 1)
     if len(data) > LIMIT:
         raise ValueError("larger than such files are")
-    text = data.decode("utf-8-sig", "replace")
-    try:
-        document = json.loads(text)
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
-    if not isinstance(document, dict):
-        raise ValueError("no JSON object")
+    text, document = parsed(data)
     return document, text
 
 

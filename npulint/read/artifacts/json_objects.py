@@ -21,6 +21,18 @@ class NotJsonError(ValueError):
     """Nothing in the file is JSON of the kind that is expected."""
 
 
+def parsed(data: bytes) -> tuple[str, dict[str, object]]:
+    """The text of a JSON file and the object that it holds. Raises `ValueError`."""
+    text = data.decode("utf-8-sig", "replace")
+    try:
+        document = json.loads(text)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    if not isinstance(document, dict):
+        raise ValueError("no JSON object")
+    return text, document
+
+
 def text_of(stream: BinaryIO) -> str:
     """The whole text of a file. Raises `NotJsonError` for one that is larger than such files are."""
     data = stream.read(LIMIT + 1)

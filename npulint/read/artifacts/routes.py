@@ -12,8 +12,9 @@ from typing import BinaryIO
 
 from npulint.facts.model import Fact, Span
 from npulint.later import regex
-from npulint.read.artifacts.communication import LIMIT, parsed
+from npulint.read.artifacts.communication import LIMIT
 from npulint.read.artifacts.figures import number
+from npulint.read.artifacts.json_objects import parsed
 from npulint.read.artifacts.rows import Seen
 
 _TYPE = "Transport Type"
