@@ -115,7 +115,7 @@ def test_devices_are_told_apart() -> None:
 def test_what_is_unused_by_definition(steps: list[tuple[int, int]]) -> None:
     table = [(1000.0 * reserved, 10.0 * reserved * percent) for reserved, percent in steps]
     text = OLD + "".join(f"PTA,{at},{used},{reserved},NPU:0\n" for at, (reserved, used) in enumerate(table))
-    (own,) = memory.read_record(io.BytesIO(text.encode()), "m.csv", Seen("memory_record"))
+    (own,) = memory.read_components(io.BytesIO(text.encode()), "m.csv", Seen("memory_record"))
     peak = max(reserved for reserved, _ in table)
     used = max(used for reserved, used in table if reserved == peak)
     assert (own.attrs["reserved_mb"], own.attrs["used_mb"], own.attrs["unused_mb"]) == (peak, used, peak - used)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from npulint.assemble.run.shares import with_step_shares
 from npulint.catalogue.vocabulary import KINDS
+from npulint.discover.artifacts import form_of_text
 from npulint.facts.model import Fact, Span
 from npulint.read.artifacts import (
     communication,
@@ -228,13 +229,13 @@ def test_the_trace_of_2020() -> None:
             lines.append(f"cp_add.{mark} ={tick}")
         lines.append(f"cp_add.iteration_end ={start + 11_000_000}")
     text = "\n".join(lines).encode()
-    assert training_trace.is_training_trace(text)
+    assert form_of_text("trace.txt", text) == "training_trace"
     (fact,) = training_trace.read(io.BytesIO(text), "t", Seen("training_trace"))
     check_declared([fact])
     assert (fact.get("iterations"), fact.get("iteration_us"), fact.get("max_us")) == (2, 122500.0, 125000.0)
     assert (fact.get("data_us"), fact.get("compute_us"), fact.get("refresh_us")) == (12500.0, 100000.0, 10000.0)
     assert fact.span.line == 12
-    assert not training_trace.is_training_trace(b"no trace")
+    assert form_of_text("trace.txt", b"no trace") == ""
 
 
 CALLS = """Level,API Name,Time(us),Count,Avg(us),Min(us),Max(us),Variance

@@ -83,18 +83,9 @@ class _Largest:
             self.line, self.op, self.size = line, op[:_NAME], size
 
 
-def read_record(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
-    """`run_memory` for each component (PTA: the allocator of torch_npu, GE: that of graphs, APP: the whole process)
-    and device."""
-    return _of_components(stream, path, seen)
-
-
-def read_modules(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
-    """`run_memory` for the modules of CANN and of the driver that held the most."""
-    return _of_components(stream, path, seen)
-
-
-def _of_components(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
+def read_components(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
+    """`run_memory` for each component and device: of memory_record allocators (PTA: that of torch_npu, GE: that of
+    graphs, APP: the whole process), of module_memory the modules of CANN and of the driver."""
     held: dict[_Key, _Held] = {}
     for line, (text, number) in rows(stream, seen.form, _wanted(seen.form), seen):
         key = text["component"], text.get("device", "")

@@ -15,11 +15,6 @@ _LINE = 1 << 12
 _MARK = regex(rb"(FP_start|BP_end|iteration_end)\s*[=:,]\s*(\d{1,18})\s*\Z")
 
 
-def is_training_trace(head: bytes) -> bool:
-    """Whether a file begins as such a trace."""
-    return b"FP_start" in head and any(_MARK.search(line) for line in head[:_LINE].split(b"\n")[:50])
-
-
 def read(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
     """`run_iteration`: from the end of an iteration to the end of the next, and the time until forward begins."""
     time, data, refresh, compute = Values(), Values(), Values(), Values()
