@@ -53,7 +53,7 @@ def _steps(files: dict[str, str]) -> dict[str, tuple[object, ...]]:
     found: dict[str, tuple[object, ...]] = {}
     for fact in _found(files, "call"):
         if fact.name.endswith("top_k"):
-            known = fact.args.get("k", 1)
+            known = fact.args.argument_value("k", 1)
             assert isinstance(known, Known)
             found[fact.path] = known.values if known.exact else ("?", *known.values)
     return found

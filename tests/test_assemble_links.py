@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from npulint.assemble.build import assemble
-from npulint.facts.model import Fact, FileFacts, Span
+from npulint.facts.model import FileFacts, GenericFact, Span
 from npulint.read.python import read_python
 from tests.support import facts
 
@@ -77,8 +77,10 @@ def test_attribute(text: str, wanted: tuple[str, str, str, str]) -> None:
 
 
 def _launcher(path: str, script: str, size: str) -> FileFacts:
-    started = Fact("launch", script, path, Span(2), {"script": script})
-    return FileFacts(path, "shell", facts=[Fact("environment", "RANK_SIZE", path, Span(1), {"value": size}), started])
+    started = GenericFact("launch", script, path, Span(2), {"script": script})
+    return FileFacts(
+        path, "shell", facts=[GenericFact("environment", "RANK_SIZE", path, Span(1), {"value": size}), started]
+    )
 
 
 _RANKS = {

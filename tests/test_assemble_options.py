@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from npulint.assemble.build import assemble
-from npulint.facts.model import Fact, FileFacts, Span
+from npulint.facts.model import FileFacts, GenericFact, Span
 from npulint.facts.values import Known
 from npulint.read.python import read_python
 from tests.support import facts
@@ -19,10 +19,10 @@ def _known(text: str, name: str = "args.x", launched: dict[str, str | None] | No
     assert problems == []
     files = [FileFacts("train.py", "python", code)]
     if launched is not None:
-        fact = Fact("launch", "train.py", "run.sh", Span(), {"options": launched})
+        fact = GenericFact("launch", "train.py", "run.sh", Span(), {"options": launched})
         files.append(FileFacts("run.sh", "shell", facts=[fact]))
     calls = [f for p in assemble("", files) for f in p.index.named("call", "top_k")]
-    known = calls[0].args.get("k", 1)
+    known = calls[0].args.argument_value("k", 1)
     assert isinstance(known, Known)
     return known
 
@@ -119,7 +119,7 @@ def test_definition_in_the_same_module_is_nearer() -> None:
         "train.py": f"{_HEAD}parser.add_argument('--x', default=3)\n{_ASK}tf.nn.top_k(y, args.x)\n",
         "eval.py": f"{_HEAD}parser.add_argument('--x', default=4)\n{_ASK}tf.nn.top_k(y, args.x)\n",
     }
-    assert [(f.path, f.args.get("k", 1).single) for f in facts(sources, "call", "tensorflow.nn.top_k")] == [
+    assert [(f.path, f.args.argument_value("k", 1).single) for f in facts(sources, "call", "tensorflow.nn.top_k")] == [
         ("eval.py", 4),
         ("train.py", 3),
     ]
@@ -130,7 +130,7 @@ def test_definition_of_another_module_serves() -> None:
         "options.py": f"{_HEAD}parser.add_argument('--x', default=3)\n",
         "train.py": f"{_HEAD}from options import parser\n{_ASK}tf.nn.top_k(y, args.x)\n",
     }
-    assert [f.args.get("k", 1).single for f in facts(sources, "call", "tensorflow.nn.top_k")] == [3]
+    assert [f.args.argument_value("k", 1).single for f in facts(sources, "call", "tensorflow.nn.top_k")] == [3]
 
 
 def test_option_that_the_script_sets_is_not_exact() -> None:

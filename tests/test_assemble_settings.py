@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from npulint.assemble.build import assemble
-from npulint.facts.model import Fact, FileFacts, Span
+from npulint.facts.model import Fact, FileFacts, GenericFact, Span
 from npulint.facts.values import Known
 from npulint.read.python import read_python
 from tests.support import facts
@@ -232,7 +232,9 @@ def test_file_that_a_setting_names(value: str, answer: str) -> None:
 
 
 def test_operators_of_a_list_are_looked_up() -> None:
-    entries = [Fact("mixlist_entry", n, "ops.json", Span(), {}) for n in ("ReduceSumD", "MatMu1V2", "9 ! 9")]
+    entries: list[Fact] = [
+        GenericFact("mixlist_entry", n, "ops.json", Span(), {}) for n in ("ReduceSumD", "MatMu1V2", "9 ! 9")
+    ]
     programs = assemble("", [FileFacts("ops.json", "mixlist", facts=entries)])
     found = [fact for program in programs for fact in program.index.of_kind("mixlist_entry")]
     assert [(f.get("known"), f.get("nearest")) for f in found] == [("yes", ""), ("no", "MatMulV2"), ("no", "")]

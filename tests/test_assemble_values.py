@@ -17,7 +17,7 @@ def _known(text: str | dict[str, str], function: str = "tensorflow.nn.top_k") ->
     sources = {"train.py": text} if isinstance(text, str) else text
     found = facts({path: _HEAD + source for path, source in sources.items()}, "call", function)
     assert found, "the call is not recognised"
-    known = found[-1].args.get("k", 1)
+    known = found[-1].args.argument_value("k", 1)
     assert isinstance(known, Known)
     return known
 

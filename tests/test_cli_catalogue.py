@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from npulint.catalogue.load import load_catalogue
-from npulint.facts.model import Fact, Span
+from npulint.facts.model import Fact, GenericFact, Span
 from npulint.facts.values import Known
 from tests.surface_support import call
 
@@ -93,8 +93,12 @@ def test_a_check_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.Monk
 def facts() -> list[Fact]:
     sure, unsure = Known((1, 2), True), Known(("x",), False, "FLAGS.p")
     return [
-        Fact("setting", "precision_mode", "a.py", Span(7, 3, 7, 9), {"value": unsure, "via": b"proto", "big": 2**70}),
-        Fact("call", "tf.f\x1b", "a.py", Span(2, 1, 2, 5), {"value": sure, "lazy": lambda: ("a", "b"), "pi": 0.5}),
+        GenericFact(
+            "setting", "precision_mode", "a.py", Span(7, 3, 7, 9), {"value": unsure, "via": b"proto", "big": 2**70}
+        ),
+        GenericFact(
+            "call", "tf.f\x1b", "a.py", Span(2, 1, 2, 5), {"value": sure, "lazy": lambda: ("a", "b"), "pi": 0.5}
+        ),
     ]
 
 

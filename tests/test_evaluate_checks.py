@@ -14,7 +14,7 @@ from npulint.evaluate.checks import applies, evaluate
 from npulint.evaluate.match import Question
 from npulint.evaluate.register import Register
 from npulint.evaluate.summary import summarise
-from npulint.facts.model import Fact, Span
+from npulint.facts.model import Fact, GenericFact, Span
 from npulint.facts.values import Known
 from npulint.findings import Finding
 from tests.support import facts, programs
@@ -298,13 +298,13 @@ def test_place_that_answers_twice_is_reported_once() -> None:
     ],
 )
 def test_capture_of_an_attribute(value: object, text: str) -> None:
-    assert fill("<{v}> {x y} {}", Fact("setting", "a.b", "p", Span(), {"v": value})) == f"<{text}> {{x y}} {{}}"
+    assert fill("<{v}> {x y} {}", GenericFact("setting", "a.b", "p", Span(), {"v": value})) == f"<{text}> {{x y}} {{}}"
 
 
 def test_capture_of_the_name() -> None:
-    assert fill("{name} {short}", Fact("setting", "a.b", "p", Span())) == "a.b b"
-    assert fill("{short}", Fact("optimizer", "model.optimization:Lamb", "p", Span())) == "Lamb"
-    assert fill("{short}", Fact("device", "/gpu:0", "p", Span())) == "/gpu:0"
+    assert fill("{name} {short}", GenericFact("setting", "a.b", "p", Span())) == "a.b b"
+    assert fill("{short}", GenericFact("optimizer", "model.optimization:Lamb", "p", Span())) == "Lamb"
+    assert fill("{short}", GenericFact("device", "/gpu:0", "p", Span())) == "/gpu:0"
 
 
 _OPT = "opt = tf.train.AdamOptimizer()\n"
@@ -342,7 +342,7 @@ def test_summary_names_other_frameworks() -> None:
 
 def test_facts_answer_attributes_once() -> None:
     answers = iter(["first", "second"])
-    fact = Fact("call", "a", "p", Span(), {"v": lambda: next(answers)})
+    fact = GenericFact("call", "a", "p", Span(), {"v": lambda: next(answers)})
     assert [fact.get("v"), fact.get("v")] == ["first", "first"]
     assert facts(_HEAD + "tf.abs(1)", "call")[0].get("nothing of the kind") is None
 

@@ -15,7 +15,7 @@ from npulint.catalogue.readiness import PRETUNING, parse_item
 from npulint.evaluate.captures import fill
 from npulint.evaluate.checks import evaluate
 from npulint.evaluate.pretuning import pretuning, sided, status
-from npulint.facts.model import Fact, Span
+from npulint.facts.model import Fact, GenericFact, Span
 from npulint.facts.recipe import ITEM_OF, ITEMS
 from npulint.findings import ChecklistItem, Comparison, Evidence, Finding
 from npulint.pipeline import review
@@ -36,13 +36,13 @@ def difference(part: str, line: int = 1, /, **attrs: str) -> Fact:
     usual = {"item": ITEM_OF[part], "change": "changed", "what": "x", "argument": "-", "reference": "1"}
     more = {"migrated": "2", "reference_place": "a.py:1", "migrated_place": "b.py:1", "function": "", "count": "1"}
     sure = {"certain": "yes", "adapter": "no", "evaluates": "no"}
-    return Fact("difference", part, "train.py", Span(line, 1, line, 2), {**usual, **more, **sure, **attrs})
+    return GenericFact("difference", part, "train.py", Span(line, 1, line, 2), {**usual, **more, **sure, **attrs})
 
 
 def ingredient(part: str, same: str, side: str = "migrated") -> Fact:
     """A thing that was compared."""
     attrs = {"item": ITEM_OF[part], "side": side, "what": "x", "value": "1", "known": "yes", "same": same}
-    return Fact("ingredient", part, "train.py", Span(), attrs)
+    return GenericFact("ingredient", part, "train.py", Span(), attrs)
 
 
 def told(*facts: Fact, side: str = "migrated", **attrs: str) -> list[Finding]:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from npulint.catalogue.regexes import regex_problem
 from npulint.catalogue.vocabulary.run_logs import LOGS
 from npulint.data.error_patterns import Pattern, patterns
-from npulint.facts.model import Fact
+from npulint.facts.model import Fact, GenericFact
 from npulint.read.artifacts.logs import across, read
 from npulint.read.artifacts.logs.lines import CAP, CHUNK, Scan
 from npulint.read.artifacts.logs.literals import Search
@@ -258,7 +258,7 @@ def test_watchers_see_what_they_want() -> None:
             self.seen.append((line_number, text))
 
         def facts(self, path: str) -> list[Fact]:
-            return [Fact("run_series", "seen", path, found[0].span)]
+            return [GenericFact("run_series", "seen", path, found[0].span)]
 
     watch = Watch()
     found = facts(NPU)

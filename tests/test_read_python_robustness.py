@@ -279,7 +279,7 @@ def test_any_program_is_assembled(train: list[str], helper: list[str]) -> None:
                 for attribute in [*fact.attrs, "active", "in_input", "in_loop", "in_test", "function", "under"]:
                     fact.get(attribute)
                 if fact.args is not None:
-                    fact.args.get("config", 0)
+                    fact.args.argument_value("config", 0)
 
 
 def test_unknown_stays_one_object() -> None:

@@ -9,7 +9,7 @@ import pytest
 from npulint.assemble.run.cores import with_cores
 from npulint.assemble.run.covered import with_covered
 from npulint.catalogue.vocabulary import KINDS
-from npulint.facts.model import Fact, Span
+from npulint.facts.model import Fact, GenericFact, Span
 from npulint.pipeline import facts_of, run
 from npulint.read.artifacts.families import Families, family_of
 from npulint.settings import Settings
@@ -97,11 +97,11 @@ def test_a_kernel_table_tells_its_families(tmp_path: Path) -> None:
 
 
 def family(path: str) -> Fact:
-    return Fact("run_family", "layout", path, Span(2, 1, 2, 1), {"covered": "no"})
+    return GenericFact("run_family", "layout", path, Span(2, 1, 2, 1), {"covered": "no"})
 
 
 def kernels(path: str, level: str = "operators") -> Fact:
-    return Fact("run_kernels", "kernel_table", path, Span(2, 1, 2, 1), {"level": level})
+    return GenericFact("run_kernels", "kernel_table", path, Span(2, 1, 2, 1), {"level": level})
 
 
 def covered(*facts: Fact) -> list[str]:
@@ -152,12 +152,12 @@ def test_of_several_kernels_the_one_of_most_time_is_shown(tmp_path: Path, monkey
 
 def kernel(core: str, block: int) -> Fact:
     attrs = {"core": core, "block": block, "cores": 0, "idle": 0.0}
-    return Fact("run_op", "Mul", "k.csv", Span(2, 1, 2, 1), attrs)
+    return GenericFact("run_op", "Mul", "k.csv", Span(2, 1, 2, 1), attrs)
 
 
 def device(cores: object, vector_cores: object) -> Fact:
     place = Span(1, 1, 1, 1)
-    return Fact("run_device", "0", "info.json.0", place, {"cores": cores, "vector_cores": vector_cores})
+    return GenericFact("run_device", "0", "info.json.0", place, {"cores": cores, "vector_cores": vector_cores})
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_the_device_tells_how_many_cores_there_are(core: str, block: int, cores:
 
 
 def test_what_devices_do_not_tell_stays_open() -> None:
-    unknown = Fact("run_device", "0", "info.json.0", Span(1, 1, 1, 1), {})
+    unknown = GenericFact("run_device", "0", "info.json.0", Span(1, 1, 1, 1), {})
     assert with_cores([kernel("AI_CORE", 7), unknown])[0].attrs["cores"] == 0
     assert with_cores([kernel("AI_VECTOR_CORE", 7), device(8, 0)])[0].attrs["cores"] == 0
     assert with_cores([kernel("AI_CORE", 7), device("", "")])[0].attrs["cores"] == 0

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from npulint.assemble.run.shares import with_step_shares
 from npulint.catalogue.vocabulary import KINDS
 from npulint.discover.artifacts import form_of_text
-from npulint.facts.model import Fact, Span
+from npulint.facts.model import Fact, GenericFact, Span
 from npulint.read.artifacts import (
     communication,
     environment,
@@ -364,10 +364,10 @@ def test_no_document_breaks_a_reader(value: dict[str, object]) -> None:
 
 def test_calls_become_shares_of_the_steps_in_their_folder() -> None:
     def host(path: str, **attrs: object) -> Fact:
-        return Fact("run_host", "compile", path, Span(), {"calls": 38, "total_us": 30.0, **attrs})
+        return GenericFact("run_host", "compile", path, Span(), {"calls": 38, "total_us": 30.0, **attrs})
 
     def step(path: str) -> Fact:
-        return Fact("run_step", "step", path, Span(), {"steps": 2, "step_us": 150.0})
+        return GenericFact("run_step", "step", path, Span(), {"steps": 2, "step_us": 150.0})
 
     facts = [host("a/x.csv"), step("a/y.csv"), host("b/x.csv"), host("a/t.json", share=1.0)]
     joined = with_step_shares(facts)

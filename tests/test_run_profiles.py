@@ -9,7 +9,7 @@ import pytest
 
 from npulint.assemble.run.profiles import raw_profiles, steps_once, told_once, with_levels
 from npulint.discover.artifacts import form_of_text
-from npulint.facts.model import Fact, Span
+from npulint.facts.model import Fact, GenericFact, Span
 from npulint.findings import RunResult
 from npulint.pipeline import run
 from npulint.read.artifacts import read_artifact
@@ -23,7 +23,7 @@ SAMPLE = '{"ai_core_profiling": "on"}'
 
 
 def fact(kind: str, name: str, path: str, **attrs: object) -> Fact:
-    return Fact(kind, name, path, Span(), attrs)
+    return GenericFact(kind, name, path, Span(), attrs)
 
 
 def source(path: str, form: str) -> Fact:

@@ -17,7 +17,7 @@ from npulint.assemble.reach import Reach
 from npulint.assemble.starts.options import Options
 from npulint.assemble.training import Training
 from npulint.facts.code import Bind, Call, Note, Op, Value
-from npulint.facts.model import Fact, Span
+from npulint.facts.model import Fact, GenericFact, Span
 from npulint.facts.values import Known
 from npulint.later import regex
 
@@ -38,6 +38,8 @@ class Context:
         self.guards = Guards(self.flow)
         self.reach = Reach(self.flow)
         self.training = Training(self.flow)
+        self.scopes: dict[tuple[str, int], Any] = {}  # by path and block, see `npulint.assemble.cursors`
+        self.walks: dict[object, set[object]] = {}  # see `npulint.assemble.walker`
         self._places: dict[tuple[str, int], Place] = {}
         self._worked_out: dict[object, Any] = {}
 
@@ -52,7 +54,7 @@ class Context:
         """A fact about call number `index`, with its arguments and its surroundings."""
         call = module.code.calls[index]
         span = Span(call.line, call.column, call.end_line, call.end_column)
-        return Fact(
+        return GenericFact(
             kind, name, module.path, span, attrs, CallArguments(self, module, call), self.around(module, call.block)
         )
 
@@ -60,12 +62,12 @@ class Context:
         """A fact about an assignment; its attribute `value` is what is assigned."""
         attrs.setdefault("value", lambda: self.flow.known(module, bind.value, bind.block, bind.line))
         span = Span(bind.line, bind.column, bind.end_line, bind.end_column)
-        return Fact(kind, name, module.path, span, attrs, None, self.around(module, bind.block))
+        return GenericFact(kind, name, module.path, span, attrs, None, self.around(module, bind.block))
 
     def note_fact(self, kind: str, name: str, module: Module, note: Note, **attrs: Any) -> Fact:
         """A fact about a noted expression."""
         span = Span(note.line, note.column, note.end_line, note.end_column)
-        return Fact(kind, name, module.path, span, attrs, None, self.around(module, note.block))
+        return GenericFact(kind, name, module.path, span, attrs, None, self.around(module, note.block))
 
     def around(self, module: Module, block: int) -> Place:
         """The surroundings of code in `block`."""
@@ -142,7 +144,7 @@ class Place:
         if attribute == "behind":
             return context.guards.behind(module, block)
         if attribute == "ranked":
-            return on_some_ranks(context.flow, module, block)
+            return "yes" if on_some_ranks(context.flow, module, block) else "no"
         return context.under(module, block) if attribute == "under" else None
 
 
@@ -153,11 +155,12 @@ class CallArguments(msgspec.Struct, frozen=True, eq=False):
     module: Module
     call: Call
 
-    def get(self, name: str, position: int) -> Known | None:
+    def argument_value(self, name: str, position: int) -> Known | None:
         """See `npulint.facts.model.Arguments`."""
         value = argument(self.call, name, position)
         return None if value is None else self.context.known(self.module, value, self.call)
 
+    @property
     def starred(self) -> bool:
         """See `npulint.facts.model.Arguments`."""
         return any(isinstance(a, Op) and a.op == "star" for a in self.call.args) or any(

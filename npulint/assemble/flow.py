@@ -33,7 +33,9 @@ class Flow:
     def __init__(self, names: Names, options: Options) -> None:
         self.names = names
         self.options = options
-        self.bindings = Bindings(names).of
+        bindings = Bindings(names)
+        self.bindings = bindings.of
+        self.attribute_bindings = bindings.attribute
         self._busy: set[object] = set()
         self._callers: dict[tuple[str, int], list[Site]] | None = None
         self._attributes: dict[str, set[tuple[str, str]]] | None = None
@@ -79,7 +81,7 @@ class Flow:
         if index is None:
             return NOTHING
         parts = []
-        for home, display, inner, at in self._shown(module, holder, block, line, depth):
+        for home, display, inner, at in self.shown(module, holder, block, line, depth):
             found = _element(display, index)
             parts.append(NOTHING if found is None else self.known(home, found, inner, at, depth))
         written = f"{holder.name}[" if isinstance(holder, Ref) else "?"
@@ -89,16 +91,17 @@ class Flow:
 
     def displays(self, module: Module, value: Value, block: int, line: int) -> list[Items | Table]:
         """The list, tuple or dict displays that `value` may be."""
-        return [display for _, display, _, _ in self._shown(module, value, block, line, 0)]
+        return [display for _, display, _, _ in self.shown(module, value, block, line, 0)]
 
-    def _shown(self, module: Module, value: Value, block: int, line: int, depth: int) -> list[Shown]:
+    def shown(self, module: Module, value: Value, block: int, line: int, depth: int = 0) -> list[Shown]:
+        """The list, tuple, set or dict displays that `value` may be, each at its place."""
         if isinstance(value, Items | Table):
             return [(module, value, block, line)]
         if isinstance(value, Ref) and self._may_go_on(depth + 1):
             return [
                 s
                 for home, bind in self.bindings(module, value.name, block, line)
-                for s in self._shown(home, bind.value, bind.block, bind.line, depth + 1)
+                for s in self.shown(home, bind.value, bind.block, bind.line, depth + 1)
             ]
         if isinstance(value, Result) and self._may_go_on(depth + 1):
             target = self.names.function(self.names.of_call(module, value.call))
@@ -107,7 +110,7 @@ class Flow:
                 return [
                     s
                     for r in home.returns.get(inner, ())
-                    for s in self._shown(home, r.value, r.block, r.line + 1, depth + 1)
+                    for s in self.shown(home, r.value, r.block, r.line + 1, depth + 1)
                 ]
         return []
 
@@ -266,7 +269,7 @@ class Flow:
         """``make_tables()[0]``, also as ``first, second = make_tables()``."""
         holder, key = value.operands
         found: list[Site] = []
-        for home, display, inner, at in self._shown(module, holder, block, line, depth):
+        for home, display, inner, at in self.shown(module, holder, block, line, depth):
             element = _element(display, key.value) if isinstance(key, Const) else None
             if element is not None:
                 found += self.sites(home, element, inner, at, depth + 1)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from typing import Literal
 
 from npulint.assemble.flow import Flow
 from npulint.assemble.module import Module
+from npulint.facts.attributes import Flag
 from npulint.facts.code import Block, Const, Items, Op, Ref, Value
 from npulint.facts.values import truth
 from npulint.later import regex
@@ -30,12 +32,12 @@ class Guards:
 
     def __init__(self, flow: Flow) -> None:
         self.flow = flow
-        self._memo: dict[tuple[str, int], str] = {}
+        self._memo: dict[tuple[str, int], Flag] = {}
         self._given: set[str] | None = None
         self._tests_itself: dict[str, bool] = {}
         self._imported: set[str] | None = None
 
-    def active(self, module: Module, block: int, depth: int = 0) -> str:
+    def active(self, module: Module, block: int, depth: int = 0) -> Flag:
         """Whether code in `block` runs by default."""
         key = (module.path, block)
         known = self._memo.get(key)
@@ -44,9 +46,9 @@ class Guards:
             known = self._memo[key] = self._active(module, block, depth)
         return known
 
-    def behind(self, module: Module, block: int) -> str:
+    def behind(self, module: Module, block: int) -> Literal["npu", "cuda", "none"]:
         """Which device the conditions around `block` ask for: npu, cuda or none."""
-        found = "none"
+        found: Literal["cuda", "none"] = "none"
         for inner in module.ancestors(block):
             record = module.blocks[inner]
             if record.kind in ("if", "else"):
@@ -58,7 +60,7 @@ class Guards:
                     found = "cuda"
         return found
 
-    def _active(self, module: Module, block: int, depth: int) -> str:
+    def _active(self, module: Module, block: int, depth: int) -> Flag:
         if block < 0:
             return "yes"
         record = module.blocks[block]
@@ -70,7 +72,7 @@ class Guards:
         outer = self.active(module, record.parent, depth) if record.parent >= 0 else "yes"
         return outer if outer == "no" or here == "yes" else here
 
-    def _own(self, module: Module, record: Block) -> str:
+    def _own(self, module: Module, record: Block) -> Flag:
         if record.kind not in ("if", "else"):
             return "yes"
         test = record.test

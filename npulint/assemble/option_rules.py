@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from npulint.data.option_rules import Rule, holds, rules
 from npulint.data.options import option
-from npulint.facts.model import Fact
+from npulint.facts.model import Fact, GenericFact
 from npulint.facts.values import Known
 
 Group = dict[str, list[Fact]]
@@ -91,7 +91,7 @@ def _conflict(rule: Rule, fact: Fact, others: list[Fact], via: str, answer: str)
         "via": via,
         "entry": fact.get("entry"),
     }
-    return Fact("option_conflict", rule.rule, fact.path, fact.span, attrs, None, fact.around)
+    return GenericFact("option_conflict", rule.rule, fact.path, fact.span, attrs, None, fact.around)
 
 
 def _meanwhile(group: Group, rule: Rule, via: str) -> bool:

@@ -14,7 +14,7 @@ from npulint.assemble.purpose import purpose
 from npulint.assemble.reached import Reached, home
 from npulint.assemble.state import describe, imports_adapter
 from npulint.facts.code import Const, Op, Ref, Result, Value
-from npulint.facts.model import Fact, Span
+from npulint.facts.model import Fact, GenericFact, Span
 from npulint.later import regex
 
 _RUNNERS = frozenset(("tensorflow.app.run", "absl.app.run", "tensorflow.compat.v2.app.run", "fire.Fire"))
@@ -38,7 +38,7 @@ class Program:
         self.index = index
         self.attrs = attrs
         self.beside: frozenset[str] | None = None
-        self.fact = Fact("program", entry, entry or (paths[0] if paths else ""), Span(), attrs)
+        self.fact: Fact = GenericFact("program", entry, entry or (paths[0] if paths else ""), Span(), attrs)
 
 
 class Programs:

@@ -16,13 +16,13 @@ _COMPARED = frozenset(("==", "!=", "<", ">", "<=", ">=", "in", "not in"))
 _DEPTH = 6
 
 
-def on_some_ranks(flow: Flow, module: Module, block: int) -> str:
-    """``yes`` if a condition around `block` compares the rank of the process, else ``no``."""
+def on_some_ranks(flow: Flow, module: Module, block: int) -> bool:
+    """Whether a condition around `block` compares the rank of the process."""
     for inner in module.ancestors(block):
         record = module.blocks[inner]
         if record.kind in ("if", "else") and _asks(flow, module, record.test, record.parent, record.line):
-            return "yes"
-    return "no"
+            return True
+    return False
 
 
 def _asks(flow: Flow, module: Module, test: Value, block: int, line: int, depth: int = 0) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from typing import Literal
 
 from npulint.assemble.flow import Flow, initialiser
 from npulint.assemble.module import Module
@@ -75,7 +76,7 @@ class Reach:
                         known[name].append(call.block)
         return known
 
-    def in_input(self, module: Module, block: int) -> str:
+    def in_input(self, module: Module, block: int) -> Literal["yes", "maybe", "no"]:
         """``yes`` (runs in the pipeline), ``maybe`` (its function or file is named like one) or ``no``."""
         function = module.function_of(block)
         while function >= 0:

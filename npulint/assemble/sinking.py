@@ -45,7 +45,11 @@ def _divides(loop: object, interval: object) -> str:
 def _agrees(wanted: object, called: list[Fact]) -> str:
     if not called:
         return "missing"
-    given = [f.args.get("iterations_per_loop", 2) for f in called if f.name.rpartition(".")[2] in _CALLS and f.args]
+    given = [
+        f.args.argument_value("iterations_per_loop", 2)
+        for f in called
+        if f.name.rpartition(".")[2] in _CALLS and f.args
+    ]
     given = [g.single for g in given if isinstance(g, Known)]
     if not given or None in given or not isinstance(wanted, Known) or wanted.single is None:
         return "unknown"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
+from typing import Literal
 
 from npulint.assemble.flow import Flow, Site
 from npulint.assemble.module import Module
@@ -45,6 +46,8 @@ _NAMESAKES = 4  # methods of one name that a call on an unknown object may reach
 
 Place = tuple[str, int]
 """A path and a block there."""
+Step = Literal["yes", "gated", "host", "no"]
+"""How often code runs while training."""
 
 
 class Training:
@@ -55,11 +58,11 @@ class Training:
         self._flow = flow
         self._names: Names = flow.names
         self._modules = flow.names.project.modules
-        self._memo: dict[Place, str] = {}
+        self._memo: dict[Place, Step] = {}
         self._hosted: dict[Place, bool] = {}
-        self._parts: dict[tuple[str, int, int], str] = {}
+        self._parts: dict[tuple[str, int, int], Literal["yes", "gated", "no"]] = {}
 
-    def step(self, module: Module, block: int) -> str:
+    def step(self, module: Module, block: int) -> Step:
         """How often code in `block` runs while training."""
         key = (module.path, block)
         known = self._memo.get(key)
@@ -78,7 +81,7 @@ class Training:
             loop = module.loop_of(module.blocks[loop].parent)
         return loop
 
-    def _step(self, module: Module, block: int) -> str:
+    def _step(self, module: Module, block: int) -> Step:
         loop = self.train_loop(module, block)
         if loop >= 0:
             return self._within(module, block, loop)
@@ -89,7 +92,7 @@ class Training:
             return self._within(module, block, function)
         return "host" if self._on_host(module, block) else "no"
 
-    def _within(self, module: Module, block: int, outer: int) -> str:
+    def _within(self, module: Module, block: int, outer: int) -> Literal["yes", "gated", "no"]:
         """How often code in `block` runs of what runs in every step from `outer` on."""
         key = (module.path, block, outer)
         known = self._parts.get(key)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from npulint.compare.difference import Difference, Mark
-from npulint.facts.model import Fact
+from npulint.facts.model import Fact, GenericFact
 from npulint.facts.recipe import ITEM_OF
 
 NONE = "-"
@@ -36,12 +36,12 @@ def _difference(one: Difference) -> Fact:
         "evaluates": "yes" if one.evaluates else "no",
         "told": one,
     }
-    return Fact("difference", one.part, place.path, place.span, attrs)
+    return GenericFact("difference", one.part, place.path, place.span, attrs)
 
 
 def ingredient_facts(found: Iterable[Difference]) -> list[Fact]:
     """A fact of the kind ``ingredient`` for each side of what was compared."""
-    facts = []
+    facts: list[Fact] = []
     for one in found:
         for side, mark in (("reference", one.reference), ("migrated", one.migrated)):
             if mark is not None:
@@ -53,7 +53,7 @@ def ingredient_facts(found: Iterable[Difference]) -> list[Fact]:
                     "known": "no" if one.change == "unknown" else "yes",
                     "same": {"none": "yes", "unknown": "unknown"}.get(one.change, "no"),
                 }
-                facts.append(Fact("ingredient", one.part, mark.path, mark.span, attrs))
+                facts.append(GenericFact("ingredient", one.part, mark.path, mark.span, attrs))
     return facts
 
 

@@ -50,7 +50,7 @@ def _value(name: str, fact: Fact) -> Any:
     if name in _COMPOSED:
         return _COMPOSED[name](fact)
     value = fact.get(name)
-    return fact.args.get(name, -1) if value is None and fact.args is not None else value
+    return fact.args.argument_value(name, -1) if value is None and fact.args is not None else value
 
 
 def _subject(fact: Fact) -> str | None:

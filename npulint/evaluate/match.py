@@ -154,7 +154,7 @@ def _argument(spec: str, test: Test) -> Callable[[Fact], Answer]:
     def answer(fact: Fact) -> Answer:
         if fact.args is None:
             return False
-        value = fact.args.get(name, position)
-        return None if value is None and fact.args.starred() else test(value)
+        value = fact.args.argument_value(name, position)
+        return None if value is None and fact.args.starred else test(value)
 
     return answer

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
+from npulint.facts.attributes import attribute
 from npulint.facts.code import Code, Scalar
 from npulint.facts.graph import Graph
 from npulint.facts.values import Known
+
+_PLAIN = frozenset(("name", "path", "span", "call", "scope", "assignment", "expression"))  # of all facts, or handles
 
 
 class Span(msgspec.Struct, frozen=True, array_like=True, gc=False, order=True):
@@ -23,9 +26,10 @@ class Span(msgspec.Struct, frozen=True, array_like=True, gc=False, order=True):
 class Arguments(Protocol):
     """The arguments of a call, worked out when asked for."""
 
-    def get(self, name: str, position: int) -> Known | None:
+    def argument_value(self, name: str, position: int) -> Known | None:
         """The value given by keyword or position (-1: keyword only); None when it is not given."""
 
+    @property
     def starred(self) -> bool:
         """Whether ``*args`` or ``**kwargs`` may give more than is seen."""
 
@@ -37,25 +41,69 @@ class Surroundings(Protocol):
         """The answer, or None when the attribute is none of the place's."""
 
 
-class Fact(msgspec.Struct, frozen=True, eq=False):
-    """One thing that is so, at one place.
+class Fact(msgspec.Struct, eq=False, dict=True):
+    """One thing that holds at one place: all that a check sees. Each kind of fact is a subclass (see
+    `npulint.facts.kinds`), whose fields and `attribute` methods are what checks may ask about it. `name` is the
+    canonical name, setting key, variable or operator that it is about."""
 
-    `kind` is a word of the vocabulary (docs/writing-checks.md), `name` the canonical name, setting key,
-    variable or operator it is about. `attrs` holds what a check may ask about it; a callable stands
-    for an answer that is worked out on demand (`get`). `args` are a call's arguments, `around` answers
-    for the place (active, in_input, in_loop …). Facts from text readers hold plain values only.
-    """
+    if TYPE_CHECKING:
+
+        @property
+        def kind(self) -> str: ...
+        @property
+        def name(self) -> str: ...
+        @property
+        def path(self) -> str: ...
+        @property
+        def span(self) -> Span: ...
+        @property
+        def around(self) -> Any: ...
+        @property
+        def attrs(self) -> dict[str, Any]: ...
+
+    @property
+    def args(self) -> Any:
+        """The `Arguments` of a call; None for facts that are no calls."""
+        return None
+
+    def get(self, attribute: str) -> Any:
+        """An attribute's value as checks see it (``yes`` and ``no`` for bool), or None when the fact has none of this
+        name."""
+        value = getattr(self, attribute, None) if attribute in type(self).attribute_names() else None
+        return ("no", "yes")[value] if isinstance(value, bool) else value
+
+    @classmethod
+    def attribute_names(cls) -> frozenset[str]:
+        """The names of the attributes that checks may ask for: the methods marked `attribute` and the fields that
+        subclasses declare, but for those that begin with an underscore."""
+        names: frozenset[str] | None = cls.__dict__.get("_attribute_names")
+        if names is None:
+            members = ((name, member) for base in cls.__mro__ for name, member in vars(base).items())
+            marked = {name for name, member in members if isinstance(member, attribute)}
+            names = frozenset(marked.union(cls.__struct_fields__)) - _PLAIN
+            cls._attribute_names = names  # type: ignore[attr-defined]
+        return names
+
+
+class GenericFact(Fact, eq=False):
+    """A fact of any kind, its attributes in a table. A callable among them stands for an answer that is worked out
+    on demand. `arguments` are a call's, `around` answers for the place (active, in_input, in_loop …)."""
 
     kind: str
     name: str
     path: str
     span: Span
     attrs: dict[str, Any] = {}
-    args: Any = None
+    arguments: Any = None
     around: Any = None
 
+    @property
+    def args(self) -> Any:
+        """See `Fact.args`."""
+        return self.arguments
+
     def get(self, attribute: str) -> Any:
-        """An attribute's value, or None when the fact has no such attribute."""
+        """See `Fact.get`."""
         value = self.attrs.get(attribute)
         if callable(value):
             value = self.attrs[attribute] = value()
@@ -95,10 +143,13 @@ class FileFacts(msgspec.Struct, frozen=True):
     path: str
     kind: str
     code: Code | None = None
-    facts: list[Fact] = []
+    if TYPE_CHECKING:
+        facts: list[Fact] = []
+    else:
+        facts: list[GenericFact] = []  # as which the cache decodes them
     problems: list[Problem] = []
     comments: list[Comment] = []
     graph: Graph | None = None
 
 
-__all__ = ["Arguments", "Comment", "Fact", "FileFacts", "Problem", "Scalar", "Span", "Surroundings"]
+__all__ = ["Arguments", "Comment", "Fact", "FileFacts", "GenericFact", "Problem", "Scalar", "Span", "Surroundings"]

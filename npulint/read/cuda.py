@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from npulint.facts.model import Fact, Span
+from npulint.facts.model import Fact, GenericFact, Span
 from npulint.later import regex
 
 _MOST = 400  # facts of one file
@@ -60,4 +60,4 @@ def _kernels(code: str) -> Iterator[tuple[str, int]]:
 def _fact(code: str, path: str, name: str, at: int, attrs: dict[str, str]) -> Fact:
     line = code.count("\n", 0, at) + 1
     column = at - code.rfind("\n", 0, at)
-    return Fact("cuda_source", name, path, Span(line, column, line, column + len(name)), dict(attrs))
+    return GenericFact("cuda_source", name, path, Span(line, column, line, column + len(name)), dict(attrs))

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from npulint.facts.model import Fact
+from npulint.facts.model import Fact, GenericFact
 from npulint.later import regex
 from npulint.read.json_tree import Lines
 from npulint.read.requirement import build, canonical, conda_requirement, cuda_index, release, requirement, wheel
@@ -58,10 +58,12 @@ def _paired(facts: list[Fact]) -> list[Fact]:
 
 def _facts(text: str, path: str, via: str, found: Iterable[Found]) -> list[Fact]:
     lines = Lines(text)
-    facts = []
+    facts: list[Fact] = []
     for name, version, offset in found:
         span = lines.span(offset, offset + len(name))
-        facts.append(Fact("dependency", name, path, span, {"version": version, "build": build(version), "via": via}))
+        facts.append(
+            GenericFact("dependency", name, path, span, {"version": version, "build": build(version), "via": via})
+        )
     facts += _indexes(text, path, via, lines)
     return sorted(facts, key=lambda fact: fact.span)
 
@@ -76,7 +78,7 @@ def _indexes(text: str, path: str, via: str, lines: Lines) -> Iterator[Fact]:
         if found:
             url, cuda, start = found
             span = lines.span(offset + start, offset + start + len(url))
-            yield Fact("package_index", url, path, span, {"cuda": cuda, "wheel": wheel(url), "via": via})
+            yield GenericFact("package_index", url, path, span, {"cuda": cuda, "wheel": wheel(url), "via": via})
         offset += len(line) + 1
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from npulint.facts.model import Fact, Span
+from npulint.facts.model import Fact, GenericFact, Span
 from npulint.later import regex
 from npulint.read.shell import read_shell
 
@@ -79,7 +79,7 @@ def _base_image(path: str, number: int, line: str, arguments: dict[str, str]) ->
     image = _VARIABLE.sub(lambda use: arguments.get(use.group("name"), use.group()), match.group("image"))
     span = Span(number, match.start("image") + 1, number, match.end("image") + 1)
     cuda = "yes" if _CUDA_IMAGE.search(image) else "no"
-    return [Fact("base_image", image, path, span, {"cuda": cuda, "stage": match.group("stage") or ""})]
+    return [GenericFact("base_image", image, path, span, {"cuda": cuda, "stage": match.group("stage") or ""})]
 
 
 def _of_last_stage(facts: list[Fact]) -> list[Fact]:
@@ -101,4 +101,4 @@ def _old_environment(path: str, number: int, match: re.Match[str]) -> Fact:
     span = Span(number, match.start("name") + 1, number, match.end() + 1)
     known = None if "$" in value or value.endswith("\\") else value
     attrs = {"value": known, "via": "dockerfile", "guarded": False, "default": False}
-    return Fact("environment", match.group("name"), path, span, attrs)
+    return GenericFact("environment", match.group("name"), path, span, attrs)

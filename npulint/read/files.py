@@ -8,7 +8,7 @@ import msgspec
 
 from npulint.discover.kinds import SourceFile
 from npulint.facts.graph import Graph
-from npulint.facts.model import Fact, FileFacts, Problem, Span
+from npulint.facts.model import Fact, FileFacts, GenericFact, Problem, Span
 from npulint.read.source import Source, comments, decode, read_bytes
 
 LIMIT = 20_000_000  # bytes; discovery has sorted out what is too large for its kind
@@ -105,7 +105,7 @@ def _shell(source: Source, path: str) -> FileFacts:
     facts, problems = read_script(source.text, path)
     if source.newline == "\r\n":
         attrs = {"variable": "", "value": None, "via": "shell"}
-        facts.insert(0, Fact("shell_problem", "crlf-line-ends", path, Span(1, 1, 1, 1), attrs))
+        facts.insert(0, GenericFact("shell_problem", "crlf-line-ends", path, Span(1, 1, 1, 1), attrs))
     return FileFacts(path, "shell", facts=facts, problems=problems)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from npulint.facts.model import Fact
+from npulint.facts.model import Fact, GenericFact
 from npulint.read.json_tree import Fault, Lines, Node, parse_json
 
 LISTS = ("black-list", "white-list")
@@ -38,7 +38,7 @@ class _Reader:
         self.problems: list[Fact] = []
 
     def fact(self, kind: str, name: str, start: int, end: int, **attrs: Any) -> Fact:
-        return Fact(kind, name, self._path, self._lines.span(start, end), attrs)
+        return GenericFact(kind, name, self._path, self._lines.span(start, end), attrs)
 
     def _problem(self, name: str, node: Node | Fault, detail: str) -> None:
         self.problems.append(self.fact("mixlist_problem", name, node.start, node.end, detail=detail))
@@ -86,7 +86,7 @@ class _Reader:
                 if _contradict(entry.attrs, other.attrs):
                     detail = f"{entry.name}: {other.attrs['list']} {other.attrs['action']}"
                     self.problems.append(
-                        Fact("mixlist_problem", "duplicate", self._path, entry.span, {"detail": detail})
+                        GenericFact("mixlist_problem", "duplicate", self._path, entry.span, {"detail": detail})
                     )
                     break
             seen[entry.name].append(entry)

@@ -8,7 +8,7 @@ from npulint.assemble.context import Context
 from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
 from npulint.facts.code import Call, Op, Ref
-from npulint.facts.model import Fact, Span
+from npulint.facts.model import Fact, GenericFact, Span
 from npulint.facts.values import Known
 
 _ENVIRON_SET = frozenset(("os.environ.setdefault", "os.putenv"))
@@ -102,7 +102,7 @@ def of_module(context: Context, module: Module) -> list[Fact]:
 
 
 def _imports(context: Context, module: Module) -> list[Fact]:
-    found = []
+    found: list[Fact] = []
     for record in module.code.imports:
         if context.project.imported(module, record):
             continue
@@ -117,7 +117,7 @@ def _imports(context: Context, module: Module) -> list[Fact]:
             "used": lambda alias=record.alias: _used(context, module, alias),
         }
         span = Span(record.line, record.column, record.line, record.end_column)
-        found.append(Fact("import", name, module.path, span, attrs, None, context.around(module, record.block)))
+        found.append(GenericFact("import", name, module.path, span, attrs, None, context.around(module, record.block)))
     return found
 
 
@@ -142,27 +142,27 @@ def _mentions(context: Context, module: Module) -> list[Fact]:
         if name.startswith(_ROOTS) and "()" not in name:
             named.append((name, record))
     passed = _passed(module) if named else set()
-    found = []
+    found: list[Fact] = []
     for name, record in named:
         attrs = {"passed": "yes" if record.name in passed else "no"}
         span = Span(record.line, record.column, record.line, record.end_column)
         around = context.around(module, record.block)
-        found.append(Fact("mention", name, module.path, span, attrs, None, around))
+        found.append(GenericFact("mention", name, module.path, span, attrs, None, around))
         if record.name in passed:
-            found.append(Fact("call", name, module.path, span, dict(attrs), None, around))
+            found.append(GenericFact("call", name, module.path, span, dict(attrs), None, around))
     return found
 
 
 def _options(context: Context, module: Module) -> list[Fact]:
     """The options that a module defines, with what they are unless somebody says otherwise."""
-    found = []
+    found: list[Fact] = []
     for name, options in context.options.by_module.get(module.path, {}).items():
         for option in options:
             call = option.call
             value = context.known(module, option.value, call)
             span = Span(call.line, call.column, call.end_line, call.end_column)
             around = context.around(module, call.block)
-            found.append(Fact("option", name, module.path, span, {"value": value}, None, around))
+            found.append(GenericFact("option", name, module.path, span, {"value": value}, None, around))
     return found
 
 
@@ -175,12 +175,12 @@ def _passed(module: Module) -> set[str]:
 
 
 def _definitions(module: Module) -> list[Fact]:
-    found = []
+    found: list[Fact] = []
     for block in module.blocks:
         if block.name:
             attrs = {"what": block.kind, "params": Known((", ".join(block.params),), True)}
             span = Span(block.line, 1, block.line, 1)
-            found.append(Fact("define", block.name.rpartition(".")[2], module.path, span, attrs))
+            found.append(GenericFact("define", block.name.rpartition(".")[2], module.path, span, attrs))
     return found
 
 

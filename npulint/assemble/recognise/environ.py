@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from npulint.assemble.context import Context
 from npulint.assemble.module import Module
 from npulint.facts.code import Const, Items, Op, Ref, Table, Value
-from npulint.facts.model import Fact, Span
+from npulint.facts.model import Fact, GenericFact, Span
 
 _DEEPEST = 12
 
@@ -16,12 +16,14 @@ def of_module(context: Context, module: Module) -> list[Fact]:
     """An ``environment_read`` fact for each variable that a module reads so."""
     if not any(mention.name.endswith("environ") for mention in module.code.mentions):
         return []
-    found = []
+    found: list[Fact] = []
     for value, block, line in _values(module):
         for holder, key in _lookups(value, 0):
             if context.names.of_name(module, holder, block, line) == "os.environ":
                 around = context.around(module, block)
-                found.append(Fact("environment_read", key, module.path, Span(line, 1, line, 1), {}, None, around))
+                found.append(
+                    GenericFact("environment_read", key, module.path, Span(line, 1, line, 1), {}, None, around)
+                )
     return found
 
 

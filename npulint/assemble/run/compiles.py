@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from npulint.facts.model import Fact
+from npulint.facts.model import Fact, GenericFact
 from npulint.later import regex
 
 _NUMBER = regex(r"\d+")
@@ -43,4 +43,4 @@ def _difference(by_rank: dict[int, list[Fact]]) -> Fact | None:
         "max": compiles[most].attrs["graphs"],
     }
     place = compiles[least]
-    return Fact("run_rank_graphs", "compiles", place.path, place.span, attributes)
+    return GenericFact("run_rank_graphs", "compiles", place.path, place.span, attributes)

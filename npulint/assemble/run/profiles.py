@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from npulint.facts.model import Fact, Span
+from npulint.facts.model import Fact, GenericFact, Span
 from npulint.later import regex
 
 _RAW = regex(r"PROF_\d{6}_\d{17}_\w+")
@@ -77,7 +77,7 @@ def raw_profiles(facts: Iterable[Fact]) -> list[Fact]:
         key = _profile_of(path)
         if key is not None:
             seen.setdefault(key, []).append(path)
-    found = []
+    found: list[Fact] = []
     for (tool, folder), paths in sorted(seen.items()):
         raw = [path for path in paths if tool == "msprof" or _RAW.fullmatch(path[len(folder) :].split("/")[1])]
         told = [path for path in paths if forms[path][1] in _NOTES]
@@ -85,7 +85,7 @@ def raw_profiles(facts: Iterable[Fact]) -> list[Fact]:
             continue
         name = folder.rpartition("/")[2]
         attrs: dict[str, object] = {"folder": name if _PLAIN.fullmatch(name) else "FOLDER"}
-        found.append(Fact("run_raw", tool, forms[min(paths)][0], Span(1, 1, 1, 1), attrs))
+        found.append(GenericFact("run_raw", tool, forms[min(paths)][0], Span(1, 1, 1, 1), attrs))
     return found
 
 

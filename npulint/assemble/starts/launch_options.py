@@ -12,7 +12,7 @@ from npulint.assemble.starts.options import Option
 from npulint.assemble.starts.passed import converted
 from npulint.data.options import option
 from npulint.facts.code import Const, Items, Ref
-from npulint.facts.model import Fact, Span
+from npulint.facts.model import Fact, GenericFact, Span
 from npulint.facts.values import Known
 
 NONE = "-"  # stands in messages where there is nothing to name
@@ -32,7 +32,7 @@ def launch_options(context: Context) -> dict[str, list[Fact]]:
             if launch.sure:
                 fact = launch.fact
                 fact.attrs["target"] = launch.target
-                facts.append(Fact("start", posixpath.basename(entry), fact.path, fact.span, fact.attrs))
+                facts.append(GenericFact("start", posixpath.basename(entry), fact.path, fact.span, fact.attrs))
                 facts += _facts(launch, line)
         found[entry] = facts
     return found
@@ -111,7 +111,7 @@ def _facts(launch: Launch, line: partial[CommandLine]) -> list[Fact]:
     attrs = launch.fact.attrs
     places = attrs.get("places") or {}
     chosen = set(attrs.get("defaults") or ())
-    found = []
+    found: list[Fact] = []
     for written, text in launch.options.items():
         place = places.get(written)
         span = Span(*place) if place else launch.fact.span
@@ -136,7 +136,7 @@ def _facts(launch: Launch, line: partial[CommandLine]) -> list[Fact]:
             passed.default,
         ):
             known[ask.__name__] = ask
-        found.append(Fact("launch_option", written, launch.fact.path, span, known))
+        found.append(GenericFact("launch_option", written, launch.fact.path, span, known))
     return found
 
 

@@ -14,7 +14,7 @@ from npulint.data.run_columns import FORMS, columns
 from npulint.discover.artifacts import form_of, form_of_text
 from npulint.discover.graphs import HEAD
 from npulint.discover.regular import open_regular
-from npulint.facts.model import Fact, Problem, Span
+from npulint.facts.model import Fact, GenericFact, Problem, Span
 from npulint.read.artifacts.rows import Seen, rows
 
 _Counted = Callable[[BinaryIO, str, Seen], list[Fact]]
@@ -140,7 +140,7 @@ def source_fact(path: str, seen: Seen, note: str) -> Fact:
         "note": note,
     }
     line = seen.first_malformed or 1
-    return Fact("run_source", seen.form, path, Span(line, 1, line, 1), attrs)
+    return GenericFact("run_source", seen.form, path, Span(line, 1, line, 1), attrs)
 
 
 def _read(form: str, stream: BinaryIO, path: str) -> list[Fact]:

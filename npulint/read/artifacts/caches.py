@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import BinaryIO
 
-from npulint.facts.model import Fact, Span
+from npulint.facts.model import Fact, GenericFact, Span
 from npulint.read.artifacts.rows import Seen, rows
 
 _OPERATORS = 5000
@@ -61,7 +61,7 @@ def read(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
         attrs["worst"] = ", ".join(f"{name} {rate.percent} %" for name, rate in worst)
         attrs["worst_hit"] = worst[0][1].percent
     line = worst[0][1].line if worst else hit.line or victim.line
-    return [Fact("run_cache", "l2", path, Span(line, 1, line, 1), attrs)]
+    return [GenericFact("run_cache", "l2", path, Span(line, 1, line, 1), attrs)]
 
 
 def _worst(operators: dict[str, _Rate]) -> list[tuple[str, _Rate]]:

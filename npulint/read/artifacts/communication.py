@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from npulint.facts.model import Fact, Span
+from npulint.facts.model import Fact, GenericFact, Span
 from npulint.later import regex
 from npulint.read.artifacts.figures import micro, number, share
 from npulint.read.artifacts.json_objects import parsed
@@ -123,7 +123,7 @@ def _line(text: str, word: str) -> int:
 
 
 def _of_collectives(collectives: dict[str, _Collective], path: str, text: str) -> list[Fact]:
-    facts = []
+    facts: list[Fact] = []
     for kind, found in sorted(collectives.items(), key=lambda item: (-item[1].elapsed, item[0])):
         line = _line(text, found.example)
         attrs: dict[str, object] = {
@@ -135,12 +135,12 @@ def _of_collectives(collectives: dict[str, _Collective], path: str, text: str) -
             "wait_share": share(found.wait, found.elapsed),
             "example": found.example[:200],
         }
-        facts.append(Fact("run_collective", kind, path, Span(line, 1, line, 1), attrs))
+        facts.append(GenericFact("run_collective", kind, path, Span(line, 1, line, 1), attrs))
     return facts
 
 
 def _of_links(links: dict[str, _Link], path: str, text: str) -> list[Fact]:
-    facts = []
+    facts: list[Fact] = []
     parts = any(links[name].packets for name in _PARTS if name in links)
     for name, link in sorted(links.items()):
         if not link.packets or (name == "SDMA" and parts):
@@ -154,5 +154,5 @@ def _of_links(links: dict[str, _Link], path: str, text: str) -> list[Fact]:
             "unaligned": share(link.unaligned, link.packets),
         }
         attrs.update({key: share(count, link.packets) for key, count in link.small.items()})
-        facts.append(Fact("run_link", name, path, Span(line, 1, line, 1), attrs))
+        facts.append(GenericFact("run_link", name, path, Span(line, 1, line, 1), attrs))
     return facts

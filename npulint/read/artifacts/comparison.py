@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from npulint.facts.model import Fact, Span
+from npulint.facts.model import Fact, GenericFact, Span
 from npulint.later import regex
 from npulint.read.artifacts.compared_columns import Layout, layout
 from npulint.read.artifacts.compared_ops import BELOW, CLOSE, LARGE, SORTS, Curve, Firsts, Op, Tensor, mixlist
@@ -235,7 +235,7 @@ class _Reader:
             "order": next((column for column in ("sequence", "index") if column in self._columns.at), "row"),
             **{what: counts.get(what, 0) for what in SORTS},
         }
-        return [Fact("run_comparison", self._columns.family, path, Span(1, 1, 1, 1), attrs), *found]
+        return [GenericFact("run_comparison", self._columns.family, path, Span(1, 1, 1, 1), attrs), *found]
 
 
 def _telling(tensor: Tensor) -> bool:
@@ -302,7 +302,7 @@ def _fact(
         "lowered": "yes" if _lowered(tensor) else "no",
         "mixlist": mixlist(op.type, half),
     }
-    return Fact("run_compared", op.name, path, Span(tensor.line, 1, tensor.line, 1), attrs)
+    return GenericFact("run_compared", op.name, path, Span(tensor.line, 1, tensor.line, 1), attrs)
 
 
 def _parts(reference: str) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import BinaryIO
 
-from npulint.facts.model import Fact, Span
+from npulint.facts.model import Fact, GenericFact, Span
 from npulint.later import regex
 from npulint.read.artifacts.figures import number
 from npulint.read.artifacts.json_objects import parsed
@@ -51,7 +51,9 @@ def read(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
 
 
 def _fact(kind: str, name: str, path: str, line: int, attrs: dict[str, object]) -> Fact:
-    return Fact(kind, name, path, Span(line, 1, line, 1), {key: value for key, value in attrs.items() if value != ""})
+    return GenericFact(
+        kind, name, path, Span(line, 1, line, 1), {key: value for key, value in attrs.items() if value != ""}
+    )
 
 
 def _variables(document: dict[str, object], path: str, places: _Places) -> list[Fact]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from npulint.facts.model import Fact, Span
+from npulint.facts.model import Fact, GenericFact, Span
 from npulint.later import regex
 from npulint.read.artifacts.figures import micro, share
 from npulint.read.artifacts.kernel_words import CUBE, FOREACH, HOST_CORE, LAYOUT
@@ -74,7 +74,9 @@ class Families:
     def facts(self, path: str, form: str, compute: float, extra: dict[str, dict[str, object]]) -> list[Fact]:
         """A `run_family` for each, by name; `extra` are further attributes of some."""
         return [
-            Fact("run_family", name, path, Span(family.line, 1, family.line, 1), _attrs(family, form, compute) | more)
+            GenericFact(
+                "run_family", name, path, Span(family.line, 1, family.line, 1), _attrs(family, form, compute) | more
+            )
             for name, family in sorted(self._found.items())
             for more in (extra.get(name, {}),)
         ]

@@ -6,7 +6,7 @@ too large to be kept.
 
 from __future__ import annotations
 
-from npulint.facts.model import Fact, Span
+from npulint.facts.model import Fact, GenericFact, Span
 from npulint.read.artifacts.figures import micro
 from npulint.read.artifacts.frames import Frame
 
@@ -53,16 +53,20 @@ class HostLines:
 
     def facts(self, path: str) -> list[Fact]:
         """`run_wait` by line, `run_host` for the loader; the steps beside the table tell their shares."""
-        found = []
+        found: list[Fact] = []
         ordered = sorted(self._waits.items(), key=lambda item: (-item[1].total, item[0]))
         for rank, (frame, times) in enumerate(ordered[:_SHOWN], 1):
             attrs = {**_place(frame), **times.figures(), "op": times.op, "rank": rank}
-            found.append(Fact("run_wait", frame.place, path, _span(times), {"from": "operator_details", **attrs}))
+            found.append(
+                GenericFact("run_wait", frame.place, path, _span(times), {"from": "operator_details", **attrs})
+            )
         loader = self._batches
         if loader.count:
             attrs = {"example": loader.op[:200], **loader.figures(), "mean_us": micro(loader.total / loader.count)}
             attrs |= {} if loader.frame is None else _place(loader.frame)
-            found.append(Fact("run_host", "dataloader", path, _span(loader), {"from": "operator_details", **attrs}))
+            found.append(
+                GenericFact("run_host", "dataloader", path, _span(loader), {"from": "operator_details", **attrs})
+            )
         return found
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import BinaryIO
 
-from npulint.facts.model import Fact, Span
+from npulint.facts.model import Fact, GenericFact, Span
 from npulint.later import regex
 from npulint.read.artifacts.figures import micro
 from npulint.read.artifacts.rows import Seen, rows
@@ -63,7 +63,7 @@ def read(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
 
 
 def _of_calls(calls: dict[tuple[str, str], _Called], path: str) -> list[Fact]:
-    facts = []
+    facts: list[Fact] = []
     ranks: dict[str, int] = {}
     for (level, name), found in sorted(calls.items(), key=lambda item: (-item[1].total, item[0])):
         rank = ranks[level] = ranks.get(level, 0) + 1
@@ -72,7 +72,7 @@ def _of_calls(calls: dict[tuple[str, str], _Called], path: str) -> list[Fact]:
             attrs: dict[str, object] = {"level": level, "rank": rank, **_figures(found)}
             if group:
                 attrs["group"] = group
-            facts.append(Fact("run_api", name, path, Span(found.line, 1, found.line, 1), attrs))
+            facts.append(GenericFact("run_api", name, path, Span(found.line, 1, found.line, 1), attrs))
     return facts
 
 
@@ -88,14 +88,14 @@ def _of_groups(calls: dict[tuple[str, str], _Called], path: str) -> list[Fact]:
             if found.total > largest.get((group, level), -1.0):
                 largest[group, level] = found.total
                 whole.line, whole.example = found.line, name
-    facts = []
+    facts: list[Fact] = []
     for group, by_level in sorted(levels.items()):
         level = "acl" if "acl" in by_level else min(by_level)
         found = by_level[level]
         figures = _figures(found)
         attrs: dict[str, object] = {"from": "api_statistic", "example": found.example, "calls": figures.pop("count")}
         attrs.update(figures)
-        facts.append(Fact("run_host", group, path, Span(found.line, 1, found.line, 1), attrs))
+        facts.append(GenericFact("run_host", group, path, Span(found.line, 1, found.line, 1), attrs))
     return facts
 
 

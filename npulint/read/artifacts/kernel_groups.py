@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from npulint.facts.model import Fact, Span
+from npulint.facts.model import Fact, GenericFact, Span
 from npulint.read.artifacts.families import Families, family_of
 from npulint.read.artifacts.figures import micro, share
 from npulint.read.artifacts.kernel_words import cores_behind, data_dtype, dtypes_of, idle_share, wide_of
@@ -88,7 +88,7 @@ class Groups:
             attrs["leads"] = "no" if group.type in told else "yes"
             told.add(group.type)
             if group.type:
-                facts.append(Fact("run_op", group.type, path, Span(group.line, 1, group.line, 1), attrs))
+                facts.append(GenericFact("run_op", group.type, path, Span(group.line, 1, group.line, 1), attrs))
         return [*facts, *families.facts(path, "kernel_table", compute, extra)]
 
     def _attrs(self, group: Group, compute: float, stateful: bool) -> dict[str, object]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from npulint.facts.model import Fact, Span
+from npulint.facts.model import Fact, GenericFact, Span
 from npulint.read.artifacts.figures import Values, micro, share
 from npulint.read.artifacts.kernel_words import FOREACH, OPTIMIZER
 from npulint.read.artifacts.rows import Row
@@ -90,7 +90,7 @@ class Pairs:
                 "rank": len(facts) + 1,
                 "node": tally.node,
             }
-            facts.append(Fact("run_pair", "TransData", path, Span(tally.line, 1, tally.line, 1), attrs))
+            facts.append(GenericFact("run_pair", "TransData", path, Span(tally.line, 1, tally.line, 1), attrs))
         return facts[:_TOLD]
 
 
@@ -141,7 +141,7 @@ class Repeats:
                     "rank": len(facts) + 1,
                     "node": tally.node,
                 }
-                facts.append(Fact("run_repeated", type_, path, Span(tally.line, 1, tally.line, 1), attrs))
+                facts.append(GenericFact("run_repeated", type_, path, Span(tally.line, 1, tally.line, 1), attrs))
         return facts
 
 
@@ -177,7 +177,7 @@ class Small:
             "foreach_count": self._foreach_count,
         }
         line = found.largest_line
-        return [Fact("run_small", "optimizer", path, Span(line, 1, line, 1), attrs)]
+        return [GenericFact("run_small", "optimizer", path, Span(line, 1, line, 1), attrs)]
 
 
 def _main(text: str) -> str:

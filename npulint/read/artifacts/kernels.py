@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import BinaryIO
 
-from npulint.facts.model import Fact, Span
+from npulint.facts.model import Fact, GenericFact, Span
 from npulint.read.artifacts.figures import micro, share
 from npulint.read.artifacts.kernel_groups import Groups
 from npulint.read.artifacts.kernel_patterns import Pairs, Repeats, Small
@@ -93,7 +93,7 @@ class _Table:
         """Everything that the rows showed."""
         steps = len(self.steps.difference(_UNKNOWN))
         line = self.first or 1
-        found = [Fact("run_kernels", seen.form, path, Span(line, 1, line, 1), self._attrs(steps))]
+        found: list[Fact] = [GenericFact("run_kernels", seen.form, path, Span(line, 1, line, 1), self._attrs(steps))]
         if self.named:
             matrix = {
                 "float_share": share(self.cube_float, self.cube),

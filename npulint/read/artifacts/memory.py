@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import BinaryIO, TypeVar
 
 from npulint.data.run_columns import plain
-from npulint.facts.model import Fact, Span
+from npulint.facts.model import Fact, GenericFact, Span
 from npulint.read.artifacts.figures import share
 from npulint.read.artifacts.rows import Seen, rows
 
@@ -94,11 +94,11 @@ def read_components(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
             uses = number.get("allocated_mb", _NONE), number.get("active_mb", _NONE)
             found.add(line, number["reserved_mb"], *uses)
     unit = _unit(seen)
-    facts = []
+    facts: list[Fact] = []
     for (name, device), one in sorted(held.items(), key=lambda item: (-item[1].reserved, item[0]))[:_SHOWN]:
         if one.reserved > 0:
             attrs = {"form": seen.form, "device": device[:_NAME], **one.figures(unit)}
-            facts.append(Fact("run_memory", name[:_NAME], path, Span(one.line, 1, one.line, 1), attrs))
+            facts.append(GenericFact("run_memory", name[:_NAME], path, Span(one.line, 1, one.line, 1), attrs))
     return facts
 
 
@@ -134,7 +134,7 @@ def read_static(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
 
 
 def _of_largest(found: dict[_Key, _Largest], path: str, seen: Seen, name: str) -> list[Fact]:
-    facts = []
+    facts: list[Fact] = []
     for (graph, device), one in sorted(found.items(), key=lambda item: (-item[1].size, item[0]))[:_SHOWN]:
         attrs: dict[str, object] = {"form": seen.form, "device": device[:_NAME], "rows": one.count}
         attrs |= {"op": one.op, "size_mb": _mb(one.size / _UNITS)}
@@ -145,7 +145,7 @@ def _of_largest(found: dict[_Key, _Largest], path: str, seen: Seen, name: str) -
         if one.whole is not None:
             attrs["allocated_mb"] = _mb(one.whole / _UNITS)
         if one.line:
-            facts.append(Fact("run_memory", name, path, Span(one.line, 1, one.line, 1), attrs))
+            facts.append(GenericFact("run_memory", name, path, Span(one.line, 1, one.line, 1), attrs))
     return facts
 
 

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from npulint.facts.model import Fact, Span
+from npulint.facts.model import Fact, GenericFact, Span
 from npulint.read.artifacts.compared_ops import mixlist
 from npulint.read.artifacts.json_objects import NotJsonError, documents, text_of
 from npulint.read.artifacts.numbers import whole
@@ -43,7 +43,9 @@ def overflow_fact(path: str, line: int, unit: str, status: int, attrs: dict[str,
     named = bits(status) if unit in _FIRST else []
     more = {"unit": unit, "status": status, "bits": ", ".join(named) or "-"}
     flags = {name: "yes" if name in named else "no" for name in BITS.values()}
-    return Fact("run_overflow", attrs.get("op") or unit, path, Span(line, 1, line, 1), {**more, **flags, **attrs})
+    return GenericFact(
+        "run_overflow", attrs.get("op") or unit, path, Span(line, 1, line, 1), {**more, **flags, **attrs}
+    )
 
 
 def read(stream: BinaryIO, path: str) -> list[Fact]:

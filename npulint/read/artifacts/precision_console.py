@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
-from npulint.facts.model import Fact, Span
+from npulint.facts.model import Fact, GenericFact, Span
 from npulint.later import regex
 from npulint.read.artifacts.compared_ops import BELOW, mixlist
 from npulint.read.artifacts.numbers import number, whole
@@ -90,7 +90,7 @@ def _compared(path: str, line: int, order: int, name: str, panel: list[str]) -> 
         "inputs_min_cosine": min(inputs, default=None),
         "inputs_nan": len(values["input"]) - len(inputs),
     }
-    return Fact("run_compared", name, path, Span(line, 1, line, 1), attrs)
+    return GenericFact("run_compared", name, path, Span(line, 1, line, 1), attrs)
 
 
 def _ordered(facts: list[Fact]) -> list[Fact]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import BinaryIO
 
-from npulint.facts.model import Fact, Span
+from npulint.facts.model import Fact, GenericFact, Span
 from npulint.read.artifacts.figures import micro, share
 from npulint.read.artifacts.frames import Frame, user_frame
 from npulint.read.artifacts.host_lines import HostLines
@@ -45,7 +45,7 @@ class Line:
 
 def line_facts(lines: dict[Frame, Line], form: str, path: str, whole: float) -> list[Fact]:
     """`run_line` for the lines that cost most on the device; shares are parts of `whole` (µs of computing)."""
-    facts = []
+    facts: list[Fact] = []
     costly = sorted((item for item in lines.items() if item[1].device > 0), key=lambda item: (-item[1].device, item[0]))
     for rank, (frame, found) in enumerate(costly[:_SHOWN], 1):
         ops = sorted(found.ops, key=lambda name: (-found.ops[name], name))
@@ -62,7 +62,7 @@ def line_facts(lines: dict[Frame, Line], form: str, path: str, whole: float) -> 
             "ops": ", ".join(op[:60] for op in ops[:3]),
             "rank": rank,
         }
-        facts.append(Fact("run_line", frame.place, path, Span(found.where, 1, found.where, 1), attrs))
+        facts.append(GenericFact("run_line", frame.place, path, Span(found.where, 1, found.where, 1), attrs))
     return facts
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from statistics import median
 from typing import BinaryIO
 
-from npulint.facts.model import Fact, Span
+from npulint.facts.model import Fact, GenericFact, Span
 from npulint.later import regex
 from npulint.read.artifacts.communication import LIMIT
 from npulint.read.artifacts.figures import number
@@ -134,7 +134,7 @@ def _fact(kind: str, transport: _Transport, path: str, text: str) -> Fact:
     }
     if group:
         attrs["group"] = group
-    return Fact("run_route", kind, path, Span(line, 1, line, 1), attrs)
+    return GenericFact("run_route", kind, path, Span(line, 1, line, 1), attrs)
 
 
 def _line(text: str, op: str, pair: str) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 import msgspec
 
-from npulint.facts.model import Fact, Span
+from npulint.facts.model import Fact, GenericFact, Span
 from npulint.read.artifacts.figures import micro, share
 
 PARTS = ("computing_us", "exposed_us", "free_us")
@@ -80,4 +80,4 @@ def _skew(name: str, values: dict[str, float], ranks: dict[str, Rank], unit: str
         attrs["step_share"] = share(values[most] - values[least], max(found.whole for found in ranks.values()))
         attrs["suspect_idle"] = share(ranks[suspect].parts["free_us"], ranks[suspect].whole)
     place = ranks[most]
-    return Fact("run_skew", name, place.path, Span(place.line, 1, place.line, 1), attrs)
+    return GenericFact("run_skew", name, place.path, Span(place.line, 1, place.line, 1), attrs)

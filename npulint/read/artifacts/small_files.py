@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import BinaryIO
 
-from npulint.facts.model import Fact, Span
+from npulint.facts.model import Fact, GenericFact, Span
 from npulint.later import regex
 from npulint.read.artifacts.json_objects import LIMIT, documents
 from npulint.read.artifacts.rows import Seen
@@ -72,4 +72,4 @@ def read_advice(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
     name = nodes[0].strip("'\"")[:_TEXT] if nodes else told["row"][:_TEXT]
     attrs: dict[str, object] = {key: told[key][:_TEXT] for key in ("row", "detection", "text") if key in told}
     attrs["named"] = "yes" if nodes else "no"
-    return [Fact("run_advice", name, path, Span(place, 1, place, 1), attrs)]
+    return [GenericFact("run_advice", name, path, Span(place, 1, place, 1), attrs)]

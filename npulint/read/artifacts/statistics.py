@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import BinaryIO
 
-from npulint.facts.model import Fact, Span
+from npulint.facts.model import Fact, GenericFact, Span
 from npulint.read.artifacts.families import Families, family_of
 from npulint.read.artifacts.figures import micro, share
 from npulint.read.artifacts.kernel_words import core_of
@@ -60,7 +60,7 @@ def read_op_statistic(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
         }
         if core not in _COMMUNICATION:
             attrs["share"] = share(found.total, whole)
-        facts.append(Fact("run_op_total", name, path, Span(found.line, 1, found.line, 1), attrs))
+        facts.append(GenericFact("run_op_total", name, path, Span(found.line, 1, found.line, 1), attrs))
     return [*facts, *_families(totals, path, whole)]
 
 
@@ -87,7 +87,7 @@ def read_aicpu(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
             found.add(line, 1, row.number["total_us"], row.number["total_us"])
             found.dispatch += row.number.get("dispatch_us", 0.0)
     whole = sum(found.total for found in totals.values())
-    facts = []
+    facts: list[Fact] = []
     for rank, ((name, _), found) in enumerate(_longest(totals), 1):
         attrs: dict[str, object] = {
             "count": found.count,
@@ -98,7 +98,7 @@ def read_aicpu(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
             "rank": rank,
             "covered": "no",
         }
-        facts.append(Fact("run_aicpu", name, path, Span(found.line, 1, found.line, 1), attrs))
+        facts.append(GenericFact("run_aicpu", name, path, Span(found.line, 1, found.line, 1), attrs))
     return facts
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import BinaryIO
 
-from npulint.facts.model import Fact, Span
+from npulint.facts.model import Fact, GenericFact, Span
 from npulint.later import regex
 from npulint.read.artifacts.figures import Values, micro, nanoseconds, share
 from npulint.read.artifacts.rows import Row, Seen, rows
@@ -39,7 +39,7 @@ def read_step_trace_time(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
         attrs[key] = micro(sums[key] / ends.count)
     for key in (*PARTS, "exchange_us", "bubble_us"):
         attrs[key.replace("_us", "_share")] = share(sums[key], ends.total)
-    return [Fact("run_step", "step", path, _span(ends.largest_line), attrs)]
+    return [GenericFact("run_step", "step", path, _span(ends.largest_line), attrs)]
 
 
 def read_cluster_step_trace_time(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
@@ -127,7 +127,7 @@ def iteration_fact(
             attrs[f"{key}_us"] = micro(values.median)
             attrs[f"{key}_max_us"] = micro(values.largest)
             attrs[f"{key}_share"] = share(values.median, middle)
-    return Fact("run_iteration", form, path, _span(time.largest_line), attrs)
+    return GenericFact("run_iteration", form, path, _span(time.largest_line), attrs)
 
 
 def _span(line: int) -> Span:

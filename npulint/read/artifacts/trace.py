@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import BinaryIO
 
-from npulint.facts.model import Fact, Span
+from npulint.facts.model import Fact, GenericFact, Span
 from npulint.read.artifacts.figures import Values, micro, share
 from npulint.read.artifacts.frames import Frame
 from npulint.read.artifacts.python_lines import COLLECTIVE, Line, line_facts
@@ -50,7 +50,7 @@ def _summary(trace: Held, path: str, whole: float, computed: float, found: float
         "placed": share(found, computed),
         "cut": "yes" if cut else "no",
     }
-    return Fact("run_trace", "trace", path, Span(1, 1, 1, 1), attrs)
+    return GenericFact("run_trace", "trace", path, Span(1, 1, 1, 1), attrs)
 
 
 def _step(trace: Held, path: str, whole: float) -> list[Fact]:
@@ -63,7 +63,7 @@ def _step(trace: Held, path: str, whole: float) -> list[Fact]:
         attrs[f"{key}_share"] = share(trace.overlapped(name), whole)
     attrs |= {"exchange_us": attrs["exposed_us"], "exchange_share": attrs["exposed_share"]}
     idle = trace.longest_idle
-    return [Fact("run_step", "step", path, _span(idle.values.largest_line if idle is not None else 1), attrs)]
+    return [GenericFact("run_step", "step", path, _span(idle.values.largest_line if idle is not None else 1), attrs)]
 
 
 def _lines(trace: Held) -> tuple[dict[Frame, Line], float, float]:
@@ -92,7 +92,7 @@ def _waits(trace: Held, path: str, whole: float) -> list[Fact]:
             values.add(duration, line)
             calls[name] = calls.get(name, 0.0) + duration
             operators[under] = operators.get(under, 0.0) + duration
-    facts = []
+    facts: list[Fact] = []
     ordered = sorted(waits.items(), key=lambda item: (-item[1][0].total, item[0]))[:_SHOWN]
     for rank, (frame, (values, calls, operators)) in enumerate(ordered, 1):
         attrs: dict[str, object] = {
@@ -106,7 +106,7 @@ def _waits(trace: Held, path: str, whole: float) -> list[Fact]:
             "op": max(sorted(operators), key=lambda op: operators[op]),
             "rank": rank,
         }
-        facts.append(Fact("run_wait", frame.place, path, _span(values.largest_line), attrs))
+        facts.append(GenericFact("run_wait", frame.place, path, _span(values.largest_line), attrs))
     return facts
 
 
@@ -115,7 +115,7 @@ def _host(trace: Held, path: str, whole: float) -> list[Fact]:
     found = dict(trace.host)
     if (idle := trace.longest_idle) is not None:
         found["idle"] = idle
-    facts = []
+    facts: list[Fact] = []
     for kind, host in sorted(found.items()):
         values = host.values
         attrs: dict[str, object] = {
@@ -136,7 +136,7 @@ def _host(trace: Held, path: str, whole: float) -> list[Fact]:
             attrs["working"] = "yes" if working else "no"
         if trace.steps:
             attrs["per_step"] = round(values.count / trace.steps, 1)
-        facts.append(Fact("run_host", kind, path, _span(values.largest_line), attrs))
+        facts.append(GenericFact("run_host", kind, path, _span(values.largest_line), attrs))
     return facts
 
 
@@ -146,7 +146,7 @@ def _clock(trace: Held, path: str) -> list[Fact]:
         return []
     (lowest, line), (highest, _) = trace.clock
     attrs: dict[str, object] = {"max": highest, "min": lowest, "drop": share(highest - lowest, highest)}
-    return [Fact("run_clock", "ai_core", path, _span(line), attrs)]
+    return [GenericFact("run_clock", "ai_core", path, _span(line), attrs)]
 
 
 def _place(frame: Frame) -> dict[str, object]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from npulint.facts.model import Fact, FileFacts, Problem, Span
+from npulint.facts.model import Fact, FileFacts, GenericFact, Problem, Span
 from npulint.later import regex
 from npulint.read.configuration.leaves import Leaf, TooMuchError, Tree, UnreadableError, leaves, typed
 from npulint.read.source import Source
@@ -41,7 +41,7 @@ def read_configuration(source: Source, path: str) -> FileFacts:
     except UnreadableError as error:
         return FileFacts(path, KIND, problems=[Problem(path, error.reason, error.detail, error.span)])
     package = _PACKAGE.match(source.text)
-    told = [Fact("config_package", package.group(1), path, Span())] if package else []
+    told = [GenericFact("config_package", package.group(1), path, Span())] if package else []
     return FileFacts(path, KIND, facts=[*told, *(_fact(leaf, path) for leaf in found)])
 
 
@@ -66,7 +66,9 @@ def _tree(text: str, path: str) -> Tree:
 
 
 def _fact(leaf: Leaf, path: str) -> Fact:
-    return Fact("config_value", ".".join(leaf.key), path, leaf.span, {"key": list(leaf.key), "value": leaf.value})
+    return GenericFact(
+        "config_value", ".".join(leaf.key), path, leaf.span, {"key": list(leaf.key), "value": leaf.value}
+    )
 
 
 __all__ = ["KIND", "LIMIT", "Leaf", "read_configuration", "typed"]

@@ -7,7 +7,7 @@ import re
 from itertools import pairwise
 from typing import Any
 
-from npulint.facts.model import Fact, Problem
+from npulint.facts.model import Fact, GenericFact, Problem
 from npulint.later import regex
 from npulint.read.json_tree import Lines
 from npulint.read.requirement import build, cuda_index, requirement, wheel
@@ -128,7 +128,7 @@ class _Reader:
         self._fact("shell_problem", problem, start, end, variable=variable, value=value, via=self._via)
 
     def _fact(self, kind: str, name: str, start: int, end: int, **attrs: Any) -> None:
-        self._facts.append(Fact(kind, name, self._path, self._lines.span(start, end), attrs))
+        self._facts.append(GenericFact(kind, name, self._path, self._lines.span(start, end), attrs))
 
     # -- variables
 
@@ -307,7 +307,7 @@ class _Reader:
             if fact.kind == "launch":
                 folder = posixpath.join(self._variables.folder(command, word.start), fact.attrs["folder"])
                 fact.attrs.update(places={}, words=[], folder=folder)
-            self._facts.append(Fact(fact.kind, fact.name, self._path, span, fact.attrs))
+            self._facts.append(GenericFact(fact.kind, fact.name, self._path, span, fact.attrs))
 
     def _packages(self, fields: list[Field], command: Command) -> None:
         if len(fields) < 2 or fields[1].text != "install":

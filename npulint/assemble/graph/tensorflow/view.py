@@ -11,7 +11,7 @@ from npulint.assemble.graph.places import place_of
 from npulint.assemble.graph.tensorflow.flow import Flow, is_gradient, is_update
 from npulint.assemble.graph.tensorflow.functions import called, makes_dataset, run_by
 from npulint.facts.graph import Graph, Node
-from npulint.facts.model import Fact, Span
+from npulint.facts.model import Fact, GenericFact, Span
 from npulint.later import regex
 
 _HOUSEKEEPING = regex(r"(?:save|init|report_uninitialized_variables|summary)(?:_\d+)?(?:/|$)")
@@ -114,7 +114,7 @@ class View:
         told: dict[str, Any] = {"node": nodes[0].name if nodes else "", "nodes": listed, "count": len(nodes)}
         if found[1:]:
             told["places"] = found[1:]
-        return Fact(kind, name, path, span, told | attrs)
+        return GenericFact(kind, name, path, span, told | attrs)
 
     def _places(self, nodes: list[Node]) -> list[tuple[str, Span]]:
         """The first places in the project's code that are known to make some of these nodes."""

@@ -11,7 +11,7 @@ from npulint.assemble.graph.places import place_of
 from npulint.assemble.graph.target import Target
 from npulint.data.aten import known
 from npulint.facts.graph import Body, Graph, Node
-from npulint.facts.model import Fact, Span
+from npulint.facts.model import Fact, GenericFact, Span
 from npulint.later import regex
 
 Place = tuple[str, Span]
@@ -99,7 +99,7 @@ class View:
             "count": sum(node.count for node in given),
             "trains": "yes" if self.trains else "no",
         }
-        return Fact(kind, name, place[0], place[1], told | attrs)
+        return GenericFact(kind, name, place[0], place[1], told | attrs)
 
 
 def base_of(op: str) -> str:

@@ -9,7 +9,7 @@ from npulint.assemble.flow import Site
 from npulint.assemble.recognise.tensorflow.protos import site_key
 from npulint.data.options import arguments, option
 from npulint.facts.code import Const, Op, Value
-from npulint.facts.model import Fact, Span
+from npulint.facts.model import Fact, GenericFact, Span
 from npulint.facts.values import NOTHING, Known
 
 _MAIN = "NPURunConfig"
@@ -60,7 +60,7 @@ def argument_fact(context: Context, site: Site, key: str, value: Value, place: i
     known = (lambda: _made_by(context, site, value)) if _is_object(key) else lambda: context.known(module, value, call)
     around = context.around(module, call.block)
     own = {"field": "", "value": known, "key": key.rpartition(".")[2], "literal": _literal(value)}
-    return Fact("setting", key, module.path, span, {**own, **attrs}, None, around)
+    return GenericFact("setting", key, module.path, span, {**own, **attrs}, None, around)
 
 
 def _literal(value: Value) -> str:

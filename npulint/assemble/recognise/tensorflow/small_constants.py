@@ -8,7 +8,7 @@ from functools import partial
 from npulint.assemble.context import Context
 from npulint.assemble.module import Module
 from npulint.facts.code import Const, Op, Ref, Result, Value
-from npulint.facts.model import Fact, Span
+from npulint.facts.model import Fact, GenericFact, Span
 from npulint.later import regex
 
 ZERO_BELOW = 2.0**-25  # smaller numbers round to zero in float16, whose smallest number is 2**-24
@@ -57,7 +57,9 @@ def _divisions(context: Context, module: Module) -> list[Fact]:
         if returned.value.__class__ is Op and _divides(returned.value):
             constant = partial(_divisor, context, module, returned.value, returned.block, returned.line)
             span, around = Span(returned.line, 1, returned.line, 2), context.around(module, returned.block)
-            found.append(Fact("small_constant", "division", module.path, span, {"constant": constant}, None, around))
+            found.append(
+                GenericFact("small_constant", "division", module.path, span, {"constant": constant}, None, around)
+            )
     return found
 
 

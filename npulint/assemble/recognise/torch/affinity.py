@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from npulint.assemble.context import Context
 from npulint.assemble.module import Module
-from npulint.assemble.recognise.torch import activations, attention, fused_calls, fusions, half_math
+from npulint.assemble.recognise.torch import activations, attention, fusions
 from npulint.assemble.recognise.torch.operations import Operations
 from npulint.assemble.recognise.torch.operations import of_module as operations_of
-from npulint.facts.model import Fact, Span
+from npulint.facts.model import Fact, GenericFact, Span
 from npulint.later import regex
 
 _Shape = Callable[[Context, Operations, int], list[Fact]]
@@ -61,8 +61,8 @@ _CLASSES = {
 
 
 def wants(name: str) -> bool:
-    """Calls that a fusible shape is recognised by, and torch_npu's fused operations."""
-    return _key(name) != "" or fused_calls.wants(name) or half_math.wants(name)
+    """Calls that a fusible shape is recognised by."""
+    return _key(name) != ""
 
 
 def _key(name: str) -> str:
@@ -79,11 +79,8 @@ def _key(name: str) -> str:
 
 
 def of_call(context: Context, module: Module, index: int, name: str) -> list[Fact]:
-    """``affinity`` facts of the function around a call, told at the first call that asks; ``fused_call`` and
-    ``half_math`` facts."""
-    found = fused_calls.of_call(context, module, index, name) if fused_calls.wants(name) else []
-    if half_math.wants(name):
-        found += half_math.of_call(context, module, index, name)
+    """``affinity`` facts of the function around a call, told at the first call that asks."""
+    found: list[Fact] = []
     call = module.code.calls[index]
     function = module.function_of(call.block)
     kind = _key(name)
@@ -106,7 +103,7 @@ def _first(context: Context, key: tuple[object, ...]) -> bool:
 
 def of_module(context: Context, module: Module) -> list[Fact]:
     """``affinity`` facts of definitions that are known by their names and parameters."""
-    found = []
+    found: list[Fact] = []
     for qualified, block in module.qualified.items():
         last = qualified.rpartition(".")[2]
         name = _named(module, last, block)
@@ -114,7 +111,7 @@ def of_module(context: Context, module: Module) -> list[Fact]:
             record = module.blocks[block]
             attrs = {"confidence": "name", "guarded": "no", "returned": "no", "conditions": ""}
             span = Span(record.line, 1, record.line, 1)
-            found.append(Fact("affinity", name, module.path, span, attrs, None, context.around(module, block)))
+            found.append(GenericFact("affinity", name, module.path, span, attrs, None, context.around(module, block)))
     return found
 
 

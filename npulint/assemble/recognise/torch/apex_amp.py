@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from npulint.assemble.context import Context
+from npulint.assemble.cursors import Expr, call_at, scope_at
 from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
 from npulint.assemble.recognise.torch.optimizer_classes import families
@@ -45,8 +46,8 @@ def _initialize(context: Context, module: Module, index: int) -> Fact:
         module,
         index,
         level=lambda: _level(context, module, call),
-        combine_grad=lambda: given(context, module, call, "combine_grad"),
-        combine_ddp=lambda: given(context, module, call, "combine_ddp"),
+        combine_grad=lambda: given(call_at(context, module, index), "combine_grad"),
+        combine_ddp=lambda: given(call_at(context, module, index), "combine_ddp"),
         optimizer=lambda: _family(context, module, optimizer, call),
         wrapped=lambda: _wrapped(context, module, model, call),
         half=lambda: _halved_before(context, module, model, call),
@@ -92,7 +93,8 @@ def _is_chosen(context: Context, module: Module, call: Call) -> str:
 def _family(context: Context, module: Module, value: Value | None, call: Call) -> str:
     if value is None:
         return "missing"
-    return families(context, makers(context, module, value, call.block, call.line))
+    made = makers(Expr(value, scope_at(context, module, call.block), call.line))
+    return families(context, [(one.module, one.index) for one in made])
 
 
 def _wrapped(context: Context, module: Module, model: Value | None, call: Call) -> str:

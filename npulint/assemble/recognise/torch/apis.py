@@ -11,7 +11,7 @@ from npulint.assemble.recognise.torch.tensors import on_host
 from npulint.data.torch_api import Api, added, find, kernel, known_last_segments, refused, support
 from npulint.facts.calls import receiver_of
 from npulint.facts.code import Call, Items, Op, Ref, Result, Value
-from npulint.facts.model import Fact, Span
+from npulint.facts.model import Fact, GenericFact, Span
 
 _KIND = "torch_api"
 _SCATTERS = frozenset(("torch.scatter", "torch.Tensor.scatter", "torch.Tensor.scatter_"))
@@ -101,7 +101,7 @@ def _named(context: Context, module: Module, name: str, span: Span, block: int, 
     if found is None or found[0] in _SCATTERS:
         return []
     attrs = _said(found[1], context.torch) | {"what": what}
-    return [Fact(_KIND, found[0], module.path, span, attrs, None, context.around(module, block))]
+    return [GenericFact(_KIND, found[0], module.path, span, attrs, None, context.around(module, block))]
 
 
 def _what(spelling: str) -> str:

@@ -11,7 +11,7 @@ from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
 from npulint.assemble.recognise.torch.device_moves import imports_torch
 from npulint.facts.code import Bind, Call, Const, Op, Ref, Result, Table, Value
-from npulint.facts.model import Fact, Span
+from npulint.facts.model import Fact, GenericFact, Span
 from npulint.later import regex
 
 # Callee -> the parameter that takes the backend, and its position.
@@ -94,7 +94,7 @@ def _fact(context: Context, origin: Origin, callee: str, runs: str, among: list[
         "torch": imports_torch(origin.module),
     }
     around = context.around(origin.module, origin.block)
-    return Fact("backend", _family(origin.text), origin.module.path, origin.span, dict(attrs), None, around)
+    return GenericFact("backend", _family(origin.text), origin.module.path, origin.span, dict(attrs), None, around)
 
 
 def _family(text: str) -> str:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from npulint.assemble.context import Context
-from npulint.assemble.module import Module
-from npulint.assemble.recognise.torch.origin import receiver
-from npulint.facts.code import Call, Const, Ref, Result, Value
+from typing import Literal
+
+from npulint.assemble.cursors import CallSite, Expr, Scope
 from npulint.later import regex
 
 _SCALE_LOSS = "apex.amp.scale_loss()"
@@ -14,81 +13,67 @@ _ENGINE = regex(
     r"|(?:^|\.)(?:deepspeed|accelerate|lightning\w*|colossalai)\.[\w.()\[\]]+\.backward$",
 )
 
+Scaled = Literal["yes", "no", "unknown", "apex", "bypassed", "scaler", "engine"]
 
-def scaled(context: Context, module: Module, index: int, name: str) -> str:
+
+def scaled(call: CallSite) -> Scaled:
     """How the loss of a backward call is scaled: apex, bypassed (in apex's block, but not the scaled loss), scaler,
     engine (a library does it), unknown (the loss is handed in by somebody) or no."""
-    call = module.code.calls[index]
-    if name.endswith("scale().backward"):
+    if call.name.endswith("scale().backward"):
         return "scaler"
-    if _ENGINE.search(name) or any(not _is_gradient(v) for v in call.args):
+    if _ENGINE.search(call.name) or any(not _is_gradient(value) for value in call.args):
         return "engine"
-    block = scale_block(context, module, call.block)
-    if block >= 0:
-        return _in_block(context, module, call, block)
-    loss = receiver(call)
-    if isinstance(loss, Ref) and _is_scaled_value(context, module, loss, call):
+    block = scale_block(call.scope)
+    if block is not None:
+        return _in_block(call, block)
+    loss = call.receiver
+    if loss is not None and loss.written and loss.name.endswith(".scale()"):
         return "scaler"
-    return "unknown" if _scaled_otherwise(module, call) else "no"
+    return "unknown" if _is_scaled_otherwise(call) else "no"
 
 
-def is_stepped(module: Module, index: int) -> bool:
+def is_stepped(call: CallSite) -> bool:
     """Whether the function around a call also calls ``step`` of something: it trains, it does not just look at
     gradients."""
-    function = module.function_of(module.code.calls[index].block)
-    return any(module.written(other) == "step" for other in module.calls_in.get(function, ()))
+    return any(other.last == "step" for other in call.scope.routine.calls)
 
 
-def _is_gradient(value: Value) -> bool:
+def _is_gradient(value: Expr) -> bool:
     """Whether a positional argument of backward is its gradient, not a loss for an engine."""
-    if isinstance(value, Const | Result):
+    if value.is_literal or value.call is not None:
         return True
-    return isinstance(value, Ref) and ("grad" in value.name or value.name.rpartition(".")[2] in ("one", "mone", "ones"))
+    return "grad" in value.written or value.written.rpartition(".")[2] in ("one", "mone", "ones")
 
 
-def _scaled_otherwise(module: Module, call: Call) -> bool:
+def _is_scaled_otherwise(call: CallSite) -> bool:
     """Whether another branch of a condition around the call hands the loss to something called a scaler."""
-    branches = [module.blocks[b] for b in module.ancestors(call.block) if module.blocks[b].kind in ("if", "else")]
-    if not branches:
-        return False
-    tests = {(record.parent, record.line) for record in branches}
-    for index in module.calls_in.get(module.function_of(call.block), ()):
-        other = module.code.calls[index]
-        written = other.callee.name.lower() if isinstance(other.callee, Ref) else ""
-        if "scale" in written and other.block != call.block:
-            inner = (module.blocks[b] for b in module.ancestors(other.block))
-            if any((record.parent, record.line) in tests for record in inner):
-                return True
-    return False
+    tests = _conditions(call.scope)
+    others = (other for other in call.scope.routine.calls if other.scope is not call.scope) if tests else ()
+    return any("scale" in other.written.lower() and tests & _conditions(other.scope) for other in others)
 
 
-def scale_block(context: Context, module: Module, block: int) -> int:
-    """The ``with amp.scale_loss(...)`` block around a block, or -1."""
-    for ancestor in module.ancestors(block):
-        record = module.blocks[ancestor]
-        if record.kind == "with" and _is_scale_loss(context, module, ancestor):
-            return ancestor
-        if record.kind in ("function", "lambda"):
-            return -1
-    return -1
+def _conditions(scope: Scope) -> set[tuple[int, int]]:
+    """The conditions around a block, told apart by the block and the line that they stand on."""
+    return {(one.record.parent, one.record.line) for one in scope.ancestors if one.kind in ("if", "else")}
 
 
-def _is_scale_loss(context: Context, module: Module, block: int) -> bool:
-    record = module.blocks[block]
-    name = context.names.of_value(module, record.test, record.parent, record.line)
-    return name == _SCALE_LOSS or name.endswith("amp.scale_loss()")
+def scale_block(scope: Scope) -> Scope | None:
+    """The ``with amp.scale_loss(...)`` around a block within its function; None without one."""
+    for around in scope.ancestors:
+        if around.kind == "with" and (around.test.name == _SCALE_LOSS or around.test.name.endswith("amp.scale_loss()")):
+            return around
+        if around.kind in ("function", "lambda"):
+            return None
+    return None
 
 
-def _in_block(context: Context, module: Module, call: Call, block: int) -> str:
+def _in_block(call: CallSite, block: Scope) -> Literal["apex", "bypassed"]:
     """apex, unless what is called is the very loss that amp.scale_loss was given."""
-    test = module.blocks[block].test
-    given = module.code.calls[test.call].args[:1] if isinstance(test, Result) else ()
-    loss = receiver(call)
-    names = [b.target for b in module.code.binds if b.value == test and not b.target.startswith("[")]
-    if isinstance(loss, Ref) and loss in given and loss.name not in names:
-        return "bypassed"
-    return "apex"
-
-
-def _is_scaled_value(context: Context, module: Module, loss: Ref, call: Call) -> bool:
-    return context.names.of_value(module, loss, call.block, call.line).endswith(".scale()")
+    context = block.test.call
+    loss = call.receiver
+    if context is None or loss is None or not loss.written:
+        return "apex"
+    binds = call.module.code.binds
+    names = {bind.target for bind in binds if bind.value == block.test.value and not bind.target.startswith("[")}
+    given = [value.written for value in context.args[:1]]
+    return "bypassed" if loss.written in given and loss.written not in names else "apex"

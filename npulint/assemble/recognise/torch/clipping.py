@@ -2,116 +2,86 @@
 
 from __future__ import annotations
 
-from npulint.assemble.context import Context
-from npulint.assemble.flow import argument
-from npulint.assemble.module import Module
+from typing import Literal
+
+from npulint.assemble.code_facts import CallFact
+from npulint.assemble.cursors import CallSite, Expr
+from npulint.assemble.recognise.registry import recognizes
 from npulint.assemble.recognise.torch.backward import scale_block
-from npulint.assemble.recognise.torch.origin import is_model, receiver
-from npulint.facts.code import Call, Ref, Result, Value
-from npulint.facts.model import Fact
+from npulint.assemble.recognise.torch.origin import is_model
+from npulint.facts.attributes import attribute
+from npulint.facts.kinds import fact_kind
 
-_CLIPS = frozenset(f"torch.nn.utils.{name}" for name in ("clip_grad_norm_", "clip_grad_norm", "clip_grad_value_"))
-
-
-def wants(name: str) -> bool:
-    """The functions of PyTorch that clip gradients."""
-    return name in _CLIPS
-
-
-def of_call(context: Context, module: Module, index: int, name: str) -> list[Fact]:
-    """``grad_clip`` facts."""
-    return [_clip(context, module, index, name)]
-
-
-def of_module(context: Context, module: Module) -> list[Fact]:
-    """All are calls."""
-    return []
-
-
-def _clip(context: Context, module: Module, index: int, name: str) -> Fact:
-    call = module.code.calls[index]
-    return context.call_fact(
-        "grad_clip",
-        name,
-        module,
-        index,
-        scaled=lambda: _clipped(context, module, call),
-        params=lambda: _clipped_parameters(context, module, call),
-        scaler=lambda: _stepped(context, module, call)[0],
-        optimizer=lambda: _optimizer(context, module, call),
-    )
-
-
-def _clipped(context: Context, module: Module, call: Call) -> str:
-    """What the gradients are when they are clipped: inside (apex's block: still scaled), scaler (scaled by one and not
-    unscaled), unscaled (explicitly) or no."""
-    if scale_block(context, module, call.block) >= 0:
-        return "inside"
-    function = module.function_of(call.block)
-    around = set(module.ancestors(call.block))
-    before = [i for i in module.calls_in.get(function, ()) if module.code.calls[i].line < call.line]
-    names = {i: context.names.of_call(module, i) for i in before}
-    if any(n.endswith(".unscale_") for n in names.values()):
-        return "unscaled"
-    for i, n in names.items():
-        if n.endswith("scale().backward") and module.code.calls[i].block in around:
-            return "scaler"
-    return "no"
-
-
-def _clipped_parameters(context: Context, module: Module, call: Call) -> str:
-    """Whose gradients: master (apex's), model or unknown."""
-    value = argument(call, "parameters", 0)
-    name = context.names.of_value(module, value, call.block, call.line) if value is not None else "?"
-    if name.endswith("master_params()"):
-        return "master"
-    if isinstance(value, Result):
-        inner = module.code.calls[value.call]
-        if module.written(value.call) == "parameters" and is_model(
-            context, module, receiver(inner), inner.block, inner.line
-        ):
-            return "model"
-    return "unknown"
-
-
+_CLIPS = ("clip_grad_norm_", "clip_grad_norm", "clip_grad_value_")
 _UNKNOWN = "unknown"
 
 
-def _optimizer(context: Context, module: Module, call: Call) -> str:
-    """The optimizer whose gradients are clipped, as written where it is certain: that of apex's master_params or
-    scale_loss, or the one that a scaler steps next."""
-    value = argument(call, "parameters", 0)
-    if isinstance(value, Result) and module.written(value.call) == "master_params":
-        return _named(argument(module.code.calls[value.call], "optimizer", 0))
-    function = module.function_of(call.block)
-    scaled = [
-        _named(argument(module.code.calls[index], "optimizers", 1))
-        for index in module.calls_in.get(function, ())
-        if module.written(index) == "scale_loss"
-    ]
-    if scaled:
-        return scaled[0] if len(set(scaled)) == 1 else _UNKNOWN
-    return _stepped(context, module, call)[1]
+@recognizes(*(f"torch.nn.utils.{name}" for name in _CLIPS))
+@fact_kind("grad_clip")
+class GradientClip(CallFact):
+    """Gradients are clipped; the name is the function that clips them."""
+
+    @attribute
+    def scaled(self) -> Literal["inside", "scaler", "unscaled", "no"]:
+        """What the gradients are when they are clipped: inside apex's block (still scaled), scaled by a scaler and not
+        unscaled, explicitly unscaled, or not scaled at all."""
+        if scale_block(self.call.scope) is not None:
+            return "inside"
+        before = [call for call in self.call.scope.routine.calls if call.line < self.call.line]
+        if any(call.name.endswith(".unscale_") for call in before):
+            return "unscaled"
+        scaled = (call for call in before if call.name.endswith("scale().backward"))
+        return "scaler" if any(self.call.scope.is_inside(call.scope) for call in scaled) else "no"
+
+    @attribute
+    def params(self) -> Literal["master", "model", "unknown"]:
+        """Whose gradients are clipped: those of apex's master parameters, or of the model."""
+        value = self.call.argument("parameters", 0)
+        if value is not None and value.name.endswith("master_params()"):
+            return "master"
+        source = None if value is None else value.call
+        return (
+            "model" if source is not None and source.last == "parameters" and is_model(source.receiver) else "unknown"
+        )
+
+    @attribute
+    def scaler(self) -> str:
+        """The scaler that steps the optimizer afterwards, as written, or unknown."""
+        return _stepped(self.call)[0]
+
+    @attribute
+    def optimizer(self) -> str:
+        """The optimizer whose gradients are clipped, as written where it is certain: that of apex's master_params or
+        scale_loss, or the one that a scaler steps next."""
+        value = self.call.argument("parameters", 0)
+        source = None if value is None else value.call
+        if source is not None and source.last == "master_params":
+            return _written(source.argument("optimizer", 0))
+        around = self.call.scope.routine.calls
+        scaled = {_written(call.argument("optimizers", 1)) for call in around if call.last == "scale_loss"}
+        if scaled:
+            return scaled.pop() if len(scaled) == 1 else _UNKNOWN
+        return _stepped(self.call)[1]
 
 
-def _stepped(context: Context, module: Module, call: Call) -> tuple[str, str]:
+def _stepped(clip: CallSite) -> tuple[str, str]:
     """The scaler and the optimizer that it steps after the clipping, as written; unknown where there are several, or
     where other gradients have been clipped since the last step."""
-    first = 0
+    clipped_before = 0
     found: list[tuple[str, str]] = []
-    inside = module.calls_in.get(module.function_of(call.block), ())
-    for index in sorted(inside, key=lambda index: module.code.calls[index].line):
-        other, last = module.code.calls[index], module.written(index)
-        if other.line < call.line:
-            clips = last.startswith("clip_grad_")
-            first = 0 if last in ("step", "backward") else first + clips
-        elif last == "backward" and other.line > call.line:
+    for call in sorted(clip.scope.routine.calls, key=lambda call: call.line):
+        if call.line < clip.line:
+            clipped_before = (
+                0 if call.last in ("step", "backward") else clipped_before + call.last.startswith("clip_grad_")
+            )
+        elif call.last == "backward" and call.line > clip.line:
             break
-        elif last == "step" and other.args:
-            found.append((_named(receiver(other)), _named(other.args[0])))
-    known = first == 0 and len(set(found)) == 1 and "scaler" in found[0][0].lower() and _UNKNOWN not in found[0]
-    return found[0] if known else (_UNKNOWN, _UNKNOWN)
+        elif call.last == "step" and call.args:
+            found.append((_written(call.receiver), _written(call.args[0])))
+    if clipped_before or len(set(found)) != 1 or "scaler" not in found[0][0].lower():
+        return _UNKNOWN, _UNKNOWN
+    return (_UNKNOWN, _UNKNOWN) if _UNKNOWN in found[0] else found[0]
 
 
-def _named(value: Value | None) -> str:
-    return value.name if isinstance(value, Ref) else _UNKNOWN
+def _written(value: Expr | None) -> str:
+    return (value.written if value is not None else "") or _UNKNOWN

@@ -11,7 +11,7 @@ from npulint.assemble.module import Module
 from npulint.assemble.recognise.torch.device_texts import is_device_name, leaves
 from npulint.data.names import canonical
 from npulint.facts.code import Call, Const, Import, Op, Ref, Result, Value
-from npulint.facts.model import Fact, Span
+from npulint.facts.model import Fact, GenericFact, Span
 from npulint.later import regex
 
 _TRANSFER = "torch_npu.contrib.transfer_to_npu"
@@ -44,7 +44,7 @@ def early_bindings(context: Context, module: Module) -> Iterator[Fact]:
         if entry is not None:
             span = Span(record.line, record.column, record.line, record.end_column)
             attrs = {"after": entry}
-            yield Fact(
+            yield GenericFact(
                 "early_binding", _full(record), module.path, span, attrs, None, context.around(module, record.block)
             )
 

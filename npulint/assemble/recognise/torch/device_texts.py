@@ -11,7 +11,7 @@ from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
 from npulint.assemble.recognise.torch.device_names import AVAILABLE, TENSOR_TYPE, ported
 from npulint.facts.code import Call, Const, Function, Items, Op, Ref, Result, Table, Unknown, Value
-from npulint.facts.model import Fact, Span
+from npulint.facts.model import Fact, GenericFact, Span
 from npulint.facts.values import Known
 from npulint.later import regex
 
@@ -81,7 +81,7 @@ def _named(fact: Fact) -> Fact:
     """The fact itself, or an ``npu`` fact when its device is the NPU."""
     if fact.attrs["form"] != "text" or fact.name.startswith("cuda"):
         return fact
-    return Fact("npu", fact.name, fact.path, fact.span, {"on": fact.attrs["position"]}, fact.args, fact.around)
+    return GenericFact("npu", fact.name, fact.path, fact.span, {"on": fact.attrs["position"]}, fact.args, fact.around)
 
 
 def leaves(module: Module, value: Value, depth: int = 0) -> list[str]:
@@ -209,7 +209,7 @@ def at_end(fact: Fact, length: int) -> Fact:
     """The fact at the last `length` characters of its call: there stands the end of a call over several lines."""
     line, column = fact.span.end_line, fact.span.end_column
     span = Span(line, max(1, column - length), line, column)
-    return Fact(fact.kind, fact.name, fact.path, span, fact.attrs, fact.args, fact.around)
+    return GenericFact(fact.kind, fact.name, fact.path, span, fact.attrs, fact.args, fact.around)
 
 
 def _says(value: Value) -> bool:
@@ -335,7 +335,7 @@ def _defaults(context: Context, module: Module) -> Iterator[Fact]:
                 attrs = _attrs(context, module, value, record.parent, record.line, text, f"{name}=", "unknown")
                 attrs["position"], attrs["within"] = "default", name
                 span = Span(record.line, 1, record.line, 1)
-                yield Fact("cuda", text, module.path, span, attrs, None, context.around(module, record.parent))
+                yield GenericFact("cuda", text, module.path, span, attrs, None, context.around(module, record.parent))
 
 
 def _returned(context: Context, module: Module) -> Iterator[Fact]:
@@ -345,4 +345,4 @@ def _returned(context: Context, module: Module) -> Iterator[Fact]:
             attrs = _attrs(context, module, returned.value, returned.block, returned.line, text, "return", "unknown")
             attrs["within"] = "value"
             span = Span(returned.line, 1, returned.line, 1)
-            yield Fact("cuda", text, module.path, span, attrs, None, context.around(module, returned.block))
+            yield GenericFact("cuda", text, module.path, span, attrs, None, context.around(module, returned.block))

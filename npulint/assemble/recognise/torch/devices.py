@@ -10,7 +10,7 @@ from npulint.assemble.module import Module
 from npulint.assemble.recognise.torch import device_moves, device_order, device_tests, device_texts
 from npulint.assemble.recognise.torch import device_names as known
 from npulint.facts.code import Call, Op, Ref
-from npulint.facts.model import Fact, Span
+from npulint.facts.model import Fact, GenericFact, Span
 from npulint.later import regex
 
 _FOREIGN = ("numba.", "cupy.", "cupyx.", "pycuda.", "jax.", "tensorflow.", "mxnet.", "paddle.", "mindspore.", "taichi.")
@@ -182,7 +182,7 @@ def _mentions(context: Context, module: Module) -> Iterator[Fact]:
         else:
             continue
         span = Span(record.line, record.column, record.line, record.end_column)
-        yield Fact("cuda", name, module.path, span, attrs, None, context.around(module, record.block))
+        yield GenericFact("cuda", name, module.path, span, attrs, None, context.around(module, record.block))
 
 
 def _is_member(name: str) -> bool:

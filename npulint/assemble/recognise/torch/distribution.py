@@ -11,7 +11,7 @@ from npulint.assemble.guards import is_main
 from npulint.assemble.module import Module
 from npulint.assemble.recognise.torch.feeding import ancestry
 from npulint.facts.code import Call, Const, Items, Op, Ref, Result, Value
-from npulint.facts.model import Fact, Span
+from npulint.facts.model import Fact, GenericFact, Span
 from npulint.later import regex
 
 _DDP = frozenset(
@@ -108,7 +108,7 @@ def of_call(context: Context, module: Module, index: int, name: str) -> list[Fac
 
 def of_module(context: Context, module: Module) -> list[Fact]:
     """An option for the local rank, with whether the project also reads the variable that torchrun sets."""
-    found = []
+    found: list[Fact] = []
     for option in context.options.table.get(_LOCAL, ()):
         if option.module is module:
             call = option.call
@@ -119,7 +119,7 @@ def of_module(context: Context, module: Module) -> list[Fact]:
             }
             span = Span(call.line, call.column, call.end_line, call.end_column)
             around = context.around(module, call.block)
-            found.append(Fact("distribution", _LOCAL, module.path, span, attrs, None, around))
+            found.append(GenericFact("distribution", _LOCAL, module.path, span, attrs, None, around))
     return found
 
 

@@ -7,7 +7,7 @@ from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
 from npulint.assemble.recognise.torch.placing import placed
 from npulint.facts.code import Call, Import, Items, Op, Ref, Value
-from npulint.facts.model import Fact, Span
+from npulint.facts.model import Fact, GenericFact, Span
 from npulint.later import regex
 
 _HOME = "torch.utils.cpp_extension."
@@ -56,7 +56,7 @@ def of_module(context: Context, module: Module) -> list[Fact]:
 
 def _handed_on(context: Context, module: Module) -> list[Fact]:
     """``extension = CUDAExtension`` and the like: called under another name, or by somebody else."""
-    found = []
+    found: list[Fact] = []
     for record in module.code.mentions:
         if record.name.rpartition(".")[2] == "CUDAExtension":
             name = context.names.of_name(module, record.name, record.block, record.line)
@@ -64,7 +64,7 @@ def _handed_on(context: Context, module: Module) -> list[Fact]:
                 span = Span(record.line, record.column, record.line, record.end_column)
                 attrs = {"what": "build", "cuda": "yes", "placed": placed(module, record.block), "builds": ""}
                 around = context.around(module, record.block)
-                found.append(Fact("cuda_extension", name, module.path, span, attrs, None, around))
+                found.append(GenericFact("cuda_extension", name, module.path, span, attrs, None, around))
     return found
 
 
@@ -137,7 +137,7 @@ def _may_be_host_code(module: Module, call: Call) -> bool:
 def _imports(context: Context, module: Module) -> list[Fact]:
     """Imports of modules that only a compiler makes: those that the project builds, and those of no file that
     are named like one (``from . import roi_pool_cuda``)."""
-    found = []
+    found: list[Fact] = []
     for record in module.code.imports:
         last = (record.name or record.module).rpartition(".")[2]
         home = record.module.rpartition(".")[2]
@@ -150,7 +150,7 @@ def _imports(context: Context, module: Module) -> list[Fact]:
             attrs = {"what": "import", "cuda": "yes" if built or "cuda" in name else "unknown"}
             attrs |= {"placed": placed(module, record.block), "builds": name}
             around = context.around(module, record.block)
-            found.append(Fact("cuda_extension", name, module.path, span, attrs, None, around))
+            found.append(GenericFact("cuda_extension", name, module.path, span, attrs, None, around))
     return found
 
 
@@ -170,12 +170,12 @@ def _triton(context: Context, module: Module) -> list[Fact]:
     """``triton_kernel``: functions compiled by Triton."""
     if not any(record.module.partition(".")[0] == "triton" for record in module.code.imports):
         return []
-    found = []
+    found: list[Fact] = []
     for block in module.blocks:
         names = [context.names.of_value(module, one, block.parent, block.line) for one in block.decorators]
         if any(name.removesuffix("()") in _KERNELS for name in names):
             name = block.name.rpartition(".")[2]
             span = Span(block.line, 1, block.line, 1)
             around = context.around(module, block.parent)
-            found.append(Fact("triton_kernel", name, module.path, span, {}, None, around))
+            found.append(GenericFact("triton_kernel", name, module.path, span, {}, None, around))
     return found

@@ -7,7 +7,7 @@ from npulint.assemble.module import Module
 from npulint.assemble.recognise.torch.placing import placed
 from npulint.data.libraries import Library, library, library_roots
 from npulint.facts.code import Import, Ref
-from npulint.facts.model import Fact, Span
+from npulint.facts.model import Fact, GenericFact, Span
 
 
 def wants(name: str) -> bool:
@@ -57,7 +57,7 @@ def _fact(context: Context, module: Module, record: Import, known: Library, name
         "used": lambda: _used(context, module, record, name),
     }
     span = Span(record.line, record.column, record.line, record.end_column)
-    return Fact("library", known.name, module.path, span, attrs, None, context.around(module, record.block))
+    return GenericFact("library", known.name, module.path, span, attrs, None, context.around(module, record.block))
 
 
 def _used(context: Context, module: Module, record: Import, name: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from npulint.assemble.context import Context
-from npulint.assemble.recognise.torch.origin import Site
+from npulint.assemble.flow import Site
 from npulint.later import regex
 
 _ADAM = "params lr betas eps weight_decay amsgrad"

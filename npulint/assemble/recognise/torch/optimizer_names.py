@@ -6,7 +6,7 @@ from npulint.assemble.context import Context
 from npulint.assemble.module import Module
 from npulint.assemble.recognise.torch.optimizer_classes import FUSED, TABLED, counterpart, family, last_of
 from npulint.facts.code import Items, Mention, Op, Ref, Table, Value
-from npulint.facts.model import Fact, Span
+from npulint.facts.model import Fact, GenericFact, Span
 
 _ASKED = frozenset(
     "isinstance issubclass hasattr type print callable signature getfullargspec getsource repr str id".split()
@@ -48,7 +48,7 @@ def _called_by_alias(context: Context, module: Module) -> set[str]:
 def _mention(context: Context, module: Module, name: str, record: Mention) -> Fact:
     span = Span(record.line, record.column, record.line, record.end_column)
     attrs = _attributes(context, name, "name") | {"replaced": _beside(context, module)}
-    return Fact("optimizer", name, module.path, span, attrs, None, context.around(module, record.block))
+    return GenericFact("optimizer", name, module.path, span, attrs, None, context.around(module, record.block))
 
 
 def _beside(context: Context, module: Module) -> str:
@@ -92,7 +92,7 @@ def _add(value: Value, names: set[str], depth: int = 0) -> None:
 
 def subclasses(context: Context, module: Module) -> list[Fact]:
     """Own classes on top of a stock optimizer; one that has its own ``step`` computes something else."""
-    found = []
+    found: list[Fact] = []
     for block, record in enumerate(module.blocks):
         if record.kind != "class" or not record.bases or module.definition(block, "step") >= 0:
             continue
@@ -104,7 +104,7 @@ def subclasses(context: Context, module: Module) -> list[Fact]:
                 span = Span(record.line, 1, record.line, 1)
                 attrs = _attributes(context, name, "subclass") | {"replaced": "no"}
                 around = context.around(module, record.parent)
-                found.append(Fact("optimizer", name, module.path, span, attrs, None, around))
+                found.append(GenericFact("optimizer", name, module.path, span, attrs, None, around))
     return found
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from npulint.assemble.context import Context
-from npulint.assemble.flow import argument
+from npulint.assemble.cursors import CallSite, Expr, call_at, scope_at
+from npulint.assemble.flow import Site, argument
 from npulint.assemble.guards import is_main
 from npulint.assemble.module import Module
 from npulint.assemble.recognise.torch.optimizer_classes import (
@@ -17,8 +18,9 @@ from npulint.assemble.recognise.torch.optimizer_classes import (
     spelling,
 )
 from npulint.assemble.recognise.torch.optimizer_names import named, subclasses
-from npulint.assemble.recognise.torch.origin import INITIALIZE, is_model, makers, receiver
+from npulint.assemble.recognise.torch.origin import INITIALIZE, is_model, makers
 from npulint.assemble.recognise.torch.placing import exclusive
+from npulint.facts.calls import receiver_of as receiver
 from npulint.facts.code import Call, Const, Ref, Result, Value
 from npulint.facts.model import Fact
 from npulint.later import regex
@@ -151,7 +153,7 @@ def _given_to_amp(context: Context) -> set[tuple[str, int] | None]:
             call = module.code.calls[index]
             value = argument(call, "optimizers", 1)
             if value is not None:
-                made = makers(context, module, value, call.block, call.line)
+                made = _sites(makers(call_at(context, module, index).expr(value)))
                 found.update(
                     (home.path, at)
                     for home, at in made
@@ -171,7 +173,7 @@ def _scaled(context: Context) -> set[tuple[str, int]]:
             for index in module.calls_of("step"):
                 call = module.code.calls[index]
                 if call.args and "scaler" in context.names.of_call(module, index).lower():
-                    made = makers(context, module, call.args[0], call.block, call.line)
+                    made = _sites(makers(call_at(context, module, index).args[0]))
                     found.update((home.path, at) for home, at in made)
         return found
 
@@ -227,7 +229,7 @@ def _use(context: Context, module: Module, index: int, last: str) -> list[Fact]:
             index,
             family=lambda: _family_of(context, module, receiver(call), call),
             closure=lambda: _closure(context, module, call) if last == "step" else "no",
-            model=lambda: "yes" if is_model(context, module, receiver(call), call.block, call.line) else "no",
+            model=lambda: "yes" if is_model(call_at(context, module, index).receiver) else "no",
         )
     ]
 
@@ -236,7 +238,11 @@ def _family_of(context: Context, module: Module, value: Value | None, call: Call
     """The family of the optimizer that a method is called on; mixed when there are several."""
     if value is None or not _has_fused(context):
         return "unknown"
-    return families(context, makers(context, module, value, call.block, call.line))
+    return families(context, _sites(makers(Expr(value, scope_at(context, module, call.block), call.line))))
+
+
+def _sites(calls: list[CallSite]) -> list[Site]:
+    return [(call.module, call.index) for call in calls]
 
 
 def _has_fused(context: Context) -> bool:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 
 from npulint.assemble.context import Context
+from npulint.assemble.cursors import call_at
 from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
 from npulint.assemble.recognise.torch import scaling
-from npulint.assemble.recognise.torch.origin import is_model, receiver
+from npulint.assemble.recognise.torch.origin import is_model
+from npulint.facts.calls import receiver_of as receiver
 from npulint.facts.code import Bind, Call, Const, Op, Ref, Result, Value
-from npulint.facts.model import Fact, Span
+from npulint.facts.model import Fact, GenericFact, Span
 from npulint.later import regex
 
 _AUTOCAST = frozenset(("torch.autocast", "torch.cuda.amp.autocast", "torch.npu.amp.autocast"))
@@ -62,10 +64,10 @@ def _autocast(context: Context, module: Module, index: int, name: str) -> Fact:
         name,
         module,
         index,
-        device=lambda: scaling.device(context, module, call, name),
-        enabled=lambda: scaling.enabled(context, module, call),
+        device=lambda: scaling.device(call_at(context, module, index)),
+        enabled=lambda: scaling.enabled(call_at(context, module, index)),
         dtype=lambda: _dtype(context, module, call),
-        alternative=lambda: scaling.alternative(context, module, call),
+        alternative=lambda: "yes" if scaling.alternative(call_at(context, module, index)) else "no",
     )
 
 
@@ -90,7 +92,7 @@ def _cast(context: Context, module: Module, index: int, last: str) -> list[Fact]
         kind = _cast_to(context, module, call)
     if kind not in ("half", "bfloat16"):
         return []
-    if not is_model(context, module, receiver(call), call.block, call.line):
+    if not is_model(call_at(context, module, index).receiver):
         return []
     return [
         context.call_fact("half_model", kind, module, index, trained=lambda: _trained(context, module, call)),
@@ -140,7 +142,7 @@ def _mask_fact(context: Context, module: Module, name: str, at: Call | Bind, siz
         "tensor": tensor.name if isinstance(tensor, Ref) else "unknown",
         "half": lambda: _is_half(context, module, tensor, at.block, at.line),
     }
-    return Fact("mask_fill", name, module.path, span, attrs, None, context.around(module, at.block))
+    return GenericFact("mask_fill", name, module.path, span, attrs, None, context.around(module, at.block))
 
 
 def _is_mask_key(bind: Bind) -> bool:

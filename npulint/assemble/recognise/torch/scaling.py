@@ -2,123 +2,125 @@
 
 from __future__ import annotations
 
-from npulint.assemble.context import Context
-from npulint.assemble.flow import argument
-from npulint.assemble.module import Module
-from npulint.assemble.recognise.torch.origin import makers, receiver
-from npulint.facts.code import Bind, Call, Import, Op, Ref
-from npulint.facts.model import Fact
+from typing import Literal
+
+from npulint.assemble.code_facts import CallFact
+from npulint.assemble.cursors import CallSite
+from npulint.assemble.recognise.registry import recognizes
+from npulint.assemble.recognise.torch.origin import makers
+from npulint.facts.attributes import Flag, attribute, flag
+from npulint.facts.kinds import fact_kind
 from npulint.facts.values import truth
 from npulint.later import regex
 
 _SCALERS = frozenset(("torch.cuda.amp.GradScaler", "torch.amp.GradScaler", "torch.npu.amp.GradScaler"))
 _SCALER_USES = frozenset(("scale", "step", "update", "unscale_", "load_state_dict"))
 _SCALER = regex(r"GradScaler\(\)$|(?:^|[._?])(?:\w*grad_?)?(?:fp16_|amp_|loss_)?scaler$")
+Given = Literal["yes", "no", "missing", "unknown"]
 
 
-def wants(name: str) -> bool:
-    """Scalers and their methods."""
-    if name in _SCALERS:
-        return True
+@recognizes(*_SCALERS)
+@fact_kind("grad_scaler")
+class GradientScaler(CallFact):
+    """A gradient scaler is made; the name is its canonical constructor."""
+
+    @attribute
+    def device(self) -> str:
+        """The device type that it is for: cuda, npu, cpu, another one or unknown."""
+        return device(self.call)
+
+    @attribute
+    def enabled(self) -> Flag:
+        """Whether it is switched on."""
+        return enabled(self.call)
+
+    @attribute
+    def dynamic(self) -> Given:
+        """Whether it scales dynamically, by its own argument of that name (``torch.npu``)."""
+        return given(self.call, "dynamic")
+
+    @attribute
+    def positional(self) -> int:
+        """How many arguments it is given by position."""
+        return 0 if any(value.operator == "star" for value in self.call.args) else len(self.call.args)
+
+    @attribute
+    def first(self) -> Literal["text", "other", "none"]:
+        """What kind of value the first positional argument is."""
+        if not self.call.args:
+            return "none"
+        return "text" if isinstance(self.call.args[0].single, str) else "other"
+
+    @attribute
+    def alternative(self) -> bool:
+        """Whether the same name, or the same call in another branch, means the NPU's."""
+        return alternative(self.call)
+
+
+def _is_use(name: str) -> bool:
     head, _, last = name.rpartition(".")
-    return last in _SCALER_USES and _SCALER.search(head) is not None
+    return last in _SCALER_USES and name not in _SCALERS and _SCALER.search(head) is not None
 
 
-def of_call(context: Context, module: Module, index: int, name: str) -> list[Fact]:
-    """``grad_scaler`` and ``scaler_use`` facts."""
-    if name in _SCALERS:
-        return [_scaler(context, module, index, name)]
-    return [_scaler_use(context, module, index, name)]
+@recognizes(matching=_is_use)
+@fact_kind("scaler_use")
+class ScalerUse(CallFact):
+    """A method of a gradient scaler is called; the name is the method."""
+
+    def __post_init__(self) -> None:
+        self.name = self.name.rpartition(".")[2]
+
+    @attribute
+    def on(self) -> str:
+        """The canonical constructor of the scaler, or unknown."""
+        made_by = self.call.name.rpartition(".")[0].removesuffix("()")
+        if made_by in _SCALERS:
+            return made_by
+        receiver = self.call.receiver
+        names = set() if receiver is None else {call.name for call in makers(receiver)} & _SCALERS
+        return names.pop() if len(names) == 1 else "unknown"
+
+    @attribute
+    def closure(self) -> bool:
+        """Whether a closure is handed over."""
+        return self.call.has_keyword("closure")
 
 
-def of_module(context: Context, module: Module) -> list[Fact]:
-    """All are calls."""
-    return []
-
-
-def given(context: Context, module: Module, call: Call, name: str) -> str:
-    """What a flag of a call is: yes, no, missing or unknown."""
-    value = argument(call, name, -1)
+def given(call: CallSite, name: str) -> Given:
+    """What a flag of a call is, by keyword; missing when the call does not give it."""
+    value = call.argument(name)
     if value is None:
-        return "unknown" if any(k == "**" for k, _ in call.keywords) else "missing"
-    known = truth(context.known(module, value, call))
-    return "unknown" if known is None else "yes" if known else "no"
+        return "unknown" if call.has_keyword("**") else "missing"
+    return flag(truth(value.known))
 
 
-def _scaler(context: Context, module: Module, index: int, name: str) -> Fact:
-    call = module.code.calls[index]
-    return context.call_fact(
-        "grad_scaler",
-        name,
-        module,
-        index,
-        device=lambda: device(context, module, call, name),
-        enabled=lambda: enabled(context, module, call),
-        dynamic=lambda: given(context, module, call, "dynamic"),
-        positional=len(call.args) if not any(isinstance(a, Op) and a.op == "star" for a in call.args) else 0,
-        first=lambda: _first(context, module, call),
-        alternative=lambda: alternative(context, module, call),
-    )
-
-
-def device(context: Context, module: Module, call: Call, name: str) -> str:
+def device(call: CallSite) -> str:
     """The device type that a scaler or an autocast is for: cuda, npu, cpu, other or unknown."""
+    name = call.name
     if name.startswith("torch.npu."):
         return "npu"
     if name.startswith("torch.cuda."):
         return "cuda"
-    value = argument(call, "device" if name.endswith("GradScaler") else "device_type", 0)
+    is_scaler = name.endswith("GradScaler")
+    value = call.argument("device" if is_scaler else "device_type", 0)
     if value is None:
-        return "cuda" if name.endswith("GradScaler") else "unknown"
-    single = context.known(module, value, call).single
-    return single.partition(":")[0] if isinstance(single, str) else "unknown"
+        return "cuda" if is_scaler else "unknown"
+    return value.single.partition(":")[0] if isinstance(value.single, str) else "unknown"
 
 
-def enabled(context: Context, module: Module, call: Call) -> str:
-    """Whether a scaler or an autocast is switched on: yes, no or unknown."""
-    value = argument(call, "enabled", -1)
-    known = truth(context.known(module, value, call)) if value is not None else True
-    return "unknown" if known is None else "yes" if known else "no"
+def enabled(call: CallSite) -> Flag:
+    """Whether a scaler or an autocast is switched on."""
+    value = call.argument("enabled")
+    return "yes" if value is None else flag(truth(value.known))
 
 
-def _first(context: Context, module: Module, call: Call) -> str:
-    """What kind of value the first positional argument is: text, other or none."""
-    if not call.args:
-        return "none"
-    return "text" if isinstance(context.known(module, call.args[0], call).single, str) else "other"
-
-
-def alternative(context: Context, module: Module, call: Call) -> str:
+def alternative(call: CallSite) -> bool:
     """Whether the same name, or the same call in another branch, means the NPU's."""
-    root = call.callee.name.partition(".")[0] if isinstance(call.callee, Ref) else ""
-    imports: list[Import] = [i for i in module.code.imports if i.alias == root]
-    if any(i.module.startswith(("torch_npu", "torch.npu")) for i in imports):
-        return "yes"
-    binds: list[Bind] = [b for b in module.code.binds if b.target == root]
-    if any(context.names.of_bind(module, b).startswith(("torch.npu", "torch_npu", "apex")) for b in binds):
-        return "yes"
-    last = module.written(module.code.calls.index(call))
-    other = [context.names.of_call(module, i) for i in module.calls_of(last)]
-    return "yes" if any(name.startswith("torch.npu.amp.") for name in other) else "no"
-
-
-def _scaler_use(context: Context, module: Module, index: int, name: str) -> Fact:
-    call = module.code.calls[index]
-    return context.call_fact(
-        "scaler_use",
-        name.rpartition(".")[2],
-        module,
-        index,
-        on=lambda: _made_by(context, module, call, name),
-        closure="yes" if any(k == "closure" for k, _ in call.keywords) else "no",
-    )
-
-
-def _made_by(context: Context, module: Module, call: Call, name: str) -> str:
-    """The canonical constructor of a scaler, or unknown."""
-    if name.rpartition(".")[0].removesuffix("()") in _SCALERS:
-        return name.rpartition(".")[0].removesuffix("()")
-    value = receiver(call)
-    sites = [] if value is None else makers(context, module, value, call.block, call.line)
-    names = {context.names.of_call(home, at) for home, at in sites} & _SCALERS
-    return names.pop() if len(names) == 1 else "unknown"
+    root = call.written.partition(".")[0]
+    imports = [one for one in call.module.code.imports if one.alias == root]
+    if any(one.module.startswith(("torch_npu", "torch.npu")) for one in imports):
+        return True
+    assigned = [one for one in call.scope.assignments if one.target == root]
+    if any(one.value.name.startswith(("torch.npu", "torch_npu", "apex")) for one in assigned):
+        return True
+    return any(other.name.startswith("torch.npu.amp.") for other in call.scope.calls_named(call.last))

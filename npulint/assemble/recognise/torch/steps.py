@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from npulint.assemble.context import Context
-from npulint.assemble.module import Module
-from npulint.assemble.recognise.torch.backward import is_stepped, scaled
-from npulint.facts.model import Fact
+from npulint.assemble.code_facts import CallFact
+from npulint.assemble.cursors import CallSite, scope_named
+from npulint.assemble.recognise.registry import recognizes
+from npulint.assemble.recognise.torch.backward import Scaled, is_stepped, scaled
+from npulint.facts.attributes import attribute
+from npulint.facts.kinds import fact_kind
 from npulint.later import regex
 
 _TRAINER = regex(
@@ -16,39 +18,53 @@ _TRAINER = regex(
 _STARTS = (".fit", ".train", ".run", ".fit_one_cycle", ".fine_tune")
 
 
-def wants(name: str) -> bool:
-    """``loss.backward()``, what starts a trainer, ``x.npu()``."""
-    return name.endswith((".backward", ".npu")) or (name.endswith(_STARTS) and bool(_TRAINER.match(name)))
+@fact_kind("npu")
+@recognizes(matching=lambda name: name.endswith(".npu"))
+class MoveToNpu(CallFact):
+    """Something is moved to the NPU by its method ``npu``."""
+
+    def __post_init__(self) -> None:
+        self.name = "npu"
+
+    @attribute
+    def on(self) -> str:
+        """The canonical name of the method that is called."""
+        return self.call.name
 
 
-def of_call(context: Context, module: Module, index: int, name: str) -> list[Fact]:
-    """``train_step`` facts, named backward, fit or train; ``npu`` facts."""
-    last = name.rpartition(".")[2]
-    if last == "npu":
-        return [context.call_fact("npu", "npu", module, index, on=name)]
-    if last == "backward" and (context.names.function(name) is not None or _in_backward(module, index)):
-        return []
-    block = module.code.calls[index].block
-    loop = "yes" if last != "backward" or context.training.train_loop(module, block) >= 0 else "no"
-    return [
-        context.call_fact(
-            "train_step",
-            last,
-            module,
-            index,
-            loop=loop,
-            on=name,
-            scaled=lambda: scaled(context, module, index, name) if last == "backward" else "engine",
-            stepped=lambda: "yes" if is_stepped(module, index) else "no",
-        )
-    ]
+@fact_kind("train_step")
+class TrainStep(CallFact):
+    """Gradients are computed (``backward``), or a library's trainer is started (``fit``, ``train``, ``run`` …)."""
+
+    @attribute
+    def loop(self) -> bool:
+        """Whether it runs in a training loop; a trainer brings its own."""
+        return self.name != "backward" or self.call.scope.train_loop is not None
+
+    @attribute
+    def on(self) -> str:
+        """The canonical name of what is called."""
+        return self.call.name
+
+    @attribute
+    def scaled(self) -> Scaled:
+        """How the loss is scaled: by apex, bypassed (in apex's block, but not the scaled loss), by a scaler, by an
+        engine (a library does it), or no."""
+        return scaled(self.call) if self.name == "backward" else "engine"
+
+    @attribute
+    def stepped(self) -> bool:
+        """Whether the same function also calls ``step`` of something."""
+        return is_stepped(self.call)
 
 
-def _in_backward(module: Module, index: int) -> bool:
-    """Inside an own gradient function."""
-    return module.qualname(module.code.calls[index].block).endswith(".backward")
+def _starts(name: str) -> bool:
+    return name.endswith(".backward") or (name.endswith(_STARTS) and bool(_TRAINER.match(name)))
 
 
-def of_module(context: Context, module: Module) -> list[Fact]:
-    """Steps are calls."""
-    return []
+@recognizes(matching=_starts)
+def train_steps(call: CallSite) -> list[TrainStep]:
+    """The ``backward`` of a loss, not of an own gradient function, and what starts a trainer."""
+    last = call.name.rpartition(".")[2]
+    own = scope_named(call.context, call.name) is not None or call.scope.qualname.endswith(".backward")
+    return [] if last == "backward" and own else [TrainStep(call, last)]

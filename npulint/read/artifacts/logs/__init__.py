@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from npulint.facts.model import Fact, Span
+from npulint.facts.model import Fact, GenericFact, Span
 from npulint.later import regex
 from npulint.read.artifacts.logs.events import ALSO, Events
 from npulint.read.artifacts.logs.lines import Line, Readable, Scan, decoded
@@ -110,4 +110,4 @@ def _whole_facts(whole: _Whole, path: str, lines: int, npu: bool, rank: str) -> 
     }
     top = Span(1, 1, 1, 1)
     at = Span(number, 1, number, 1) if number else top
-    return [Fact("run_source", "log", path, top, source), Fact("run_log", form, path, at, log)]
+    return [GenericFact("run_source", "log", path, top, source), GenericFact("run_log", form, path, at, log)]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from npulint.facts.model import Fact, Span
+from npulint.facts.model import Fact, GenericFact, Span
 from npulint.read.artifacts.logs.codes import SIZE, module_of
 from npulint.read.artifacts.logs.events import Event
 from npulint.read.artifacts.logs.quoting import LONGEST, quoted
@@ -165,7 +165,7 @@ def _fact(event: Event, path: str, rank: str, told: _Attrs) -> Fact:
         "trace": event.said.trace,
         **told,
     }
-    return Fact("run_event", event.name, path, Span(event.first, 1, event.first, 1), attrs)
+    return GenericFact("run_event", event.name, path, Span(event.first, 1, event.first, 1), attrs)
 
 
 def _flag(value: bool) -> str:

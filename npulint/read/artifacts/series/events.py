@@ -10,7 +10,7 @@ import math
 import struct
 from typing import BinaryIO, NamedTuple
 
-from npulint.facts.model import Fact, Span
+from npulint.facts.model import Fact, GenericFact, Span
 from npulint.later import regex
 from npulint.read.artifacts.series.loss import Course, is_record, without_unused
 from npulint.read.artifacts.series.scale import Scale
@@ -116,17 +116,17 @@ def _facts(file: _File, path: str) -> list[Fact]:
         "note": "" if file.rows else "empty",
     }
     steps = max(file.last_step - file.first_step, 0)
-    found = [Fact("run_source", "events", path, place, about)]
+    found: list[Fact] = [GenericFact("run_source", "events", path, place, about)]
     for tag, scale in file.scales.items():
         if scale.is_series:
             found.append(
-                Fact("run_series", "loss_scale", path, place, {"scaler": tag[:200], **scale.attributes(steps)})
+                GenericFact("run_series", "loss_scale", path, place, {"scaler": tag[:200], **scale.attributes(steps)})
             )
     for kind in ("loss", "accuracy"):
         courses = [(tag, one) for (of, tag), one in file.courses.items() if of == kind]
         for tag, course in without_unused(courses) if kind == "loss" else courses:
             if course.points >= 3 and course.points > course.bad:
-                found.append(Fact("run_series", kind, path, place, {"label": tag[:200], **course.attributes()}))
+                found.append(GenericFact("run_series", kind, path, place, {"label": tag[:200], **course.attributes()}))
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from npulint.facts.model import Fact, Span
+from npulint.facts.model import Fact, GenericFact, Span
 from npulint.later import regex
 from npulint.read.artifacts.figures import share
 from npulint.read.artifacts.series.numbers import NUMBER, Blocks, rounded
@@ -131,7 +131,7 @@ class Losses:
     def facts(self, path: str) -> list[Fact]:
         """A `run_series` for the loss and the accuracy that are printed most often, and for each loss with a value that
         is no number. Two facts of a kind have different labels."""
-        found = []
+        found: list[Fact] = []
         for kind, _ in _NAMES:
             series = [(label, one) for (of, label), one in self._known.items() if of == kind and one.lines >= _ENOUGH]
             series = without_unused(series) if kind == "loss" else series
@@ -142,7 +142,7 @@ class Losses:
                 if one.points > one.bad and (one is main or one.bad):
                     line = one.bad_line or one.first_line
                     attributes = {"label": label, **one.attributes()}
-                    found.append(Fact("run_series", kind, path, Span(line, 1, line, 1), attributes))
+                    found.append(GenericFact("run_series", kind, path, Span(line, 1, line, 1), attributes))
         return found
 
     def _put(self, kind: str, before: str, line: int, value: str, step: int, scale: float | None) -> None:

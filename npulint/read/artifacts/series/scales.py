@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from npulint.facts.model import Fact, Span
+from npulint.facts.model import Fact, GenericFact, Span
 from npulint.later import regex
 from npulint.read.artifacts.series.numbers import NUMBER
 from npulint.read.artifacts.series.scale import Scale
@@ -51,7 +51,7 @@ class Scales:
         """A `run_series` for each loss scale that has a course."""
         kept = [(scaler, scale) for (_, scaler), scale in self._known.items() if scale.is_series]
         return [
-            Fact(
+            GenericFact(
                 "run_series",
                 "loss_scale",
                 path,

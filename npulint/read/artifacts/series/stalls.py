@@ -8,7 +8,7 @@ from itertools import pairwise
 from statistics import median
 from typing import Any, NamedTuple
 
-from npulint.facts.model import Fact, Span
+from npulint.facts.model import Fact, GenericFact, Span
 from npulint.read.artifacts.figures import share
 from npulint.read.artifacts.series.numbers import rounded
 from npulint.read.artifacts.series.pace import Pace
@@ -53,11 +53,13 @@ def stalls(pace: Pace, path: str) -> list[Fact]:
     common = {"label": pace.label, "points": pace.count, "slow": len(slow), **_median(pace, usual)}
     worst = max(range(len(times.seconds)), key=times.seconds.__getitem__)
     line = times.lines[worst if slow else 0]
-    found = [Fact("run_stall", "pace", path, Span(line, 1, line, 1), {**common, **_course(pace, times, usual, slow)})]
+    found: list[Fact] = [
+        GenericFact("run_stall", "pace", path, Span(line, 1, line, 1), {**common, **_course(pace, times, usual, slow)})
+    ]
     for period in periods(times.steps, slow):
         line = times.lines[period.events[0]]
         attributes = {**common, **_lost(pace, times, usual, period)}
-        found.append(Fact("run_stall", "periodic", path, Span(line, 1, line, 1), attributes))
+        found.append(GenericFact("run_stall", "periodic", path, Span(line, 1, line, 1), attributes))
     return found
 
 

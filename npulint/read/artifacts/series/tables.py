@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
 from npulint.data.run_columns import plain
-from npulint.facts.model import Fact, Span
+from npulint.facts.model import Fact, GenericFact, Span
 from npulint.later import regex
 from npulint.read.artifacts.rows import Seen, delimiter_of, header_cells, texts
 from npulint.read.artifacts.series.loss import Course, is_record, without_unused
@@ -134,7 +134,7 @@ class _Table:
 
 
 def _fact(kind: str, name: str, path: str, line: int, attributes: dict[str, object]) -> Fact:
-    return Fact(kind, name, path, Span(line, 1, line, 1), attributes)
+    return GenericFact(kind, name, path, Span(line, 1, line, 1), attributes)
 
 
 def _records(lines: Iterator[str], delimiter: str, seen: Seen) -> Iterator[tuple[int, list[str]]]:

@@ -1,0 +1,129 @@
+"""The base classes of facts from Python code: about a call, an assignment or another expression."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from npulint.assemble.cursors import Assignment, CallSite, Scope
+from npulint.assemble.surroundings import surroundings_of
+from npulint.facts.attributes import Flag, attribute
+from npulint.facts.model import Arguments, Fact, Span
+from npulint.facts.values import Known
+
+
+class CodeFact(Fact, eq=False, dict=True):
+    """A fact that holds at a place in Python code. The subclasses say where; checks may ask all of them about the
+    place."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def scope(self) -> Scope: ...
+
+    @property
+    def path(self) -> str:
+        """The path of its file."""
+        return self.scope.module.path
+
+    @property
+    def around(self) -> Scope:
+        """The block that it stands in."""
+        return self.scope
+
+    @attribute
+    def active(self) -> Flag:
+        """Whether it runs unless somebody turns an option on."""
+        return surroundings_of(self.scope).active
+
+    @attribute
+    def in_input(self) -> Literal["yes", "maybe", "no"]:
+        """Whether it runs in, or builds, the input pipeline."""
+        return surroundings_of(self.scope).in_input
+
+    @attribute
+    def in_loop(self) -> bool:
+        """Whether it stands in a loop of its function."""
+        return self.scope.loops > 0
+
+    @attribute
+    def in_test(self) -> bool:
+        """Whether it only tests: in a file of tests, or when a module that others import is started."""
+        return surroundings_of(self.scope).in_test
+
+    @attribute
+    def function(self) -> str:
+        """The qualified name of the function or class around it."""
+        return self.scope.qualname
+
+    @attribute
+    def step(self) -> Literal["yes", "gated", "host", "no"]:
+        """Whether it runs in every training step of PyTorch, in some (every n-th, on one rank), while data is prepared,
+        or at another time."""
+        return surroundings_of(self.scope).step
+
+    @attribute
+    def behind(self) -> Literal["npu", "cuda", "none"]:
+        """The device that a condition around it asks for."""
+        return surroundings_of(self.scope).behind
+
+    @attribute
+    def ranked(self) -> bool:
+        """Whether a condition around it compares the rank of the process."""
+        return surroundings_of(self.scope).ranked
+
+    @attribute
+    def under(self) -> str:
+        """The canonical names of the ``with`` contexts around it, innermost first, joined by blanks."""
+        return surroundings_of(self.scope).under
+
+
+class CallFact(CodeFact, eq=False, dict=True):
+    """A fact about a call, whose arguments checks may ask for as well."""
+
+    call: CallSite
+    name: str
+
+    @property
+    def scope(self) -> Scope:
+        """The block that it stands in."""
+        return self.call.scope
+
+    @property
+    def span(self) -> Span:
+        """Where the call stands."""
+        return self.call.span
+
+    @property
+    def args(self) -> Arguments:
+        """The arguments of the call."""
+        return self.call
+
+
+class AssignmentFact(CodeFact, eq=False, dict=True):
+    """A fact about an assignment."""
+
+    assignment: Assignment
+    name: str
+
+    @property
+    def scope(self) -> Scope:
+        """The block that it stands in."""
+        return self.assignment.scope
+
+    @property
+    def span(self) -> Span:
+        """Where the assignment stands."""
+        return self.assignment.span
+
+    @attribute
+    def value(self) -> Known:
+        """What is assigned."""
+        return self.assignment.value.known
+
+
+class PlaceFact(CodeFact, eq=False, dict=True):
+    """A fact about any other place in Python code: an import, a name that is used, an expression."""
+
+    scope: Scope
+    span: Span
+    name: str

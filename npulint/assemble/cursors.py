@@ -1,0 +1,608 @@
+"""Cursors: a block of code, a call and an expression, each at its place, that answer what is known of them there.
+
+A recogniser is handed a `CallSite` (or the `Scope` of a module) and goes on from there: its arguments are `Expr`, which
+know their values, their canonical names and the calls that made them. Nobody carries modules, blocks and lines by hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from npulint.assemble.bindings import may_be_passed, taker
+from npulint.assemble.context import Context
+from npulint.assemble.flow import argument, initialiser
+from npulint.assemble.module import Module
+from npulint.facts.calls import receiver_of
+from npulint.facts.code import Bind, Block, Call, Const, Function, Items, Op, Ref, Result, Scalar, Table, Value
+from npulint.facts.model import Span
+from npulint.facts.values import Known
+
+_CONDITIONS = ("if", "else", "except")
+_FUNCTIONS = ("function", "lambda")
+
+
+class Scope:
+    """One block of code: a module, function, class, branch, loop or ``with``. There is one object for each block, so
+    scopes are compared by identity. Get one by `scope_at`."""
+
+    __slots__ = ("block", "context", "module", "surroundings")
+
+    def __init__(self, context: Context, module: Module, block: int) -> None:
+        self.context = context
+        self.module = module
+        self.block = block
+        self.surroundings: Any = None  # set by `npulint.assemble.surroundings`
+
+    @property
+    def record(self) -> Block:
+        """The block as read: its kind, line, condition, parameters, decorators and bases."""
+        return self.module.blocks[self.block]
+
+    @property
+    def kind(self) -> str:
+        """What the block is: module, function, lambda, class, if, else, loop, with, try, except, global or nonlocal."""
+        return self.module.blocks[self.block].kind
+
+    @property
+    def path(self) -> str:
+        """The path of its file."""
+        return self.module.path
+
+    @property
+    def qualname(self) -> str:
+        """The qualified name of the function or class around it (``Net.forward``); empty at module level."""
+        return self.module.qualname(self.block)
+
+    @property
+    def name(self) -> str:
+        """The canonical name of a function, class or module of the project (``net:Net.forward``)."""
+        return f"{self.module.name}:{self.record.name or ('' if self.block == 0 else '<lambda>')}"
+
+    def at(self, block: int) -> Scope:
+        """Another block of the same module."""
+        return scope_at(self.context, self.module, block)
+
+    # -- what is around it -------------------------------------------------------------------------
+
+    @property
+    def parent(self) -> Scope | None:
+        """The block around it; None for a module."""
+        parent = self.record.parent
+        return None if parent < 0 else self.at(parent)
+
+    @property
+    def function(self) -> Scope | None:
+        """The nearest function or lambda around it (itself, if it is one); None at module level."""
+        block = self.module.function_of(self.block)
+        return None if block < 0 else self.at(block)
+
+    @property
+    def routine(self) -> Scope:
+        """The nearest function or lambda around it, else the module."""
+        return self.at(max(self.module.function_of(self.block), 0))
+
+    @property
+    def train_loop(self) -> Scope | None:
+        """The training loop of PyTorch around it within its function; None if there is none."""
+        block = self.context.training.train_loop(self.module, self.block)
+        return None if block < 0 else self.at(block)
+
+    @property
+    def loop(self) -> Scope | None:
+        """The nearest loop around it within its function; None if there is none."""
+        block = self.module.loop_of(self.block)
+        return None if block < 0 else self.at(block)
+
+    @property
+    def owner(self) -> Scope | None:
+        """The nearest class around it (itself, if it is one); None outside classes."""
+        block = self.module.class_of(self.block)
+        return None if block < 0 else self.at(block)
+
+    @property
+    def ancestors(self) -> Iterator[Scope]:
+        """It and all blocks around it, innermost first."""
+        return (self.at(block) for block in self.module.ancestors(self.block))
+
+    def is_inside(self, other: Scope) -> bool:
+        """Whether it is `other` or a block in it."""
+        return other.module is self.module and other.block in self.module.ancestors(self.block)
+
+    @property
+    def loops(self) -> int:
+        """How many loops surround it within its function."""
+        count, block = 0, self.block
+        while block > 0 and self.module.blocks[block].kind not in _FUNCTIONS:
+            count += self.module.blocks[block].kind == "loop"
+            block = self.module.blocks[block].parent
+        return count
+
+    @property
+    def is_conditional(self) -> bool:
+        """Whether it runs only in some rounds of its loop: below a condition, in a branch."""
+        loop, around = self.module.loop_of(self.block), self.module.ancestors(self.block)
+        before = around[: around.index(loop)] if loop >= 0 else []
+        return any(self.module.blocks[block].kind in _CONDITIONS for block in before)
+
+    @property
+    def test(self) -> Expr:
+        """The condition of an ``if``, ``else`` or ``while``; of a ``for`` its iterable, of a ``with`` its context."""
+        record = self.record
+        return Expr(record.test, self.at(max(record.parent, 0)), record.line)
+
+    # -- what is in it -----------------------------------------------------------------------------
+
+    def expr(self, value: Value, line: int) -> Expr:
+        """An expression that stands at `line` of it."""
+        return Expr(value, self, line)
+
+    def call(self, index: int) -> CallSite:
+        """Call number `index` of the module."""
+        return call_at(self.context, self.module, index)
+
+    @property
+    def calls(self) -> list[CallSite]:
+        """The calls in a function, or at module level, but for those in functions within it."""
+        block = -1 if self.kind == "module" else self.block
+        return [self.call(index) for index in self.module.calls_in.get(block, ())]
+
+    @property
+    def all_calls(self) -> list[CallSite]:
+        """All calls of its module, in text order."""
+        return [self.call(index) for index in range(len(self.module.code.calls))]
+
+    def calls_named(self, *lasts: str) -> list[CallSite]:
+        """The calls of its module whose callee, as written, ends with one of the segments `lasts`; in text order."""
+        return [self.call(index) for index in self.module.calls_of(*lasts)]
+
+    @property
+    def assignments(self) -> list[Assignment]:
+        """All assignments of its module."""
+        return [assignment_at(self.context, self.module, record) for record in self.module.code.binds]
+
+    @property
+    def returns(self) -> list[Expr]:
+        """What a function returns or yields."""
+        found = self.module.returns.get(self.block, ())
+        return [Expr(one.value, self.at(one.block), one.line + 1) for one in found]
+
+    @property
+    def functions(self) -> list[Scope]:
+        """The functions and lambdas that are defined directly in a function, or at module level."""
+        block = -1 if self.kind == "module" else self.block
+        return [self.at(inner) for inner in self.module.functions_in.get(block, ())]
+
+    def definition(self, name: str) -> Scope | None:
+        """The function or class `name` that is defined in a class, function or module."""
+        block = self.module.definition(self.block, name)
+        return None if block < 0 else self.at(block)
+
+    def assigned(self, name: str) -> list[Expr]:
+        """The values that assignments in this very scope (class body, function, module) give to a plain name."""
+        return [self._value(bind) for bind in self.module.names.get(self.block, {}).get(name, ())]
+
+    def attribute_values(self, name: str) -> list[Expr]:
+        """The values that a class, or the first of its bases that has any, assigns to an attribute."""
+        bound = self.context.flow.attribute_bindings(self.module, self.block, name)
+        return [assignment_at(self.context, home, bind).value for home, bind in bound]
+
+    def _value(self, bind: Bind) -> Expr:
+        return Expr(bind.value, self.at(bind.block), bind.line)
+
+    # -- a function and who calls it ---------------------------------------------------------------
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The names of a function's parameters, in order, without ``*args`` and ``**kwargs``."""
+        return self.record.params
+
+    def default(self, parameter: str) -> Expr | None:
+        """The default of a parameter; None without one."""
+        record = self.record
+        if parameter not in record.params:
+            return None
+        position = record.params.index(parameter) - (len(record.params) - len(record.defaults))
+        around = self.at(max(record.parent, 0))
+        return Expr(record.defaults[position], around, record.line) if position >= 0 else None
+
+    @property
+    def callers(self) -> list[CallSite]:
+        """The project's calls of a function (those of a class count for its ``__init__``)."""
+        found = self.context.flow.callers(self.module, self.block)
+        return [call_at(self.context, home, index) for home, index in found]
+
+    def passed(self, parameter: str) -> list[tuple[CallSite, Expr | None]]:
+        """For each of the project's calls of a function what it passes for a parameter; None where that is not given
+        or comes by ``*args``."""
+        found = []
+        for (home, index), value in self.context.flow.passed(self.module, self.block, parameter):
+            call = call_at(self.context, home, index)
+            found.append((call, None if value is None else call.expr(value)))
+        return found
+
+    @property
+    def bases(self) -> list[Expr]:
+        """The base classes of a class."""
+        record = self.record
+        around = self.at(max(record.parent, 0))
+        return [Expr(base, around, record.line) for base in record.bases]
+
+    @property
+    def decorators(self) -> list[Expr]:
+        """The decorators of a function or class."""
+        record = self.record
+        around = self.at(max(record.parent, 0))
+        return [Expr(one, around, record.line) for one in record.decorators]
+
+    @property
+    def called_block(self) -> Scope | None:
+        """What a call of a function or class runs: of a class its own ``__init__``; None if it has none."""
+        block = initialiser(self.module, self.block)
+        return None if block < 0 else self.at(block)
+
+
+class CallSite(msgspec.Struct, frozen=True, eq=False):
+    """One call of the code. `index` is its number in the module, `record` the call as read."""
+
+    scope: Scope
+    index: int
+    record: Call
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, CallSite) and self.index == other.index and self.module is other.module
+
+    def __hash__(self) -> int:
+        return hash((self.module.path, self.index))
+
+    @property
+    def context(self) -> Context:
+        """The project that it belongs to."""
+        return self.scope.context
+
+    @property
+    def module(self) -> Module:
+        """The module that it stands in."""
+        return self.scope.module
+
+    @property
+    def path(self) -> str:
+        """The path of its file."""
+        return self.scope.module.path
+
+    @property
+    def line(self) -> int:
+        """The line that it begins on."""
+        return self.record.line
+
+    @property
+    def span(self) -> Span:
+        """Where it stands in its file."""
+        record = self.record
+        return Span(record.line, record.column, record.end_line, record.end_column)
+
+    @property
+    def name(self) -> str:
+        """The canonical name of what it calls (``torch.optim.SGD``, ``net:Net.forward``, ``?name`` if unknown)."""
+        return self.scope.context.names.of_call(self.scope.module, self.index)
+
+    @property
+    def last(self) -> str:
+        """The last segment of what it calls, as written (``step`` in ``self.opt.step()``)."""
+        return self.scope.module.written(self.index)
+
+    @property
+    def written(self) -> str:
+        """The dotted name that it calls, as written; empty for a method of another call's result."""
+        callee = self.record.callee
+        return callee.name if isinstance(callee, Ref) else ""
+
+    @property
+    def result(self) -> Expr:
+        """What it gives."""
+        return Expr(Result(self.index), self.scope, self.record.line)
+
+    @property
+    def callee(self) -> Expr:
+        """What is called."""
+        return self.expr(self.record.callee)
+
+    @property
+    def receiver(self) -> Expr | None:
+        """The object whose method it calls; None for a plain function."""
+        value = receiver_of(self.record)
+        return None if value is None else self.expr(value)
+
+    def expr(self, value: Value) -> Expr:
+        """A value that stands where the call stands."""
+        return Expr(value, self.scope, self.record.line)
+
+    # -- its arguments -----------------------------------------------------------------------------
+
+    @property
+    def args(self) -> list[Expr]:
+        """The positional arguments."""
+        return [self.expr(value) for value in self.record.args]
+
+    @property
+    def keywords(self) -> dict[str, Expr]:
+        """The arguments by keyword; ``**options`` stands under ``**``."""
+        return {key: self.expr(value) for key, value in self.record.keywords}
+
+    @property
+    def arguments(self) -> list[Expr]:
+        """All arguments, the positional ones first."""
+        return [*self.args, *(self.expr(value) for _, value in self.record.keywords)]
+
+    def argument(self, name: str, position: int = -1) -> Expr | None:
+        """What is passed for a parameter by keyword or position (-1: keyword only); None when it is not given."""
+        value = argument(self.record, name, position)
+        return None if value is None else self.expr(value)
+
+    def has_keyword(self, name: str) -> bool:
+        """Whether an argument is given by this keyword."""
+        return any(key == name for key, _ in self.record.keywords)
+
+    def argument_value(self, name: str, position: int = -1) -> Known | None:
+        """What a parameter may be given; None when it is not given."""
+        value = argument(self.record, name, position)
+        return None if value is None else self.expr(value).known
+
+    @property
+    def starred(self) -> bool:
+        """Whether ``*args`` or ``**kwargs`` may give more than is seen."""
+        return self.has_keyword("**") or any(isinstance(a, Op) and a.op == "star" for a in self.record.args)
+
+    # -- where it leads ----------------------------------------------------------------------------
+
+    @property
+    def target(self) -> Scope | None:
+        """The project's own function or class that it calls; None for all others."""
+        return scope_named(self.context, self.name)
+
+    @property
+    def method(self) -> CallSite | None:
+        """The call of a method on its result (``f().g()``: g of f); None without one."""
+        found = self.module.methods.get(self.index)
+        return None if found is None else self.scope.call(found[0])
+
+
+class Expr(msgspec.Struct, frozen=True):
+    """An expression at its place: `value` as read, in `scope`, at `line`."""
+
+    value: Value
+    scope: Scope
+    line: int
+
+    @property
+    def context(self) -> Context:
+        """The project that it belongs to."""
+        return self.scope.context
+
+    @property
+    def module(self) -> Module:
+        """The module that it stands in."""
+        return self.scope.module
+
+    def sibling(self, value: Value) -> Expr:
+        """Another value at the same place."""
+        return Expr(value, self.scope, self.line)
+
+    # -- what it is --------------------------------------------------------------------------------
+
+    @property
+    def known(self) -> Known:
+        """The scalars that it may have."""
+        return self.context.flow.known(self.module, self.value, self.scope.block, self.line)
+
+    @property
+    def single(self) -> Scalar:
+        """Its value if there is exactly one, else None."""
+        return self.known.single
+
+    @property
+    def name(self) -> str:
+        """Its canonical name (``torch.float16``, ``torch.optim.SGD()`` for what that call gives), or ``?…``."""
+        return self.context.names.of_value(self.module, self.value, self.scope.block, self.line)
+
+    @property
+    def written(self) -> str:
+        """The dotted name that stands there; empty for all other expressions."""
+        return self.value.name if isinstance(self.value, Ref) else ""
+
+    @property
+    def is_literal(self) -> bool:
+        """Whether it is a literal number, text, True, False or None."""
+        return isinstance(self.value, Const)
+
+    @property
+    def literal(self) -> Scalar:
+        """The value of a literal; None for everything else, and for None."""
+        return self.value.value if isinstance(self.value, Const) else None
+
+    @property
+    def text(self) -> str:
+        """The text of a literal text; empty for everything else."""
+        return self.value.value if isinstance(self.value, Const) and isinstance(self.value.value, str) else ""
+
+    # -- what it is made of ------------------------------------------------------------------------
+
+    @property
+    def call(self) -> CallSite | None:
+        """The call whose result it is; None for everything else."""
+        return self.scope.call(self.value.call) if isinstance(self.value, Result) else None
+
+    @property
+    def function(self) -> Scope | None:
+        """The function or class that is defined there, or the lambda; None for everything else."""
+        return self.scope.at(self.value.block) if isinstance(self.value, Function) else None
+
+    @property
+    def is_display(self) -> bool:
+        """Whether it is a list, tuple or set display."""
+        return isinstance(self.value, Items)
+
+    @property
+    def items(self) -> list[Expr]:
+        """The elements of a list, tuple or set display; none for everything else."""
+        return [self.sibling(one) for one in self.value.items] if isinstance(self.value, Items) else []
+
+    @property
+    def entries(self) -> list[tuple[Expr | None, Expr]]:
+        """The keys and values of a dict display (the key of ``**other`` is None); none for everything else."""
+        if not isinstance(self.value, Table):
+            return []
+        pairs = zip(self.value.keys, self.value.values, strict=True)
+        return [(None if key is None else self.sibling(key), self.sibling(value)) for key, value in pairs]
+
+    @property
+    def is_dict(self) -> bool:
+        """Whether it is a dict display."""
+        return isinstance(self.value, Table)
+
+    @property
+    def operator(self) -> str:
+        """The operator of an operation: ``+``, ``and``, ``==``, ``not``, ``if``, ``[]`` …; empty for all others."""
+        return self.value.op if isinstance(self.value, Op) else ""
+
+    def operands(self, *operators: str) -> list[Expr]:
+        """The operands of an operation (of one of `operators`, if some are named); none for everything else."""
+        value = self.value
+        if not isinstance(value, Op) or (operators and value.op not in operators):
+            return []
+        return [self.sibling(one) for one in value.operands]
+
+    @property
+    def alternatives(self) -> list[Expr]:
+        """What ``a or b`` and ``a if test else b`` may be; none for everything else."""
+        found = self.operands("or", "if")
+        return found[1:] if self.operator == "if" else found
+
+    @property
+    def subscript(self) -> tuple[Expr, Expr] | None:
+        """The object and the index of ``x[i]``; None for everything else."""
+        found = self.operands("[]")
+        return (found[0], found[1]) if found else None
+
+    @property
+    def attribute(self) -> tuple[Expr, str] | None:
+        """The object and the attribute of ``f().x``; None for everything else, also for dotted names."""
+        found = self.operands(".")
+        return (found[0], found[1].text) if found else None
+
+    @property
+    def parts(self) -> list[Expr]:
+        """What it is put together from: operands, elements, of a call its callee and positional arguments."""
+        return [self.sibling(one) for one in self.module.parts(self.value)]
+
+    # -- where it comes from -----------------------------------------------------------------------
+
+    @property
+    def sites(self) -> list[CallSite]:
+        """The calls that may have made the object; own functions are followed into their results, and parameters out
+        to their callers. Empty when nothing is known."""
+        found = self.context.flow.sites(self.module, self.value, self.scope.block, self.line)
+        return [call_at(self.context, home, index) for home, index in found]
+
+    @property
+    def displays(self) -> list[Expr]:
+        """The list, tuple, set or dict displays that it may be."""
+        found = self.context.flow.shown(self.module, self.value, self.scope.block, self.line)
+        return [Expr(display, scope_at(self.context, home, block), line) for home, display, block, line in found]
+
+    @property
+    def functions(self) -> list[Scope]:
+        """The project's own functions that it may be: a name, a lambda, a partial, a bound method."""
+        found = self.context.flow.functions(self.module, self.value, self.scope.block, self.line)
+        return [scope_at(self.context, home, block) for home, block in found]
+
+    @property
+    def assignments(self) -> list[Assignment]:
+        """The assignments that may give a name its value here; none for everything else."""
+        if not isinstance(self.value, Ref):
+            return []
+        found = self.context.flow.bindings(self.module, self.value.name, self.scope.block, self.line)
+        return [assignment_at(self.context, home, bind) for home, bind in found]
+
+    @property
+    def parameter_of(self) -> Scope | None:
+        """The innermost function around it that has a parameter of its name; None for everything else."""
+        function = taker(self.module, self.written, self.scope.block) if self.written else -1
+        return None if function < 0 else self.scope.at(function)
+
+    @property
+    def sources(self) -> list[Expr]:
+        """One step back: what is assigned to a name here, and what the project's calls pass for a parameter; for what
+        an own function gives, its returned values. Empty for everything else."""
+        call = self.call
+        if call is not None:
+            target = call.target
+            return [] if target is None or target.kind == "class" else target.returns
+        function = self.parameter_of
+        assignments = self.assignments
+        found = [one.value for one in assignments]
+        bound = [(one.scope.module, one.record) for one in assignments]
+        if function is not None and may_be_passed(self.module, function.block, self.scope.block, bound):
+            found += [passed for _, passed in function.passed(self.written) if passed is not None]
+        return found
+
+
+class Assignment(msgspec.Struct, frozen=True, eq=False):
+    """One assignment. `record` is the assignment as read."""
+
+    scope: Scope
+    record: Bind
+
+    @property
+    def target(self) -> str:
+        """What is assigned to, as written (``self.x``, ``op.parameter_map[precision_mode].s``)."""
+        return self.record.target
+
+    @property
+    def value(self) -> Expr:
+        """What is assigned."""
+        return Expr(self.record.value, self.scope, self.record.line)
+
+    @property
+    def line(self) -> int:
+        """The line that it begins on."""
+        return self.record.line
+
+    @property
+    def span(self) -> Span:
+        """Where it stands in its file."""
+        record = self.record
+        return Span(record.line, record.column, record.end_line, record.end_column)
+
+
+def scope_at(context: Context, module: Module, block: int) -> Scope:
+    """The one scope of a block; block 0 is the module itself."""
+    key = (module.path, block)
+    scope: Scope | None = context.scopes.get(key)
+    if scope is None:
+        scope = context.scopes[key] = Scope(context, module, block)
+    return scope
+
+
+def scope_named(context: Context, name: str) -> Scope | None:
+    """The project's own function or class with this canonical name."""
+    found = context.names.function(name)
+    return None if found is None else scope_at(context, *found)
+
+
+def call_at(context: Context, module: Module, index: int) -> CallSite:
+    """Call number `index` of a module."""
+    record = module.code.calls[index]
+    return CallSite(scope_at(context, module, record.block), index, record)
+
+
+def assignment_at(context: Context, module: Module, record: Bind) -> Assignment:
+    """An assignment of a module."""
+    return Assignment(scope_at(context, module, record.block), record)
+
+
+def module_scopes(context: Context) -> list[Scope]:
+    """The modules of a project."""
+    return [scope_at(context, module, 0) for module in context.project.modules.values()]

@@ -1,0 +1,64 @@
+"""Surroundings: what checks may ask about the place of every fact from Python code."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Literal
+
+from npulint.assemble.cursors import Scope
+from npulint.assemble.ranks import on_some_ranks
+from npulint.facts.attributes import Flag
+from npulint.later import regex
+
+_TEST_FILE = regex(r"(?:^|/)(?:tests?|testing|unittests?)/|(?:^|/)(?:test_[^/]+|[^/]+_test)\.py$")
+
+
+class Surroundings:
+    """The answers about one block, each worked out once; get them by `surroundings_of`."""
+
+    def __init__(self, scope: Scope) -> None:
+        self._scope = scope
+
+    @cached_property
+    def active(self) -> Flag:
+        """Whether it runs unless somebody turns an option on."""
+        return self._scope.context.guards.active(self._scope.module, self._scope.block)
+
+    @cached_property
+    def in_input(self) -> Literal["yes", "maybe", "no"]:
+        """Whether it runs in, or builds, the input pipeline."""
+        return self._scope.context.reach.in_input(self._scope.module, self._scope.block)
+
+    @cached_property
+    def in_test(self) -> bool:
+        """Whether it only tests: in a file of tests, or when a module that others import is started."""
+        trial = _TEST_FILE.search(self._scope.path) is not None
+        return trial or self._scope.context.guards.is_trial(self._scope.module, self._scope.block)
+
+    @cached_property
+    def step(self) -> Literal["yes", "gated", "host", "no"]:
+        """Whether it runs in every training step of PyTorch, in some, while data is prepared, or at another time."""
+        return self._scope.context.training.step(self._scope.module, self._scope.block)
+
+    @cached_property
+    def behind(self) -> Literal["npu", "cuda", "none"]:
+        """The device that a condition around it asks for."""
+        return self._scope.context.guards.behind(self._scope.module, self._scope.block)
+
+    @cached_property
+    def ranked(self) -> bool:
+        """Whether a condition around it compares the rank of the process."""
+        return on_some_ranks(self._scope.context.flow, self._scope.module, self._scope.block)
+
+    @cached_property
+    def under(self) -> str:
+        """The canonical names of the ``with`` contexts around it, innermost first, joined by blanks."""
+        return " ".join(scope.test.name for scope in self._scope.ancestors if scope.kind == "with")
+
+
+def surroundings_of(scope: Scope) -> Surroundings:
+    """The one object that answers for a block."""
+    if scope.surroundings is None:
+        scope.surroundings = Surroundings(scope)
+    found: Surroundings = scope.surroundings
+    return found

@@ -1,0 +1,24 @@
+"""The registry of fact kinds: which class declares the facts of a kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from npulint.facts.model import Fact
+
+_F = TypeVar("_F", bound=type[Fact])
+
+FACT_CLASSES: dict[str, list[type[Fact]]] = {}
+"""By kind, the classes of its facts that have been imported so far; a kind may come in several forms."""
+
+
+def fact_kind(kind: str) -> Callable[[_F], _F]:
+    """Declares that the facts of a class are of `kind`, the word by which checks ask for them."""
+
+    def register(cls: _F) -> _F:
+        setattr(cls, "kind", kind)  # noqa: B010 - instances know it as a property, whatever class they are of
+        FACT_CLASSES.setdefault(kind, []).append(cls)
+        return cls
+
+    return register
