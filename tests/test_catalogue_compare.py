@@ -8,7 +8,7 @@ import pytest
 
 from npulint.catalogue.check import COMPARE, Catalogue, two_sided
 from npulint.catalogue.load import load_files
-from npulint.catalogue.vocabulary import KINDS
+from npulint.catalogue.vocabulary import fact_kinds
 from npulint.facts.recipe import ITEM_OF, ITEMS
 from npulint.pipeline import judge, review
 from tests.catalogue_samples import TWO_SIDED, parsed, problems, sample, write
@@ -104,8 +104,8 @@ def test_words_that_no_difference_has_are_told(where: str, told: str) -> None:
 
 def test_the_words_are_those_of_the_recipe() -> None:
     for kind in ("difference", "ingredient"):
-        assert KINDS[kind].names == set(ITEM_OF)
-        assert KINDS[kind].attributes["item"] == set(ITEMS)
+        assert fact_kinds()[kind].names == set(ITEM_OF)
+        assert fact_kinds()[kind].attributes["item"] == set(ITEMS)
 
 
 _MESSAGES = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from npulint.assemble.cursors import Assignment, CallSite, Scope
 from npulint.assemble.surroundings import surroundings_of
@@ -79,6 +79,8 @@ class CodeFact(Fact, eq=False, dict=True):
 
 class CallFact(CodeFact, eq=False, dict=True):
     """A fact about a call, whose arguments checks may ask for as well."""
+
+    is_call: ClassVar[bool] = True
 
     call: CallSite
     name: str

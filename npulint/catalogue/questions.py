@@ -9,7 +9,7 @@ from npulint.catalogue.check import Query
 from npulint.catalogue.conditions import read_condition
 from npulint.catalogue.fields import Fields, Keys
 from npulint.catalogue.problems import suggestion
-from npulint.catalogue.vocabulary import KINDS, Kind
+from npulint.catalogue.vocabulary import Kind, fact_kinds
 from npulint.catalogue.yaml_tree import Node, Scalar
 
 _FILTERS = ("where", "args", "active", "at_least", "anywhere")
@@ -68,9 +68,9 @@ class Questions:
         return [self._read(item, f"{what}.all", condition or place > 0) for place, item in enumerate(items)]
 
     def _kind(self, name: str, key: Scalar, keys: Keys, what: str, condition: bool) -> Query:
-        kind = KINDS.get(name)
+        kind = fact_kinds().get(name)
         if kind is None:
-            known = {*KINDS, *_FILTERS, *_GROUPS}
+            known = {*fact_kinds(), *_FILTERS, *_GROUPS}
             self.fields.problem(key, f"{what}: unknown kind of fact '{name}'{suggestion(name, known)}")
             return Query()
         where = f"{what}.{name}"

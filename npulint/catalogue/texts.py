@@ -8,7 +8,7 @@ from npulint.catalogue.check import Query, Text
 from npulint.catalogue.fields import Fields, Keys
 from npulint.catalogue.forms import problem
 from npulint.catalogue.questions import kinds_found
-from npulint.catalogue.vocabulary import KINDS
+from npulint.catalogue.vocabulary import fact_kinds
 from npulint.catalogue.yaml_tree import Node
 
 LANGUAGES = ("en", "zh")
@@ -83,7 +83,7 @@ def _meant(names: frozenset[str], lang: str) -> frozenset[str]:
 def _fillable(fields: Fields, place: Node, part: str, names: frozenset[str], find: Query) -> None:
     """Every placeholder must be an attribute of each kind of fact that may be reported; calls have
     arguments of any name."""
-    reported = [KINDS[kind] for kind in kinds_found(find)]
+    reported = [fact_kinds()[kind] for kind in kinds_found(find)]
     for written in sorted(names - _ALWAYS):
         name, _, form = written.partition(":")
         wrong = problem(name, form)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import msgspec
 
@@ -45,6 +45,9 @@ class Fact(msgspec.Struct, eq=False, dict=True):
     """One thing that holds at one place: all that a check sees. Each kind of fact is a subclass (see
     `npulint.facts.kinds`), whose fields and `attribute` methods are what checks may ask about it. `name` is the
     canonical name, setting key, variable or operator that it is about."""
+
+    is_call: ClassVar[bool] = False
+    """Whether the facts are calls, so that checks may ask for their arguments."""
 
     if TYPE_CHECKING:
 

@@ -1,10 +1,31 @@
 """The kinds of facts that a question may name, with their attributes (docs/writing-checks.md explains them)."""
 
+from functools import cache
+
 from npulint.catalogue.vocabulary import comparison, graph, programs, run, surroundings, tensorflow, torch
+from npulint.catalogue.vocabulary.declared import declared_kinds
 from npulint.catalogue.vocabulary.words import Kind, Kinds
 
-KINDS: Kinds = (
+_TABLED: Kinds = (
     programs.KINDS | surroundings.KINDS | tensorflow.KINDS | torch.KINDS | comparison.KINDS | graph.KINDS | run.KINDS
 )
 
-__all__ = ["KINDS", "Kind"]
+
+@cache
+def fact_kinds() -> Kinds:
+    """All kinds of facts by name."""
+    declared = declared_kinds()
+    mixed = {name: _both(_TABLED[name], kind) for name, kind in declared.items() if name in _TABLED}
+    return _TABLED | declared | mixed
+
+
+def _both(one: Kind, other: Kind) -> Kind:
+    """A kind that comes from a table and from classes."""
+    words = {
+        name: one.attributes[name] | kind if one.attributes.get(name) and kind else kind
+        for name, kind in other.attributes.items()
+    }
+    return Kind(one.attributes | words, one.arguments or other.arguments, one.names)
+
+
+__all__ = ["Kind", "fact_kinds"]

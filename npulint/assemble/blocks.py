@@ -1,0 +1,134 @@
+"""A block of code at its place: what it is and what stands around it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from npulint.assemble.context import Context
+from npulint.assemble.module import Module
+from npulint.facts.code import Block
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+_CONDITIONS = ("if", "else", "except")
+_FUNCTIONS = ("function", "lambda")
+
+
+class BlockCursor:
+    """One block of code: a module, function, class, branch, loop or ``with``. There is one object for each block, so
+    they are compared by identity. `npulint.assemble.cursors.Scope` adds what stands in it."""
+
+    __slots__ = ("block", "context", "module", "surroundings")
+
+    def __init__(self, context: Context, module: Module, block: int) -> None:
+        self.context = context
+        self.module = module
+        self.block = block
+        self.surroundings: Any = None  # set by `npulint.assemble.surroundings`
+
+    @classmethod
+    def of(cls, context: Context, module: Module, block: int) -> Self:
+        """The one cursor of a block; block 0 is the module itself."""
+        key = (module.path, block)
+        found: Self | None = context.scopes.get(key)
+        if found is None:
+            found = context.scopes[key] = cls(context, module, block)
+        return found
+
+    @property
+    def record(self) -> Block:
+        """The block as read: its kind, line, condition, parameters, decorators and bases."""
+        return self.module.blocks[self.block]
+
+    @property
+    def kind(self) -> str:
+        """What the block is: module, function, lambda, class, if, else, loop, with, try, except, global or nonlocal."""
+        return self.module.blocks[self.block].kind
+
+    @property
+    def path(self) -> str:
+        """The path of its file."""
+        return self.module.path
+
+    @property
+    def qualname(self) -> str:
+        """The qualified name of the function or class around it (``Net.forward``); empty at module level."""
+        return self.module.qualname(self.block)
+
+    @property
+    def name(self) -> str:
+        """The canonical name of a function, class or module of the project (``net:Net.forward``)."""
+        return f"{self.module.name}:{self.record.name or ('' if self.block == 0 else '<lambda>')}"
+
+    def at(self, block: int) -> Self:
+        """Another block of the same module."""
+        return type(self).of(self.context, self.module, block)
+
+    # -- what is around it -------------------------------------------------------------------------
+
+    @property
+    def parent(self) -> Self | None:
+        """The block around it; None for a module."""
+        parent = self.record.parent
+        return None if parent < 0 else self.at(parent)
+
+    @property
+    def function(self) -> Self | None:
+        """The nearest function or lambda around it (itself, if it is one); None at module level."""
+        block = self.module.function_of(self.block)
+        return None if block < 0 else self.at(block)
+
+    @property
+    def routine(self) -> Self:
+        """The nearest function or lambda around it, else the module."""
+        return self.at(max(self.module.function_of(self.block), 0))
+
+    @property
+    def train_loop(self) -> Self | None:
+        """The training loop of PyTorch around it within its function; None if there is none."""
+        block = self.context.training.train_loop(self.module, self.block)
+        return None if block < 0 else self.at(block)
+
+    @property
+    def loop(self) -> Self | None:
+        """The nearest loop around it within its function; None if there is none."""
+        block = self.module.loop_of(self.block)
+        return None if block < 0 else self.at(block)
+
+    @property
+    def owner(self) -> Self | None:
+        """The nearest class around it (itself, if it is one); None outside classes."""
+        block = self.module.class_of(self.block)
+        return None if block < 0 else self.at(block)
+
+    @property
+    def ancestors(self) -> Iterator[Self]:
+        """It and all blocks around it, innermost first."""
+        return (self.at(block) for block in self.module.ancestors(self.block))
+
+    def is_inside(self, other: BlockCursor) -> bool:
+        """Whether it is `other` or a block in it."""
+        return other.module is self.module and other.block in self.module.ancestors(self.block)
+
+    @property
+    def loops(self) -> int:
+        """How many loops surround it within its function."""
+        count, block = 0, self.block
+        while block > 0 and self.module.blocks[block].kind not in _FUNCTIONS:
+            count += self.module.blocks[block].kind == "loop"
+            block = self.module.blocks[block].parent
+        return count
+
+    @property
+    def is_conditional(self) -> bool:
+        """Whether it runs only in some rounds of its loop: below a condition, in a branch."""
+        loop, around = self.module.loop_of(self.block), self.module.ancestors(self.block)
+        before = around[: around.index(loop)] if loop >= 0 else []
+        return any(self.module.blocks[block].kind in _CONDITIONS for block in before)
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The names of a function's parameters, in order, without ``*args`` and ``**kwargs``."""
+        return self.record.params

@@ -1,0 +1,59 @@
+"""The kinds of facts that classes declare: their attributes are the fields and `attribute` methods of these."""
+
+from __future__ import annotations
+
+import pkgutil
+import types
+from functools import cache
+from importlib import import_module
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from npulint.catalogue.vocabulary.words import ANY, Kind, Kinds, Values
+from npulint.facts.attributes import attribute
+from npulint.facts.kinds import FACT_CLASSES
+from npulint.facts.model import Fact
+
+# Every module of these packages is imported, so that its classes are declared; a package may hold packages.
+_PACKAGES = ("npulint.assemble.recognise",)
+
+
+@cache
+def declared_kinds() -> Kinds:
+    """The kinds that fact classes declare, of all packages."""
+    for package in _PACKAGES:
+        for module in pkgutil.walk_packages(import_module(package).__path__, f"{package}."):
+            import_module(module.name)
+    return {kind: _kind(classes) for kind, classes in FACT_CLASSES.items()}
+
+
+def _kind(classes: list[type[Fact]]) -> Kind:
+    """What the classes of one kind have between them."""
+    found: dict[str, Values] = {}
+    for cls in classes:
+        for name, words in attributes_of(cls).items():
+            known = found.get(name)
+            found[name] = words if known is None else words | known if words and known else ANY
+    return Kind({"value": ANY, **found}, arguments=any(cls.is_call for cls in classes))
+
+
+def attributes_of(cls: type[Fact]) -> dict[str, Values]:
+    """The attributes of a class by name, with the words that each may hold (none: any value)."""
+    fields = get_type_hints(cls)
+    return {name: _words(_hint(cls, name, fields)) for name in sorted(cls.attribute_names())}
+
+
+def _hint(cls: type[Fact], name: str, fields: dict[str, Any]) -> Any:
+    member = getattr(cls, name)
+    return get_type_hints(member.work)["return"] if isinstance(member, attribute) else fields[name]
+
+
+def _words(hint: Any) -> Values:
+    """The words of a type: of ``Literal``, ``bool`` and unions of these; none for any other type."""
+    if hint is bool:
+        return frozenset(("yes", "no"))
+    if get_origin(hint) is Literal:
+        return frozenset(map(str, get_args(hint)))
+    if get_origin(hint) in (Union, types.UnionType):
+        parts = [_words(one) for one in get_args(hint) if one is not type(None)]
+        return frozenset().union(*parts) if all(parts) else ANY
+    return ANY
