@@ -19,14 +19,14 @@ from npulint.compare.programs import Pairs, pairs_of
 from npulint.evaluate.pretuning import pretuning, sided, unanswered
 from npulint.evaluate.rows import items_of
 from npulint.findings import ChecklistItem, ComparedPair, Comparison, Finding, RunResult
+from npulint.postprocess.finalize import finalize
+from npulint.postprocess.merge_results import merge_results
 from npulint.progress import Progress, counting
 from npulint.recipe.program import Recipe
 from npulint.recipe.repeatability import random_facts
 from npulint.recipe.starts import paired_starts, trained_scripts
 from npulint.scratch import laid_out
 from npulint.settings import Settings
-from npulint.settle.beside import joined
-from npulint.settle.run import settle
 from npulint.sides import UNMANAGEABLE, Project, below, discovered, project
 from npulint.texts import say
 
@@ -69,7 +69,7 @@ def beside(result: RunResult, settings: Settings, progress: Progress | None = No
     """The result of a check with what the comparison with the reference of the settings says."""
     asked = settings if settings.select else msgspec.structs.replace(settings, select=_SPEAKING[1:])
     catalogue = load_catalogue(settings.checks, whole=False)
-    return joined(result, compare(asked, settings.reference, progress), catalogue)
+    return merge_results(result, compare(asked, settings.reference, progress), catalogue)
 
 
 def review(files: dict[str, str], target: dict[str, str], catalogue: Catalogue, lang: str = "en") -> RunResult:
@@ -194,7 +194,7 @@ def settled(
     files = [file for side in (reference, migrated) for file in side.files]
     seconds = time.perf_counter() - begun if begun else 0.0
     problems = [problem for side in (reference, migrated) for problem in (*side.problems, *side.configs.problems)]
-    result = settle(findings, [], files, problems, settings, catalogue, seconds, comparing=True)
+    result = finalize(findings, [], files, problems, settings, catalogue, seconds, comparing=True)
     pairs = tuple(_told(pair, result.findings) for pair in given.pairs)
     notices = [*result.notices, *dict.fromkeys(pair.notice for pair in given.pairs if pair.notice)]
     comparison = msgspec.structs.replace(given.bare, pairs=pairs)

@@ -13,8 +13,8 @@ from npulint.discover.kinds import PASSING, SourceFile, kinds_of
 from npulint.discover.revision import AUTO, Revision, UnknownRevisionError
 from npulint.errors import ConfigError
 from npulint.judging import Outcome, judge_project
+from npulint.postprocess.scope import FindingKey, finding_key, finding_keys
 from npulint.settings import Settings
-from npulint.settle.scope import Spot, spot, spots
 from npulint.texts import say
 
 Projects = Mapping[str, Sequence[SourceFile]]
@@ -22,10 +22,10 @@ Projects = Mapping[str, Sequence[SourceFile]]
 
 def caused(
     projects: Projects, outcomes: Sequence[Outcome], silent: frozenset[str], catalogue: Catalogue, settings: Settings
-) -> frozenset[Spot]:
+) -> frozenset[FindingKey]:
     """The findings in `silent` files that are not there when the named ones are as in the revision of the settings.
     Raises `ConfigError` for a revision that git does not know."""
-    there = {spot(one) for outcome in outcomes for one in outcome.findings if one.path in silent}
+    there = {finding_key(one) for outcome in outcomes for one in outcome.findings if one.path in silent}
     if not there:
         return frozenset()
     try:
@@ -38,11 +38,11 @@ def caused(
             return frozenset()
         word = settings.consequences_since
         raise ConfigError([say(settings.language(), "unknown.revision", word=word)]) from error
-    old: set[Spot] = set()
+    old: set[FindingKey] = set()
     cache = open_cache(settings.cache)
     for root, (files, given) in before.items():
         for one in judge_project(root, files, catalogue, settings, cache, given).findings:
-            old |= spots(one)
+            old |= finding_keys(one)
     compared = {file.path for root in before for file in projects[root]}
     return frozenset(one for one in there - old if one[1] in compared)
 

@@ -24,14 +24,14 @@ from npulint.judging import facts_of as read_facts
 from npulint.lines import FileLines
 from npulint.memory import fingerprint
 from npulint.pipeline import Judged, answer, judged
+from npulint.postprocess.comments import ignoring
+from npulint.postprocess.finalize import finalize
+from npulint.postprocess.scope import Scope
+from npulint.postprocess.select import Identity
 from npulint.progress import Progress
 from npulint.read.files import Loaded
 from npulint.scratch import laid_out
 from npulint.settings import Settings
-from npulint.settle.comments import ignoring
-from npulint.settle.run import settle
-from npulint.settle.scope import Scope
-from npulint.settle.select import Identity
 from npulint.workers import collector_at_rest
 
 _ROUNDS = 10
@@ -143,7 +143,7 @@ class _Mender:
     def told(self, outcome: Outcome, lines: FileLines) -> RunResult:
         """What a run says of one project alone."""
         settings, scope = self._settings, Scope(self._silent)
-        return settle(
+        return finalize(
             outcome.findings, outcome.programs, outcome.files, (), settings, self._catalogue, lines=lines, scope=scope
         )
 

@@ -112,11 +112,11 @@ def _judged(root: str, files: Sequence[FileFacts], catalogue: Catalogue, setting
             programs.append(summarise(program, verdict.checklist))
     slim = [FileFacts(f.path, f.kind, problems=f.problems, comments=f.comments) for f in files]
     if graphs:
-        from npulint.settle.join import related_to_source
+        from npulint.postprocess.merge_graph_findings import related_to_source
 
         findings = related_to_source(findings, catalogue, settings.language())
     if any(one.shown is not None for one in findings):
-        from npulint.settle.runs import with_counterparts
+        from npulint.postprocess.merge_run_findings import with_counterparts
 
         findings = with_counterparts(findings, catalogue, beside)
     return Outcome(findings, programs, slim, graphs, [] if own is None else list(own.problems), runs)

@@ -20,12 +20,12 @@ from npulint.facts.model import Fact
 from npulint.findings import Finding, RunResult
 from npulint.judging import Outcome, judge_project
 from npulint.lines import Lines
+from npulint.postprocess.finalize import finalize
+from npulint.postprocess.scope import FindingKey, Scope
 from npulint.progress import Progress, counting
 from npulint.read.files import load, read
 from npulint.scratch import laid_out
 from npulint.settings import Settings
-from npulint.settle.run import settle
-from npulint.settle.scope import Scope, Spot
 from npulint.workers import judge_all
 
 
@@ -62,7 +62,7 @@ def answer(
     """What a run that has `begun` (by the performance counter) says of all its projects together."""
     outcomes, silent = judged.outcomes, judged.silent
     caused = _caused(judged.projects, outcomes, silent, catalogue, settings)
-    return settle(
+    return finalize(
         [one for outcome in outcomes for one in outcome.findings],
         [one for outcome in outcomes for one in outcome.programs],
         [one for outcome in outcomes for one in outcome.files],
@@ -84,7 +84,7 @@ def _caused(
     silent: frozenset[str],
     catalogue: Catalogue,
     settings: Settings,
-) -> frozenset[Spot]:
+) -> frozenset[FindingKey]:
     if not silent or not settings.consequences_since:
         return frozenset()
     from npulint.consequences import caused  # it runs git
@@ -124,11 +124,11 @@ def review(files: dict[str, str], target: dict[str, str], catalogue: Catalogue, 
         outcome = judge_project(".", sources, catalogue, settings, open_cache(False))
     findings = outcome.findings
     if any(one.shown is not None for one in findings):
-        from npulint.settle.runs import by_themselves
+        from npulint.postprocess.merge_run_findings import by_themselves
 
         findings = by_themselves(findings)
     parts = (findings, outcome.programs, outcome.files)
-    return settle(*parts, (), settings, catalogue, graphs=outcome.graphs, runs=outcome.runs)
+    return finalize(*parts, (), settings, catalogue, graphs=outcome.graphs, runs=outcome.runs)
 
 
 def facts_of(path: str) -> list[Fact]:

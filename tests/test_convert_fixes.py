@@ -12,7 +12,7 @@ from npulint.catalogue.check import Catalogue
 from npulint.catalogue.load import load_catalogue
 from npulint.findings import RunResult
 from npulint.fixing import mend_texts
-from npulint.settle.engine import SYNTAX_ERROR
+from npulint.postprocess.engine import SYNTAX_ERROR
 from tests.convert_fixes import ALONG, LEFT, MADE
 from tests.convert_other_rewrites import OTHER_REWRITES
 from tests.convert_reports import REPORTS

@@ -18,9 +18,9 @@ from npulint.fix import plan as planning
 from npulint.fix.model import Mended, Plan, Refusal, Refused, Text
 from npulint.fixing import mend, mend_texts
 from npulint.judging import facts_of
+from npulint.postprocess.finalize import finalize
 from npulint.read.files import Loaded
 from npulint.settings import Settings
-from npulint.settle.run import settle
 from tests.catalogue_samples import parsed, sample, write
 
 EXAMPLES = """
@@ -175,8 +175,8 @@ def test_a_comment_of_no_use_goes(run: Run, project: Path) -> None:
 def test_known_findings_are_left(run: Run, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from npulint import pipeline
     from npulint.baseline import save_baseline
-    from npulint.settle.baseline import Place
-    from npulint.settle.run import file_lines
+    from npulint.postprocess.baseline import Place
+    from npulint.postprocess.finalize import file_lines
 
     write(project, "train.py", SOURCE)
     settings = Settings(baseline="known.json", write_baseline=True, select=("NPU5101",))
@@ -340,9 +340,9 @@ def test_a_broken_project_does_not_stop_the_others(run: Run, project: Path, monk
         calls.append(1)
         if len(calls) == 2:
             raise RecursionError
-        return settle(findings, *given, **named)  # type: ignore[arg-type]
+        return finalize(findings, *given, **named)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(fixing, "settle", failing)
+    monkeypatch.setattr(fixing, "finalize", failing)
     mended = run()
     assert len(mended.files) == 2
     assert [(one.path, one.reason) for one in mended.refused] == [("a", "too-deep")]

@@ -273,4 +273,4 @@ def test_who_has_no_graph_pays_for_none(project: Path) -> None:
     loaded = {name for name in _imported(".") if name.startswith("npulint") and any(part in name for part in about)}
     assert loaded <= needed
     exported(project)
-    assert {"npulint.settle.join", "npulint.report.graphs"} <= _imported(".")
+    assert {"npulint.postprocess.merge_graph_findings", "npulint.report.graphs"} <= _imported(".")

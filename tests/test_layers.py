@@ -21,7 +21,7 @@ LAYERS = (
     ("compare",),
     ("catalogue",),
     ("evaluate",),
-    ("settle", "memory", "fix"),
+    ("postprocess", "memory", "fix"),
     ("report",),
     ("judging", "scratch", "sides"),
     ("workers",),

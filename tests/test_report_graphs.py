@@ -13,9 +13,9 @@ import pytest
 from npulint.facts.model import Span
 from npulint.findings import Fix, GraphSummary, Related, RunResult, Summary
 from npulint.lines import FileLines
+from npulint.postprocess.finalize import finalize
 from npulint.report.view import View, render
 from npulint.settings import FORMATS, PEOPLE_FORMATS
-from npulint.settle.run import settle
 from tests.surface_support import finding, sample
 
 TRAINED = GraphSummary(
@@ -222,7 +222,7 @@ def settled(**graph: Any) -> dict[str, str]:
     from npulint.settings import Settings
 
     graphs = [GraphSummary("m.pb", "graph_def", **{"framework": "tensorflow", **graph})]
-    return settle([], [], [], [], Settings(), Catalogue(), graphs=graphs).target
+    return finalize([], [], [], [], Settings(), Catalogue(), graphs=graphs).target
 
 
 def test_the_target_tells_which_list_was_used() -> None:

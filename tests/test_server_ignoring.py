@@ -15,8 +15,8 @@ from npulint.catalogue.load import load_catalogue
 from npulint.facts.model import Span
 from npulint.findings import Finding
 from npulint.pipeline import review
+from npulint.postprocess.removal import applied
 from npulint.server.ignoring import ignore_here, ignore_in_file, style_of
-from npulint.settle.removal import applied
 from tests.surface_support import finding
 
 

@@ -22,10 +22,10 @@ from npulint.findings import Finding
 from npulint.judging import Outcome, judge_facts
 from npulint.lines import FileLines
 from npulint.pipeline import run
+from npulint.postprocess.baseline import Place
 from npulint.read.files import load, read
 from npulint.session import Checked, Session
 from npulint.settings import Settings
-from npulint.settle.baseline import Place
 from tests.project_support import ROOT
 
 BAD = """\

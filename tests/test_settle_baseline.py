@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from npulint.facts.model import Span
 from npulint.findings import Finding
-from npulint.settle.baseline import Compared, Place, compare, scope, united
+from npulint.postprocess.baseline import Compared, Place, compare, scope, united
 from tests.surface_support import finding
 
 LINES = ["a = 1", "b = 2", "c = 3"]

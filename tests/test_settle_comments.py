@@ -9,10 +9,10 @@ import pytest
 
 from npulint.facts.model import FileFacts, Span
 from npulint.findings import Finding
+from npulint.postprocess.comments import Suppressed, suppress
+from npulint.postprocess.engine import ENGINE_RULES
+from npulint.postprocess.select import Identity
 from npulint.read.source import comments
-from npulint.settle.comments import Suppressed, suppress
-from npulint.settle.engine import ENGINE_RULES
-from npulint.settle.select import Identity
 from tests.surface_support import finding
 
 DROPOUT = finding()

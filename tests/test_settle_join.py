@@ -15,10 +15,10 @@ from npulint.catalogue.check import Catalogue, Check, Query
 from npulint.catalogue.load import load_catalogue
 from npulint.facts.model import Comment, FileFacts, Span
 from npulint.findings import Change, Finding, Fix, Related, RunResult, Step
+from npulint.postprocess.baseline import Place
+from npulint.postprocess.finalize import finalize
+from npulint.postprocess.merge_graph_findings import related_to_source, united_graphs
 from npulint.settings import Settings
-from npulint.settle.baseline import Place
-from npulint.settle.join import related_to_source, united_graphs
-from npulint.settle.run import settle
 from tests.surface_support import finding
 
 LINES = ["import torch", "", "def f(x, y):", "    loss = F.huber_loss(x, y)", "    return loss.item()", ""]
@@ -104,7 +104,7 @@ def test_lines_that_the_source_tells_or_a_comment_silences_are_not_among_the_pla
 def settled(*findings: Finding, joins: tuple[str, ...] = (), comment: str = "", **settings: Any) -> RunResult:
     comments = [Comment(4, False, f"# npulint: ignore[{comment}] known")] if comment else []
     files = [FileFacts("net.py", "python", comments=comments), FileFacts("model.pt2", "graph")]
-    return settle(findings, [], files, [], Settings(**settings), catalogue(joins), lines=source)
+    return finalize(findings, [], files, [], Settings(**settings), catalogue(joins), lines=source)
 
 
 def test_one_finding_is_left_of_two() -> None:

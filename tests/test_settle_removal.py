@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from npulint.facts.model import FileFacts, Problem, Span
 from npulint.findings import Edit, Finding
+from npulint.postprocess.comments import suppress
+from npulint.postprocess.engine import ENGINE_RULES
+from npulint.postprocess.select import Identity
 from npulint.read.source import comments
-from npulint.settle.comments import suppress
-from npulint.settle.engine import ENGINE_RULES
-from npulint.settle.select import Identity
 from tests.surface_support import finding
 
 RULES: list[Identity] = [

@@ -15,10 +15,10 @@ from npulint.errors import ConfigError
 from npulint.facts.model import Comment, FileFacts, Problem, Span
 from npulint.findings import Finding, ProgramSummary, RunResult
 from npulint.lines import FileLines
+from npulint.postprocess.engine import of_problems
+from npulint.postprocess.finalize import deduplicate, file_lines, finalize, reported
+from npulint.postprocess.identity import identified
 from npulint.settings import Settings
-from npulint.settle.engine import of_problems
-from npulint.settle.identity import identified
-from npulint.settle.run import file_lines, reported, settle, unite
 from npulint.texts import TEXTS
 from tests.surface_support import finding, source
 
@@ -26,7 +26,7 @@ from tests.surface_support import finding, source
 def run(
     *findings: Finding, files: Sequence[FileFacts] = (), problems: Sequence[Problem] = (), **settings: Any
 ) -> RunResult:
-    return settle(findings, [], files, problems, Settings(**settings), Catalogue(), lines=source)
+    return finalize(findings, [], files, problems, Settings(**settings), Catalogue(), lines=source)
 
 
 def test_findings_come_by_path_line_column_and_code() -> None:
@@ -44,7 +44,7 @@ def test_findings_come_by_path_line_column_and_code() -> None:
 
 def test_one_finding_of_a_shared_module_belongs_to_the_first_program() -> None:
     shared = [finding(program="train.py"), finding(program="eval.py"), finding(program="eval.py", message="other")]
-    assert [(f.program, f.message) for f in unite(shared)] == [
+    assert [(f.program, f.message) for f in deduplicate(shared)] == [
         ("train.py", "`tf.nn.dropout` is slow on the NPU"),
         ("eval.py", "other"),
     ]
@@ -150,17 +150,17 @@ def test_suppressions_are_counted_and_useless_ones_reported() -> None:
 
 def test_the_target_says_what_was_given_and_what_was_inferred() -> None:
     programs = [ProgramSummary("a", 1, "torch", "partial"), ProgramSummary("b", 1, "none", "not_started")]
-    settled = settle([], programs, [], [], Settings(target={"cann": "8.0"}), Catalogue(), lines=source)
+    settled = finalize([], programs, [], [], Settings(target={"cann": "8.0"}), Catalogue(), lines=source)
     assert settled.target == {"cann": "8.0 (given)", "framework": "torch (inferred)"}
-    given = settle([], programs, [], [], Settings(target={"torch": "2.1"}), Catalogue(), lines=source)
+    given = finalize([], programs, [], [], Settings(target={"torch": "2.1"}), Catalogue(), lines=source)
     assert given.target == {"torch": "2.1 (given)"}
 
 
 def test_a_framework_whose_generation_is_known_is_told_once() -> None:
     programs = [ProgramSummary(f"{name}.py", 1, name, "not_started") for name in ("tensorflow", "tensorflow 1.x")]
-    settled = settle([], programs, [], [], Settings(lang="zh"), Catalogue(), lines=source)
+    settled = finalize([], programs, [], [], Settings(lang="zh"), Catalogue(), lines=source)
     assert settled.target["framework"] == "tensorflow 1.x（推断）"
-    assert settle([], programs[:1], [], [], Settings(), Catalogue()).target["framework"] == "tensorflow (inferred)"
+    assert finalize([], programs[:1], [], [], Settings(), Catalogue()).target["framework"] == "tensorflow (inferred)"
 
 
 def test_standard_input_gives_its_own_lines() -> None:

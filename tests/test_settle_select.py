@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from npulint.settle.engine import ENGINE_RULES
-from npulint.settle.select import specificity, unknown, wanted
+from npulint.postprocess.engine import ENGINE_RULES
+from npulint.postprocess.select import specificity, unknown, wanted
 from tests.surface_support import finding
 
 RULE = finding()  # NPU1301 native-dropout, topic dropout, category performance

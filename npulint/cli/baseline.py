@@ -9,9 +9,9 @@ from npulint.baseline import save_baseline
 from npulint.cli.host import Host
 from npulint.errors import ConfigError
 from npulint.findings import Baseline, BaselineEntry, RunResult
+from npulint.postprocess.baseline import Place, united
+from npulint.postprocess.finalize import file_lines
 from npulint.settings import Settings
-from npulint.settle.baseline import Place, united
-from npulint.settle.run import file_lines
 from npulint.texts import count, say
 
 

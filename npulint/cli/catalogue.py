@@ -8,9 +8,9 @@ from npulint.catalogue.check import Catalogue, Check
 from npulint.errors import ConfigError
 from npulint.nearby import nearest
 from npulint.options import OPTIONS
+from npulint.postprocess.engine import ENGINE_RULES, EngineRule
 from npulint.report.view import RulePage
 from npulint.settings import Settings
-from npulint.settle.engine import ENGINE_RULES, EngineRule
 from npulint.texts import say
 
 

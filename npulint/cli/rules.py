@@ -11,8 +11,8 @@ from npulint.config import load
 from npulint.errors import ConfigError
 from npulint.option_values import Refused, choice
 from npulint.options import LIST_FORMAT
-from npulint.settle.engine import ENGINE_RULES, EngineRule
-from npulint.settle.select import unknown, wanted
+from npulint.postprocess.engine import ENGINE_RULES, EngineRule
+from npulint.postprocess.select import unknown, wanted
 from npulint.texts import say
 
 

@@ -15,7 +15,7 @@ from npulint.baseline import VERSION, Document, read_document, write_whole
 from npulint.errors import ConfigError
 from npulint.findings import Finding
 from npulint.lines import Lines
-from npulint.settle.identity import line_text
+from npulint.postprocess.identity import line_text
 
 
 class Accepted(msgspec.Struct, frozen=True, order=True):

@@ -25,10 +25,10 @@ from npulint.live.operators import operators, syncs
 from npulint.live.project import Project, anchor, frame_paths, project_around
 from npulint.live.result import LiveResult
 from npulint.memory import own_list
+from npulint.postprocess.engine import ENGINE_RULES
+from npulint.postprocess.finalize import finalize
+from npulint.postprocess.select import unknown, wanted
 from npulint.settings import Settings
-from npulint.settle.engine import ENGINE_RULES
-from npulint.settle.run import settle
-from npulint.settle.select import unknown, wanted
 from npulint.texts import say
 
 _DECLARED = ("adapter", "torch", "cann", "soc")
@@ -142,7 +142,7 @@ def _settled(program: Program, project: Project, settings: Settings, lines: File
     only = msgspec.structs.replace(settings, select=chosen, extend_select=(), ignore=(), unfixable=())
     graphs = [summarise_graph(program)]
     findings = _with_places(verdict.findings, program, say(lang, "live.also"))
-    result = settle(findings, [], files, (), only, catalogue, lines=lines, graphs=graphs)
+    result = finalize(findings, [], files, (), only, catalogue, lines=lines, graphs=graphs)
     return msgspec.structs.replace(result, baseline=None)
 
 

@@ -16,11 +16,11 @@ from npulint.facts.model import FileFacts, Problem
 from npulint.findings import Finding, ProgramSummary, Silenced
 from npulint.judging import Outcome, judge_facts
 from npulint.lines import FileLines
+from npulint.postprocess.finalize import finalize
+from npulint.postprocess.scope import Scope
 from npulint.session.knowledge import Knowledge, Known, Mark
 from npulint.session.sources import Project, Sources
 from npulint.settings import Settings
-from npulint.settle.run import settle
-from npulint.settle.scope import Scope
 from npulint.workers import collector_at_rest
 
 _MUCH = 4000  # files judged since the last rest; what they leave behind takes about 200 megabytes
@@ -128,7 +128,7 @@ class Session:
         given = {shown(local(place)): data for place, data in self._sources.given.items()}
         outcome = self._outcome(project, known)
         broken = {path for path, _ in known.broken}
-        result = settle(
+        result = finalize(
             [_certain(one, broken) for one in outcome.findings if one.path not in broken],
             outcome.programs,
             [known.broken.get((file.path, file.kind), file) for file in outcome.files],

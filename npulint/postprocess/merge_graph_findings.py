@@ -89,7 +89,7 @@ def widened(one: Finding, lines: Lines) -> Finding:
     return msgspec.structs.replace(one, span=Span(span.line, first, span.line, end)) if first < end else one
 
 
-def joined(
+def merge_graph_findings(
     kept: Sequence[Finding], silenced: Sequence[Silenced], catalogue: Catalogue, lang: str
 ) -> tuple[list[Finding], list[Silenced]]:
     """The findings where those about graphs are one with those about the source that say the same of the same line:
@@ -99,7 +99,7 @@ def joined(
     graphs = [one for one in kept if in_source(one)]
     if not graphs:
         return list(kept), list(silenced)
-    pairs = Pairs(catalogue)
+    pairs = GraphSourcePairs(catalogue)
     near = _by_path([*kept, *(one.finding for one in silenced)], {one.path for one in graphs})
     quiet = {id(one.finding): one for one in silenced}
     told: dict[int, list[Finding]] = {}
@@ -183,7 +183,7 @@ def related_to_source(findings: Sequence[Finding], catalogue: Catalogue, lang: s
     source = [one for one in findings if not of_graph(one) and one.shown is None]
     if not source:
         return list(findings)
-    pairs = Pairs(catalogue)
+    pairs = GraphSourcePairs(catalogue)
     return [_built_by(one, source, pairs, lang) if _without_line(one) else one for one in findings]
 
 
@@ -191,7 +191,7 @@ def _without_line(one: Finding) -> bool:
     return of_graph(one) and one.path == one.program
 
 
-def _built_by(graph: Finding, source: Sequence[Finding], pairs: Pairs, lang: str) -> Finding:
+def _built_by(graph: Finding, source: Sequence[Finding], pairs: GraphSourcePairs, lang: str) -> Finding:
     same = sorted((one for one in source if pairs.same(graph, one)), key=lambda one: (one.path, one.span, one.code))
     places = {(one.path, one.span): one for one in reversed(same)}
     if not same or len({one.program for one in same}) > 1:
@@ -201,7 +201,7 @@ def _built_by(graph: Finding, source: Sequence[Finding], pairs: Pairs, lang: str
     return msgspec.structs.replace(graph, related=(*graph.related, *more))
 
 
-class Pairs:
+class GraphSourcePairs:
     """Which findings about the source say the same as which about graphs: where the check of the graph names the other
     (`joins`), or both are of one topic and about an operator of one name."""
 

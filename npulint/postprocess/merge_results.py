@@ -28,7 +28,7 @@ _ASKED_OF_BOTH = {
 """The items of a readiness list that ask for the reference, and those of a comparison that answer them."""
 
 
-def joined(checked: RunResult, compared: RunResult, catalogue: Catalogue) -> RunResult:
+def merge_results(checked: RunResult, compared: RunResult, catalogue: Catalogue) -> RunResult:
     """What was `checked`, with what the checks that need a reference say of what was `compared`."""
     codes = {check.code for check in catalogue.checks if check.family == COMPARE}
     more = [one for one in compared.findings if one.code in codes]

@@ -22,21 +22,21 @@ from npulint.findings import (
     Summary,
 )
 from npulint.lines import FileLines, Lines
+from npulint.postprocess.baseline import Compared, compared_with
+from npulint.postprocess.comments import Suppressed, suppress
+from npulint.postprocess.engine import ENGINE_RULES, of_problems
+from npulint.postprocess.identity import identified, pages
+from npulint.postprocess.readiness import settled
+from npulint.postprocess.scope import Scope, finding_key
+from npulint.postprocess.select import Identity, specificity, unknown, wanted
 from npulint.run_summary import RunSummary
 from npulint.settings import RANK, Settings
-from npulint.settle.baseline import Compared, compared_with
-from npulint.settle.comments import Suppressed, suppress
-from npulint.settle.engine import ENGINE_RULES, of_problems
-from npulint.settle.identity import identified, pages
-from npulint.settle.readiness import settled
-from npulint.settle.scope import Scope, spot
-from npulint.settle.select import Identity, specificity, unknown, wanted
 from npulint.texts import count, say
 
 EVERYTHING = Scope()
 
 
-def settle(
+def finalize(
     findings: Iterable[Finding],
     programs: Sequence[ProgramSummary],
     files: Sequence[FileFacts],
@@ -70,17 +70,17 @@ def settle(
     of_graphs = any(one.subject for one in chosen)
     of_runs = any(one.shown is not None for one in chosen)
     chosen = _at_their_lines(chosen, lines) if of_runs else chosen
-    united = unite(_one_for_graphs(chosen, graphs, lines, lang) if of_graphs else chosen)
+    united = deduplicate(_one_for_graphs(chosen, graphs, lines, lang) if of_graphs else chosen)
     left = suppress(identified(united, lines, page), files, rules, choice.speaks, lines, lang)
     left = _joined_with_source(left, catalogue, lang) if of_graphs else left
     left = _joined_with_runs(left, lang) if of_runs else left
-    complaints = unite(one for one in left.complaints if choice.speaks(one) and one.path not in scope.silent)
+    complaints = deduplicate(one for one in left.complaints if choice.speaks(one) and one.path not in scope.silent)
     candidates = sorted([*left.kept, *identified(complaints, lines, page)], key=_place)
     codes = {rule.code for rule in rules if choice.speaks(rule)}
     compared = compared_with(settings, candidates, files, codes, lines, scope.silent)
     told = _sorted_out(compared, left.silenced, settings, scope)
-    shown = left_to_people(told.shown, settings.unfixable) if settings.unfixable else told.shown
-    quiet = {spot(one.finding) for one in left.silenced} - {spot(one) for one in left.kept}
+    shown = mark_manual(told.shown, settings.unfixable) if settings.unfixable else told.shown
+    quiet = {finding_key(one.finding) for one in left.silenced} - {finding_key(one) for one in left.kept}
     return RunResult(
         findings=shown,
         programs=settled(programs, lambda e: e.code in codes and (e.code, e.path, e.span) not in quiet),
@@ -98,32 +98,32 @@ def settle(
 def _one_for_graphs(
     findings: Sequence[Finding], graphs: Sequence[GraphSummary], lines: Lines, lang: str
 ) -> list[Finding]:
-    from npulint.settle.join import united_graphs  # most runs see no graph
+    from npulint.postprocess.merge_graph_findings import united_graphs  # most runs see no graph
 
     recorded = {graph.path for graph in graphs if graph.form.startswith("live_")}
     return united_graphs(findings, lines, lang, recorded)
 
 
 def _joined_with_source(left: Suppressed, catalogue: Catalogue, lang: str) -> Suppressed:
-    from npulint.settle.join import gathered, joined
+    from npulint.postprocess.merge_graph_findings import gathered, merge_graph_findings
 
-    kept, silenced = joined(left.kept, left.silenced, catalogue, lang)
+    kept, silenced = merge_graph_findings(left.kept, left.silenced, catalogue, lang)
     return Suppressed(gathered(kept), silenced, left.complaints)
 
 
 def _at_their_lines(findings: Sequence[Finding], lines: Lines) -> list[Finding]:
-    from npulint.settle.runs import at_their_lines  # most runs of npulint see no run of training
+    from npulint.postprocess.merge_run_findings import at_their_lines  # most runs of npulint see no run of training
 
     return at_their_lines(findings, lines)
 
 
 def _joined_with_runs(left: Suppressed, lang: str) -> Suppressed:
-    from npulint.settle.runs import joined_with_runs
+    from npulint.postprocess.merge_run_findings import merge_run_findings
 
-    return Suppressed(*joined_with_runs(left.kept, left.silenced, lang), left.complaints)
+    return Suppressed(*merge_run_findings(left.kept, left.silenced, lang), left.complaints)
 
 
-class _Told(msgspec.Struct, frozen=True):
+class _SortedFindings(msgspec.Struct, frozen=True):
     """What the report says: the findings `shown`, those that comments or the baseline keep out, and how many of the
     others fall below the thresholds (`hidden`) or lie where nobody asked (`elsewhere`)."""
 
@@ -134,10 +134,10 @@ class _Told(msgspec.Struct, frozen=True):
     elsewhere: int
 
 
-def _sorted_out(compared: Compared, silenced: Sequence[Silenced], settings: Settings, scope: Scope) -> _Told:
+def _sorted_out(compared: Compared, silenced: Sequence[Silenced], settings: Settings, scope: Scope) -> _SortedFindings:
     about = [one for one in compared.new if scope.about(one)]
     shown = [one for one in about if reported(one, settings)]
-    return _Told(
+    return _SortedFindings(
         shown=shown,
         suppressed=[one for one in silenced if scope.about(one.finding)],
         known=[Silenced(one, "baseline") for one in compared.known if scope.about(one)],
@@ -146,9 +146,9 @@ def _sorted_out(compared: Compared, silenced: Sequence[Silenced], settings: Sett
     )
 
 
-def left_to_people(findings: Iterable[Finding], checks: Sequence[str]) -> list[Finding]:
+def mark_manual(findings: Iterable[Finding], checks: Sequence[str]) -> list[Finding]:
     """The findings; those of `checks` say that nothing mends them but a person."""
-    return [left_as_it_is(one) if any(specificity(word, one) for word in checks) else one for one in findings]
+    return [without_fix(one) if any(specificity(word, one) for word in checks) else one for one in findings]
 
 
 def file_lines(settings: Settings) -> FileLines:
@@ -156,7 +156,7 @@ def file_lines(settings: Settings) -> FileLines:
     return FileLines({} if settings.stdin is None else {settings.stdin_filename: settings.stdin})
 
 
-def unite(findings: Iterable[Finding]) -> list[Finding]:
+def deduplicate(findings: Iterable[Finding]) -> list[Finding]:
     """One finding for what several programs say of one place; the first program keeps it, with what has to be changed
     for the others as well. Where a rule does not hold for one of them, what it changes would spoil that program."""
     unique: dict[tuple[object, ...], Finding] = {}
@@ -165,11 +165,11 @@ def unite(findings: Iterable[Finding]) -> list[Finding]:
         first = unique.setdefault(key, one)
         if first is not one:
             both = bool(first.fix.changes and one.fix.changes)
-            unique[key] = _joined(first, one) if both else left_as_it_is(first)
+            unique[key] = _joined(first, one) if both else without_fix(first)
     return sorted(unique.values(), key=_place)
 
 
-def left_as_it_is(one: Finding) -> Finding:
+def without_fix(one: Finding) -> Finding:
     """A finding that nothing mends but a person."""
     return msgspec.structs.replace(one, fix=Fix(one.fix.text)) if one.fix.changes else one
 
@@ -255,7 +255,7 @@ def _of_files(unread: Sequence[Problem], lang: str) -> list[Finding]:
 def _unusable(lists: Sequence[Problem], lang: str) -> list[str]:
     if not lists:
         return []
-    from npulint.settle.operators import unusable
+    from npulint.postprocess.operators import unusable
 
     return unusable(lists, lang)
 
@@ -280,13 +280,13 @@ def _target(
     if frameworks and not {"framework", "tensorflow", "torch"} & set(target):
         target["framework"] = because(say(lang, "list.and").join(frameworks), "inferred")
     if any(graph.framework == "tensorflow" for graph in graphs):
-        from npulint.settle.operators import lists_used  # most runs see no graph
+        from npulint.postprocess.operators import lists_used  # most runs see no graph
 
         target["operators"] = lists_used(graphs, lang)
     return dict(sorted(target.items()))
 
 
-def _summary(told: _Told, files: Sequence[FileFacts], unread: Sequence[Problem], seconds: float) -> Summary:
+def _summary(told: _SortedFindings, files: Sequence[FileFacts], unread: Sequence[Problem], seconds: float) -> Summary:
     skipped = {problem.path for problem in unread if problem.fatal}
     everything = {file.path for file in files} | skipped
     severities = [one.severity for one in told.shown]

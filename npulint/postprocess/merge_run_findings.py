@@ -19,7 +19,7 @@ from npulint.facts.model import Span
 from npulint.findings import CONFIDENCES, SEVERITIES, Counterpart, Finding, Related, Shown, Silenced
 from npulint.later import regex
 from npulint.lines import Lines
-from npulint.settle.join import of_graph, widened
+from npulint.postprocess.merge_graph_findings import of_graph, widened
 from npulint.texts import say
 
 _MOST = 24  # counterparts that a finding remembers
@@ -119,7 +119,7 @@ def _at_its_line(one: Finding, shown: Shown, lines: Lines) -> Finding:
     return msgspec.structs.replace(one, path=shown.path, span=shown.span, related=related)
 
 
-def joined_with_runs(
+def merge_run_findings(
     kept: Sequence[Finding], silenced: Sequence[Silenced], lang: str
 ) -> tuple[list[Finding], list[Silenced]]:
     """The findings where those about runs are one with those about the source that say the same; see above. What

@@ -14,9 +14,9 @@ from npulint.findings import Baseline, Finding
 from npulint.findings import BaselineEntry as Entry
 from npulint.later import regex
 from npulint.lines import Lines
+from npulint.postprocess.engine import FILE_NOT_READ, SYNTAX_ERROR
+from npulint.postprocess.identity import line_text, unstamped
 from npulint.settings import Settings
-from npulint.settle.engine import FILE_NOT_READ, SYNTAX_ERROR
-from npulint.settle.identity import line_text, unstamped
 
 _OF_FILES = (SYNTAX_ERROR.code, FILE_NOT_READ.code)
 _SHOWN = 120  # characters of a line

@@ -9,7 +9,7 @@ import msgspec
 from npulint.facts.model import Span
 from npulint.findings import Finding
 
-Spot: TypeAlias = tuple[str, str, Span]
+FindingKey: TypeAlias = tuple[str, str, Span]
 """Where a check speaks: code, path and span."""
 
 
@@ -18,20 +18,20 @@ class Scope(msgspec.Struct, frozen=True):
     silent files that a change of the named ones brought about."""
 
     silent: frozenset[str] = frozenset()
-    caused: frozenset[Spot] = frozenset()
+    caused: frozenset[FindingKey] = frozenset()
 
     def about(self, one: Finding) -> bool:
         """Whether the finding is told: it lies in a file that is not silent, rests on a place there, or was caused."""
-        if one.path not in self.silent or spot(one) in self.caused:
+        if one.path not in self.silent or finding_key(one) in self.caused:
             return True
         return any(place.path not in self.silent for place in one.related)
 
 
-def spot(one: Finding) -> Spot:
+def finding_key(one: Finding) -> FindingKey:
     """Where a finding stands."""
     return one.code, one.path, one.span
 
 
-def spots(one: Finding) -> set[Spot]:
+def finding_keys(one: Finding) -> set[FindingKey]:
     """The same of all places that a finding names, as if it stood there."""
-    return {spot(one), *((one.code, place.path, place.span) for place in one.related)}
+    return {finding_key(one), *((one.code, place.path, place.span) for place in one.related)}

@@ -17,9 +17,9 @@ from npulint.findings import Edit, Finding, Fix, Silenced
 from npulint.later import regex
 from npulint.lines import Lines
 from npulint.nearby import nearest
-from npulint.settle.engine import INVALID_SUPPRESSION, UNUSED_SUPPRESSION, finding
-from npulint.settle.select import Identity
-from npulint.settle.statements import long_commands, long_statements
+from npulint.postprocess.engine import INVALID_SUPPRESSION, UNUSED_SUPPRESSION, finding
+from npulint.postprocess.select import Identity
+from npulint.postprocess.statements import long_commands, long_statements
 from npulint.texts import say
 
 _IGNORE = regex(r"(?:^|#)\s*npulint\s*:\s*(ignore-file|ignore)(?![\w-])\s*(?:\[([^\]]*)\])?", re.IGNORECASE)
@@ -218,7 +218,7 @@ class _Judge:
         self, path: str, kind: str, directives: Sequence[Directive], useless: Sequence[Sequence[str]]
     ) -> dict[int, tuple[Edit, ...]]:
         """What takes useless names out of the comments, by the position of the directive."""
-        from npulint.settle.removal import Listed, removals  # few comments are of no use
+        from npulint.postprocess.removal import Listed, removals  # few comments are of no use
 
         beside: dict[Comment, list[int]] = {}
         for position, directive in enumerate(directives):
