@@ -11,7 +11,7 @@ from npulint.fix.python.aligned import realigned
 from npulint.fix.python.tree import Tree
 from npulint.fix.python.unused import looks_up, without_unused
 from npulint.fix.source import edited_text
-from npulint.fixing import mend_texts
+from npulint.fix_command import fix_texts
 
 CUDNN = "import torch\nimport torch.backends.cudnn as cudnn\n"
 GONE = "import torch\n"
@@ -148,7 +148,7 @@ for x in loader:
 )
 def test_a_loader_made_to_evaluate_as_well_keeps_its_last_batch(more: str, other: str, dropped: bool) -> None:
     source = LOADER.format(more=more, other=other)
-    mended = mend_texts({"train.py": source}, {}, load_catalogue(), ("NPU2380",))
+    mended = fix_texts({"train.py": source}, {}, load_catalogue(), ("NPU2380",))
     assert bool(mended.files) is dropped
 
 
@@ -160,6 +160,6 @@ def test_what_one_program_still_needs_stays_in_the_requirements() -> None:
         "requirements.txt": "torch\npynvml==11.0.0\n",
     }
     catalogue = load_catalogue()
-    assert not mend_texts(files, {}, catalogue, ("NPU3404",)).files
+    assert not fix_texts(files, {}, catalogue, ("NPU3404",)).files
     files["train.py"] = program
-    assert [one.path for one in mend_texts(files, {}, catalogue, ("NPU3404",)).files] == ["requirements.txt"]
+    assert [one.path for one in fix_texts(files, {}, catalogue, ("NPU3404",)).files] == ["requirements.txt"]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from npulint import fixing
+from npulint import fix_command
 from npulint.cache import Cache
 from npulint.catalogue.check import Catalogue
 from npulint.catalogue.collect import content_digest
@@ -16,9 +16,9 @@ from npulint.facts.model import Span
 from npulint.findings import Change, Edit
 from npulint.fix import plan as planning
 from npulint.fix.model import Mended, Plan, Refusal, Refused, Text
-from npulint.fixing import mend, mend_texts
-from npulint.judging import facts_of
+from npulint.fix_command import apply_fixes, fix_texts
 from npulint.postprocess.finalize import finalize
+from npulint.project_runner import facts_of
 from npulint.read.files import Loaded
 from npulint.settings import Settings
 from tests.catalogue_samples import parsed, sample, write
@@ -75,11 +75,11 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def run(project: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Mends by the checks above alone."""
     known = catalogue(SAFE, UNSAFE, WRAP)
-    monkeypatch.setattr("npulint.fixing.load_catalogue", lambda *_, **__: known)
+    monkeypatch.setattr("npulint.fix_command.load_catalogue", lambda *_, **__: known)
     monkeypatch.setattr("npulint.pipeline.load_catalogue", lambda *_, **__: known)
 
     def mending(*paths: str, unsafe: bool = True, **settings: object) -> Mended:
-        return mend(Settings(paths=paths or (".",), **settings), unsafe)  # type: ignore[arg-type]
+        return apply_fixes(Settings(paths=paths or (".",), **settings), unsafe)  # type: ignore[arg-type]
 
     return mending
 
@@ -159,7 +159,7 @@ def test_comments_keep_places_as_they_are(run: Run, project: Path, source: str) 
 def test_comments_also_keep_the_other_places_of_a_finding() -> None:
     once = catalogue(rename("NPU5101", "old", "new", once="program"))
     source = "import torch\ntorch.old(1)\ntorch.old(2)  # npulint: ignore[NPU5101] why\ntorch.old(3)\n"
-    mended = mend_texts({"train.py": source}, {}, once, ["NPU5101"])
+    mended = fix_texts({"train.py": source}, {}, once, ["NPU5101"])
     assert texts(mended) == {
         "train.py": "import torch\ntorch.new(1)\ntorch.old(2)  # npulint: ignore[NPU5101] why\ntorch.new(3)\n"
     }
@@ -190,7 +190,7 @@ def test_known_findings_are_left(run: Run, project: Path, monkeypatch: pytest.Mo
 
 def test_changes_within_changes_take_rounds() -> None:
     source = "import torch\nx = torch.raw(torch.raw(torch.raw(a, b)), torch.raw(c))\n"
-    mended = mend_texts({"train.py": source}, {}, catalogue(WRAP), ["NPU5103"])
+    mended = fix_texts({"train.py": source}, {}, catalogue(WRAP), ["NPU5103"])
     assert texts(mended) == {"train.py": "import torch\nx = torch.done(torch.done(torch.done(a, b)), torch.done(c))\n"}
     assert len(mended.fixed) == 4
     assert mended.refused == []
@@ -204,7 +204,7 @@ def test_lines_are_those_before_all_fixes() -> None:
         '{applicability: safe, edits: [{rename: torch.new}, {insert: {text: "a()\\nb()", where: before}}]}',
     )
     source = "import torch\ntorch.old()\ntorch.raw(torch.raw(1))\ntorch.raw(*[)\n".replace("(*[)", "(2)")
-    mended = mend_texts({"train.py": source}, {}, catalogue(above, WRAP), None)
+    mended = fix_texts({"train.py": source}, {}, catalogue(above, WRAP), None)
     assert [(one.code, one.line) for one in mended.fixed] == [
         ("NPU5101", 2),
         ("NPU5103", 3),
@@ -219,7 +219,7 @@ def test_every_place_of_a_finding_is_mended_by_itself() -> None:
         "train.py": "import torch\nimport other\ntorch.old(1)\ntorch.old(2)\n",
         "other.py": "import torch\ntorch.old(3)\n",
     }
-    mended = mend_texts(files, {}, catalogue(once), ["NPU5101"])
+    mended = fix_texts(files, {}, catalogue(once), ["NPU5101"])
     assert [(one.path, one.line) for one in mended.fixed] == [("other.py", 2), ("train.py", 3), ("train.py", 4)]
     assert mended.result.findings == []
 
@@ -230,7 +230,7 @@ def test_a_rule_about_another_kind_of_found_fact_does_not_fit() -> None:
   - {when: {mention: any}, applicability: safe, edits: [rename: torch.named]}
   - {when: {not: {mention: any}}, applicability: safe, edits: [rename: torch.called]}"""
     files = {"train.py": "import torch\ntorch.old(1)\nold = torch.old\n"}
-    mended = mend_texts(files, {}, catalogue(check("NPU5101", "old", find, fix)), ["NPU5101"])
+    mended = fix_texts(files, {}, catalogue(check("NPU5101", "old", find, fix)), ["NPU5101"])
     assert texts(mended) == {"train.py": "import torch\ntorch.called(1)\nold = torch.named\n"}
 
 
@@ -240,7 +240,7 @@ def test_the_same_place_of_two_programs_is_mended_once() -> None:
         "test.py": "import torch\nimport common\n",
         "common.py": "import torch\n\ndef f():\n    torch.old(3)\n",
     }
-    mended = mend_texts(files, {}, catalogue(rename("NPU5101", "old", "new", once="program")), ["NPU5101"])
+    mended = fix_texts(files, {}, catalogue(rename("NPU5101", "old", "new", once="program")), ["NPU5101"])
     assert [(one.path, one.line) for one in mended.fixed] == [("common.py", 4), ("train.py", 3)]
 
 
@@ -256,7 +256,7 @@ def test_what_several_programs_need_for_one_place_is_done_for_each() -> None:
     programs = dict.fromkeys(
         ("a.py", "b.py"), "import torch\nimport lib\n\nif __name__ == '__main__':\n    lib.run()\n"
     )
-    mended = mend_texts({"lib.py": "import torch\n\ndef run():\n    torch.shared()\n", **programs}, {}, catalogue(text))
+    mended = fix_texts({"lib.py": "import torch\n\ndef run():\n    torch.shared()\n", **programs}, {}, catalogue(text))
     assert [one.path for one in mended.files] == ["a.py", "b.py"]
     assert all(b"torch.ready()" in one.after for one in mended.files)
 
@@ -265,7 +265,7 @@ def test_a_check_that_its_own_fix_does_not_silence_is_refused_and_its_files_stay
     stubborn = rename("NPU5104", "more", "more2").replace("torch.more}", "torch.more*}", 1)
     assert "more*" in stubborn
     source = "import torch\ntorch.more(1)\ntorch.old(1)\n"
-    mended = mend_texts({"train.py": source}, {}, catalogue(SAFE, stubborn), None)
+    mended = fix_texts({"train.py": source}, {}, catalogue(SAFE, stubborn), None)
     assert texts(mended) == {"train.py": "import torch\ntorch.more(1)\ntorch.new(1)\n"}
     assert refusals(mended) == [("NPU5104", "train.py", 2, "restless")]
 
@@ -273,7 +273,7 @@ def test_a_check_that_its_own_fix_does_not_silence_is_refused_and_its_files_stay
 def test_checks_that_undo_each_other_are_put_out_and_the_rest_is_mended() -> None:
     here, there = rename("NPU5105", "here", "there"), rename("NPU5106", "there", "here")
     source = "import torch\ntorch.here(1)\ntorch.old(1)\n"
-    mended = mend_texts({"a.py": source, "b.py": "import torch\ntorch.old()\n"}, {}, catalogue(SAFE, here, there), None)
+    mended = fix_texts({"a.py": source, "b.py": "import torch\ntorch.old()\n"}, {}, catalogue(SAFE, here, there), None)
     assert texts(mended)["b.py"] == "import torch\ntorch.new()\n"
     assert texts(mended)["a.py"].endswith("torch.new(1)\n")
     assert {(one.path, one.line, one.reason) for one in mended.refused} == {("a.py", 2, "restless")}
@@ -342,7 +342,7 @@ def test_a_broken_project_does_not_stop_the_others(run: Run, project: Path, monk
             raise RecursionError
         return finalize(findings, *given, **named)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(fixing, "finalize", failing)
+    monkeypatch.setattr(fix_command, "finalize", failing)
     mended = run()
     assert len(mended.files) == 2
     assert [(one.path, one.reason) for one in mended.refused] == [("a", "too-deep")]
@@ -360,7 +360,7 @@ def broken_plan(change: Change, text_of: Callable[[str], Text]) -> Plan:
 
 def test_a_change_that_breaks_its_file_is_refused_and_the_others_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(planning, "planned", broken_plan)
-    mended = mend_texts({"train.py": SOURCE}, {}, catalogue(SAFE, UNSAFE), None)
+    mended = fix_texts({"train.py": SOURCE}, {}, catalogue(SAFE, UNSAFE), None)
     assert texts(mended) == {"train.py": "import torch\n\ntorch.new(1)\ntorch.slow(2)\n"}
     assert refusals(mended) == [("NPU5102", "train.py", 4, "broken")]
 
@@ -375,7 +375,7 @@ def test_changes_that_are_good_alone_and_bad_together_take_turns(monkeypatch: py
         return Plan((Edit(step.path, step.span, "torch.fast(2)"),))
 
     monkeypatch.setattr(planning, "planned", halves)
-    mended = mend_texts({"train.py": SOURCE}, {}, catalogue(SAFE, UNSAFE), None)
+    mended = fix_texts({"train.py": SOURCE}, {}, catalogue(SAFE, UNSAFE), None)
     assert texts(mended) == {"train.py": "import torch\n\ntorch.new(1)\ntorch.fast(2)\n"}
     assert mended.refused == []
 
@@ -387,7 +387,7 @@ def test_an_error_of_a_planner_costs_that_change_alone(monkeypatch: pytest.Monke
         return broken_plan(change, text_of)
 
     monkeypatch.setattr(planning, "planned", failing)
-    mended = mend_texts({"train.py": SOURCE}, {}, catalogue(SAFE, UNSAFE), None)
+    mended = fix_texts({"train.py": SOURCE}, {}, catalogue(SAFE, UNSAFE), None)
     assert [one.reason for one in mended.refused] == ["failed"]
     assert len(mended.fixed) == 1
 
@@ -397,7 +397,7 @@ def test_a_change_that_changes_nothing_is_no_change(monkeypatch: pytest.MonkeyPa
         return Plan((Edit("train.py", change.steps[0].span, "torch.old(1)"),))
 
     monkeypatch.setattr(planning, "planned", same)
-    mended = mend_texts({"train.py": SOURCE}, {}, catalogue(SAFE), None)
+    mended = fix_texts({"train.py": SOURCE}, {}, catalogue(SAFE), None)
     assert (mended.files, mended.fixed) == ([], [])
     assert refusals(mended) == [("NPU5101", "train.py", 3, "restless")]
 
@@ -452,7 +452,7 @@ def test_later_rounds_read_only_what_changed(run: Run, project: Path, monkeypatc
         seen.append([item.file.path for item in loaded])
         return facts_of(loaded, cache)
 
-    monkeypatch.setattr(fixing, "read_facts", counted)
+    monkeypatch.setattr(fix_command, "read_facts", counted)
     assert len(run(cache=False).fixed) == 2
     assert seen == [["helper.py", "train.py"], ["train.py"]]
 
@@ -460,7 +460,7 @@ def test_later_rounds_read_only_what_changed(run: Run, project: Path, monkeypatc
 def test_a_second_run_remembers_the_rounds(run: Run, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(project, "train.py", SOURCE)
     first = run(cache=True)
-    monkeypatch.setattr(fixing, "read_facts", lambda *_: pytest.fail("nothing is to be read"))
+    monkeypatch.setattr(fix_command, "read_facts", lambda *_: pytest.fail("nothing is to be read"))
     again = run(cache=True)
     assert (again.files, again.fixed, again.result.findings) == (first.files, first.fixed, first.result.findings)
 
@@ -468,10 +468,10 @@ def test_a_second_run_remembers_the_rounds(run: Run, project: Path, monkeypatch:
 def test_a_project_that_never_comes_to_rest_is_left_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     """Though each attempt blames another check."""
     checks = [rename(f"NPU51{number}0", f"a{number}", f"b{number}").replace("}", "*}", 1) for number in range(1, 8)]
-    monkeypatch.setattr(fixing, "_ATTEMPTS", 1)
+    monkeypatch.setattr(fix_command, "_ATTEMPTS", 1)
     source = "import torch\n" + "".join(f"torch.a{number}()\n" for number in range(1, 8))
     stubborn = [one.replace(f"torch.b{number}", f"torch.a{number}x") for number, one in enumerate(checks, 1)]
-    mended = mend_texts({"train.py": source}, {}, catalogue(*stubborn), None)
+    mended = fix_texts({"train.py": source}, {}, catalogue(*stubborn), None)
     assert mended.files == []
     assert mended.refused == [Refusal("", "", ".", 0, "restless")]
 
@@ -481,7 +481,7 @@ def test_every_reason_is_told_in_words() -> None:
 
     from npulint.texts.fix import TEXTS
 
-    root = Path(fixing.__file__).parent
+    root = Path(fix_command.__file__).parent
     sources = [*(root / "fix").rglob("*.py"), root / "fixing.py"]
     found = {
         reason

@@ -13,7 +13,7 @@ import pytest
 
 from npulint.catalogue.load import load_catalogue
 from npulint.catalogue.problems import CatalogueError
-from npulint.comparing import compare
+from npulint.compare_command import compare
 from npulint.config import load
 from npulint.discover.context import company
 from npulint.discover.files import DiscoverOptions, discover

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from npulint.lines import FileLines
+from npulint.source_lines import FileLines
 
 
 @pytest.mark.parametrize(

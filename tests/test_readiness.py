@@ -40,10 +40,10 @@ GPU = """
 
 @each_item
 def test_the_examples_hold(item: Item) -> None:
-    from npulint.pipeline import review
+    from npulint.pipeline import check_sources
 
     def programs(files: dict[str, str], target: dict[str, str]) -> list[ProgramSummary]:
-        return review(files, target, CATALOGUE).programs
+        return check_sources(files, target, CATALOGUE).programs
 
     assert [str(one) for one in run_item_examples([item], programs) if not one.ok] == []
 

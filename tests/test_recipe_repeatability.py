@@ -12,12 +12,12 @@ from npulint.assemble.build import assembled
 from npulint.facts.model import Fact
 from npulint.read.files import load, read
 from npulint.recipe.repeatability import random_facts
-from npulint.scratch import laid_out
+from npulint.temp_project import materialize
 
 
 def facts(files: dict[str, str]) -> list[Fact]:
     """The facts of all modules of a project."""
-    with laid_out({name: textwrap.dedent(text) for name, text in files.items()}) as (_, sources):
+    with materialize({name: textwrap.dedent(text) for name, text in files.items()}) as (_, sources):
         project = assembled(".", [read(load(source), whole=True) for source in sources])
     return random_facts(project.context, sorted(project.context.project.modules))
 
@@ -153,7 +153,7 @@ def test_a_seed_behind_an_option_that_is_not_given_is_not_active() -> None:
 def test_only_the_asked_modules_are_read() -> None:
     both = {"a.py": "import random\nrandom.seed(0)", "b.py": "import random\nrandom.seed(0)"}
     assert [one.path for one in facts(both)] == ["a.py", "b.py"]
-    with laid_out(both) as (_, sources):
+    with materialize(both) as (_, sources):
         project = assembled(".", [read(load(source), whole=True) for source in sources])
     assert [one.path for one in random_facts(project.context, ["b.py", "missing.py"])] == ["b.py"]
 

@@ -12,10 +12,10 @@ import pytest
 
 from npulint.facts.model import Span
 from npulint.findings import Fix, GraphSummary, Related, RunResult, Summary
-from npulint.lines import FileLines
 from npulint.postprocess.finalize import finalize
 from npulint.report.view import View, render
 from npulint.settings import FORMATS, PEOPLE_FORMATS
+from npulint.source_lines import FileLines
 from tests.surface_support import finding, sample
 
 TRAINED = GraphSummary(

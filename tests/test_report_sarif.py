@@ -12,10 +12,10 @@ from hypothesis import given, settings
 
 from npulint.facts.model import Problem, Span
 from npulint.findings import Edit, Finding, Fix, Related, RunResult, Silenced, Summary
-from npulint.lines import FileLines
 from npulint.report import sarif
 from npulint.report.sarif.places import ROOT
 from npulint.report.view import RulePage, View, render
+from npulint.source_lines import FileLines
 from tests.hostile_results import results
 from tests.project_support import ROOT as ROOT_FOLDER
 from tests.project_support import Project

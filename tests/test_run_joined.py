@@ -13,7 +13,7 @@ import pytest
 
 from npulint.catalogue.load import load_files
 from npulint.findings import Finding, RunResult
-from npulint.pipeline import answer, judged
+from npulint.pipeline import build_result, check_paths
 from npulint.report.summary import first_steps
 from npulint.session import Session
 from npulint.settings import Settings
@@ -107,7 +107,7 @@ def checked(folder: Path, *paths: str, **settings: Any) -> RunResult:
     """The answer of the checks of the test alone."""
     catalogue = load_files([str(folder.parent / "checks")])
     whole = Settings(paths=paths or (".",), **{"select": own_checks(folder), "cache": False, **settings})
-    return answer(judged(whole, catalogue), whole, catalogue, 0.0)
+    return build_result(check_paths(whole, catalogue), whole, catalogue, 0.0)
 
 
 def lines(one: Finding, path: str = "train.py") -> list[int]:

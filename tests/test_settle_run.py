@@ -14,11 +14,11 @@ from npulint.catalogue.check import Catalogue
 from npulint.errors import ConfigError
 from npulint.facts.model import Comment, FileFacts, Problem, Span
 from npulint.findings import Finding, ProgramSummary, RunResult
-from npulint.lines import FileLines
 from npulint.postprocess.engine import of_problems
 from npulint.postprocess.finalize import deduplicate, file_lines, finalize, reported
 from npulint.postprocess.identity import identified
 from npulint.settings import Settings
+from npulint.source_lines import FileLines
 from npulint.texts import TEXTS
 from tests.surface_support import finding, source
 

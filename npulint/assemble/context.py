@@ -19,9 +19,9 @@ from npulint.assemble.training import Training
 from npulint.facts.code import Bind, Call, Note, Op, Value
 from npulint.facts.model import Fact, Span
 from npulint.facts.values import Known
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
-_TEST_FILE = regex(r"(?:^|/)(?:tests?|testing|unittests?)/|(?:^|/)(?:test_[^/]+|[^/]+_test)\.py$")
+_TEST_FILE = lazy_compile(r"(?:^|/)(?:tests?|testing|unittests?)/|(?:^|/)(?:test_[^/]+|[^/]+_test)\.py$")
 
 _T = TypeVar("_T")
 

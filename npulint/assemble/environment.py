@@ -13,16 +13,16 @@ from npulint.assemble.project import Project
 from npulint.data.environment import ALLOCATOR, Rule, Variable, allocator_problem, nearest, variable
 from npulint.facts.model import Fact
 from npulint.facts.values import Known
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 _CUDA_ALLOCATOR = "PYTORCH_CUDA_ALLOC_CONF"
 NONE = "-"  # stands in messages where there is nothing to name
 _TIMEOUTS = ("HCCL_EVENT_TIMEOUT", "HCCL_EXEC_TIMEOUT")  # the first must be longer
-_PREPARES = regex(r"env|profile|bashrc|activate|conda")
+_PREPARES = lazy_compile(r"env|profile|bashrc|activate|conda")
 _OF_NPU_DEVICE = frozenset(("NPU_DEBUG", "NPU_DUMP_GRAPH", "NPU_ENABLE_PERF", "NPU_LOOP_SIZE"))
 _TOOLKIT = frozenset(("ASCEND_OPP_PATH", "ASCEND_HOME_PATH", "ASCEND_TOOLKIT_HOME", "ASCEND_AICPU_PATH", "ASCEND_HOME"))
 _PORT_OPTIONS = ("master_port", "rdzv_endpoint", "dist_url", "init_method", "dist_port")
-_PORT = regex(r"(?:^|:)(\d+)/?$")
+_PORT = lazy_compile(r"(?:^|:)(\d+)/?$")
 
 
 def describe_environment(tables: Iterable[FactTable], project: Project) -> None:

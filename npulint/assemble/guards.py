@@ -8,12 +8,12 @@ from npulint.assemble.flow import Flow
 from npulint.assemble.module import Module
 from npulint.facts.code import Block, Const, Items, Op, Ref, Value
 from npulint.facts.values import truth
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
-_NPU = regex(r"(?<!i)npu|ascend|davinci|hccl|910", re.IGNORECASE)  # no input
-_GPU = regex(r"cuda|gpu", re.IGNORECASE)
+_NPU = lazy_compile(r"(?<!i)npu|ascend|davinci|hccl|910", re.IGNORECASE)  # no input
+_GPU = lazy_compile(r"cuda|gpu", re.IGNORECASE)
 # Options that choose the job of a script: each of its jobs counts as run.
-_ROLE = regex(
+_ROLE = lazy_compile(
     r"(?:^|[._])(?:is_|do_|if_|for_|to_)?(?:pre|fine)?_?(?:train|training|eval|evaluate|test|predict"
     r"|infer|inference|mode|phase|action|task|command|cmd|export|tune)(?:_mode|_only|_phase)?$",
     re.IGNORECASE,

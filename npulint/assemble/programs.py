@@ -15,11 +15,11 @@ from npulint.assemble.reached import Reached, home
 from npulint.assemble.state import describe, imports_adapter
 from npulint.facts.code import Const, Op, Ref, Result, Value
 from npulint.facts.model import Fact, Span
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 _RUNNERS = frozenset(("tensorflow.app.run", "absl.app.run", "tensorflow.compat.v2.app.run", "fire.Fire"))
 _MODULE_LEVEL = frozenset(("session", "train_step", "estimator", "run"))
-_NOT_ENTRY = regex(r"(?:^|/)(?:setup|conftest|__init__)\.py$|(?:^|/)docs?/conf\.py$")
+_NOT_ENTRY = lazy_compile(r"(?:^|/)(?:setup|conftest|__init__)\.py$|(?:^|/)docs?/conf\.py$")
 _IMPORTERS = ("import_module", "__import__")
 _DEPTH = 4  # steps followed to the beginning of a computed module name
 

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from npulint.assemble.module import Module
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 _PURPOSES = (
-    ("train", regex(r"(?:^|[_./])(?:re)?train(?!_?data|_?set|_?input)|fit\b|finetune")),
+    ("train", lazy_compile(r"(?:^|[_./])(?:re)?train(?!_?data|_?set|_?input)|fit\b|finetune")),
     (
         "export",
-        regex(r"freeze|frozen|export|convert|ckpt|2pb|_pb\b|to_pb|onnx|save_?model|saved_model|inspect|checkpoint"),
+        lazy_compile(
+            r"freeze|frozen|export|convert|ckpt|2pb|_pb\b|to_pb|onnx|save_?model|saved_model|inspect|checkpoint"
+        ),
     ),
     (
         "evaluate",
-        regex(
+        lazy_compile(
             r"eval|(?:^|[_./])test|valid|predict|infer|demo|sample|generat|visuali|metric|detect(?!or|ion)|benchmark"
         ),
     ),
-    ("data", regex(r"data|record|dataset|preprocess|prepare|download|(?:^|[_./])input")),
+    ("data", lazy_compile(r"data|record|dataset|preprocess|prepare|download|(?:^|[_./])input")),
 )
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from npulint.assemble.flow import Flow
 from npulint.assemble.module import Module
 from npulint.facts.code import Const, Op, Ref, Result, Value
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
-_NAMED = regex(r"(?:^|[._])(?:(?:local|npu|hvd|device|worker|my)_rank(?:_id)?|rank_(?:id|idx|index))$")
-_ASKED = regex(
+_NAMED = lazy_compile(r"(?:^|[._])(?:(?:local|npu|hvd|device|worker|my)_rank(?:_id)?|rank_(?:id|idx|index))$")
+_ASKED = lazy_compile(
     r"^horovod\.(?:\w+\.)*(?:local_)?rank$|^(?:npu_bridge\.|hccl\.|npu_device\.).*get_(?:npu_)?(?:local_)?rank_id$"
 )
 _SET = frozenset(("$RANK_ID", "$RANK", "$LOCAL_RANK", "$OMPI_COMM_WORLD_RANK", "$DEVICE_INDEX"))

@@ -9,17 +9,17 @@ from collections.abc import Iterator
 from npulint.assemble.flow import Flow, initialiser
 from npulint.assemble.module import Module
 from npulint.facts.code import Bind, Items, Op, Ref, Return, Value
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 _STAGES = frozenset(
     "map flat_map filter interleave from_generator map_and_batch parallel_interleave apply reduce scan take_while "
     "group_by_window bucket_by_sequence_length py_func numpy_function py_function parallel_map "
     "map_with_legacy_function".split()
 )
-_INPUT_FUNCTION = regex(
+_INPUT_FUNCTION = lazy_compile(
     r"(?:^|[._])(?:\w*input_fn\w*|parse\w*|_?parse|preprocess\w*|augment\w*|decode_\w+|read_\w+|\w*_example)$"
 )
-_INPUT_FILE = regex(
+_INPUT_FILE = lazy_compile(
     r"(?:^|[/_])(?:data|dataset|datasets|input|inputs|preprocess\w*|(?:auto_?)?augment\w*|reader|loader|data_\w+|\w+_data|\w*input_pipeline|tfrecord\w*)(?:[/_.]|\.py$)"
 )
 
@@ -140,7 +140,7 @@ def is_stage(name: str) -> bool:
     return name.startswith("?") and looks_like_dataset(name.rpartition(".")[0])
 
 
-_DATASET_NAME = regex(
+_DATASET_NAME = lazy_compile(
     r"(?:^\?|[._])(?:\w*dataset\w*|ds|\w+_ds|d?set|\w*_data|data|files|filenames_ds)(?:\(\))?$", re.IGNORECASE
 )
 

@@ -9,37 +9,37 @@ from npulint.assemble.flow import Flow, Site
 from npulint.assemble.module import Module
 from npulint.assemble.names import Names
 from npulint.facts.code import UNKNOWN, Block, Const, Function, Op, Ref, Result, Value
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 _STEP_METHODS = frozenset(  # called by Lightning, transformers, mmcv and fairseq
     ("training_step", "optimizer_step", "compute_loss", "forward_train", "train_step")
 )
 _HOST_METHODS = frozenset(("__getitem__", "__len__", "collate_fn", "collate"))
 _HOST_KEYWORDS = frozenset(("worker_init_fn", "transform", "target_transform", "transforms"))
-_HOST_CLASS = regex(
+_HOST_CLASS = lazy_compile(
     r"(?:^|\.)torch\.utils\.data\.|(?:Data[sS]et|DataLoader|Collat(?:or|e)|[a-z]Transforms?)(?:V?\d+)?(?:\(\))?$"
 )
-_HOST_FILE = regex(
+_HOST_FILE = lazy_compile(
     r"(?:^|[/_])(?:datasets?|data_?loader|data_?utils?|transforms?|augment\w*|preprocess\w*|tokeniz\w*|collat\w*|samplers?)"
     r"(?:[/_.]|\.py$)"
 )
-_EVALUATION = regex(
+_EVALUATION = lazy_compile(
     r"(?:^|[_.])(?:eval\w*|valid\w*|val|test\w*|infer\w*|predict\w*|demo|visuali\w*|export\w*|sample|recogni[sz]e\w*|beam\w*)(?:_|$)"
 )
-_AFTERWARDS = regex(r"(?:PostProcess\w*|Evaluat\w*|Predictor\w*|Inferenc\w*|Metrics?|Visuali[sz]er)$")
+_AFTERWARDS = lazy_compile(r"(?:PostProcess\w*|Evaluat\w*|Predictor\w*|Inferenc\w*|Metrics?|Visuali[sz]er)$")
 _UNTRAINED = ("torch.no_grad", "torch.inference_mode")
-_TRAINING = regex(r"(?:^|\.)training$")
-_TARGETS = regex(r"(?:^|[._])(?:targets?|labels?|gts?|gt_\w+|truths?|\w+_labels?|\w+_targets?)$")
-_COUNTER = regex(
+_TRAINING = lazy_compile(r"(?:^|\.)training$")
+_TARGETS = lazy_compile(r"(?:^|[._])(?:targets?|labels?|gts?|gt_\w+|truths?|\w+_labels?|\w+_targets?)$")
+_COUNTER = lazy_compile(
     r"(?:^|[._])(?:i|j|n|idx|\w*iter|\w*iteration|\w*iters|\w*step|\w*steps|\w*batch_?(?:idx|id|i|index|nr|num)|epoch)$"
 )
 _COMPARING = frozenset(("==", "<", "<=", "in"))
 _UNUSUAL = frozenset(("isnan", "isinf", "isfinite"))
-_SOMETIMES = regex(
+_SOMETIMES = lazy_compile(
     r"(?:^|[._])(?:rank|local_rank|verbose|debug|log|logging|print\w*|is_main\w*|is_master|master|rank_?0?|writer|prof\w*"
     r"|timers?|timing|benchmark|dry_run|wandb|tensorboard\w*|tb_\w+|summary\w*)(?:$|[._(])"
 )
-_LOADER = regex(r"loader|dataset|batch|data_?iter|prefetch|pbar", re.IGNORECASE)
+_LOADER = lazy_compile(r"loader|dataset|batch|data_?iter|prefetch|pbar", re.IGNORECASE)
 _HOPS = 5  # functions around a backward call that may hold its loop
 _NAMESAKES = 4  # methods of one name that a call on an unknown object may reach
 

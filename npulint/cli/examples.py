@@ -31,9 +31,9 @@ def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang
         return host.review(files, target, catalogue).comparison
 
     def mend(files: dict[str, str], target: dict[str, str], code: str) -> tuple[dict[str, str], list[str]]:
-        from npulint.fixing import mended_example
+        from npulint.fix_command import fixed_example
 
-        return mended_example(files, target, code, catalogue)
+        return fixed_example(files, target, code, catalogue)
 
     outcomes = run_examples(tested.checks, catalogue.checks, judge, mend) + run_item_examples(tested.items, programs)
     outcomes += run_pretuning_examples(tested.pretuning, compare)

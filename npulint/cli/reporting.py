@@ -11,12 +11,12 @@ from npulint.cli.host import Host
 from npulint.discover.paths import local, shown
 from npulint.facts.model import Problem
 from npulint.findings import RunResult
-from npulint.lines import Lines
 from npulint.postprocess.finalize import file_lines
 from npulint.report.summary import reason
 from npulint.report.terminal import has_blocks, wants_color, wants_links, width_of
 from npulint.report.view import View, render
 from npulint.settings import PEOPLE_FORMATS, RANK, Settings
+from npulint.source_lines import LineProvider
 from npulint.texts import say
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ class Views(msgspec.Struct, frozen=True):
 
     settings: Settings
     host: Host
-    lines: Lines
+    lines: LineProvider
     mended: Mended | None = None
     comparing: bool = False
 

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 
 from npulint.compare.difference import Difference, Mark
 from npulint.facts.recipe import Ingredient
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.recipe.origins.plain import canonical
 from npulint.recipe.steps.components import TYPE
 from npulint.recipe.steps.naming import told_part
 from npulint.recipe.steps.unresolved import component
 
-_FUSED = regex(r"(?i)^npu_?fused_?(?=\w)")
+_FUSED = lazy_compile(r"(?i)^npu_?fused_?(?=\w)")
 
 
 def of_settings(reference: Sequence[Ingredient], migrated: Sequence[Ingredient]) -> Iterator[Difference]:

@@ -11,7 +11,7 @@ from npulint.compare.align import align
 from npulint.compare.matching.counterparts import Counterparts
 from npulint.compare.overrides import calls_base, overridden
 from npulint.facts.code import Ref, Value
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.recipe.program import Home, Recipe
 from npulint.recipe.steps.literals import skeleton
 from npulint.recipe.steps.model import MODULE, Step
@@ -21,7 +21,7 @@ _FEW = 2
 _COMMON = 3  # steps that functions have to have in common
 _MOST = 0.8  # share of a function's steps
 _HALF = 0.5
-_TYPES = regex(r"b?float\d*|half|double|u?int\d*|long|bool|string|complex\d+")
+_TYPES = lazy_compile(r"b?float\d*|half|double|u?int\d*|long|bool|string|complex\d+")
 _MOST_OF_BOTH = 0.6
 _RARE = frozenset(
     """optimizer schedule loss clipping average loss_scale dataset shuffle repeat batch_size seed sampler shard

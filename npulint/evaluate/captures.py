@@ -9,9 +9,9 @@ from typing import Any
 from npulint.catalogue.forms import FORMS
 from npulint.facts.model import Fact
 from npulint.facts.values import Known
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
-_CAPTURE = regex(r"\{([a-z_][a-z0-9_]*)(?::([a-z]+))?\}")
+_CAPTURE = lazy_compile(r"\{([a-z_][a-z0-9_]*)(?::([a-z]+))?\}")
 
 
 def fill(text: str, fact: Fact, counts: Mapping[str, str] = {}) -> str:

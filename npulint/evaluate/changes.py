@@ -12,9 +12,9 @@ from npulint.evaluate.match import Candidates, Question
 from npulint.evaluate.patterns import matches
 from npulint.facts.model import Fact, Span
 from npulint.findings import Change, Step
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
-_CAPTURE = regex(r"(?<!\$)\{((?:at\.)?[a-z_][a-z0-9_]*)\}")
+_CAPTURE = lazy_compile(r"(?<!\$)\{((?:at\.)?[a-z_][a-z0-9_]*)\}")
 
 
 class AskedFix:

@@ -7,7 +7,7 @@ from typing import Any
 
 from npulint.facts.code import Scalar
 from npulint.facts.values import Known
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 Answer = bool | None
 Test = Callable[[Any], Answer]
@@ -64,7 +64,7 @@ def _operator(name: str, operand: Any) -> Test:
         part = str(operand)
         return _each(lambda value: isinstance(value, str) and part in value)
     if name == "matches":
-        pattern = regex(operand)
+        pattern = lazy_compile(operand)
         return _each(lambda value: isinstance(value, str) and pattern.search(value[:4096]) is not None)
     return _each(lambda value: _ordered(name, value, operand))
 

@@ -11,7 +11,7 @@ from npulint.assemble.run.origins import Origin
 from npulint.catalogue.check import Query
 from npulint.facts.model import Fact, Span
 from npulint.findings import Finding, Related, Shown
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.texts import say
 
 _MEASURED = frozenset(("run_wait", "run_line", "run_host"))
@@ -27,7 +27,7 @@ _SHARES = frozenset(
 )
 """Attributes that are parts of the time of a step or run, or of computing."""
 
-_NUMBERED = regex(r"\w*\d\w*")
+_NUMBERED = lazy_compile(r"\w*\d\w*")
 
 _FACTS = 3  # facts of a finding of which the lines that they come from are told
 

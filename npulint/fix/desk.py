@@ -11,7 +11,7 @@ from npulint.discover.kinds import SourceFile, kinds_of
 from npulint.findings import Edit
 from npulint.fix.model import FileChange, Refused
 from npulint.fix.source import Document
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.read.files import Loaded, load
 
 _FIRST = ("python", "notebook", "shell", "mixlist", "dockerfile", "cuda", "dependency")
@@ -107,7 +107,7 @@ class Desk:
 
     def imported_at_first(self, package: str) -> bool:
         """Whether some Python file imported a package before all edits."""
-        named = regex(rf"^[ \t]*(?:import|from)[ \t]+{package}\b", re.MULTILINE)
+        named = lazy_compile(rf"^[ \t]*(?:import|from)[ \t]+{package}\b", re.MULTILINE)
         return any(
             named.search(self._before.get(path, b"").decode("utf-8", "replace"))
             for path, sources in self._known.items()

@@ -9,12 +9,12 @@ from npulint.findings import Edit, Step
 from npulint.fix.model import Plan, Refused, Text
 from npulint.fix.renaming import whole
 from npulint.fix.script import Script
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
-_BEHIND = regex(r"[ \t]+[#;].*\Z|[ \t]*;.*\Z")  # a marker of the environment, a comment
-_NAME = regex(r"[A-Za-z0-9][\w.-]*(?:[ \t]*\[[^\]\n]*\])?")
-_ITEM = regex(r"[ \t]*(?:-[ \t]+)?[\"']?\Z")
-_OLD_ENV = regex(r"[ \t]*ENV[ \t]+\w+[ \t]+[^=]*\Z", re.IGNORECASE)
+_BEHIND = lazy_compile(r"[ \t]+[#;].*\Z|[ \t]*;.*\Z")  # a marker of the environment, a comment
+_NAME = lazy_compile(r"[A-Za-z0-9][\w.-]*(?:[ \t]*\[[^\]\n]*\])?")
+_ITEM = lazy_compile(r"[ \t]*(?:-[ \t]+)?[\"']?\Z")
+_OLD_ENV = lazy_compile(r"[ \t]*ENV[ \t]+\w+[ \t]+[^=]*\Z", re.IGNORECASE)
 
 
 def plan(step: Step, text: Text) -> Plan:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from npulint.findings import Edit
 from npulint.fix.model import Refused
 from npulint.fix.script import DECLARES, OPENERS, TESTED, Script, Statement
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.read.shell.tokens import Word
 
-_BLANKS = regex(r"(?:\\\n|\s)*")
-_CODE = regex(r"[=$;|&`]|\bexport\b|\bpython")
-_REST = regex(r"[ \t]*;?[ \t]*(?:#[^\n]*)?(?:\n|\Z)")
+_BLANKS = lazy_compile(r"(?:\\\n|\s)*")
+_CODE = lazy_compile(r"[=$;|&`]|\bexport\b|\bpython")
+_REST = lazy_compile(r"[ \t]*;?[ \t]*(?:#[^\n]*)?(?:\n|\Z)")
 
 
 def without(script: Script, first: int, last: int) -> list[Edit]:

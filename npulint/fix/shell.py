@@ -10,11 +10,11 @@ from npulint.fix.model import Plan, Refused, Text
 from npulint.fix.removal import without
 from npulint.fix.renaming import renamed, retexted
 from npulint.fix.script import JOINTS, OPENERS, Script, Statement
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.read.shell.tokens import Word
 
-_QUOTED = regex(r"\"[^\"\\$`]*\"|'[^']*'")
-_COMPUTED = regex(r"[$`(]")
+_QUOTED = lazy_compile(r"\"[^\"\\$`]*\"|'[^']*'")
+_COMPUTED = lazy_compile(r"[$`(]")
 _PASSED = OPENERS | (JOINTS - {"&&"}) | {")", "}", "case", "for", "select", "if", "while", "until", "elif"}
 
 

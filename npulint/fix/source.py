@@ -12,10 +12,10 @@ from itertools import accumulate, pairwise
 from npulint.facts.model import Span
 from npulint.findings import Edit
 from npulint.fix.model import Refused, Text
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.read.source import Source, decode
 
-_LINE = regex(r"([^\r\n]*)(\r\n|\r|\n|\Z)", re.DOTALL)
+_LINE = lazy_compile(r"([^\r\n]*)(\r\n|\r|\n|\Z)", re.DOTALL)
 _MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32-le"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),

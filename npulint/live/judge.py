@@ -20,15 +20,15 @@ from npulint.evaluate.graphs import summarise_graph
 from npulint.facts.graph import Graph
 from npulint.facts.model import FileFacts
 from npulint.findings import Finding, Related, RunResult
-from npulint.lines import FileLines
 from npulint.live.operators import operators, syncs
 from npulint.live.project import Project, anchor, frame_paths, project_around
 from npulint.live.result import LiveResult
-from npulint.memory import own_list
 from npulint.postprocess.engine import ENGINE_RULES
 from npulint.postprocess.finalize import finalize
 from npulint.postprocess.select import unknown, wanted
+from npulint.result_cache import configured_op_list
 from npulint.settings import Settings
+from npulint.source_lines import FileLines
 from npulint.texts import say
 
 _DECLARED = ("adapter", "torch", "cann", "soc")
@@ -106,7 +106,7 @@ def declared_torch(near: str, root: str = "", target: Mapping[str, str] | None =
 
 def _program(name: str, graph: Graph, project: Project, settings: Settings) -> Program:
     """The graph as a program of the project."""
-    own = own_list(settings) if graph.framework == "tensorflow" else None
+    own = configured_op_list(settings) if graph.framework == "tensorflow" else None
     files = [FileFacts(name, "graph", graph=graph)]
     target = settings.target
     supported = None if own is None else own.ops

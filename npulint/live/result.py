@@ -10,10 +10,10 @@ import msgspec
 
 from npulint.facts.graph import Graph
 from npulint.findings import Finding, GraphSummary, RunResult
-from npulint.lines import Lines
 from npulint.live.operators import Operator, Sync, counted
 from npulint.report.view import View, render
 from npulint.settings import RANK
+from npulint.source_lines import LineProvider
 from npulint.texts import say
 
 
@@ -44,7 +44,7 @@ class LiveResult:
         lang: str,
         notes: Sequence[str],
         answer: Callable[[str], RunResult],
-        lines: Lines,
+        lines: LineProvider,
     ) -> None:
         self.name = name
         self.graph = graph

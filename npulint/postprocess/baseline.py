@@ -12,15 +12,15 @@ from npulint.digest import blake2b
 from npulint.facts.model import FileFacts
 from npulint.findings import Baseline, Finding
 from npulint.findings import BaselineEntry as Entry
-from npulint.later import regex
-from npulint.lines import Lines
+from npulint.lazy_regex import lazy_compile
 from npulint.postprocess.engine import FILE_NOT_READ, SYNTAX_ERROR
 from npulint.postprocess.identity import line_text, unstamped
 from npulint.settings import Settings
+from npulint.source_lines import LineProvider
 
 _OF_FILES = (SYNTAX_ERROR.code, FILE_NOT_READ.code)
 _SHOWN = 120  # characters of a line
-_HEAD = regex(r"\s*(?:async\s+def|def|class)\s+(\w+)")
+_HEAD = lazy_compile(r"\s*(?:async\s+def|def|class)\s+(\w+)")
 
 
 class Compared(msgspec.Struct, frozen=True):
@@ -36,7 +36,7 @@ def compared_with(
     findings: list[Finding],
     files: Sequence[FileFacts],
     codes: Collection[str],
-    lines: Lines,
+    lines: LineProvider,
     silent: Collection[str] = (),
 ) -> Compared:
     """Findings, in their final order, held against the baseline of the settings. `files` are those of the run, `codes`
@@ -119,7 +119,7 @@ def united(entries: Iterable[Entry]) -> list[Entry]:
 class Place:
     """Says of findings what entries hold of them. `folder` is that of the baseline file."""
 
-    def __init__(self, folder: str, lines: Lines) -> None:
+    def __init__(self, folder: str, lines: LineProvider) -> None:
         self._folder = os.path.abspath(folder or ".")
         self._lines = lines
         self._there: dict[str, bool] = {}

@@ -14,17 +14,17 @@ import msgspec
 
 from npulint.facts.model import Comment, FileFacts, Span
 from npulint.findings import Edit, Finding, Fix, Silenced
-from npulint.later import regex
-from npulint.lines import Lines
-from npulint.nearby import nearest
+from npulint.lazy_regex import lazy_compile
 from npulint.postprocess.engine import INVALID_SUPPRESSION, UNUSED_SUPPRESSION, finding
 from npulint.postprocess.select import Identity
 from npulint.postprocess.statements import long_commands, long_statements
+from npulint.source_lines import LineProvider
+from npulint.suggest import closest_match
 from npulint.texts import say
 
-_IGNORE = regex(r"(?:^|#)\s*npulint\s*:\s*(ignore-file|ignore)(?![\w-])\s*(?:\[([^\]]*)\])?", re.IGNORECASE)
-_NOQA = regex(r"(?:^|#)\s*noqa\s*:\s*([A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*)", re.IGNORECASE)
-_OURS = regex(r"NPU[0-9]+", re.IGNORECASE)
+_IGNORE = lazy_compile(r"(?:^|#)\s*npulint\s*:\s*(ignore-file|ignore)(?![\w-])\s*(?:\[([^\]]*)\])?", re.IGNORECASE)
+_NOQA = lazy_compile(r"(?:^|#)\s*noqa\s*:\s*([A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*)", re.IGNORECASE)
+_OURS = lazy_compile(r"NPU[0-9]+", re.IGNORECASE)
 
 
 class Directive(msgspec.Struct, frozen=True):
@@ -66,7 +66,7 @@ def suppress(
     files: Iterable[FileFacts],
     rules: Sequence[Identity],
     active: Callable[[Identity], bool],
-    lines: Lines,
+    lines: LineProvider,
     lang: str,
 ) -> Suppressed:
     """Apply the comments of `files`. Only a comment about an `active` check can be unused."""
@@ -177,7 +177,9 @@ def _silencers(
 class _Judge:
     """Says what is wrong with comments."""
 
-    def __init__(self, rules: Sequence[Identity], active: Callable[[Identity], bool], lines: Lines, lang: str) -> None:
+    def __init__(
+        self, rules: Sequence[Identity], active: Callable[[Identity], bool], lines: LineProvider, lang: str
+    ) -> None:
         self._known = {word.casefold(): rule for rule in rules for word in (rule.code, rule.name)}
         self._spelled = {word for rule in rules for word in (rule.code, rule.name)}
         self._active = active
@@ -239,7 +241,7 @@ class _Judge:
         return msgspec.structs.replace(complaint, fix=mending)
 
     def _unknown(self, path: str, span: Span, name: str) -> Finding:
-        meant = nearest(name, self._spelled)
+        meant = closest_match(name, self._spelled)
         hint = say(self._lang, "meant", word=meant) if meant else ""
         return self._invalid(path, span, "unknown", say(self._lang, "invalid.unknown", name=name) + hint)
 

@@ -21,7 +21,6 @@ from npulint.findings import (
     Silenced,
     Summary,
 )
-from npulint.lines import FileLines, Lines
 from npulint.postprocess.baseline import Compared, compared_with
 from npulint.postprocess.comments import Suppressed, suppress
 from npulint.postprocess.engine import ENGINE_RULES, of_problems
@@ -31,6 +30,7 @@ from npulint.postprocess.scope import Scope, finding_key
 from npulint.postprocess.select import Identity, specificity, unknown, wanted
 from npulint.run_summary import RunSummary
 from npulint.settings import RANK, Settings
+from npulint.source_lines import FileLines, LineProvider
 from npulint.texts import count, say
 
 EVERYTHING = Scope()
@@ -44,7 +44,7 @@ def finalize(
     settings: Settings,
     catalogue: Catalogue,
     seconds: float = 0.0,
-    lines: Lines | None = None,
+    lines: LineProvider | None = None,
     scope: Scope = EVERYTHING,
     comparing: bool = False,
     graphs: Sequence[GraphSummary] = (),
@@ -96,7 +96,7 @@ def finalize(
 
 
 def _one_for_graphs(
-    findings: Sequence[Finding], graphs: Sequence[GraphSummary], lines: Lines, lang: str
+    findings: Sequence[Finding], graphs: Sequence[GraphSummary], lines: LineProvider, lang: str
 ) -> list[Finding]:
     from npulint.postprocess.merge_graph_findings import united_graphs  # most runs see no graph
 
@@ -111,7 +111,7 @@ def _joined_with_source(left: Suppressed, catalogue: Catalogue, lang: str) -> Su
     return Suppressed(gathered(kept), silenced, left.complaints)
 
 
-def _at_their_lines(findings: Sequence[Finding], lines: Lines) -> list[Finding]:
+def _at_their_lines(findings: Sequence[Finding], lines: LineProvider) -> list[Finding]:
     from npulint.postprocess.merge_run_findings import at_their_lines  # most runs of npulint see no run of training
 
     return at_their_lines(findings, lines)

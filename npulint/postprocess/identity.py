@@ -9,13 +9,13 @@ import msgspec
 
 from npulint.digest import blake2b
 from npulint.findings import Finding
-from npulint.later import regex
-from npulint.lines import Lines
+from npulint.lazy_regex import lazy_compile
+from npulint.source_lines import LineProvider
 
-_STAMP = regex(r"(?<=PROF_)\d{6}_\d{17}_\w+|\d{4,}")
+_STAMP = lazy_compile(r"(?<=PROF_)\d{6}_\d{17}_\w+|\d{4,}")
 
 
-def identified(findings: Sequence[Finding], lines: Lines, page: Callable[[str, str], str]) -> list[Finding]:
+def identified(findings: Sequence[Finding], lines: LineProvider, page: Callable[[str, str], str]) -> list[Finding]:
     """The findings with fingerprint and address. A fingerprint is made of path, code, the text of the line (or the
     message, where no text is at hand), and how many of the same came before. `findings` are in their final order;
     `page` tells the address for the code and name of a check."""
@@ -44,7 +44,7 @@ def unstamped(path: str) -> str:
     return _STAMP.sub("*", path)
 
 
-def line_text(finding: Finding, lines: Lines) -> str:
+def line_text(finding: Finding, lines: LineProvider) -> str:
     """The line where the finding stands, its blanks made even; nothing when there is no such line. In the file of a
     graph all lines are alike, and in an artifact of a run they are others each time: what the finding is about stands
     for them."""

@@ -16,11 +16,11 @@ import msgspec
 from npulint.catalogue.check import Catalogue
 from npulint.facts.model import Span
 from npulint.findings import CONFIDENCES, SEVERITIES, Finding, Related, Silenced
-from npulint.later import regex
-from npulint.lines import Lines
+from npulint.lazy_regex import lazy_compile
+from npulint.source_lines import LineProvider
 from npulint.texts import say
 
-_NAMES = regex(r"[A-Za-z0-9_]+")
+_NAMES = lazy_compile(r"[A-Za-z0-9_]+")
 _APART = 3  # places of one operator that are findings of their own
 _BUILT = 3  # places of the source that a finding of a graph names
 
@@ -36,7 +36,7 @@ def in_source(one: Finding) -> bool:
 
 
 def united_graphs(
-    findings: Sequence[Finding], lines: Lines, lang: str, recorded: Collection[str] = ()
+    findings: Sequence[Finding], lines: LineProvider, lang: str, recorded: Collection[str] = ()
 ) -> list[Finding]:
     """One finding for what several graphs say of one line of the source, and for what graphs in one folder say in the
     same words (the checkpoints of one training): the gravest, or what a text tells more of. It names the other graphs,
@@ -79,7 +79,7 @@ def _seen_in(one: Finding, graphs: Mapping[str, Span], lang: str) -> Finding:
     return msgspec.structs.replace(one, related=related) if places else one
 
 
-def widened(one: Finding, lines: Lines) -> Finding:
+def widened(one: Finding, lines: LineProvider) -> Finding:
     """A finding at a line of which no columns are known, at the whole of it."""
     span, text = one.span, lines(one.path)
     if span != Span(span.line, 1, span.line, 1) or one.path.endswith(".ipynb") or not span.line <= len(text):

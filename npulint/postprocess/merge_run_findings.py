@@ -17,14 +17,14 @@ from npulint.catalogue.check import Catalogue
 from npulint.data.op_apis import api_words, apis_of, plain
 from npulint.facts.model import Span
 from npulint.findings import CONFIDENCES, SEVERITIES, Counterpart, Finding, Related, Shown, Silenced
-from npulint.later import regex
-from npulint.lines import Lines
+from npulint.lazy_regex import lazy_compile
 from npulint.postprocess.merge_graph_findings import of_graph, widened
+from npulint.source_lines import LineProvider
 from npulint.texts import say
 
 _MOST = 24  # counterparts that a finding remembers
-_QUOTED = regex(r"`([^`\n]{1,300})`")
-_WORD = regex(r"[A-Za-z_]\w*")
+_QUOTED = lazy_compile(r"`([^`\n]{1,300})`")
+_WORD = lazy_compile(r"[A-Za-z_]\w*")
 
 
 def of_run(one: Finding) -> bool:
@@ -103,13 +103,13 @@ def by_themselves(findings: Sequence[Finding]) -> list[Finding]:
     ]
 
 
-def at_their_lines(findings: Sequence[Finding], lines: Lines) -> list[Finding]:
+def at_their_lines(findings: Sequence[Finding], lines: LineProvider) -> list[Finding]:
     """The findings; one about a run that stands in the source stands at the whole line, or back at the artifact where
     the file has no such line (any more)."""
     return [_at_its_line(one, one.shown, lines) if one.shown is not None else one for one in findings]
 
 
-def _at_its_line(one: Finding, shown: Shown, lines: Lines) -> Finding:
+def _at_its_line(one: Finding, shown: Shown, lines: LineProvider) -> Finding:
     if one.path == shown.path:
         return one
     text, number = lines(one.path), one.span.line

@@ -9,11 +9,11 @@ import msgspec
 
 from npulint.facts.model import Comment, Span
 from npulint.findings import Edit
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
-_MARK = regex(r"(?://|#+)\s*$")
-_PIECE = regex(r"(?<!\S)#+(?!\d)")  # a number is that of an issue, and part of the reason
-_NAME = regex(r"[^,\s]+")
+_MARK = lazy_compile(r"(?://|#+)\s*$")
+_PIECE = lazy_compile(r"(?<!\S)#+(?!\d)")  # a number is that of an issue, and part of the reason
+_NAME = lazy_compile(r"[^,\s]+")
 
 
 class Listed(msgspec.Struct, frozen=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
-from npulint.nearby import nearest
+from npulint.suggest import closest_match
 
 _ALL = "all"
 
@@ -52,7 +52,7 @@ def wanted(rule: Identity, select: Sequence[str], extend_select: Sequence[str], 
 def unknown(selectors: Iterable[str], rules: Sequence[Identity]) -> list[tuple[str, str]]:
     """The words that name no check, each with the nearest word that does (or nothing)."""
     return [
-        (word, nearest(word, _words(rules)))
+        (word, closest_match(word, _words(rules)))
         for word in dict.fromkeys(selectors)
         if word.casefold() != _ALL and not any(specificity(word, rule) for rule in rules)
     ]

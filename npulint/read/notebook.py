@@ -12,13 +12,13 @@ import msgspec
 
 from npulint.facts.code import Block, Call, Code
 from npulint.facts.model import Problem, Span
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.read.json_tree import Lines, Node, parse_json
 
 _PYTHON_CELLS = frozenset(("time", "timeit", "capture", "prun", "python", "python3", "pypy", "memit", "mprun", "lprun"))
-_MAGIC = regex(r"^[ \t]*(?:[%!?]|[\w.\[\]]+\?{1,2}[ \t]*$)|=[ \t]*[%!]|\?[ \t]*$", re.MULTILINE)
-_LINE_MAGIC = regex(r"^(?P<indent>[ \t]*)(?:[%!?].*|[\w.\[\]'\"]+\?{1,2}[ \t]*)$")
-_ASSIGNED_MAGIC = regex(r"^(?P<head>[ \t]*[\w., \t]+=[ \t]*)[%!].*$")
+_MAGIC = lazy_compile(r"^[ \t]*(?:[%!?]|[\w.\[\]]+\?{1,2}[ \t]*$)|=[ \t]*[%!]|\?[ \t]*$", re.MULTILINE)
+_LINE_MAGIC = lazy_compile(r"^(?P<indent>[ \t]*)(?:[%!?].*|[\w.\[\]'\"]+\?{1,2}[ \t]*)$")
+_ASSIGNED_MAGIC = lazy_compile(r"^(?P<head>[ \t]*[\w., \t]+=[ \t]*)[%!].*$")
 
 
 class Notebook(msgspec.Struct, frozen=True):

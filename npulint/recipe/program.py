@@ -15,7 +15,7 @@ from npulint.assemble.reached import STARTED, Reached
 from npulint.assemble.reached import home as place_of
 from npulint.data.recipe import is_half
 from npulint.facts.code import Ref
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.recipe.steps.collect import Collector
 from npulint.recipe.steps.expressions import Formula, formulas
 from npulint.recipe.steps.model import MODULE, Argument, Step
@@ -33,11 +33,11 @@ LEADING = tuple(
     """layer loss transform optimizer schedule initialisation dataset operation update average clipping checkpoint
     frozen seed determinism""".split()
 )
-_DATA = regex(
+_DATA = lazy_compile(
     r"data|augment|transform|preproc|load|crop|resiz|image|img|read|batch|sampl|parse|decode|collate|input|generat"
     r"|normal|flip|rotat|distort|record|reader|feed|mel|spec|wav|audio|token|voxel|point|patch|noise|label|anno"
 )
-ASIDE = regex(r"profil|(?:^|_)log(?:_|$|g)|print|save|dump|export|plot|draw|visual|summar|report")
+ASIDE = lazy_compile(r"profil|(?:^|_)log(?:_|$|g)|print|save|dump|export|plot|draw|visual|summar|report")
 
 
 class Recipe:

@@ -9,7 +9,7 @@ from npulint.assemble.context import Context
 from npulint.assemble.module import Module
 from npulint.facts.code import Call, Const, Items, Op, Ref, Result, Value
 from npulint.facts.model import Fact
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.recipe.steps.places import evaluates
 
 _ALL = "python numpy torch tensorflow"
@@ -28,9 +28,9 @@ _PATHS = frozenset("pathlib.Path().glob pathlib.Path().rglob pathlib.Path().iter
 _SORTS = ("sort", "sorted", "natsorted", "argsort", "lexsort", "sort_values", "sort_index")
 _NO_ORDER = (*_SORTS, "len", "set", "frozenset", "any", "all", "sum", "min", "max")  # what asks for none
 _ORDERED = frozenset(("list", "tuple", "enumerate"))  # what takes over the order of a set
-_KEPT_FILES = regex(r"(?i)ckpt|checkpoint|weight|log|snapshot|output|result|save|model")
-_NO_TRAINING = regex(r"(?i)test|infer|predict|demo|export|convert|download|plot|draw|show")  # functions by name
-_TEXT = regex(r"(?i)name|text|word|string|token|path|file|title|label|key|line|sentence|url|str(?:_|$)")
+_KEPT_FILES = lazy_compile(r"(?i)ckpt|checkpoint|weight|log|snapshot|output|result|save|model")
+_NO_TRAINING = lazy_compile(r"(?i)test|infer|predict|demo|export|convert|download|plot|draw|show")  # functions by name
+_TEXT = lazy_compile(r"(?i)name|text|word|string|token|path|file|title|label|key|line|sentence|url|str(?:_|$)")
 _TEXTS = frozenset("str join format lower upper strip encode read replace basename".split())
 _STEPS = 40  # values looked at on the way of one seed
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from functools import cache
 
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
-_HUMPS = regex(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_NO_WORDS = regex(r"[^a-z0-9]+")
+_HUMPS = lazy_compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_NO_WORDS = lazy_compile(r"[^a-z0-9]+")
 _LONGEST = 80  # characters of a name that are looked at
 
 # Every pattern is looked for in a name whose words stand between underscores: `_train_batch_size_`. The first one that
@@ -230,7 +230,7 @@ _RULES: tuple[tuple[str, str], ...] = (
         r"|multiplier|compress|theta|tie_weights)_",
     ),
 )
-_COMPILED = tuple((part, regex(pattern)) for part, pattern in _RULES)
+_COMPILED = tuple((part, lazy_compile(pattern)) for part, pattern in _RULES)
 
 
 @cache

@@ -13,7 +13,7 @@ from npulint.assemble.starts.options import Option
 from npulint.facts.code import Bind, Const, Items, Op, Ref, Table, Value
 from npulint.facts.model import Span
 from npulint.facts.recipe import Ingredient, Station, Traced
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.recipe.origins.given import defined
 from npulint.recipe.origins.leaves import Configs
 from npulint.recipe.origins.plain import Pairs, canonical, show
@@ -25,9 +25,9 @@ from npulint.recipe.steps.unread import unread
 
 __all__ = ["setting_part", "settings"]
 
-_CONFIGURATION = regex(r"(?i)cfg|conf|param|option|args|flags|setting|hyp(?:er)?|constant")
-_CONSTANT = regex(r"[A-Z][A-Z0-9_]*")
-_PATH = regex(r"^[./~]|\.(?:pth?|ckpt|tar|pkl|h5|npz|npy|bin|pb|json|txt|ya?ml|model|safetensors)$")
+_CONFIGURATION = lazy_compile(r"(?i)cfg|conf|param|option|args|flags|setting|hyp(?:er)?|constant")
+_CONSTANT = lazy_compile(r"[A-Z][A-Z0-9_]*")
+_PATH = lazy_compile(r"^[./~]|\.(?:pth?|ckpt|tar|pkl|h5|npz|npy|bin|pb|json|txt|ya?ml|model|safetensors)$")
 _NAMES_FILES = frozenset(("checkpoint", "dataset", "split"))
 _FEW = 32  # entries of a tuple that are a setting, not data
 _DEEP = 8

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 
 from npulint.assemble.context import Context
 from npulint.assemble.starts.launches import Launch
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 FULL, PLAIN, SHORT, OTHER = range(4)
 """What a start is for: a full training, what its name does not tell, a measurement of speed, no training."""
 
-_PARTS = regex(r"[^a-z0-9]+|(?<=[a-z])(?=\d)")
+_PARTS = lazy_compile(r"[^a-z0-9]+|(?<=[a-z])(?=\d)")
 _FULL = frozenset(("full", "accuracy", "acc", "convergence"))
 _SHORT = frozenset("performance perf testcase benchmark bench smoke debug demo quick profiling profile ci fps".split())
 _OTHER = frozenset(
@@ -27,9 +27,11 @@ _NO_TRAINING = frozenset(
 _MODES = frozenset(("mode", "phase", "action", "task", "job", "run_mode", "job_type", "command", "cmd", "stage"))
 _NO_TRAINING_MODES = frozenset("eval evaluate evaluation val validation test infer inference predict export".split())
 _YES = frozenset(("true", "1", "yes", "t", "y"))
-_DEVICES = regex(r"(?:^|_)(\d+)(?:p|x\d+|gpus?|npus?|cards?|devices?)(?:_|$)", re.IGNORECASE)
-_MANY = regex(r"cluster|multi|distribut|(?:^|_)(?:dist|ddp|mpi|horovod|nodes?)(?:_|$)", re.IGNORECASE)
-_PLATFORM = regex(r"npu|ascend|davinci|gpu|cuda|nvidia|tpu|910[ab]?|310p?|v100|a100|for|pytorch|tensorflow|torch|tf")
+_DEVICES = lazy_compile(r"(?:^|_)(\d+)(?:p|x\d+|gpus?|npus?|cards?|devices?)(?:_|$)", re.IGNORECASE)
+_MANY = lazy_compile(r"cluster|multi|distribut|(?:^|_)(?:dist|ddp|mpi|horovod|nodes?)(?:_|$)", re.IGNORECASE)
+_PLATFORM = lazy_compile(
+    r"npu|ascend|davinci|gpu|cuda|nvidia|tpu|910[ab]?|310p?|v100|a100|for|pytorch|tensorflow|torch|tf"
+)
 _MANY_LAUNCHERS = frozenset(("mpirun", "mpiexec", "horovodrun", "torchrun", "torch.distributed.launch", "deepspeed"))
 _SEVERAL = 2
 _ALIKE = 0.6

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from npulint.findings import Related, RunResult
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.report.summary import closing
 from npulint.report.terminal import COLOR, Paint, harmless, leading
 from npulint.report.view import View, visible
 
-_PLACE = regex(":(?=[0-9]+:[0-9]+: (?:error|warning|note)(?::|\\Z))")
-_FRAME = regex(r"[0-9]+ \|")
+_PLACE = lazy_compile(":(?=[0-9]+:[0-9]+: (?:error|warning|note)(?::|\\Z))")
+_FRAME = lazy_compile(r"[0-9]+ \|")
 
 
 def render(result: RunResult, view: View) -> str:

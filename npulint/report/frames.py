@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import msgspec
 
 from npulint.facts.model import Span
-from npulint.lines import Lines, cell_line
 from npulint.report.terminal import Paint, cells, cut, harmless
+from npulint.source_lines import LineProvider, cell_line
 
 _TAB = "    "
 _WIDTH = 120  # cells of source when nobody tells the width
@@ -27,7 +27,7 @@ class _Shown(msgspec.Struct, frozen=True):
 class Frames(msgspec.Struct, frozen=True):
     """Draws frames from `lines`, as wide as `width` allows; `gutter` is the room for line numbers."""
 
-    lines: Lines
+    lines: LineProvider
     paint: Paint
     width: int = 0
     gutter: int = 3

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from npulint.digest import blake2b
 from npulint.findings import CONFIDENCES, SEVERITIES, Finding, RunResult
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.report import text
 from npulint.report.terminal import harmless
 from npulint.report.view import View, in_repository, visible
@@ -23,7 +23,7 @@ COMMAND = {"error": "error", "warning": "warning", "note": "notice"}
 PER_SEVERITY = 10  # annotations that the runner keeps from a step
 LONGEST = 4096  # UTF-16 units of a message, the rest is cut off by the runner
 _CATEGORIES = ("functional", "precision", "performance", "hygiene")
-_CONTROL = regex("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+_CONTROL = lazy_compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 
 def render(result: RunResult, view: View) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import re
 
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.report.terminal import COMMAND_SIGN
 
-_SIGN = regex(COMMAND_SIGN)
-_START = regex(r"^([^!-9;-~\n\r]*):", re.MULTILINE)
+_SIGN = lazy_compile(COMMAND_SIGN)
+_START = lazy_compile(r"^([^!-9;-~\n\r]*):", re.MULTILINE)
 _HASH = {"json": "\\u0023", "jsonl": "\\u0023", "sarif": "\\u0023", "gitlab": "\\u0023"}
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from npulint.findings import ChecklistItem, Finding, ProgramSummary, RunResult
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.report.markup import code, link, prose
 from npulint.report.readiness import lists, place_of, tally
 from npulint.report.summary import closing, first_steps
@@ -17,7 +17,7 @@ from npulint.texts import count, say
 
 LIMIT = 1024 * 1024  # bytes that GitHub takes as the summary of a step
 _RESERVE = 200  # bytes for the line that says how much is left out
-_BLANKS = regex(r"\s+")
+_BLANKS = lazy_compile(r"\s+")
 
 
 def render(result: RunResult, view: View) -> str:

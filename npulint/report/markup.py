@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.report.terminal import harmless
 
 _MARKUP = str.maketrans({char: f"\\{char}" for char in "\\*_[]~|$`"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;"})
 _APART = "&#8203;"  # a blank without width: what it parts is no longer a user, an issue or an address
-_CALL = regex(r"(?<=[@#!])(?=\w)|(?<=:)(?=//)|(?<=\bwww)(?=\.)", re.IGNORECASE | re.ASCII)
-_ADDRESS = regex(r"https?://[!-~]+")
-_UNSAFE = regex(r"[^A-Za-z0-9_.~/?#=&:@%+,;-]")
+_CALL = lazy_compile(r"(?<=[@#!])(?=\w)|(?<=:)(?=//)|(?<=\bwww)(?=\.)", re.IGNORECASE | re.ASCII)
+_ADDRESS = lazy_compile(r"https?://[!-~]+")
+_UNSAFE = lazy_compile(r"[^A-Za-z0-9_.~/?#=&:@%+,;-]")
 
 
 def prose(text: str, *, cell: bool = False) -> str:

@@ -8,18 +8,20 @@ from collections.abc import Mapping
 from typing import TextIO
 from unicodedata import combining, east_asian_width
 
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 # The first character of ``##[``, ``##vso[`` and their like, which CI runners obey wherever they stand in a line. They
 # compare by culture, so marks that .NET passes over may lie between.
 COMMAND_SIGN = r"#(?=[^ -~]*#(?:[^ -~]*[A-Za-z])*[^ -~]*\[)"
 # C0, DEL and C1; line separators; marks without a glyph; bidi controls, which reorder what is read; surrogates.
-_HOSTILE = regex(
+_HOSTILE = lazy_compile(
     "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff"
     "\U000e0000-\U000e007f]"
     "|" + COMMAND_SIGN
 )
-_COMMAND = regex(r"[^!-9;-~]*:")  # CI runners obey lines that begin with two colons, whatever is unseen before them
+_COMMAND = lazy_compile(
+    r"[^!-9;-~]*:"
+)  # CI runners obey lines that begin with two colons, whatever is unseen before them
 _NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 COLOR = {"error": "red", "warning": "yellow", "note": "cyan"}  # of severities
 _COLORS = {"bold": "1", "dim": "2", "red": "1;31", "yellow": "1;33", "green": "32", "blue": "34", "cyan": "36"}

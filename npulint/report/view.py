@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Protocol, cast
 import msgspec
 
 from npulint.findings import Finding, RunResult, Silenced
-from npulint.lines import Lines
 from npulint.settings import MACHINE_FORMATS, RANK
+from npulint.source_lines import LineProvider
 
 if TYPE_CHECKING:
     from npulint.fix.model import Mended
@@ -59,7 +59,7 @@ class View(msgspec.Struct, frozen=True):
     width: int = 0
     verbose: bool = False
     statistics: bool = False
-    lines: Lines = no_lines
+    lines: LineProvider = no_lines
     page: Callable[[str], RulePage | None] = no_page
     folder: str = ""
     limit: int = 0

@@ -10,13 +10,13 @@ from lsprotocol.types import Diagnostic, DiagnosticSeverity
 
 from npulint.facts.model import Span
 from npulint.findings import Finding
-from npulint.lines import FileLines, cell_line
 from npulint.server.configuration import ConfigProblem
 from npulint.server.desk import Desk, Result
 from npulint.server.diagnostics import SOURCE, Abilities, diagnostic
 from npulint.server.positions import Places
 from npulint.server.publishing import shown_elsewhere
 from npulint.server.uris import uri_of
+from npulint.source_lines import FileLines, cell_line
 
 
 class Shown(msgspec.Struct, frozen=True):

@@ -14,13 +14,13 @@ from npulint.discover.kinds import SourceFile
 from npulint.discover.paths import local, shown
 from npulint.facts.model import FileFacts, Problem
 from npulint.findings import Finding, ProgramSummary, Silenced
-from npulint.judging import Outcome, judge_facts
-from npulint.lines import FileLines
 from npulint.postprocess.finalize import finalize
 from npulint.postprocess.scope import Scope
+from npulint.project_runner import Outcome, evaluate_project
 from npulint.session.knowledge import Knowledge, Known, Mark
 from npulint.session.sources import Project, Sources
 from npulint.settings import Settings
+from npulint.source_lines import FileLines
 from npulint.workers import collector_at_rest
 
 _MUCH = 4000  # files judged since the last rest; what they leave behind takes about 200 megabytes
@@ -120,7 +120,7 @@ class Session:
         before = self._outcomes.get(key)
         if before is not None and list(map(id, before.facts)) == list(map(id, known.facts)):
             return before.outcome
-        outcome = judge_facts(project.root, known.facts, self._catalogue, self._settings)
+        outcome = evaluate_project(project.root, known.facts, self._catalogue, self._settings)
         self._outcomes[key] = _Judged(known.facts, outcome)
         return outcome
 

@@ -12,7 +12,7 @@ import msgspec
 from npulint.cache import open_cache
 from npulint.discover.kinds import SourceFile
 from npulint.facts.model import FileFacts
-from npulint.judging import facts_of
+from npulint.project_runner import facts_of
 from npulint.read.files import load
 
 _MOST = 6000  # files of which facts are kept

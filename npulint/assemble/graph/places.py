@@ -9,9 +9,9 @@ from npulint.assemble.module import Module
 from npulint.assemble.project import Project
 from npulint.facts.graph import Frame, Node
 from npulint.facts.model import Span
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
-_INSTALLED = regex(r"/(?:site|dist)-packages/|/lib/python\d(?:\.\d+)?/|/(?:anaconda|miniconda)\d?/pkgs/|^<")
+_INSTALLED = lazy_compile(r"/(?:site|dist)-packages/|/lib/python\d(?:\.\d+)?/|/(?:anaconda|miniconda)\d?/pkgs/|^<")
 _SURE = 2  # parts of a path that must agree when the folders above differ
 
 

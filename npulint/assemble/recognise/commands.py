@@ -7,7 +7,7 @@ from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
 from npulint.facts.code import Const, Items, Value
 from npulint.facts.model import Fact
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 _STARTERS = {
     "os.system": "command",
@@ -20,8 +20,8 @@ _STARTERS = {
     "subprocess.getoutput": "cmd",
     "subprocess.getstatusoutput": "cmd",
 }
-_PARTS = regex(r"[|;&\n]+")
-_WORD = regex(r"[\w./+-]+")
+_PARTS = lazy_compile(r"[|;&\n]+")
+_WORD = lazy_compile(r"[\w./+-]+")
 
 
 def wants(name: str) -> bool:

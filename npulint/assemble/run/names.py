@@ -11,16 +11,16 @@ from npulint.assemble.context import Context
 from npulint.assemble.module import Module
 from npulint.facts.code import Call, Const, Op, Result, Value
 from npulint.facts.model import Fact, Span
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 _FEW = 3  # lines up to which a place is sure enough to be named
 _LONG = 500  # characters of a node's name; fused ones have thousands
 _SCOPES = frozenset(("name_scope", "variable_scope", "VariableScope", "variable_op_scope", "op_scope"))
 _KEYWORDS = frozenset(("name", "scope", "name_or_scope"))
-_TEXT = regex(r"[A-Za-z][\w.-]*(?:/[\w.-]+)*/?")
-_NUMBER = regex(r"_\d+$")
-_GRADIENT = regex(r"gradients?(?:_\d+)?$")
-_WRAPPED = regex(r"^update_|_grad$")
+_TEXT = lazy_compile(r"[A-Za-z][\w.-]*(?:/[\w.-]+)*/?")
+_NUMBER = lazy_compile(r"_\d+$")
+_GRADIENT = lazy_compile(r"gradients?(?:_\d+)?$")
+_WRAPPED = lazy_compile(r"^update_|_grad$")
 _STEPS = frozenset(("minimize", "compute_gradients", "apply_gradients", "create_train_op"))
 _LEAST = 3  # letters of the written part of a computed name
 

@@ -8,9 +8,9 @@ from npulint.assemble.context import Context
 from npulint.assemble.module import Module
 from npulint.facts.code import Const, Op, Ref, Value
 from npulint.facts.model import Span
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
-_INTERVAL = regex(r"(?:^|_)(?:steps?|secs|every|freq(?:uency)?|interval|iter(?:ation)?s?|period|loop)(?:_|$)")
+_INTERVAL = lazy_compile(r"(?:^|_)(?:steps?|secs|every|freq(?:uency)?|interval|iter(?:ation)?s?|period|loop)(?:_|$)")
 _MOST = 6  # places: where more things happen that often, nobody knows which it was
 _DEPTH = 12
 

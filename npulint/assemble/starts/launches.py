@@ -10,13 +10,15 @@ import msgspec
 
 from npulint.assemble.project import Project
 from npulint.facts.model import Fact, FileFacts
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
-_NPU_VARIABLE = regex(r"(?:ASCEND|HCCL|CM|NPU)_|(?:RANK_TABLE_FILE|RANK_ID|RANK_SIZE|JOB_ID|DEVICE_ID|DEVICE_INDEX)$")
-_GPU_VARIABLE = regex(r"(?:CUDA|NCCL|NVIDIA|XLA|TF_XLA|TF_GPU)_|TPU_")
-_NPU_PATH = regex(r"npu|ascend|davinci|910", re.IGNORECASE)
-_DEVICES_PATH = regex(r"(?:^|_)\d+p(?:_\w+)?\.sh$")
-_OTHER_PATH = regex(
+_NPU_VARIABLE = lazy_compile(
+    r"(?:ASCEND|HCCL|CM|NPU)_|(?:RANK_TABLE_FILE|RANK_ID|RANK_SIZE|JOB_ID|DEVICE_ID|DEVICE_INDEX)$"
+)
+_GPU_VARIABLE = lazy_compile(r"(?:CUDA|NCCL|NVIDIA|XLA|TF_XLA|TF_GPU)_|TPU_")
+_NPU_PATH = lazy_compile(r"npu|ascend|davinci|910", re.IGNORECASE)
+_DEVICES_PATH = lazy_compile(r"(?:^|_)\d+p(?:_\w+)?\.sh$")
+_OTHER_PATH = lazy_compile(
     r"(?<![a-z])(?:gpus?|cuda|tpus?|nvidia|dgx[-\da-z]*|v100|a100|slurm|horovod)(?![a-z])|\dgpu", re.IGNORECASE
 )
 _GPU_LAUNCHERS = frozenset(("horovodrun", "srun", "bytepslaunch"))

@@ -10,10 +10,12 @@ from npulint.assemble.starts.launches import Launch
 from npulint.assemble.starts.passed import Passed, converted, option_kind
 from npulint.facts.code import UNKNOWN, Call, Const, Items, Ref, Value
 from npulint.facts.values import NO, YES, Known, merge
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 # Names that hold parsed options by custom; anything else must come from parse_args() or FLAGS itself.
-HOLDERS = regex(r"(?:^|\.)(?:FLAGS|flags|args|arg|opts?|hparams|hps|params|cfg|config|conf|options|parsed|argv|a)$")
+HOLDERS = lazy_compile(
+    r"(?:^|\.)(?:FLAGS|flags|args|arg|opts?|hparams|hps|params|cfg|config|conf|options|parsed|argv|a)$"
+)
 
 
 _MOST = 4  # definitions of one option that are looked at

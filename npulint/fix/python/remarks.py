@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from npulint.fix.python.tree import Tree
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 _LONGEST = 3  # lines
-_DEVICE = regex(r"(?i)gpu|cuda|cudnn|nccl|xla|memory|显存|显卡")
-_CODE = regex(r"npulint|noqa|pylint|pragma|type:|TODO|FIXME|[^=]=[^=]|\w\(")
+_DEVICE = lazy_compile(r"(?i)gpu|cuda|cudnn|nccl|xla|memory|显存|显卡")
+_CODE = lazy_compile(r"npulint|noqa|pylint|pragma|type:|TODO|FIXME|[^=]=[^=]|\w\(")
 
 
 def told_above(tree: Tree, start: int, end: int) -> int:

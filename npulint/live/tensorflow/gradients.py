@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Mapping
 
 from npulint.facts.graph import Frame
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
-_OLDER = regex(r"(?:^|/)gradients(?:_\d+)?/(?!.*gradients(?:_\d+)?/)(.+?)_grad/")
+_OLDER = lazy_compile(r"(?:^|/)gradients(?:_\d+)?/(?!.*gradients(?:_\d+)?/)(.+?)_grad/")
 _TAPE = "gradient_tape/"
 _DEEPEST = 32  # scopes of a name that are looked at
 

@@ -6,11 +6,11 @@ import re
 
 import msgspec
 
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
-_FRAME = regex(r"\s*([^\n]{1,1000}?)\((\d{1,7})\): ([^\n]{1,300}?)\s*\Z")
-_HOME = regex(r"\A(?:/home/[^/]+|/Users/[^/]+|/root|[A-Za-z]:[/\\]Users[/\\][^/\\]+)(?=[/\\])")
-_LIBRARY = regex(
+_FRAME = lazy_compile(r"\s*([^\n]{1,1000}?)\((\d{1,7})\): ([^\n]{1,300}?)\s*\Z")
+_HOME = lazy_compile(r"\A(?:/home/[^/]+|/Users/[^/]+|/root|[A-Za-z]:[/\\]Users[/\\][^/\\]+)(?=[/\\])")
+_LIBRARY = lazy_compile(
     r"""[/\\] (?: site-packages | dist-packages | lib(?:64)?[/\\]python\d[\d.]* | Python\d+[/\\]Lib ) [/\\]
     | \A (?: < | torch[/\\] | torch_npu[/\\] | multiprocessing[/\\] | threading\.py )""",
     re.VERBOSE,

@@ -9,14 +9,14 @@ from __future__ import annotations
 from typing import BinaryIO
 
 from npulint.facts.model import Fact, Span
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.read.artifacts.json_objects import LIMIT, documents
 from npulint.read.artifacts.rows import Seen
 
 _LINE = 1 << 16
 _TEXT = 200
-_SUMMARY = regex(rb"[A-Za-z]\w{0,40}: ?\d")
-_FIELD = regex(r"(?:\[\w{1,20}\] ?)?([A-Za-z][A-Za-z ]{1,30}):(.*)")
+_SUMMARY = lazy_compile(rb"[A-Za-z]\w{0,40}: ?\d")
+_FIELD = lazy_compile(r"(?:\[\w{1,20}\] ?)?([A-Za-z][A-Za-z ]{1,30}):(.*)")
 _KEYS = {
     "line": "row",
     "operator index": "row",
@@ -25,7 +25,7 @@ _KEYS = {
     "expert advice": "text",
 }
 _NOTHING = frozenset(("", "na", "n/a", "none", "-", "null"))
-_OTHERS = regex(r"[,;\s]+")
+_OTHERS = lazy_compile(r"[,;\s]+")
 
 
 def read_json(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:

@@ -6,11 +6,11 @@ import ast
 import re
 
 from npulint.facts.code import Call, Const, Items, Op, Ref, Result, Value
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 _DEPTH = 4  # parts of parts of a condition
 _SHORT = 60  # characters of a text that may name a device
-_CUDA = regex(r"cuda|nccl|gpu", re.IGNORECASE)
+_CUDA = lazy_compile(r"cuda|nccl|gpu", re.IGNORECASE)
 NOTED = frozenset(
     "is_cuda major minor multi_processor_count max_threads_per_multi_processor warp_size gcnArchName "
     "regs_per_multiprocessor".split()

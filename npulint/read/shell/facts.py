@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from npulint.facts.model import Fact, Problem
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.read.json_tree import Lines
 from npulint.read.requirement import build, cuda_index, requirement, wheel
 from npulint.read.shell.commands import Command, Parser
@@ -26,17 +26,17 @@ _PACKAGES = 200  # of one pip command
 _WORDS = 100  # of one started script, beside its options
 _LINE = 400  # characters of a command kept for checks
 # Most substitutions only cut a figure out of a log; those that start something hold one of these.
-_TELLING = regex(r"python|nvidia|nvprof|nsys|nvcc|smi|mpi|run|pip|export|\bsh\b|\.sh")
-_PLAIN = regex(
+_TELLING = lazy_compile(r"python|nvidia|nvprof|nsys|nvcc|smi|mpi|run|pip|export|\bsh\b|\.sh")
+_PLAIN = lazy_compile(
     r"^[ \t]*(?:(?:echo|grep|awk|cat|mkdir|cp|mv|rm|sleep|touch|chmod|ls|wc|date|printf)\b[^\"'\\`$<;&|\n]*"
     r"(?:\"[^\"\\`$\n]*\"[^\"'\\`$<;&|\n]*)?|#.*)$",
     re.MULTILINE,
 )
-_FIGURE = regex(r"=`[ \t]*(?:grep|awk|cat|tail|head|sort|wc)\b[^`\n]*`[ \t]*$", re.MULTILINE)
-_VARIABLE = regex(r"[ \t]*\w+")
-_NAME = regex(r"[A-Za-z_]\w*")
+_FIGURE = lazy_compile(r"=`[ \t]*(?:grep|awk|cat|tail|head|sort|wc)\b[^`\n]*`[ \t]*$", re.MULTILINE)
+_VARIABLE = lazy_compile(r"[ \t]*\w+")
+_NAME = lazy_compile(r"[A-Za-z_]\w*")
 # Variables that only a started program can be meant to read: without export none does.
-_FOR_OTHERS = regex(
+_FOR_OTHERS = lazy_compile(
     r"(?:ASCEND_(?:GLOBAL|SLOG|LAUNCH|RT|CACHE|WORK|PROCESS)|HCCL_|TORCH_(?:NPU|HCCL|TRANSFER|DEVICE)|PYTORCH_(?:NPU|NO_NPU)"
     r"|TASK_QUEUE|INF_NAN_MODE|COMBINED_ENABLE|MULTI_STREAM_|CPU_AFFINITY_CONF|ACLNN_|ACL_OP_)\w*"
 )

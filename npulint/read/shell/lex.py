@@ -5,29 +5,29 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.read.shell.tokens import KEYWORDS, Line, Operator, Part, Token, Word, word_of
 
-_SPACE = regex(r"(?:[ \t]+|\\\n)+")
-_OPERATOR = regex(r"&&|\|\||;;&|;;|;&|\|&|&>>|&>|<<<|<<-|<<|>>|>&|<&|<>|>\||[;&|<>()]")
-_PLAIN = regex(r"[^\s;&|<>()'\"\\$`]+")
+_SPACE = lazy_compile(r"(?:[ \t]+|\\\n)+")
+_OPERATOR = lazy_compile(r"&&|\|\||;;&|;;|;&|\|&|&>>|&>|<<<|<<-|<<|>>|>&|<&|<>|>\||[;&|<>()]")
+_PLAIN = lazy_compile(r"[^\s;&|<>()'\"\\$`]+")
 # What nearly all words consist of; no two pieces begin alike, so that nothing is tried twice.
 _VARIABLE = r"""\$(?:[\w@*?!]|\{\w+\})"""
 _STRING = r"""'[^']*'|"[^"\\$`]*(?:\$(?:\{\w+\}|(?![({]))[^"\\$`]*)*\""""
-_SIMPLE = regex(
+_SIMPLE = lazy_compile(
     rf"""[ \t]*((?:[^\s;&|<>()'"\\$`#]|{_VARIABLE}|{_STRING})(?:[^\s;&|<>()'"\\$`]+|{_VARIABLE}|{_STRING})*)"""
 )
 _ENDS = frozenset(" \t\n;&|<>)")
 _BLANK_STARTS = frozenset(" \t#\n")
 _LONG = 200  # characters of a word that is not remembered
-_BLANK_LINES = regex(r"(?:[ \t]*(?:#[^\n]*)?\n)*")
-_QUOTED = regex(r'[^"\\$`]+')
-_NAME = regex(r"[A-Za-z_]\w*|[0-9@*#?$!-]")
-_BRACED = regex(
+_BLANK_LINES = lazy_compile(r"(?:[ \t]*(?:#[^\n]*)?\n)*")
+_QUOTED = lazy_compile(r'[^"\\$`]+')
+_NAME = lazy_compile(r"[A-Za-z_]\w*|[0-9@*#?$!-]")
+_BRACED = lazy_compile(
     r"(?P<name>[A-Za-z_]\w*|[0-9]+|[@*])(?P<all>\[[@*]\])?(?:(?P<operator>:?[-=])(?P<default>.*))?", re.DOTALL
 )
-_SPECIAL = regex(r"[\\'\"`(){}$#]")
-_ARRAY = regex(r"[A-Za-z_]\w*\+?=$")
+_SPECIAL = lazy_compile(r"[\\'\"`(){}$#]")
+_ARRAY = lazy_compile(r"[A-Za-z_]\w*\+?=$")
 
 
 def closing(text: str, at: int, mark: str) -> int:

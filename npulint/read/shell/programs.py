@@ -9,7 +9,7 @@ import re
 
 import msgspec
 
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.read.shell.tokens import Word
 from npulint.read.shell.values import HOLE, Field
 
@@ -29,12 +29,12 @@ _LAUNCHERS = frozenset(
     horovod.runner.run_task""".split()
 )
 _MODULE_WRAPPERS = frozenset(("cProfile", "profile", "pdb", "trace", "coverage", "kernprof", "torch.utils.bottleneck"))
-_PYTHON = regex(r"(?:i?python|pypy)[\d.]*")
+_PYTHON = lazy_compile(r"(?:i?python|pypy)[\d.]*")
 _SHELLS = frozenset(("bash", "sh", "zsh", "ksh", "dash", "source", "."))
 IDLE = BUILTINS - _WRAPPERS - _SHELLS  # what starts nothing, whatever its arguments are
-_SCRIPT = regex(r"[^=]+\.(?:py|sh|bash)")
-_PROGRAM = regex(r"[\w.+][\w.+-]*")
-_NEGATIVE = regex(r"-\d|-\.\d")
+_SCRIPT = lazy_compile(r"[^=]+\.(?:py|sh|bash)")
+_PROGRAM = lazy_compile(r"[\w.+][\w.+-]*")
+_NEGATIVE = lazy_compile(r"-\d|-\.\d")
 
 
 class Launch(msgspec.Struct, frozen=True):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import msgspec
 
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 REDIRECTIONS = frozenset(("<", ">", ">>", "<<", "<<-", "<<<", ">&", "<&", "<>", ">|", "&>", "&>>"))
 # Where these begin a command they are the grammar's.
 KEYWORDS = frozenset("if while until for select case function { } [[ ! time then else elif do fi done esac".split())
-_ASSIGNMENT = regex(r"([A-Za-z_]\w*)(\[[^\]]*\])?(\+)?=")
+_ASSIGNMENT = lazy_compile(r"([A-Za-z_]\w*)(\[[^\]]*\])?(\+)?=")
 
 
 class Part(msgspec.Struct, frozen=True, gc=False):

@@ -14,7 +14,7 @@ from npulint.assemble.starts.options import HOLDERS
 from npulint.discover.kinds import SourceFile, may_configure
 from npulint.facts.code import Const, Op, Ref, Value
 from npulint.facts.model import FileFacts, Problem
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.recipe.configs.files import ConfigFiles, Read, read_source
 from npulint.recipe.configs.overrides import choices, overridden
 from npulint.recipe.configs.pours import READS
@@ -23,8 +23,8 @@ from npulint.recipe.configs.values import ConfigFile, ConfigValue
 
 _END = 1 << 30  # a line behind all others
 _SCOPES = 20  # of a module that a name may belong to
-_SEGMENT = regex(r"[^.\[\]]+")
-_SETTINGS = regex(
+_SEGMENT = lazy_compile(r"[^.\[\]]+")
+_SETTINGS = lazy_compile(
     r"(?i)_*(?:\w*cfgs?|\w*conf(?:igs?)?|\w*hparams?|hps?|hyp|\w*params?|\w*opts?|\w*args|flags|\w*settings?|spec|kwargs"
     r"|options?|\w*_dict)"
 )

@@ -16,7 +16,7 @@ from npulint.assemble.starts.options import HOLDERS, Option
 from npulint.facts.calls import receiver_of
 from npulint.facts.code import Call, Const, Items, Op, Ref, Result, Value
 from npulint.facts.values import truth
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 _DEPTH = 24
 _STEPS = 1500  # expressions that one question may look at
@@ -30,9 +30,9 @@ _SAME = frozenset(
     Open FastGFile resolve absolute absolute_path read read_text readlines strip to_absolute_path get_original_path
     StringIO BytesIO BufferedReader decode encode as_posix""".split()
 )
-_TEMPLATE = regex(r"\{[^{}]*\}")
-_PERCENT = regex(r"%[-+ #0-9.]*[sdrif]")
-_ENDING = regex(r"\.(?:ya?ml|json|toml|ini|cfg|conf|gin|pbtxt|prototxt|config|py)$")
+_TEMPLATE = lazy_compile(r"\{[^{}]*\}")
+_PERCENT = lazy_compile(r"%[-+ #0-9.]*[sdrif]")
+_ENDING = lazy_compile(r"\.(?:ya?ml|json|toml|ini|cfg|conf|gin|pbtxt|prototxt|config|py)$")
 
 
 class Frame(msgspec.Struct, frozen=True, eq=False):

@@ -10,7 +10,7 @@ from npulint.assemble.module import Module
 from npulint.assemble.starts.launches import Launch
 from npulint.facts.calls import receiver_of
 from npulint.facts.code import Bind, Call, Const, Op, Ref, Result, Value
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.recipe.configs.files import ConfigFiles
 from npulint.recipe.configs.paths import Frame, Paths, takes
 from npulint.recipe.configs.pours import Pour, Pours
@@ -20,7 +20,7 @@ _STEPS = 3000  # values that one question may look at
 _MOST = 8
 
 # Functions that read a file, by their full names or, where they may be methods of anything, by their last ones.
-_READS = regex(
+_READS = lazy_compile(
     r"(?:^|\.)(?:yaml|json|simplejson|ujson|hjson|json5|commentjson|toml|tomllib|tomli|OmegaConf|YAML\(\)|anyconfig|mmcv"
     r"|mmengine|fileio)\.\w*load\w*$"
 )
@@ -33,7 +33,7 @@ _FILE = frozenset(
     config_files pipeline_config_path args_file""".split()
 )
 # What gives an object with the same settings as the one that it is made of.
-_WRAPS = regex(
+_WRAPS = lazy_compile(
     r"(?i)(?:dict|edict|namespace|munch\w*|box|dotmap|config|cfg|cfgnode|cn|c?params|parameters|args|bunch|struct|node"
     r"|objectview|create|merge|copy|deepcopy|clone|to_dict|as_dict|asdict|vars|todict|to_container|dotdict|hparams"
     r"|attrdict|dict2obj|obj|items|iteritems|unwrap|iter|from_dict|settings|options|opts?)$"

@@ -14,16 +14,16 @@ from npulint.assemble.starts.passed import converted
 from npulint.facts.code import Const, Ref
 from npulint.facts.model import Fact, Span
 from npulint.facts.recipe import Station
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.recipe.origins.plain import UNKNOWN, Found, Pairs, literal, show
 
 # Set for every process by what starts several of them.
-_RANKS = regex(
+_RANKS = lazy_compile(
     r"(?:\w+_)?(?:RANK|RANK_ID|RANK_SIZE|WORLD_SIZE|LOCAL_RANK|LOCAL_SIZE|LOCAL_WORLD_SIZE|NODE_RANK|DEVICE_ID"
     r"|DEVICE_INDEX|DEVICE_NUM|MASTER_ADDR|MASTER_PORT|VISIBLE_DEVICES|PROCID|LOCALID|NTASKS)"
 )
-_BOOLEAN = regex(r"bool|boolean|flag|switch", 2)
-_NUMBER = regex(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+_BOOLEAN = lazy_compile(r"bool|boolean|flag|switch", 2)
+_NUMBER = lazy_compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 _LITERAL = frozenset(("eval", "literal_eval", "loads", "safe_load", "json", "list", "tuple", "dict"))
 _TYPES = {"int": "int", "float": "float", "str": "text"}
 _LONG = 400  # characters of a text that is read as a literal

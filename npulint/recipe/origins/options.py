@@ -10,13 +10,13 @@ from npulint.assemble.bindings import Bound, taker
 from npulint.assemble.module import Module
 from npulint.assemble.starts.options import HOLDERS, Option
 from npulint.facts.code import Const, Ref, Value
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.recipe.origins.following import Following
 from npulint.recipe.origins.given import default_of, defined
 from npulint.recipe.origins.place import At
 from npulint.recipe.origins.plain import Found, joined
 
-_PARSED = regex(r"parse_(?:known_)?(?:intermixed_)?args(?:_into_dataclasses)?\(\)|(?:^|\.)FLAGS$")
+_PARSED = lazy_compile(r"parse_(?:known_)?(?:intermixed_)?args(?:_into_dataclasses)?\(\)|(?:^|\.)FLAGS$")
 _CALLS = 3  # through which parsed options are followed
 _CALLERS = 4  # of a function that are asked what they give it
 _PARAMETERS = frozenset(("hparams", "hps", "params"))

@@ -14,7 +14,7 @@ from npulint.assemble.starts.options import Option
 from npulint.facts.code import Const, Items, Op, Ref, Result, Scalar, Table, Value
 from npulint.facts.model import Span
 from npulint.facts.recipe import Station, Traced
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.recipe.origins.assignments import Assignments
 from npulint.recipe.origins.conditions import Conditions
 from npulint.recipe.origins.given import Start, defined
@@ -40,7 +40,7 @@ _NUMBERS = {
     "numpy.inf": float("inf"),
 }
 _NONE = Const(None)
-_SEGMENT = regex(r"[^.\[\]'\"]+")
+_SEGMENT = lazy_compile(r"[^.\[\]'\"]+")
 
 
 class Tracer:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.recipe.origins.leaves import Leaf
 from npulint.recipe.setting_parts import setting_part
 from npulint.recipe.steps.unresolved import component, is_general
@@ -12,21 +12,23 @@ from npulint.recipe.steps.unresolved import component, is_general
 TYPE = "type"
 _GENERAL = ("setting", "")
 _SECTIONS = (
-    ("", regex(r"hook|log|visual|vis_|evaluator|client|backend|work_flow|resume|checkpoint_config")),
-    ("transform", regex(r"pipeline|transform|augment")),
-    ("schedule", regex(r"lr_config|schedul|policy")),
-    ("optimizer", regex(r"optim")),
-    ("loss", regex(r"loss|criteri")),
-    ("initialisation", regex(r"init_cfg")),
-    ("sampler", regex(r"sampler")),
-    ("epochs", regex(r"runner|train_cfg|loop")),
-    ("dataset", regex(r"^data$|dataset|dataloader|^train$")),
+    ("", lazy_compile(r"hook|log|visual|vis_|evaluator|client|backend|work_flow|resume|checkpoint_config")),
+    ("transform", lazy_compile(r"pipeline|transform|augment")),
+    ("schedule", lazy_compile(r"lr_config|schedul|policy")),
+    ("optimizer", lazy_compile(r"optim")),
+    ("loss", lazy_compile(r"loss|criteri")),
+    ("initialisation", lazy_compile(r"init_cfg")),
+    ("sampler", lazy_compile(r"sampler")),
+    ("epochs", lazy_compile(r"runner|train_cfg|loop")),
+    ("dataset", lazy_compile(r"^data$|dataset|dataloader|^train$")),
     (
         "layer",
-        regex(r"model|backbone|neck|head|encoder|decoder|(?:norm|act|conv|upsample|dcn|attn)_cfg|layer|generator"),
+        lazy_compile(
+            r"model|backbone|neck|head|encoder|decoder|(?:norm|act|conv|upsample|dcn|attn)_cfg|layer|generator"
+        ),
     ),
 )
-_EVALUATION = regex(r"^(?:test|val|eval|valid|validation)(?:_|$)|_(?:test|val|eval)$|tta")
+_EVALUATION = lazy_compile(r"^(?:test|val|eval|valid|validation)(?:_|$)|_(?:test|val|eval)$|tta")
 
 
 def named(values: Sequence[Leaf]) -> Iterator[tuple[str, str, Leaf]]:

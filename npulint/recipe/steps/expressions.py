@@ -9,7 +9,7 @@ import msgspec
 from npulint.assemble.module import Module
 from npulint.facts.code import Call, Const, Items, Op, Ref, Result, Table, Value
 from npulint.facts.model import Span
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.recipe.steps.literals import is_literal
 
 _DEEP = 12
@@ -17,7 +17,7 @@ _ARITHMETIC = frozenset(("+", "-", "*", "/", "//", "**", "@"))
 _COMMUTATIVE = frozenset(("+", "*"))
 _COMPARING = frozenset(("<", "<=", ">", ">=", "==", "!=", "in", "not in", "%"))
 _JOINING = frozenset(("and", "or", "not", "if", "+="))
-_ASIDE = regex(
+_ASIDE = lazy_compile(
     r"time|durat|elapsed|fps|speed|perf|(?:^|_)eta$|percent|progress|cost_|_cost|took|memory|second|minute|hour|path|file|folder|(?:^|[_.])dir(?:_|$)"
     r"|print|(?:^|_)logs?(?:_|$)|(?:^|_)str(?:_|$)|fmt|gpu|cpu|url|begin|(?:^|_)end(?:_|$)|(?:^|_)start(?:_|$)|offset"
 )

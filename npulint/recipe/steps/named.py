@@ -8,15 +8,15 @@ from npulint.assemble.context import Context
 from npulint.assemble.module import Module
 from npulint.facts.code import Call, Const, Items, Ref, Result, Table, Value
 from npulint.facts.model import Span
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.recipe.steps.counters import counters
 from npulint.recipe.steps.literals import is_filling, is_literal, is_telling
 from npulint.recipe.steps.model import Argument, Step
 from npulint.recipe.steps.naming import AVERAGE, group_part, named_part
 from npulint.recipe.steps.places import evaluates, home_of, is_open
 
-_TRAINING = regex(r"^(?:run|backward|train|train_step|train_on_batch|train_one_epoch|fit|minimize)$")
-_SCHEDULE = regex(r"schedul|warm_?up|cosine|anneal|(?:^|_)lr(?:_|$)")
+_TRAINING = lazy_compile(r"^(?:run|backward|train|train_step|train_on_batch|train_one_epoch|fit|minimize)$")
+_SCHEDULE = lazy_compile(r"schedul|warm_?up|cosine|anneal|(?:^|_)lr(?:_|$)")
 _ADAPTER = "parameter_map["
 _SWITCHES = {
     "benchmark": "determinism",

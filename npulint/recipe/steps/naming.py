@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.recipe.setting_parts import setting_part
 
 STRONG = frozenset(
@@ -11,10 +11,12 @@ STRONG = frozenset(
 )
 """Parts that a name alone tells."""
 
-SPLIT = regex(r"(?:^|[_\W\d])(?:train|trainval|val|valid|validation|test|testing|training|eval|dev)(?:$|[_\W\d])")
+SPLIT = lazy_compile(
+    r"(?:^|[_\W\d])(?:train|trainval|val|valid|validation|test|testing|training|eval|dev)(?:$|[_\W\d])"
+)
 """What texts that name a part of a data set contain."""
-AVERAGE = regex(r"(?:^|[_.])ema(?:[_.]|$)|average(?!_?meter|_?value_?meter)|moving")
-_DATA = regex(
+AVERAGE = lazy_compile(r"(?:^|[_.])ema(?:[_.]|$)|average(?!_?meter|_?value_?meter)|moving")
+_DATA = lazy_compile(
     r"crop|resi[zs]e|interpol|image|img|flip|mean|std|jitter|augment|rotat|scale|pad|mel|fft|sample_rate|token"
 )
 _OF_GROUPS = frozenset(("learning_rate", "weight_decay", "momentum"))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from npulint.assemble.module import Module
 from npulint.facts.code import Call, Op
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.recipe.steps.model import MODULE
 
-_EVALUATION = regex(
+_EVALUATION = lazy_compile(
     r"(?:^|[_.])(?:eval|evaluate|evaluation|val|valid|validate|validation|test|infer|inference)(?:[_.]|$)"
 )
 

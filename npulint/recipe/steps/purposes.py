@@ -4,25 +4,29 @@ from __future__ import annotations
 
 from npulint.assemble.context import Context
 from npulint.assemble.module import Module
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.recipe.steps.expressions import Formula
 from npulint.recipe.steps.naming import AVERAGE, STRONG, named_part
 
-METRIC = regex(
+METRIC = lazy_compile(
     r"metric|accura|(?:^|_)acc(?:_|$)|score|psnr|ssim|iou|recall|precision|draw|plot|visual|summar|show|colou?r"
 )
-PREPARING = regex(r"augment|jitter|crop|flip|resiz|distort|rotat|preprocess|normali[sz]e_(?:image|img|input|data)")
-_RATE = regex(r"(?:^|_)lr(?:_|$)|learning|schedul|warm_?up|anneal")
-_PLAIN_RATE = regex(r"(?:^|_)lr(?:_|$)|learning|warm_?up|anneal|decay|rate")
-_LOSS = regex(r"loss|penal|objective|criterion|regulari")
-EVALUATING = regex(
+PREPARING = lazy_compile(
+    r"augment|jitter|crop|flip|resiz|distort|rotat|preprocess|normali[sz]e_(?:image|img|input|data)"
+)
+_RATE = lazy_compile(r"(?:^|_)lr(?:_|$)|learning|schedul|warm_?up|anneal")
+_PLAIN_RATE = lazy_compile(r"(?:^|_)lr(?:_|$)|learning|warm_?up|anneal|decay|rate")
+_LOSS = lazy_compile(r"loss|penal|objective|criterion|regulari")
+EVALUATING = lazy_compile(
     r"^(?:eval|evaluate|evaluation|validate|validation|val|test|(?:run|do)_eval|(?:eval|evaluate|test|validate)_\w+)$"
 )
-_RESULT = regex(r"^(?:test|val|valid|validation|eval|dev)_?(?:loss|acc|score|result|metric|error|auc|psnr|nll)")
-_CLOCK = regex(r"(?:^|_)(?:\w*time|duration|elapsed|fps|speed|percent|progress|took|secs|seconds)(?!_?step)(?:_|$)")
-_SPEED = regex(r"buffer|prefetch|capacity|parallel|(?:^|_)num_(?:threads|workers)|queue_size|cycle_length|cache")
-_LENGTH = regex(r"epoch|step|iter")
-_DATA = regex(r"data|input|reader|loader|corpus|augment|transform|preproc|sampl")
+_RESULT = lazy_compile(r"^(?:test|val|valid|validation|eval|dev)_?(?:loss|acc|score|result|metric|error|auc|psnr|nll)")
+_CLOCK = lazy_compile(
+    r"(?:^|_)(?:\w*time|duration|elapsed|fps|speed|percent|progress|took|secs|seconds)(?!_?step)(?:_|$)"
+)
+_SPEED = lazy_compile(r"buffer|prefetch|capacity|parallel|(?:^|_)num_(?:threads|workers)|queue_size|cycle_length|cache")
+_LENGTH = lazy_compile(r"epoch|step|iter")
+_DATA = lazy_compile(r"data|input|reader|loader|corpus|augment|transform|preproc|sampl")
 
 
 class Formulas:

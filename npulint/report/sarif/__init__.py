@@ -16,7 +16,7 @@ import msgspec
 from npulint import __version__
 from npulint.facts.model import Problem
 from npulint.findings import Finding, RunResult, Silenced
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.report.json import compared_record, encodable, graphs_record, mended_records, summary_record
 from npulint.report.sarif.places import ROOT, artifact, region
 from npulint.report.sarif.results import Writer
@@ -29,7 +29,7 @@ from npulint.texts import count, say
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 MOST_RESULTS = 25_000  # GitHub refuses a run with more
 
-_NULL = regex(r"(?<!\\)((?:\\\\)*)\\u0000")  # in JSON; databases of services refuse it
+_NULL = lazy_compile(r"(?<!\\)((?:\\\\)*)\\u0000")  # in JSON; databases of services refuse it
 
 _Entry = tuple[Finding, Silenced | None]
 

@@ -7,16 +7,16 @@ from functools import lru_cache
 from urllib.parse import quote
 
 from npulint.facts.model import Span
-from npulint.later import regex
-from npulint.lines import Lines
+from npulint.lazy_regex import lazy_compile
 from npulint.report.view import in_repository
+from npulint.source_lines import LineProvider
 
 ROOT = "%SRCROOT%"
 """What relative paths are relative to: the working directory of the run. GitHub takes the root of the repository."""
 
 _SAFE = "/!$&'()*+,;=@~"  # what a path may hold; a colon would make a scheme of what stands before it
-_DRIVE = regex(r"[A-Za-z]:/")
-_ESCAPE = regex(r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)|.", re.DOTALL)
+_DRIVE = lazy_compile(r"[A-Za-z]:/")
+_ESCAPE = lazy_compile(r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)|.", re.DOTALL)
 
 
 def artifact(path: str, folder: str = "") -> dict[str, str]:
@@ -50,7 +50,7 @@ def region(span: Span) -> dict[str, int]:
     return {"startLine": line, "startColumn": column, "endLine": end_line, "endColumn": end_column}
 
 
-def stored(path: str, span: Span, lines: Lines) -> Span:
+def stored(path: str, span: Span, lines: LineProvider) -> Span:
     """The span in the file as it is stored. Columns in a notebook count in the code of a cell's line; the file holds
     it as a JSON string, which begins later and has escapes."""
     if not path.endswith(".ipynb"):

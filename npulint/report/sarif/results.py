@@ -8,19 +8,19 @@ from typing import Any
 from npulint.digest import blake2b
 from npulint.facts.model import Span
 from npulint.findings import Finding, Fix, Related, Silenced
-from npulint.later import regex
-from npulint.lines import Lines
+from npulint.lazy_regex import lazy_compile
 from npulint.report.sarif.linehash import line_hashes
 from npulint.report.sarif.places import artifact, region, stored
 from npulint.report.sarif.rules import cut
 from npulint.report.terminal import harmless
 from npulint.report.view import View
+from npulint.source_lines import LineProvider
 from npulint.texts import count, say
 
 MOST_LOCATIONS = 1_000  # of a result, GitHub
 _MOST_CHARACTERS = 4_000  # of one part of a message
 _LINKED = 3  # related places that a message names
-_PLACEHOLDER = regex(r"\{(\d+)\}")
+_PLACEHOLDER = lazy_compile(r"\{(\d+)\}")
 
 
 class Writer:
@@ -97,7 +97,7 @@ class Writer:
         return [{"artifactLocation": artifact(path, self._view.folder), "replacements": files[path]} for path in files]
 
 
-def _hashes(findings: Iterable[Finding], lines: Lines) -> dict[tuple[str, int], str]:
+def _hashes(findings: Iterable[Finding], lines: LineProvider) -> dict[tuple[str, int], str]:
     wanted: dict[str, set[int]] = {}
     for finding in findings:
         wanted.setdefault(finding.path, set()).add(finding.span.line)

@@ -17,10 +17,10 @@ from npulint.assemble.graph.tensorflow.rules import INPUT, Rules
 from npulint.assemble.graph.tensorflow.view import View
 from npulint.data.supported import recorded
 from npulint.facts.graph import Node
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 DEVICE, HOST, OLDER = "device", "host", "older"
-_STATEFUL = regex(r".*(?:Random|Multinomial|Sampler|TensorArray|Table|Queue|Stage|Accumulator|Barrier)|Stack")
+_STATEFUL = lazy_compile(r".*(?:Random|Multinomial|Sampler|TensorArray|Table|Queue|Stage|Accumulator|Barrier)|Stack")
 _ANYWHERE = frozenset("Const Placeholder PlaceholderV2 PlaceholderWithDefault".split())
 
 

@@ -12,9 +12,9 @@ from npulint.assemble.graph.tensorflow.flow import Flow, is_gradient, is_update
 from npulint.assemble.graph.tensorflow.functions import called, makes_dataset, run_by
 from npulint.facts.graph import Graph, Node
 from npulint.facts.model import Fact, Span
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
-_HOUSEKEEPING = regex(r"(?:save|init|report_uninitialized_variables|summary)(?:_\d+)?(?:/|$)")
+_HOUSEKEEPING = lazy_compile(r"(?:save|init|report_uninitialized_variables|summary)(?:_\d+)?(?:/|$)")
 _ASIDE = frozenset("Assign AssignVariableOp NoOp SaveV2 MergeV2Checkpoints Restore RestoreV2 WriteFile".split())
 _ASIDE_BEGINS = ("QueueEnqueue", "QueueClose", "QueueSize", "MakeIterator", "IteratorToString", "InitializeTable")
 _NONE: frozenset[int] = frozenset()

@@ -13,9 +13,9 @@ from npulint.assemble.graph.tensorflow.telling import flag, named, percent, styl
 from npulint.data.supported import recorded
 from npulint.facts.graph import Node
 from npulint.facts.model import Fact
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
-_HEAVY = regex(r"\w*MatMul\w*|(?:Depthwise)?Conv\dD\w*|DepthwiseConv2dNative\w*|Einsum|\w*(?:LSTM|R[Nn][Nn])\w*")
+_HEAVY = lazy_compile(r"\w*MatMul\w*|(?:Depthwise)?Conv\dD\w*|DepthwiseConv2dNative\w*|Einsum|\w*(?:LSTM|R[Nn][Nn])\w*")
 _RARE = ("float64", "complex64", "complex128", "string")
 
 

@@ -12,16 +12,16 @@ from npulint.assemble.graph.torch.view import Place, View, base_of, overload_of
 from npulint.data.aten import FALLS, Verdict, instead, nearest, verdict
 from npulint.facts.graph import Node
 from npulint.facts.model import Fact
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
-_FOREIGN = regex(
+_FOREIGN = lazy_compile(
     r"^aten\.(?:_?cudnn_|_?miopen_|_?mkldnn_|_lstm_mps|lstm_mps|_?mps_|_triton_|_cslt_|_flash_attention|"
     r"_efficient_attention|_scaled_dot_product_(?:cudnn|efficient|flash|attention_math_for)|_thnn_fused|"
     r"_use_(?:cudnn|miopen)|_fused_dropout|_weight_int4pack|_fill_mem_eff)"
 )
 _SPARSE = "sparse"
 # made of other operators, of which one is asked for the layout
-_OF_SPARSE = regex(r"^aten\.(?:_sparse_(?:addmm|mm|sum|softmax|log_softmax)|smm|sspaddmm|to_dense)$")
+_OF_SPARSE = lazy_compile(r"^aten\.(?:_sparse_(?:addmm|mm|sum|softmax|log_softmax)|smm|sspaddmm|to_dense)$")
 _DENSE = frozenset(("npu", "npu_out", "cpu", "cpu_out", "error"))  # what does not ask for the layout by itself
 _NO_GRADIENT = "no_gradient"
 _CUTS = frozenset(("aten.detach", "aten.detach_", "aten.data"))

@@ -7,9 +7,9 @@ from npulint.assemble.graph.torch.view import Place, View, base_of
 from npulint.data.aten import instead
 from npulint.facts.graph import Node
 from npulint.facts.model import Fact, Span
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
-_SYMBOL = regex(r"\b[su]\d+\b")
+_SYMBOL = lazy_compile(r"\b[su]\d+\b")
 _LISTED = 4
 
 

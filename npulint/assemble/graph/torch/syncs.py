@@ -7,7 +7,7 @@ from npulint.data.aten import instead
 from npulint.data.aten import known as is_operator
 from npulint.facts.graph import Node
 from npulint.facts.model import Fact
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 _READS = {"item": "item", "_local_scalar_dense": "item", "is_nonzero": "bool", "equal": "equal", "allclose": "equal"}
 _SHAPES = {
@@ -30,7 +30,7 @@ _COMPARISONS = frozenset(
 _NUMBERS = frozenset(("aten.size", "aten.dim", "aten.numel", "aten.item", "aten.sym_size"))
 _REPEATS = ("Tensor", "self_Tensor")
 _COPIES = frozenset(("_to_copy", "to", "cpu", "_copy_from"))
-_UNBACKED = regex(r"\bu\d+\b")
+_UNBACKED = lazy_compile(r"\bu\d+\b")
 
 
 def facts(view: View, fallen: frozenset[Place]) -> list[Fact]:

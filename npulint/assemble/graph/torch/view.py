@@ -12,12 +12,12 @@ from npulint.assemble.graph.target import Target
 from npulint.data.aten import known
 from npulint.facts.graph import Body, Graph, Node
 from npulint.facts.model import Fact, Span
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 Place = tuple[str, Span]
 
-_BACKWARD = regex(r"_backward\b")
-_LOSS = regex(r"^aten\.(?:\w+_loss(?:_\w+)?|kl_div|binary_cross_entropy(?:_with_logits)?)(?:\.|$)")
+_BACKWARD = lazy_compile(r"_backward\b")
+_LOSS = lazy_compile(r"^aten\.(?:\w+_loss(?:_\w+)?|kl_div|binary_cross_entropy(?:_with_logits)?)(?:\.|$)")
 _STATISTICS = ("running_mean", "running_var", "num_batches_tracked")
 _TRAINING = ("train", "training")
 _PLACES = {  # of that argument, where a script tells no names

@@ -13,9 +13,9 @@ from npulint.assemble.recognise.tensorflow.optional import is_for_tpu, is_option
 from npulint.data.tf_api import Api, find
 from npulint.facts.code import Call, Op, Ref, Value
 from npulint.facts.model import Fact
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
-_GPU = regex(r"gpu|cuda", re.IGNORECASE)
+_GPU = lazy_compile(r"gpu|cuda", re.IGNORECASE)
 _COUNTS = frozenset(("tensorflow.reduce_max()", "tensorflow.reduce_sum()", "tensorflow.count_nonzero()"))
 
 

@@ -8,11 +8,11 @@ from npulint.assemble.module import Module
 from npulint.assemble.recognise.tensorflow.runs import fetched_names, holds_loop, is_session_run, runs_beside
 from npulint.facts.code import Op, Ref, Result, Value
 from npulint.facts.model import Fact
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
-_SAVER = regex(r"(?:^|[._?])_?saver\w*$")
-_TRAINS = regex(r"train|optim|minimi|apply|(?:^|[._])(?:step|opt|update|solver)(?:_?op)?$")
-_EPOCH = regex(r"epoch")
+_SAVER = lazy_compile(r"(?:^|[._?])_?saver\w*$")
+_TRAINS = lazy_compile(r"train|optim|minimi|apply|(?:^|[._])(?:step|opt|update|solver)(?:_?op)?$")
+_EPOCH = lazy_compile(r"epoch")
 
 
 def wants(name: str) -> bool:

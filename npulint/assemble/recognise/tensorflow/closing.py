@@ -8,9 +8,9 @@ from npulint.assemble.module import Module
 from npulint.assemble.recognise.tensorflow.gradients import receiver
 from npulint.assemble.recognise.tensorflow.protos import site_key
 from npulint.facts.code import Ref, Result, Value
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
-_SESSION_NAME = regex(r"(?:^|[._])(?:tf)?sess(?:ion)?\d*$")
+_SESSION_NAME = lazy_compile(r"(?:^|[._])(?:tf)?sess(?:ion)?\d*$")
 _TAKERS = frozenset(("close_session", "closing", "enter_context"))
 _SELF_CLOSING = (
     "MonitoredTrainingSession",

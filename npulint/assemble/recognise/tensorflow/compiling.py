@@ -9,11 +9,11 @@ from npulint.assemble.recognise.tensorflow.functions import functions_of
 from npulint.facts.code import Ref, Result
 from npulint.facts.model import Fact
 from npulint.facts.values import Known, merge
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 _SIZE = "set_npu_loop_size"
 _OF_KERAS = frozenset(("optimizer", "loss", "metrics", "run_eagerly", "steps_per_execution"))
-_MODEL = regex(r"^(?:tensorflow\.)?keras\..*\(\)\.compile$")
+_MODEL = lazy_compile(r"^(?:tensorflow\.)?keras\..*\(\)\.compile$")
 
 
 def wants(name: str) -> bool:

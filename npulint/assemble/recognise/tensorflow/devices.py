@@ -12,12 +12,12 @@ from npulint.assemble.recognise.tensorflow.optimizers import LOSS_SCALE_OPTIMIZE
 from npulint.assemble.recognise.tensorflow.towers import repeated
 from npulint.facts.code import Const, Op, Value
 from npulint.facts.model import Fact
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 _DEVICE_CALLS = frozenset(("tensorflow.device", "tensorflow.train.replica_device_setter", "tensorflow.Graph().device"))
-_GPU = regex(r"gpu|cuda", re.IGNORECASE)
+_GPU = lazy_compile(r"gpu|cuda", re.IGNORECASE)
 _STACKS = (
-    ("horovod", regex(r"^horovod\.")),
+    ("horovod", lazy_compile(r"^horovod\.")),
     (
         "tf.distribute",
         re.compile(
@@ -26,20 +26,20 @@ _STACKS = (
     ),
     (
         "npu",
-        regex(
+        lazy_compile(
             r"^npu_bridge\.npu_init\.(?:NPUDistributedOptimizer|npu_distributed_optimizer_wrapper|npu_tf_optimizer|npu_keras_optimizer|npu_allreduce|hccl_ops\.\w+|NPUBroadcastGlobalVariables\w+|get_(?:npu_)?(?:local_)?rank_\w+|npu_strategy\.\w+)$|^(?:npu_bridge\.)?hccl\.|^npu_device\.distribute\.[\w.]+$"
         ),
     ),
-    ("tpu", regex(r"^tensorflow\.(?:contrib\.tpu|tpu|estimator\.tpu)\.|\.TPUClusterResolver$")),
+    ("tpu", lazy_compile(r"^tensorflow\.(?:contrib\.tpu|tpu|estimator\.tpu)\.|\.TPUClusterResolver$")),
 )
 _STACKED = ("tensorflow.", "horovod.", "npu_bridge.", "hccl.", "npu_device.")  # how names of these begin
 _WHAT = (
-    ("optimizer", regex(r"Optimizer$|optimizer(?:_wrapper)?$")),
-    ("broadcast", regex(r"roadcast")),
-    ("init", regex(r"init|shutdown")),
-    ("rank", regex(r"rank|size$")),
-    ("allreduce", regex(r"all_?reduce|all_?gather|reduce_scatter")),
-    ("strategy", regex(r"Strategy$")),
+    ("optimizer", lazy_compile(r"Optimizer$|optimizer(?:_wrapper)?$")),
+    ("broadcast", lazy_compile(r"roadcast")),
+    ("init", lazy_compile(r"init|shutdown")),
+    ("rank", lazy_compile(r"rank|size$")),
+    ("allreduce", lazy_compile(r"all_?reduce|all_?gather|reduce_scatter")),
+    ("strategy", lazy_compile(r"Strategy$")),
 )
 
 

@@ -7,7 +7,7 @@ import re
 from npulint.assemble.context import Context
 from npulint.assemble.module import Module
 from npulint.facts.code import Call, Ref, Value
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 Place = tuple[str, int]
 """A path and a function block there."""
@@ -21,7 +21,7 @@ _OF_KERAS = frozenset(
 )
 _RUNNING = frozenset(("run", "experimental_run_v2"))  # of strategies: they call what they are given
 _PLAIN_BASES = frozenset(("object", "abc.ABC", "typing.Generic", "tensorflow.Module"))
-_OWN_COMPILE = regex(r"(?:^|[._])(?:tf_?)?(?:function|compile|jit|graph)(?:_|$|\()", re.IGNORECASE)
+_OWN_COMPILE = lazy_compile(r"(?:^|[._])(?:tf_?)?(?:function|compile|jit|graph)(?:_|$|\()", re.IGNORECASE)
 _DEPTH = 10
 
 

@@ -8,7 +8,7 @@ from npulint.assemble.module import Module
 from npulint.assemble.recognise.tensorflow.summed import described, sum_of
 from npulint.facts.code import Const, Items, Op, Ref, Result, Value
 from npulint.facts.model import Fact
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 _CONTROL = frozenset(
     """tensorflow.cond tensorflow.while_loop tensorflow.case tensorflow.map_fn tensorflow.scan tensorflow.foldl
@@ -148,7 +148,7 @@ _FOLDED = (
     "tensorflow.size",
     "tensorflow.convert_to_tensor",
 )  # constants wherever the shape is static
-_TENSOR = regex(r"^tensorflow\.(?!compat\.|contrib\.training\.HParams|app\.|flags\.|constant\b)")
+_TENSOR = lazy_compile(r"^tensorflow\.(?!compat\.|contrib\.training\.HParams|app\.|flags\.|constant\b)")
 
 
 def k_kind(context: Context, module: Module, index: int) -> str:

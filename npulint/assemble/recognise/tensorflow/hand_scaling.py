@@ -10,10 +10,10 @@ from npulint.assemble.module import Module
 from npulint.assemble.recognise.tensorflow.steps import all_scaled
 from npulint.facts.code import Op, Ref, Result, Value
 from npulint.facts.model import Fact
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 _TAKERS = (".compute_gradients", ".minimize")
-_SCALE = regex(r"(?:^|[._])(?:loss_?scal(?:e|ing|er)\w*|scaled_loss)$", re.IGNORECASE)
+_SCALE = lazy_compile(r"(?:^|[._])(?:loss_?scal(?:e|ing|er)\w*|scaled_loss)$", re.IGNORECASE)
 _DEPTH = 3
 
 

@@ -7,7 +7,7 @@ from npulint.assemble.module import Module
 from npulint.assemble.recognise.tensorflow.runs import is_session_run
 from npulint.facts.code import Items, Op, Ref, Result, Value
 from npulint.facts.model import Fact
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 _VARIABLES = frozenset(
     (
@@ -18,7 +18,7 @@ _VARIABLES = frozenset(
         "variables",
     )
 )
-_ITERATOR = regex(r"(?:[Ii]terator(?:\w|\.from_structure)*(?:\(\))?|(?:^|[.?_])iter)\.(?:make_)?initializer$")
+_ITERATOR = lazy_compile(r"(?:[Ii]terator(?:\w|\.from_structure)*(?:\(\))?|(?:^|[.?_])iter)\.(?:make_)?initializer$")
 _DEPTH = 6
 _WIDTH = 32
 

@@ -10,7 +10,7 @@ from npulint.assemble.reach import is_stage, looks_like_dataset
 from npulint.assemble.recognise.tensorflow.stages import elements, heavy, repeats, shuffled
 from npulint.facts.code import Bind, Op, Ref, Result
 from npulint.facts.model import Fact
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 _STAGES = frozenset(
     "map batch padded_batch map_and_batch shard shuffle repeat prefetch interleave flat_map filter cache take skip "
@@ -23,7 +23,7 @@ _ONLY_DATASETS = frozenset(
 _CHAINED = 24  # stages of one chain
 # Stage -> position of drop_remainder.
 _BATCHES = {"batch": 1, "padded_batch": 3, "map_and_batch": 3}
-_TABLE = regex(
+_TABLE = lazy_compile(
     r"^tensorflow\.(?:contrib\.lookup|lookup(?:\.experimental)?)\.(?:HashTable|MutableHashTable|MutableDenseHashTable|"
     r"index_table_from_\w+|index_to_string_table_from_\w+|StaticHashTable|StaticVocabularyTable|DenseHashTable|IdTableWithHashBuckets)$"
 )

@@ -13,29 +13,29 @@ from npulint.assemble.order import Order, Step
 from npulint.assemble.recognise.tensorflow.functions import functions_of
 from npulint.facts.code import Bind, Ref
 from npulint.facts.model import Fact
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 _OPEN = frozenset(("npu_device.open", "npu_device.npu_device.open"))
 _STARTS = 40  # scripts of a project that are walked through
-_OPTION = regex(r"(?:^|\.)global_options\(\)\.(?P<key>\w[\w.]*)$")
+_OPTION = lazy_compile(r"(?:^|\.)global_options\(\)\.(?P<key>\w[\w.]*)$")
 # What is bound to the eager context that opening replaces.
 _EARLY = (
-    ("variable", regex(r"^tensorflow\.(?:Variable|keras\.metrics\.[A-Z]\w*|keras\.backend\.variable)$")),
+    ("variable", lazy_compile(r"^tensorflow\.(?:Variable|keras\.metrics\.[A-Z]\w*|keras\.backend\.variable)$")),
     (
         "model",
-        regex(
+        lazy_compile(
             r"^tensorflow\.keras\.(?:Input|layers\.Input|applications\.(?:\w+\.)?[A-Z]\w*|(?:models|saving)\.load_model)$"
             r"|^tensorflow_hub\.(?:KerasLayer|load)$"
         ),
     ),
-    ("strategy", regex(r"^tensorflow\.(?:compat\.v2\.)?distribute\.(?:experimental\.)?\w+Strategy$")),
+    ("strategy", lazy_compile(r"^tensorflow\.(?:compat\.v2\.)?distribute\.(?:experimental\.)?\w+Strategy$")),
     (
         "seed",
-        regex(
+        lazy_compile(
             r"^tensorflow\.(?:random\.set_seed|random\.set_random_seed|set_random_seed|keras\.utils\.set_random_seed)$"
         ),
     ),
-    ("threads", regex(r"^tensorflow\.config\.threading\.set_\w+$")),
+    ("threads", lazy_compile(r"^tensorflow\.config\.threading\.set_\w+$")),
 )
 # What asks for a context that is not initialised yet.
 _LATE = (("threads", _EARLY[-1][1]),)

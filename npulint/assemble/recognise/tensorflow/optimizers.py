@@ -7,13 +7,13 @@ from npulint.assemble.flow import Site, argument
 from npulint.assemble.module import Module
 from npulint.facts.code import Call, Const, Value
 from npulint.facts.model import Fact
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
-_OPTIMIZER = regex(
+_OPTIMIZER = lazy_compile(
     r"^tensorflow\.(?:train|contrib\.opt|keras\.optimizers|contrib\.optimizer_v2)\."
     r"(?:\w*Optimizer\w*|Adam|SGD|RMSprop|Adagrad|Adadelta|Adamax|Nadam|Ftrl)$"
 )
-_OWN = regex(r":[\w.]*Optimizer\w*$")
+_OWN = lazy_compile(r":[\w.]*Optimizer\w*$")
 LOSS_SCALE_OPTIMIZERS = (
     "NPULossScaleOptimizer",
     "NpuLossScaleOptimizer",

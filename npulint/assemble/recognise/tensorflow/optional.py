@@ -10,9 +10,9 @@ from itertools import islice
 from npulint.assemble.context import Context
 from npulint.assemble.module import Module
 from npulint.facts.code import Const, Items, Op, Ref, Result, Value
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
-_TPU = regex(r"tpu(?!t)", re.IGNORECASE)  # no output
+_TPU = lazy_compile(r"tpu(?!t)", re.IGNORECASE)  # no output
 _DEPTH = 8
 _CALLERS, _MANY = 2, 40  # callers of callers that are asked, and how many of each
 _LISTED = ("_export", "deprecated")  # decorators that make nobody call a function

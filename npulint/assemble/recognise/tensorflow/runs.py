@@ -7,9 +7,9 @@ from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
 from npulint.facts.code import Items, Ref, Table, Value
 from npulint.facts.model import Fact
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
-_SESSION_NAME = regex(r"(?:^|[.?])_?(?:tf)?sess(?:ion)?$")
+_SESSION_NAME = lazy_compile(r"(?:^|[.?])_?(?:tf)?sess(?:ion)?$")
 
 
 _OWN = frozenset(("run", "eval"))  # of an operation or tensor: they run the default session

@@ -12,7 +12,7 @@ from npulint.assemble.recognise.tensorflow.closing import closed
 from npulint.assemble.recognise.tensorflow.protos import Protos, protos_of, site_key
 from npulint.facts.code import Const, Op, Result, Value
 from npulint.facts.model import Fact
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 # Constructor -> (keyword of the config, its position).
 SESSIONS = {
@@ -37,7 +37,9 @@ SESSIONS = {
     "tensorflow.contrib.slim.evaluation.evaluation_loop": ("session_config", 16),
 }
 _MONITORED = "tensorflow.train.MonitoredSession"
-_CANNED = regex(r"^tensorflow\.estimator\.(?:DNN|Linear|Baseline|BoostedTrees)\w*(?:Classifier|Regressor|Estimator)$")
+_CANNED = lazy_compile(
+    r"^tensorflow\.estimator\.(?:DNN|Linear|Baseline|BoostedTrees)\w*(?:Classifier|Regressor|Estimator)$"
+)
 _TPU = frozenset(("tensorflow.contrib.tpu.TPUEstimator", "tensorflow.estimator.tpu.TPUEstimator"))
 _PLAIN = frozenset(("tensorflow.estimator.Estimator", "tensorflow.contrib.learn.Estimator"))
 _NPU_PROTO = ("npu_config_proto", "npu_run_config_init", "session_dump_config")

@@ -10,12 +10,12 @@ from npulint.assemble.recognise.tensorflow.protos import Protos, protos_of
 from npulint.assemble.recognise.tensorflow.run_configs import HOLDERS, argument_fact, run_config_settings
 from npulint.facts.code import Bind, Call, Const, Ref, Result, Table, Value
 from npulint.facts.model import Fact
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
-_MAP = regex(r"^(?P<root>.+)\.parameter_map\[(?P<key>[^\]]*)\]\.(?P<field>\w+)$")
-_PLAIN = regex(r"^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*$")
+_MAP = lazy_compile(r"^(?P<root>.+)\.parameter_map\[(?P<key>[^\]]*)\]\.(?P<field>\w+)$")
+_PLAIN = lazy_compile(r"^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*$")
 _ENCODERS = frozenset(("as_bytes", "bytes", "as_text", "str"))
-_NPU_OPTIONS = regex(r"^(?P<root>.+?)(?:\.npu_device)?\.global_options\(\)\.(?P<key>[\w.]+)$")
+_NPU_OPTIONS = lazy_compile(r"^(?P<root>.+?)(?:\.npu_device)?\.global_options\(\)\.(?P<key>[\w.]+)$")
 _PROTO_FIELDS = ("rewrite_options", "optimizer_options", "gpu_options")
 _PROTO_DIRECT = frozenset(("allow_soft_placement", "log_device_placement"))
 _GRAPPLER = "tensorflow.config.optimizer.set_experimental_options"

@@ -9,7 +9,7 @@ from npulint.assemble.context import Context
 from npulint.assemble.module import Module
 from npulint.facts.code import Const, Op, Ref, Result, Value
 from npulint.facts.model import Fact, Span
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 ZERO_BELOW = 2.0**-25  # smaller numbers round to zero in float16, whose smallest number is 2**-24
 _GUARDED = {  # operation -> the arguments that must not become zero
@@ -23,7 +23,7 @@ _GUARDED = {  # operation -> the arguments that must not become zero
     "tensorflow.realdiv": (1,),
 }
 _BOUNDS = {"tensorflow.maximum": (0, 1), "tensorflow.clip_by_value": (1,)}
-_NAME = regex(r"(?:^|[._])(?:eps\w*|tiny|small\w*|delta)$|(?:^|[._])_?EPS\w*$")
+_NAME = lazy_compile(r"(?:^|[._])(?:eps\w*|tiny|small\w*|delta)$|(?:^|[._])_?EPS\w*$")
 _DEPTH = 4
 NONE = "none"
 

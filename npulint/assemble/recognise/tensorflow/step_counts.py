@@ -10,11 +10,11 @@ from npulint.assemble.recognise.tensorflow.optimizers import LOSS_SCALE_OPTIMIZE
 from npulint.assemble.recognise.tensorflow.steps import is_scaled
 from npulint.facts.code import Op, Ref, Result, Value
 from npulint.facts.model import Fact
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 _ASSIGNING = frozenset(("tensorflow.assign", "tensorflow.assign_add"))
 _METHODS = (".assign", ".assign_add")
-_NAME = regex(r"(?:^|[._])global_?step(?:_tensor|_op|_var)?$")
+_NAME = lazy_compile(r"(?:^|[._])global_?step(?:_tensor|_op|_var)?$")
 _CHOOSING = frozenset(("tensorflow.cond", "tensorflow.where", "tensorflow.case"))
 _DEPTH = 5
 _MADE = ("get_global_step()", "get_or_create_global_step()", "create_global_step()")

@@ -15,12 +15,12 @@ from npulint.assemble.recognise.tensorflow.optimizers import (
 )
 from npulint.facts.code import Call, Value
 from npulint.facts.model import Fact
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 _STEPS = frozenset(("minimize", "apply_gradients"))
 _ESTIMATOR_STEPS = frozenset(("train", "train_and_evaluate"))
 _KERAS_STEPS = frozenset(("fit", "fit_generator", "train_on_batch"))
-_KERAS_MODEL = regex(
+_KERAS_MODEL = lazy_compile(
     r"^(?:tensorflow\.)?keras\.(?:models?\.)?(?:Model|Sequential)\(\)|^tensorflow\.keras\.applications\.\w+\(\)"
 )
 _LOOPS = frozenset(
@@ -36,8 +36,8 @@ _MAKERS = {  # functions that make the train step of an optimizer that they are 
     OPTIMIZE_LOSS: 3,
 }
 _WORDS = _STEPS | _ESTIMATOR_STEPS | _KERAS_STEPS
-_MODEL_NAME = regex(r"model$|net$")
-_OPTIMIZER_NAME = regex(r"opt(?:im)?(?:izer)?\d*(?:\(\))?(?:\[\])?$|solver$|trainer$")
+_MODEL_NAME = lazy_compile(r"model$|net$")
+_OPTIMIZER_NAME = lazy_compile(r"opt(?:im)?(?:izer)?\d*(?:\(\))?(?:\[\])?$|solver$|trainer$")
 
 
 def wants(name: str) -> bool:

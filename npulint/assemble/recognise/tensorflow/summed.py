@@ -8,11 +8,11 @@ from npulint.assemble.context import Context
 from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
 from npulint.facts.code import Bind, Const, Items, Op, Ref, Result, Table, Value
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 _SUM = "tensorflow.reduce_sum"
-_NAME = regex(r"[A-Za-z_]\w*\Z")
-_PLAIN = regex(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*\Z")
+_NAME = lazy_compile(r"[A-Za-z_]\w*\Z")
+_PLAIN = lazy_compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*\Z")
 _AXES = ("axis", "reduction_indices")
 
 

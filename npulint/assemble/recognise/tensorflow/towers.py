@@ -7,11 +7,11 @@ from npulint.assemble.flow import Site, argument
 from npulint.assemble.module import Module
 from npulint.facts.code import Call, Const, Items, Op, Ref, Result, Value
 from npulint.facts.model import Fact
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 _DEVICE = "tensorflow.device"
 _DEPLOYMENT = "DeploymentConfig"
-_GPU = regex(r"gpu|cuda|tower|clone|device")
+_GPU = lazy_compile(r"gpu|cuda|tower|clone|device")
 _LISTS = frozenset("enumerate list sorted zip tuple".split())
 _DEPTH = 6
 

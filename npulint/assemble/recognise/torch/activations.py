@@ -6,13 +6,13 @@ from npulint.assemble.context import Context
 from npulint.assemble.recognise.torch.operations import CASTS, At, Node, Operations, Way, number
 from npulint.facts.code import Const, Items, Op, Ref, Result, Value
 from npulint.facts.model import Fact
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 _COPIES = dict.fromkeys(CASTS, "first")
 _DEEP = 8
 _CUBIC = 0.044715  # the coefficient of the tanh approximation of GELU
 _QUICK = 1.702  # the coefficient of the sigmoid approximation of GELU
-_GRADIENT = regex(r"backward|grad|(?:^|[._])bwd|bwd$|_bw$")
+_GRADIENT = lazy_compile(r"backward|grad|(?:^|[._])bwd|bwd$|_bw$")
 _FUNCTION = {
     "silu": "torch.nn.functional.silu(x)",
     "mish": "torch.nn.functional.mish(x)",

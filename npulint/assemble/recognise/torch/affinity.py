@@ -10,7 +10,7 @@ from npulint.assemble.recognise.torch import activations, attention, fused_calls
 from npulint.assemble.recognise.torch.operations import Operations
 from npulint.assemble.recognise.torch.operations import of_module as operations_of
 from npulint.facts.model import Fact, Span
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 _Shape = Callable[[Context, Operations, int], list[Fact]]
 _GATES: tuple[_Shape, ...] = (fusions.gated, activations.written_out)
@@ -48,8 +48,8 @@ _MODULES = {
 }
 _ELSEWHERE = ("math.", "numpy.", "PIL.", "cv2.", "scipy.", "tensorflow.")
 _NAMED = {
-    "channel_shuffle": regex(r"^channel_?shuffle$"),
-    "drop_path": regex(r"^(?:drop_?path|stochastic_?depth)$"),
+    "channel_shuffle": lazy_compile(r"^channel_?shuffle$"),
+    "drop_path": lazy_compile(r"^(?:drop_?path|stochastic_?depth)$"),
 }
 _INSIDE = {
     "channel_shuffle": frozenset(("transpose",)),

@@ -12,7 +12,7 @@ from npulint.assemble.module import Module
 from npulint.assemble.recognise.torch.device_moves import imports_torch
 from npulint.facts.code import Bind, Call, Const, Op, Ref, Result, Table, Value
 from npulint.facts.model import Fact, Span
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 # Callee -> the parameter that takes the backend, and its position.
 _STARTS = {
@@ -24,8 +24,8 @@ _STARTS = {
     "mmengine.dist.init_dist": ("backend", 1),
 }
 _KEYS = ("backend", "dist_backend", "distributed_backend", "ddp_backend")
-_KNOWN = regex(r"^(?:\w+:)?(?:nccl|gloo|hccl|mpi|lccl)(?:,\w+:\w+)*$")
-_SETTING = regex(r"Config|Cfg|Args|Params|[Pp]aram|[Ss]ettings?|Plugin|Strategy")
+_KNOWN = lazy_compile(r"^(?:\w+:)?(?:nccl|gloo|hccl|mpi|lccl)(?:,\w+:\w+)*$")
+_SETTING = lazy_compile(r"Config|Cfg|Args|Params|[Pp]aram|[Ss]ettings?|Plugin|Strategy")
 _DEPTH = 8
 _FIRST = ("nccl", "hccl", "gloo")
 

@@ -6,10 +6,10 @@ from npulint.assemble.context import Context
 from npulint.assemble.module import Module
 from npulint.assemble.recognise.torch.origin import receiver
 from npulint.facts.code import Call, Const, Ref, Result, Value
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 _SCALE_LOSS = "apex.amp.scale_loss()"
-_ENGINE = regex(
+_ENGINE = lazy_compile(
     r"(?:accelerator|engine|fabric|strategy|ds_model|deepspeed|booster|manual)\w*(?:\(\)|\[\])*\.backward$|\.manual_backward$"
     r"|(?:^|\.)(?:deepspeed|accelerate|lightning\w*|colossalai)\.[\w.()\[\]]+\.backward$",
 )

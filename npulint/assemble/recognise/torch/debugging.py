@@ -10,7 +10,7 @@ from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
 from npulint.facts.code import Const, Op, Ref, Result, Table, Value
 from npulint.facts.model import Fact
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 _AIDS = {
     "torch.autograd.set_detect_anomaly": "anomaly",
@@ -42,7 +42,7 @@ _AIDS = {
 _AUTOGRAD_PROFILER = "torch.autograd.profiler.profile"  # its first parameter switches it on
 _HOOKS = ("register_forward_hook", "register_full_backward_hook", "register_backward_hook", "register_forward_pre_hook")
 _OPTIONS = ("torch.npu.set_option", "torch_npu.set_option")
-_TOOL = regex(
+_TOOL = lazy_compile(
     r"(?:msprobe|ptdbg_ascend|api_accuracy_checker)\.(?:.*[.)])?"
     r"(?:PrecisionDebugger|seed_all|module_dump|register_hook|set_dump_path|set_dump_switch|start)$"
 )
@@ -53,12 +53,14 @@ _SWITCHES = {
     "allow_tf32": "torch.backends.",
 }
 # What a condition, a function or a file is called that is there for debugging only.
-_ASIDE = regex(
+_ASIDE = lazy_compile(
     r"prof(?!ile_?pic|essor|it)|debug|trace|dump|anomal|diagnos|verbose|benchmark|bench_|compar|hook|pdb|visuali|(?<![a-z])log",
     re.IGNORECASE,
 )
-_ASIDE_FILE = regex(r"prof(?!essor)|debug|trace|dump|compar|benchmark|gradcheck|visuali", re.IGNORECASE)
-_COUNTER = regex(r"(?:^|[._])(?:i|j|it|itr|iters?|idx|index|n|cnt|count|counter|\w*_?(?:iter|step|batch|idx)s?\w*)$")
+_ASIDE_FILE = lazy_compile(r"prof(?!essor)|debug|trace|dump|compar|benchmark|gradcheck|visuali", re.IGNORECASE)
+_COUNTER = lazy_compile(
+    r"(?:^|[._])(?:i|j|it|itr|iters?|idx|index|n|cnt|count|counter|\w*_?(?:iter|step|batch|idx)s?\w*)$"
+)
 _READS = frozenset(("cpu", "numpy", "item", "tolist", "print", "save", "save_image", "imwrite", "info", "write"))
 
 

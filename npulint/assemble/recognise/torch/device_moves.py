@@ -11,7 +11,7 @@ from npulint.assemble.recognise.torch.device_texts import device_text
 from npulint.data.torch_names import npu_members
 from npulint.facts.code import Const, Items, Op, Table, Value
 from npulint.facts.model import Fact
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 _NAMED = frozenset(("method", "is_cuda"))
 _CHOICES = frozenset(("text", "available", "compare", "is_cuda"))
@@ -24,7 +24,7 @@ _SHOWN = frozenset(("shown", "properties"))
 # Their objects have a method of that name, and none for the NPU.
 _OWN_OBJECTS = frozenset("torch_geometric dgl pytorch3d kaolin spconv torchsparse MinkowskiEngine torchtext".split())
 _DATA = frozenset(("batch", "data", "graph", "g", "bg", "sample", "item"))
-_KERNELS = regex(r"(?:^|[._])(?:_?C|cuda|ext)$|^mmcv\.ops(?:\.|$)")
+_KERNELS = lazy_compile(r"(?:^|[._])(?:_?C|cuda|ext)$|^mmcv\.ops(?:\.|$)")
 
 
 def move(context: Context, module: Module, fact: Fact) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from npulint.assemble.context import Context
 from npulint.assemble.guards import is_main
 from npulint.assemble.module import Module
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 CUDA = "torch.cuda."
 # Public names of torch.cuda that torch_npu.npu does not have; transfer_to_npu leaves them as they are.
@@ -28,13 +28,13 @@ _OTHERWISE = {
     "DoubleTensor": "torch.npu.FloatTensor",
 }
 _GROUPS = (
-    ("amp", regex(r"^amp\b")),
-    ("random", regex(r"seed|rng_state")),
-    ("memory", regex(r"memory|^empty_cache$|^ipc_collect$")),
-    ("stream", regex(r"stream|Stream|Event|synchronize|[gG]raph")),
-    ("profiler", regex(r"^(?:nvtx|profiler|cudart)\b")),
+    ("amp", lazy_compile(r"^amp\b")),
+    ("random", lazy_compile(r"seed|rng_state")),
+    ("memory", lazy_compile(r"memory|^empty_cache$|^ipc_collect$")),
+    ("stream", lazy_compile(r"stream|Stream|Event|synchronize|[gG]raph")),
+    ("profiler", lazy_compile(r"^(?:nvtx|profiler|cudart)\b")),
 )
-TENSOR_TYPE = regex(r"^torch\.cuda\.(?:\w+\.)?\w+(?:Tensor|Storage)$")
+TENSOR_TYPE = lazy_compile(r"^torch\.cuda\.(?:\w+\.)?\w+(?:Tensor|Storage)$")
 AVAILABLE = frozenset((f"{CUDA}is_available", f"{CUDA}device_count"))
 CAPABILITY = frozenset(
     (

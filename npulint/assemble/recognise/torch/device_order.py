@@ -12,7 +12,7 @@ from npulint.assemble.recognise.torch.device_texts import is_device_name, leaves
 from npulint.data.names import canonical
 from npulint.facts.code import Call, Const, Import, Op, Ref, Result, Value
 from npulint.facts.model import Fact, Span
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 _TRANSFER = "torch_npu.contrib.transfer_to_npu"
 # What is replaced in its module, so that a name taken out of it before keeps the original.
@@ -29,7 +29,7 @@ _FACTORIES = frozenset(
     ).split()
 )
 _MODULES = frozenset(f"torch.cuda.{n}" for n in "amp comm nccl nvtx random profiler streams memory".split())
-_OPTIMIZER = regex(r"^(?:torch|torch_npu|apex)\.optim(?:izers)?\.[A-Z]|Optimizer$")
+_OPTIMIZER = lazy_compile(r"^(?:torch|torch_npu|apex)\.optim(?:izers)?\.[A-Z]|Optimizer$")
 _MOVES = ("npu", "cuda", "to")
 
 Early = dict[str, dict[tuple[int, str], str]]

@@ -11,17 +11,17 @@ from npulint.assemble.module import Module
 from npulint.assemble.recognise.torch.device_names import TENSOR_TYPE
 from npulint.facts.code import Const, Items, Note, Op, Ref, Result, Value
 from npulint.facts.model import Fact
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 _FIELDS = frozenset(
     "major minor multi_processor_count max_threads_per_multi_processor warp_size gcnArchName "
     "regs_per_multiprocessor".split()
 )
-_PROPERTIES = regex(r"^torch\.(?:cuda|npu)\.get_device_properties\(\)\.")
-_TEXT = regex(r"^(?:torch\.)?cuda(?:$|[:.])")
-_NPU = regex(r"^(?:torch\.)?npu")
-_CHOICE = regex(r"(?:^|[._])(?:args?|opts?|cfg|config|conf|hparams?|hps|params|flags|FLAGS|options|settings)\.")
-_BACKEND = regex(r"backend", re.IGNORECASE)
+_PROPERTIES = lazy_compile(r"^torch\.(?:cuda|npu)\.get_device_properties\(\)\.")
+_TEXT = lazy_compile(r"^(?:torch\.)?cuda(?:$|[:.])")
+_NPU = lazy_compile(r"^(?:torch\.)?npu")
+_CHOICE = lazy_compile(r"(?:^|[._])(?:args?|opts?|cfg|config|conf|hparams?|hps|params|flags|FLAGS|options|settings)\.")
+_BACKEND = lazy_compile(r"backend", re.IGNORECASE)
 _GPU_LIBRARIES = frozenset(("tensorrt", "pycuda", "cupy", "torch2trt", "torch_tensorrt"))
 _DEPTH = 8
 

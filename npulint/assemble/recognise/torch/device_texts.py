@@ -13,14 +13,14 @@ from npulint.assemble.recognise.torch.device_names import AVAILABLE, TENSOR_TYPE
 from npulint.facts.code import Call, Const, Function, Items, Op, Ref, Result, Table, Unknown, Value
 from npulint.facts.model import Fact, Span
 from npulint.facts.values import Known
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
-_PLAIN = regex(r"^(?:cuda|npu)(?::\d+)?$")
-_COMPOSED = regex(r"^(?:cuda|npu)(?::(?! )|\{|%|$)")
-_SAYS = regex(r"cuda|^npu")
+_PLAIN = lazy_compile(r"^(?:cuda|npu)(?::\d+)?$")
+_COMPOSED = lazy_compile(r"^(?:cuda|npu)(?::(?! )|\{|%|$)")
+_SAYS = lazy_compile(r"cuda|^npu")
 _BEGINNINGS = frozenset(("cuda", "npu", "npu:"))
-_OTHER_DEVICE = regex(r"^(?:npu|cpu|mps|xpu)\b")
-_NAME = regex(
+_OTHER_DEVICE = lazy_compile(r"^(?:npu|cpu|mps|xpu)\b")
+_NAME = lazy_compile(
     r"(?:^|[._])(?:(?:\w+_)?(?:device|devices|dev|device_type|device_name|device_str)|map_location|maplocation|accelerator|loc)\]?$",
     re.IGNORECASE,
 )
@@ -37,7 +37,7 @@ _POSITIONS = {
     "torch.distributed.init_device_mesh": 0,
     "torch.distributed.device_mesh.init_device_mesh": 0,
 }
-_TENSOR_METHOD = regex(r"\.(?:new_\w+|to|to_empty)$")
+_TENSOR_METHOD = lazy_compile(r"\.(?:new_\w+|to|to_empty)$")
 _MOVES = frozenset(("to", "to_empty"))
 _TYPED = frozenset(("type", "set_default_tensor_type"))
 _OPTIONS = {
@@ -54,7 +54,7 @@ _CHOOSING = {
     "option": "default type",
 }
 _FOREIGN = ("numba.", "cupy.", "pycuda.", "jax.", "tensorflow.", "mxnet.", "paddle.", "mindspore.", "chainer.")
-_INDEX = regex(r"^(?:\w+[._])?(?:rank|local_rank|gpu|gpu_id|device_id|dev_id)$", re.IGNORECASE)
+_INDEX = lazy_compile(r"^(?:\w+[._])?(?:rank|local_rank|gpu|gpu_id|device_id|dev_id)$", re.IGNORECASE)
 _DEPTH = 6
 _SILENT = (Ref, Unknown, Function)
 _DISPLAYS = (Items, Table)

@@ -11,7 +11,7 @@ from npulint.assemble.recognise.torch import device_moves, device_order, device_
 from npulint.assemble.recognise.torch import device_names as known
 from npulint.facts.code import Call, Op, Ref
 from npulint.facts.model import Fact, Span
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 _FOREIGN = ("numba.", "cupy.", "cupyx.", "pycuda.", "jax.", "tensorflow.", "mxnet.", "paddle.", "mindspore.", "taichi.")
 _FLAGS = ("torch.backends.cudnn", "torch.backends.cuda")
@@ -21,7 +21,7 @@ _FLAG_NAMES = frozenset(
 )
 _VERSION = "torch.version.cuda"
 _METHODS = frozenset(("torch.Tensor.cuda", "torch.nn.Module.cuda"))
-_STORAGE = regex(r"[sS]torage\w*(?:\(\))?\.cuda$")
+_STORAGE = lazy_compile(r"[sS]torage\w*(?:\(\))?\.cuda$")
 _PARSERS = frozenset(("float", "int", "LooseVersion", "StrictVersion", "Version", "parse", "parse_version"))
 
 

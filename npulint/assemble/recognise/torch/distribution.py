@@ -12,7 +12,7 @@ from npulint.assemble.module import Module
 from npulint.assemble.recognise.torch.feeding import ancestry
 from npulint.facts.code import Call, Const, Items, Op, Ref, Result, Value
 from npulint.facts.model import Fact, Span
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 _DDP = frozenset(
     (
@@ -32,7 +32,7 @@ _PARALLEL = frozenset(
         "torch.nn.parallel.gather",
     )
 )
-_COLLECTIVE = regex(
+_COLLECTIVE = lazy_compile(
     r"^torch\.distributed\.(?:all_reduce|all_gather(?:_into_tensor)?|reduce|reduce_scatter(?:_tensor)?|broadcast|gather"
     r"|scatter|all_to_all(?:_single)?|send|recv|isend|irecv|barrier)$"
 )
@@ -44,18 +44,20 @@ _SYNC = frozenset(
         "apex.parallel.SyncBatchNorm",
     )
 )
-_PROCESSES = regex(r"^(?:torch\.)?multiprocessing\.(?:spawn|Process|Pool|set_start_method|get_context)$|^os\.fork$")
-_SAMPLER = regex(r"(?:^torch\.utils\.data\.distributed\.|[.:])Distributed\w*Sampler$")
+_PROCESSES = lazy_compile(
+    r"^(?:torch\.)?multiprocessing\.(?:spawn|Process|Pool|set_start_method|get_context)$|^os\.fork$"
+)
+_SAMPLER = lazy_compile(r"(?:^torch\.utils\.data\.distributed\.|[.:])Distributed\w*Sampler$")
 _INIT = "torch.distributed.init_process_group"
 _OTHER_INIT = frozenset(("deepspeed.init_distributed", "mmcv.runner.init_dist", "mmengine.dist.init_dist"))
-_OWN = regex(r":(?:\w+\.)*[A-Z]\w*$")
+_OWN = lazy_compile(r":(?:\w+\.)*[A-Z]\w*$")
 _VIEWS = frozenset(("t", "transpose", "permute", "expand", "expand_as", "swapaxes", "movedim", "narrow"))
 _SET_DEVICE = frozenset(("torch.npu.set_device", "torch.cuda.set_device"))
 _COUNT = ("torch.cuda.device_count", "torch.npu.device_count")
 _UNITS = {"days": 86400, "seconds": 1, "milliseconds": 0.001, "minutes": 60, "hours": 3600}
 _ORDER = ("days", "seconds", "microseconds", "milliseconds", "minutes", "hours")
 _LOCAL = "local_rank"
-_OPTIMIZER = regex(r"(?:optim\w*|opt|scaler|amp)(?:\.\w+)*(?:\(\))?\.step$", re.IGNORECASE)
+_OPTIMIZER = lazy_compile(r"(?:optim\w*|opt|scaler|amp)(?:\.\w+)*(?:\(\))?\.step$", re.IGNORECASE)
 
 
 def wants(name: str) -> bool:

@@ -8,7 +8,7 @@ from npulint.assemble.module import Module
 from npulint.assemble.recognise.torch.placing import placed
 from npulint.facts.code import Call, Import, Items, Op, Ref, Value
 from npulint.facts.model import Fact, Span
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 _HOME = "torch.utils.cpp_extension."
 _WHAT = {
@@ -19,7 +19,7 @@ _WHAT = {
 }
 _KERNELS = ("triton.jit", "triton.autotune", "triton.heuristics")
 _CUDA_FILE = (".cu", ".cuh")
-_BUILT = regex(r"_cuda\d*$|_gpu$|(?:^|_)(?:ext|C)$")
+_BUILT = lazy_compile(r"_cuda\d*$|_gpu$|(?:^|_)(?:ext|C)$")
 _DEPTH = 6
 
 

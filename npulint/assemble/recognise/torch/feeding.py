@@ -9,17 +9,17 @@ from npulint.assemble.context import Context
 from npulint.assemble.flow import Site, argument
 from npulint.assemble.module import Module
 from npulint.facts.code import Call, Const, Items, Op, Ref, Result, Table, Value
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
-_TOKEN = regex(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
-_TRAIN = regex(r"^(?:pre|re)?train|^trn$|^finetun|^fit$")
-_EVALUATE = regex(
+_TOKEN = lazy_compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_TRAIN = lazy_compile(r"^(?:pre|re)?train|^trn$|^finetun|^fit$")
+_EVALUATE = lazy_compile(
     r"^(?:val(?!ue)|eval|test|dev(?:set|data|$)|infer|predict|pred$|query|queries|gallery|demo|probe|calib|holdout|submi|export)"
 )
-_SPLIT = regex(
+_SPLIT = lazy_compile(
     r"^(?:is_?)?(?:train|training|test|val|eval)$|^(?:split|subset|mode|phase|stage|image_set|set|usage|part)$"
 )
-_SHARING = regex(r"Distributed|^RASampler|^RepeatAug|^Dist[A-Z]|DistSampler")
+_SHARING = lazy_compile(r"Distributed|^RASampler|^RepeatAug|^Dist[A-Z]|DistSampler")
 _RANKED = frozenset(("num_replicas", "world_size", "rank", "local_rank", "num_shards", "shard_id", "num_gpus"))
 _ITERATED = ("IterableDataset", "WebDataset", "DataPipeline")
 _DEPTH = 5

@@ -9,7 +9,7 @@ from npulint.assemble.recognise.torch.operations import RESHAPES, At, Operations
 from npulint.assemble.recognise.torch.operations import of_module as operations_of
 from npulint.facts.code import Bind, Const, Items, Op, Ref, Result, Value
 from npulint.facts.model import Fact
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 _TUPLES = frozenset(
     "npu_fusion_attention npu_fusion_attention_v2 npu_rms_norm npu_geglu npu_group_norm_silu npu_group_norm_swish "
@@ -25,8 +25,8 @@ _FORWARD = frozenset(
 )
 _ATTENTION = frozenset(("npu_fusion_attention", "npu_fusion_attention_v2"))
 _ROOTS = ("torch_npu.", "torch.ops.npu.")
-_DROPPED = regex(r"(?:^|[._])(?:attn_|attention_|attn_pdrop|attention_)?(?:p?drop(?:out)?)(?:_p|_prob|_rate)?$")
-_PROJECTION = regex(r"^self:(?:w?q|to_q|qkv|\w*query\w*|\w*proj\w*)$")
+_DROPPED = lazy_compile(r"(?:^|[._])(?:attn_|attention_|attn_pdrop|attention_)?(?:p?drop(?:out)?)(?:_p|_prob|_rate)?$")
+_PROJECTION = lazy_compile(r"^self:(?:w?q|to_q|qkv|\w*query\w*|\w*proj\w*)$")
 _ARITHMETIC = frozenset(("+", "-", "*", "/", "@", "**", "neg"))
 _ELEMENT = frozenset(("count", "index"))  # methods that a tuple has
 

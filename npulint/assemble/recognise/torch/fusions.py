@@ -10,14 +10,14 @@ from npulint.assemble.flow import argument
 from npulint.assemble.recognise.torch.operations import CASTS, At, Node, Operations, number
 from npulint.facts.code import Call, Const, Items, Op, Ref, Result, Value
 from npulint.facts.model import Fact
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 _COPIES = dict.fromkeys(CASTS, "first")
 _SUMS = _COPIES | {"add": "all", "clamp": "first"}
 _SQUARES = frozenset(("pow", "square", "mul"))
 _HALVES = frozenset(("chunk", "split", "tensor_split", "unbind"))
-_WEIGHT = regex(r"(?:^|[._])(?:weight|gamma|scale|gain|g)$")
-_EMBEDDING = regex(r"[Ee]mbed|(?:^|_)pos(?:_|$)|^position")
+_WEIGHT = lazy_compile(r"(?:^|[._])(?:weight|gamma|scale|gain|g)$")
+_EMBEDDING = lazy_compile(r"[Ee]mbed|(?:^|_)pos(?:_|$)|^position")
 
 
 def rms_norm(context: Context, ops: Operations, function: int) -> list[Fact]:

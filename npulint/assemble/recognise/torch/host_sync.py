@@ -16,7 +16,7 @@ from npulint.facts.calls import receiver_of
 from npulint.facts.code import Call, Const, Op, Ref, Result, Value
 from npulint.facts.model import Fact
 from npulint.facts.values import truth
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 _CLOCKS = frozenset("time.time time.perf_counter time.monotonic time.process_time time.perf_counter_ns".split())
 _CALLS = {
@@ -42,18 +42,18 @@ _FACTORIES = frozenset(
     """torch.zeros torch.ones torch.full torch.empty torch.tensor torch.arange torch.linspace torch.eye torch.rand
     torch.randn torch.randint torch.FloatTensor torch.LongTensor torch.Tensor torch.IntTensor""".split()
 )
-_SCALAR = regex(
+_SCALAR = lazy_compile(
     r"loss|acc|err|norm|prec|top_?[15]|correct|total|kl|nll|ppl|count|num|n_\w+|score|coef|scale|ratio|len|metric",
     re.IGNORECASE,
 )
 _REDUCES = frozenset(("sum", "mean", "max", "min", "norm", "item", "argmax", "std", "prod", "median"))
-_MODULE = regex(
+_MODULE = lazy_compile(
     r"torch\.nn\.\w+\(\)$|(?:^|[._?:])(?:\w*model\w*|net|\w+_net|net\w?|module|backbone|ema)$|state_dict\(\)"
 )
-_WAITS = regex(r"stream|event", re.IGNORECASE)
+_WAITS = lazy_compile(r"stream|event", re.IGNORECASE)
 # Functions that a training loop calls now and then, whatever the condition; what stands below a debugging switch.
-_ASIDE = regex(r"(?:^|[._])(?:save|dump|plot|visuali[sz]e|draw|export|checkpoint)(?:_|$)", re.IGNORECASE)
-_DEBUG = regex(r"debug", re.IGNORECASE)
+_ASIDE = lazy_compile(r"(?:^|[._])(?:save|dump|plot|visuali[sz]e|draw|export|checkpoint)(?:_|$)", re.IGNORECASE)
+_DEBUG = lazy_compile(r"debug", re.IGNORECASE)
 _SAME_PLACE = frozenset("detach float double long int half clone contiguous squeeze unsqueeze view reshape".split())
 _GRAPHS = frozenset(("dgl", "torch_geometric", "torch_sparse"))
 _NEAR = 4  # lines between a synchronisation and the clock that it is for
@@ -246,7 +246,7 @@ def _is_device(context: Context, module: Module, target: Value, call: Call) -> b
     return isinstance(target, Ref) and _reads_like_device(target.name)
 
 
-_DEVICE = regex(r"(?:^|[._])(?:device|dev|gpu|npu|local_rank|rank|loc|cuda)(?:_?id|_?name)?$", re.IGNORECASE)
+_DEVICE = lazy_compile(r"(?:^|[._])(?:device|dev|gpu|npu|local_rank|rank|loc|cuda)(?:_?id|_?name)?$", re.IGNORECASE)
 
 
 def _reads_like_device(name: str) -> bool:

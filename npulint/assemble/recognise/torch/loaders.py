@@ -19,10 +19,10 @@ from npulint.assemble.recognise.torch.feeding import (
 from npulint.facts.code import Const, Op, Ref, Table, Value
 from npulint.facts.model import Fact
 from npulint.facts.values import NOTHING, Known, merge, truth
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 LOADER = "torch.utils.data.DataLoader"
-_OWN = regex(r":(?:\w+\.)*[A-Z]\w*$")
+_OWN = lazy_compile(r":(?:\w+\.)*[A-Z]\w*$")
 _POSITIONS = {
     "dataset": 0,
     "batch_size": 1,

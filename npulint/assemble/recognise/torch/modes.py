@@ -8,7 +8,7 @@ from npulint.assemble.module import Module
 from npulint.facts.code import Const, Ref, Table, Value
 from npulint.facts.model import Fact
 from npulint.facts.values import Known
-from npulint.nearby import nearest
+from npulint.suggest import closest_match
 
 _SWITCH = ("enable", "disable")
 # What the releases from 1.8 to 2.13 accept; None: any value.
@@ -85,7 +85,7 @@ def _written(context: Context, module: Module, name: str, block: int) -> list[Fa
 def _judged(key: str, value: Known) -> dict[str, str]:
     """What is to be said of a key with a value; texts and numbers are the same to set_option."""
     if key not in _OPTIONS:
-        return {"legal": "no", "nearest": nearest(key, _OPTIONS), "value_ok": "unknown", "allowed": ""}
+        return {"legal": "no", "nearest": closest_match(key, _OPTIONS), "value_ok": "unknown", "allowed": ""}
     allowed = _OPTIONS[key]
     right = "yes" if allowed is None else "unknown"
     if allowed is not None and value.exact and value.values:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from npulint.assemble.context import Context
 from npulint.assemble.recognise.torch.origin import Site
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 _ADAM = "params lr betas eps weight_decay amsgrad"
 # The fused classes that torch_npu.optim and apex.optimizers of Ascend have, with their parameters.
@@ -41,7 +41,7 @@ _OTHER_ROOTS = (
     "pytorch_transformers.",
 )
 TABLED = frozenset(name for names in (_STOCK, _OTHERS, _CUDA_FUSED) for name in names)
-FUSED = regex(r"^(?:torch_npu\.optim|apex\.optimizers)\.(?:Npu|NPU|npu)_?[Ff]used\w*$")
+FUSED = lazy_compile(r"^(?:torch_npu\.optim|apex\.optimizers)\.(?:Npu|NPU|npu)_?[Ff]used\w*$")
 
 
 def may_be(name: str) -> bool:

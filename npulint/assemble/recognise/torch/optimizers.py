@@ -21,8 +21,8 @@ from npulint.assemble.recognise.torch.origin import INITIALIZE, is_model, makers
 from npulint.assemble.recognise.torch.placing import exclusive
 from npulint.facts.code import Call, Const, Ref, Result, Value
 from npulint.facts.model import Fact
-from npulint.later import regex
-from npulint.nearby import nearest
+from npulint.lazy_regex import lazy_compile
+from npulint.suggest import closest_match
 
 _HINTS = frozenset(("foreach", "fused"))  # how a stock optimizer launches its kernels
 _DROPPABLE = frozenset(("maximize", "capturable", "differentiable"))
@@ -30,7 +30,7 @@ _USES = frozenset(
     "zero_grad add_param_group step clip_grad_norm_fused_ clip_optimizer_grad_norm_fused "
     "clip_optimizer_grad_norm_fused_".split()
 )
-_NO_OPTIMIZER = regex(r"sched|warmup|profiler?\(?\)?\.step|prof\.step|env\.step")
+_NO_OPTIMIZER = lazy_compile(r"sched|warmup|profiler?\(?\)?\.step|prof\.step|env\.step")
 
 
 def wants(name: str) -> bool:
@@ -84,7 +84,7 @@ def _optimizer(context: Context, module: Module, index: int, name: str, kind: st
         fused=fused,
         via="call",
         spelling=lambda: spelling(name),
-        nearest=lambda: nearest(last_of(name), PARAMETERS),
+        nearest=lambda: closest_match(last_of(name), PARAMETERS),
         extra=lambda: _extra(context, module, call, fused, kind),
         amp=lambda: _amp(context, module, index),
         scaler=lambda: "yes" if (module.path, index) in _scaled(context) else "no",

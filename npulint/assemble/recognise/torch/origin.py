@@ -6,7 +6,7 @@ from npulint.assemble.context import Context
 from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
 from npulint.facts.code import Call, Const, Items, Op, Ref, Result, Value
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 Site = tuple[Module, int]
 """A call: its module and its index there."""
@@ -14,12 +14,12 @@ Site = tuple[Module, int]
 INITIALIZE = "apex.amp.initialize"
 _DEPTH = 8
 _MOST = 12  # makers of one object that are kept
-_MODEL_WORD = regex(
+_MODEL_WORD = lazy_compile(
     r"(?:^|[._])(?:\w*model\w*|\w*net[a-z]?\d*|net_?\w+|\w*network|module|backbone|generator\w*|discriminator\w*|critic\w*"
     r"|actor\w*|encoder|decoder|classifier|student|teacher|policy)$",
 )
-_NO_MODEL = regex(r"(?:optim|sched|loss|crit|scaler|outputs?|preds?|ema|feat|logits?|dict|dir|path|name|param)")
-_NETWORKS = regex(
+_NO_MODEL = lazy_compile(r"(?:optim|sched|loss|crit|scaler|outputs?|preds?|ema|feat|logits?|dict|dir|path|name|param)")
+_NETWORKS = lazy_compile(
     r"^(?:torch\.nn\.(?!functional|init|utils|Parameter)\w+|torchvision\.models\.[\w.]+|timm\.(?:\w+\.)*create_model"
     r"|transformers\.\w+(?:\.from_pretrained)?)\(\)"
     r"(?:\.(?:npu|cuda|cpu|to|train|eval|float|half|bfloat16|apply|requires_grad_)\(\))*$"

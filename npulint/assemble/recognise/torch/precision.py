@@ -11,7 +11,7 @@ from npulint.assemble.recognise.torch import scaling
 from npulint.assemble.recognise.torch.origin import is_model, receiver
 from npulint.facts.code import Bind, Call, Const, Op, Ref, Result, Value
 from npulint.facts.model import Fact, Span
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 _AUTOCAST = frozenset(("torch.autocast", "torch.cuda.amp.autocast", "torch.npu.amp.autocast"))
 _FILLS = frozenset(("masked_fill", "masked_fill_"))
@@ -19,7 +19,7 @@ _HALF_MAX = 65504.0
 _HALVES = ("torch.float16", "torch.half")
 _INFINITE = frozenset(("numpy.inf", "math.inf", "torch.inf", "numpy.Inf", "numpy.infty", "numpy.NINF"))
 _CASTS = frozenset(("half", "bfloat16", "to", "type"))
-_TRAINING = regex(r"\.backward$|^torch\.optim\.\w+$|NpuFused|^apex\.amp\.")
+_TRAINING = lazy_compile(r"\.backward$|^torch\.optim\.\w+$|NpuFused|^apex\.amp\.")
 _SHAPES = frozenset("repeat view reshape unsqueeze expand contiguous transpose permute squeeze".split())
 _DEPTH = 5
 

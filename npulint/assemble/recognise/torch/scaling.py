@@ -9,11 +9,11 @@ from npulint.assemble.recognise.torch.origin import makers, receiver
 from npulint.facts.code import Bind, Call, Import, Op, Ref
 from npulint.facts.model import Fact
 from npulint.facts.values import truth
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 _SCALERS = frozenset(("torch.cuda.amp.GradScaler", "torch.amp.GradScaler", "torch.npu.amp.GradScaler"))
 _SCALER_USES = frozenset(("scale", "step", "update", "unscale_", "load_state_dict"))
-_SCALER = regex(r"GradScaler\(\)$|(?:^|[._?])(?:\w*grad_?)?(?:fp16_|amp_|loss_)?scaler$")
+_SCALER = lazy_compile(r"GradScaler\(\)$|(?:^|[._?])(?:\w*grad_?)?(?:fp16_|amp_|loss_)?scaler$")
 
 
 def wants(name: str) -> bool:

@@ -12,7 +12,7 @@ from npulint.assemble.recognise.torch.tensors import depends_on_data, is_mask, m
 from npulint.facts.calls import receiver_of
 from npulint.facts.code import Bind, Call, Const, Items, Op, Ref, Result, Unknown, Value
 from npulint.facts.model import Fact
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 _ALWAYS = {
     "torch.masked_select": "masked_select",
@@ -41,14 +41,14 @@ _SOMETIMES = frozenset(("torch.where", "torch.topk", "torch.repeat_interleave", 
 _SOMETIMES_METHODS = frozenset(("topk", "repeat_interleave", "split"))
 _DECIDED = {"topk": ("k", "dynamic_topk"), "split": ("split_size_or_sections", "split_by_lengths")}
 _SIZES = frozenset(("size", "numel", "__len__"))
-_COLLATE = regex(r"(?:^|[._])\w*collat\w*$|[Cc]ollat\w*\.__call__$", re.IGNORECASE)
-_PADS = regex(
+_COLLATE = lazy_compile(r"(?:^|[._])\w*collat\w*$|[Cc]ollat\w*\.__call__$", re.IGNORECASE)
+_PADS = lazy_compile(
     r"(?:^|[.:_])pad(?:_(?:lists?|sequences?|batch|tensors?|collate|to_longest|samples?|items|and_\w+))?$|collate_tokens$"
 )
-_BATCHES = regex(r":(?:\w+\.)*\w*(?:collat|batch|nested|stack|merge)\w*$")  # own functions that make one
+_BATCHES = lazy_compile(r":(?:\w+\.)*\w*(?:collat|batch|nested|stack|merge)\w*$")  # own functions that make one
 _NO_BATCH = ("tensorflow.", "numpy.", "torch.nn.functional.", "cv2.", "?self.")
-_LENGTH = regex(r"len|size|max|width", re.IGNORECASE)
-_NUMBERS = regex(r"(?:math|numpy|torch)\.(?:inf|nan|pi|e|finfo\(\)\.\w+|iinfo\(\)\.\w+)$")
+_LENGTH = lazy_compile(r"len|size|max|width", re.IGNORECASE)
+_NUMBERS = lazy_compile(r"(?:math|numpy|torch)\.(?:inf|nan|pi|e|finfo\(\)\.\w+|iinfo\(\)\.\w+)$")
 _BARE = 2  # at most so many arguments of a padding function that is not at hand: the samples and the filling
 _IN_STEP = ("yes", "gated")
 

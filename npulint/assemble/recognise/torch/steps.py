@@ -6,9 +6,9 @@ from npulint.assemble.context import Context
 from npulint.assemble.module import Module
 from npulint.assemble.recognise.torch.backward import is_stepped, scaled
 from npulint.facts.model import Fact
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
-_TRAINER = regex(
+_TRAINER = lazy_compile(
     r"^(?:pytorch_lightning|lightning(?:\.pytorch)?|transformers|trl|detectron2)\.(?:\w+\.)*\w*Trainer\(\)\.(?:fit|train)$"
     r"|^(?:mmcv|mmengine)\.(?:\w+\.)*(?:build_runner|\w*Runner(?:\.from_cfg)?)\(\)\.(?:run|train)$"
     r"|^fastai\.(?:\w+\.)*\w*[Ll]earner\(\)\.(?:fit|fine_tune)\w*$"

@@ -9,7 +9,7 @@ from npulint.assemble.context import Context
 from npulint.assemble.module import Module
 from npulint.facts.calls import receiver_of
 from npulint.facts.code import Call, Const, Items, Op, Ref, Result, Table, Unknown, Value
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 _DEPTH = 7
 _COMPARISONS = frozenset(("==", "!=", "<", "<=", ">", ">="))
@@ -25,11 +25,11 @@ _MADE = frozenset(
     "zeros ones full empty zeros_like ones_like full_like tensor as_tensor new_zeros new_ones new_full to type".split()
 )
 _BOOL_TYPES = ("torch.bool", "torch.uint8", "torch.BoolTensor")
-_HOST_NAME = regex(
+_HOST_NAME = lazy_compile(
     r"^(?:numpy|pandas|scipy|cv2|PIL|skimage|sklearn|random|math|json|list|dict|tuple|range|sorted|set|len|open|zip)\b"
     r"|[.)](?:numpy|tolist|cpu|items|keys|split)\(\)"
 )
-_ON_HOST_NAME = regex(r"^(?:numpy|pandas|scipy|cv2|sklearn|skimage)\.")
+_ON_HOST_NAME = lazy_compile(r"^(?:numpy|pandas|scipy|cv2|sklearn|skimage)\.")
 _READS = frozenset(("item", "tolist"))
 _COUNTS = frozenset(
     """sum max min amax amin argmax argmin count_nonzero mean median clamp round ceil floor int long float type to

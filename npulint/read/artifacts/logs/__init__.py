@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from npulint.facts.model import Fact, Span
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.read.artifacts.logs.events import ALSO, Events
 from npulint.read.artifacts.logs.lines import Line, Readable, Scan, decoded
 from npulint.read.artifacts.logs.messages import literals
@@ -23,8 +23,8 @@ _SIGNS = (
     b"accelerator to npu",
     b"npu:0",
 )
-_NPU = regex(rb"NPUs?(?![A-Za-z0-9_])")
-_ERROR = regex(rb"\[ERROR\] ([A-Z][A-Z_]{1,15})\(")
+_NPU = lazy_compile(rb"NPUs?(?![A-Za-z0-9_])")
+_ERROR = lazy_compile(rb"\[ERROR\] ([A-Z][A-Z_]{1,15})\(")
 _LEVELS = (("debug", b"[DEBUG] "), ("info", b"[INFO] "), ("warning", b"[WARNING] "))
 
 

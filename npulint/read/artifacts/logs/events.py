@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from npulint.data.error_patterns import Pattern
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.read.artifacts.logs.codes import Said, codes_of, said
 from npulint.read.artifacts.logs.lines import Line, decoded
 from npulint.read.artifacts.logs.messages import by_literal, is_code
@@ -21,7 +21,7 @@ _MOST = 50
 ALSO = (FRAME, TASK)
 """What events are explained by."""
 _REACH = 200
-_CODE = regex(rb"\b([EW][0-9A-Z][0-9]{4}|ERR[0-9]{5})\b|(?:code is |result = |ErrCode=|failed: )([0-9]{6})")
+_CODE = lazy_compile(rb"\b([EW][0-9A-Z][0-9]{4}|ERR[0-9]{5})\b|(?:code is |result = |ErrCode=|failed: )([0-9]{6})")
 _NODE_FAILED = "TF-PRECOMPILE-FAIL"
 """Says of which node the failure right before it is."""
 _SOON = 60

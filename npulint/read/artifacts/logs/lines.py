@@ -8,7 +8,7 @@ from typing import Protocol
 
 import msgspec
 
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.read.artifacts.logs.literals import Ahead, Search
 from npulint.read.artifacts.logs.shapes import LONGEST, Part, Shapes, codes_in
 from npulint.read.artifacts.logs.thinning import EXACT, Thinning
@@ -20,7 +20,7 @@ _AFTER = 1 << 13
 _CODE = 6  # bytes of a code of CANN
 _FEW = 4  # parts of a very long line that are shown once much of the log was seen
 
-_COLOUR = regex(rb"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]{0,200}(?:\x07|\x1b\\)|[@-Z\\^_])")
+_COLOUR = lazy_compile(rb"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]{0,200}(?:\x07|\x1b\\)|[@-Z\\^_])")
 _BOMS = ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 
 

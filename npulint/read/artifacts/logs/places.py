@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
-_TIME = regex(rb"(\d{4}-\d\d-\d\d)[- T](\d\d:\d\d:\d\d)(?:[.,](\d{1,6}))?")
-_LINE_RANK = regex(rb"\bRankID:(\d{1,5})\b")
-_NAME_RANK = regex(r"(?i)(?:^|[^a-z])(?:rank|worker)[-_]?(\d{1,5})(?![\d])")
-_PLOG = regex(rb"\[(?:ERROR|WARNING|INFO|DEBUG|EVENT|TRACE)\] [A-Z][A-Z_]{1,15}\(\d+,[^)\n]{0,64}\):")
+_TIME = lazy_compile(rb"(\d{4}-\d\d-\d\d)[- T](\d\d:\d\d:\d\d)(?:[.,](\d{1,6}))?")
+_LINE_RANK = lazy_compile(rb"\bRankID:(\d{1,5})\b")
+_NAME_RANK = lazy_compile(r"(?i)(?:^|[^a-z])(?:rank|worker)[-_]?(\d{1,5})(?![\d])")
+_PLOG = lazy_compile(rb"\[(?:ERROR|WARNING|INFO|DEBUG|EVENT|TRACE)\] [A-Z][A-Z_]{1,15}\(\d+,[^)\n]{0,64}\):")
 
 
 def time_of(line: bytes) -> str:

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import msgspec
 
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.read.artifacts.logs.lines import Line, decoded
 from npulint.read.artifacts.logs.quoting import quoted
 
 WANTED = b'File "'
 """What every frame of a traceback holds."""
 
-_FRAME = regex(rb'File "([^"\n]{1,400}\.py)", line (\d{1,7})(?:, in ([\w<>.]{1,100}))?')
-_WARNED = regex(rb"^(?:\[rank\d+\]: ?)?([^\s:\"'<>|]{1,400}\.py):(\d{1,7}): \w{0,40}Warning: ")
-_FOREIGN = regex(
+_FRAME = lazy_compile(rb'File "([^"\n]{1,400}\.py)", line (\d{1,7})(?:, in ([\w<>.]{1,100}))?')
+_WARNED = lazy_compile(rb"^(?:\[rank\d+\]: ?)?([^\s:\"'<>|]{1,400}\.py):(\d{1,7}): \w{0,40}Warning: ")
+_FOREIGN = lazy_compile(
     rb"[\\/](?:site-packages|dist-packages|tensorflow_core|Ascend|opp|fwkacllib)[\\/]|[\\/]lib(?:64)?[\\/]python\d|^<"
 )
-_RAISED = regex(rb"[A-Za-z_][\w.]{0,100}(?:Error|Exception|Interrupt|Exit)\b")
+_RAISED = lazy_compile(rb"[A-Za-z_][\w.]{0,100}(?:Error|Exception|Interrupt|Exit)\b")
 _GAP = 3  # lines from one frame to the next: its source, and marks below that
 _BEFORE = 20
 _AFTER = 100

@@ -6,7 +6,7 @@ from array import array
 from collections import deque
 from typing import NamedTuple
 
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.read.artifacts.series.numbers import NUMBER
 
 _MANY = (
@@ -19,18 +19,18 @@ _UNIT = r"(us|ms|msecs?|milliseconds?|s|secs?|seconds?)"
 _IS = r"['\")\]]{0,2}\s{0,4}(?:is|costs?|%s)?\s{0,2}[:=]?\s{0,8}(?:%s\s)?['\"\[]?"
 _BARE = rf"(?<![\d.])({NUMBER})"
 
-_RATE_AFTER = regex(rf"{_BARE}\s{{0,4}}({_MANY}\s?(?:/|per|_per_)\s?{_SECOND})(?![a-z_/])")
-_RATE_BEFORE = regex(
+_RATE_AFTER = lazy_compile(rf"{_BARE}\s{{0,4}}({_MANY}\s?(?:/|per|_per_)\s?{_SECOND})(?![a-z_/])")
+_RATE_BEFORE = lazy_compile(
     rf"\b({_MANY}\s?(?:/|per|_per_)\s?{_SECOND}|fps|ips|wps|ups|throughput)\b(?:\s?\([^()]{{1,24}}\))?{_IS}{_BARE}"
 )
-_TIME_AFTER = regex(rf"{_BARE}\s{{0,4}}{_UNIT}\s?(?:/|per)\s?{_ONE}\b")
-_TIME_BEFORE = regex(
+_TIME_AFTER = lazy_compile(rf"{_BARE}\s{{0,4}}{_UNIT}\s?(?:/|per)\s?{_ONE}\b")
+_TIME_BEFORE = lazy_compile(
     rf"\b((?:{_UNIT}|time)\s?(?:/|per|_per_)\s?{_ONE}|(?:step|batch|iter|iteration|train)[_ ]?time"
     rf"|elapsed time per iteration|time[_ ]cost|cost[_ ]time|used?[_ ]time|elapsed(?:[_ ]time)?|duration|time)"
     rf"(?:\s?\(({_UNIT[1:-1]})\))?{_IS}"
     rf"(?:(\d{{1,4}}):(\d\d):(\d\d(?:\.\d{{1,9}})?)|{_BARE})\s?(?:{_UNIT}\b)?(?!\s?[/%:])"
 )
-_WORD = regex(r"(?<![a-z0-9_.])[a-z_]{1,24}")
+_WORD = lazy_compile(r"(?<![a-z0-9_.])[a-z_]{1,24}")
 
 _ENDS = ("/s", "/ s", "per s", "per_s")
 _NEAR = 40  # characters

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from npulint.facts.graph import Frame
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 LIMIT = 64
 """Frames of one node that are kept, the innermost."""
 
 _TEXT = 100_000  # characters of a stack trace that are looked at
 _PATH = 1024
-_LINE = regex(
+_LINE = lazy_compile(
     r'(?m)^[ \t]*(?:File "(?P<path>[^"\n]+)", line (?P<line>\d{1,9})(?:, in (?P<function>[^\n]+))?'
     r"|(?:# )?File: (?P<fx_path>[^\n]{1,1024}?):(?P<fx_line>\d{1,9})"
     r"(?: in (?P<fx_function>[^\n,]{1,256}), code:[^\n]*)?)[ \t]*$"
 )
-_OWN = regex(
+_OWN = lazy_compile(
     r"[\\/](?:site|dist)-packages[\\/]torch[\\/]"
     r"|^torch[\\/](?:_\w+|ao|autograd|distributed|export|fx|jit|nn|optim|utils)[\\/]"
     r"|^<[^<>/]*>(?:\.\d+)?$"

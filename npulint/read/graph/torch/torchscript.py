@@ -15,7 +15,7 @@ import msgspec
 
 from npulint.discover.graphs import CODE_MEMBER
 from npulint.facts.graph import Body, Frame, Graph, Node
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.read.graph.errors import GraphError
 from npulint.read.graph.torch.archive import Archive
 from npulint.read.graph.torch.frames import kept
@@ -24,7 +24,7 @@ from npulint.read.graph.torch.script.body import Content, Use, content
 from npulint.read.graph.torch.script.code import Module, read_module
 from npulint.read.graph.torch.script.ranges import Ranges
 
-_MANGLED = regex(r"___torch_mangle_\d+\.")
+_MANGLED = lazy_compile(r"___torch_mangle_\d+\.")
 _CODE = 3 * 1024 * 1024
 """Bytes of code that are read: the largest models have some hundred thousand."""
 

@@ -7,15 +7,15 @@ from typing import Any
 import msgspec
 
 from npulint.facts.graph import Frame, Node
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.read.graph.errors import GraphError
 from npulint.read.graph.torch.script.code import Function
 from npulint.read.graph.torch.script.expression import Call, Scan, Value
 from npulint.read.graph.torch.script.ranges import Ranges
 from npulint.read.graph.torch.words import C10_TYPES
 
-_TARGETS = regex(r"[\w.\x80-\xff]+(?:, [\w.\x80-\xff]+)*,?")
-_HEAD = regex(r"(?:if|while|with|return|assert) |for [\w, \x80-\xff]+ in ")
+_TARGETS = lazy_compile(r"[\w.\x80-\xff]+(?:, [\w.\x80-\xff]+)*,?")
+_HEAD = lazy_compile(r"(?:if|while|with|return|assert) |for [\w, \x80-\xff]+ in ")
 _CONVERSIONS = {"bool": "Bool", "int": "Int", "float": "Float", "complex": "Complex", "str": "str"}
 _IMPLICIT = {"int": "IntImplicit", "float": "FloatImplicit", "complex": "ComplexImplicit", "number": "ScalarImplicit"}
 _BLOCKS = {"if": "prim.If", "while": "prim.Loop", "for": "prim.Loop"}
@@ -169,7 +169,7 @@ class _Body:
         return found
 
 
-_GETATTR = regex(r'getattr\(([\w.\x80-\xff]+), "([^"\\]*)"\)')
+_GETATTR = lazy_compile(r'getattr\(([\w.\x80-\xff]+), "([^"\\]*)"\)')
 
 
 def _operator(call: Call) -> str:

@@ -9,17 +9,17 @@ from typing import Any
 import msgspec
 
 from npulint.facts.graph import Frame
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.read.graph.torch.frames import kept
 
 _MARK = object()
 _NAME = object()
-_NEWLINE = regex(rb"\n")
+_NEWLINE = lazy_compile(rb"\n")
 _DEPTH = 100
 _LINES = 2**31
 _SOURCE = 32 * 1024 * 1024  # characters
 _FORMAT = "FORMAT_WITH_STRING_TABLE"
-_TRACED = regex(r"(?P<path>.{1,1024})\((?P<line>\d{1,9})\): (?P<function>\S[^\n]{0,255})")
+_TRACED = lazy_compile(r"(?P<path>.{1,1024})\((?P<line>\d{1,9})\): (?P<function>\S[^\n]{0,255})")
 
 
 class Ranges:
@@ -111,7 +111,7 @@ def _calls(text: str) -> list[Frame]:
     return found[::-1]
 
 
-_DEF = regex(r"[ \t]*(?:@[^\n]*\n[ \t]*)*def[ \t]+(\w+)")
+_DEF = lazy_compile(r"[ \t]*(?:@[^\n]*\n[ \t]*)*def[ \t]+(\w+)")
 
 
 def _function(text: str) -> str:

@@ -16,9 +16,9 @@ from npulint.evaluate.checks import evaluate
 from npulint.evaluate.summary import summarise
 from npulint.facts.model import FileFacts, Problem
 from npulint.findings import Finding, GraphSummary, ProgramSummary
-from npulint.memory import fingerprint, listed_ops, own_list, remembered_facts
-from npulint.progress import Told, untold
+from npulint.progress import Advance, no_progress
 from npulint.read.files import Loaded, load, read
+from npulint.result_cache import cached_facts, configured_op_list, fingerprint, listed_ops
 from npulint.run_summary import RunSummary
 from npulint.settings import Settings
 
@@ -41,21 +41,21 @@ class Outcome(msgspec.Struct, frozen=True):
     runs: list[RunSummary] = []
 
 
-def judge_project(
+def check_project(
     root: str,
     sources: Sequence[SourceFile],
     catalogue: Catalogue,
     settings: Settings,
     cache: Cache,
     given: Mapping[str, bytes] = {},
-    told: Told = untold,
+    told: Advance = no_progress,
 ) -> Outcome:
     """Read, assemble and evaluate one project, unless the cache remembers the answer. `given` are the bytes of files
     that are to be judged as if they held these. `told` hears of every file that is done."""
     piped = {} if settings.stdin is None else {settings.stdin_filename: settings.stdin}
     loaded = [load(source, given.get(source.path, piped.get(source.path))) for source in sources]
     if not cache.enabled:
-        return judge_facts(root, facts_of(loaded, cache, told), catalogue, settings)
+        return evaluate_project(root, facts_of(loaded, cache, told), catalogue, settings)
     key = fingerprint(loaded, root, catalogue.digest, settings)
     known = cache.get_many([key]).get(key)
     if known is not None:
@@ -63,15 +63,15 @@ def judge_project(
         if outcome is not None:
             told(len(loaded))
             return outcome
-    outcome = judge_facts(root, facts_of(loaded, cache, told), catalogue, settings)
+    outcome = evaluate_project(root, facts_of(loaded, cache, told), catalogue, settings)
     cache.put_many({key: msgspec.msgpack.encode(outcome)})
     return outcome
 
 
-def facts_of(loaded: Sequence[Loaded], cache: Cache, told: Told = untold) -> list[FileFacts]:
+def facts_of(loaded: Sequence[Loaded], cache: Cache, told: Advance = no_progress) -> list[FileFacts]:
     """The facts of loaded files, remembered where that pays."""
     if cache.enabled and len(loaded) > _FEW:
-        return remembered_facts(loaded, cache, told)
+        return cached_facts(loaded, cache, told)
     files = []
     for item in loaded:
         files.append(read(item))
@@ -79,7 +79,7 @@ def facts_of(loaded: Sequence[Loaded], cache: Cache, told: Told = untold) -> lis
     return files
 
 
-def judge_facts(root: str, files: Sequence[FileFacts], catalogue: Catalogue, settings: Settings) -> Outcome:
+def evaluate_project(root: str, files: Sequence[FileFacts], catalogue: Catalogue, settings: Settings) -> Outcome:
     """What a project gives. Code that leads resolution round in circles spoils that project alone, and is named."""
     try:
         return _judged(root, files, catalogue, settings)
@@ -94,7 +94,7 @@ def _judged(root: str, files: Sequence[FileFacts], catalogue: Catalogue, setting
     graphs: list[GraphSummary] = []
     runs: list[RunSummary] = []
     beside: frozenset[str] | None = None
-    own = own_list(settings) if listed_ops(files) else None
+    own = configured_op_list(settings) if listed_ops(files) else None
     for program in _programs(root, files, settings.target, None if own is None else own.ops):
         program.attrs["port"] = settings.torch_port
         verdict = evaluate(catalogue, program, settings.target, settings.language())

@@ -6,17 +6,17 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from npulint.later import regex
-from npulint.nearby import nearest
+from npulint.lazy_regex import lazy_compile
 from npulint.options import Option
+from npulint.suggest import closest_match
 from npulint.texts import say
 
-_VERSION = regex(r"[0-9]+(?:[.+_-]?[A-Za-z0-9]+)*")
-_SOC = regex(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+_VERSION = lazy_compile(r"[0-9]+(?:[.+_-]?[A-Za-z0-9]+)*")
+_SOC = lazy_compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _FRAMEWORKS = ("tensorflow", "torch")
 
 
-class Refused(Exception):
+class InvalidOption(Exception):
     """A value that an option does not take; `texts` say why."""
 
     def __init__(self, *texts: str) -> None:
@@ -25,7 +25,7 @@ class Refused(Exception):
 
 
 def from_words(option: Option, words: Sequence[str], lang: str) -> Any:
-    """The value that `words` (one per time the option was given) stand for; raises `Refused`."""
+    """The value that `words` (one per time the option was given) stand for; raises `InvalidOption`."""
     if option.kind in ("list", "folders"):
         parts = [word.split(",") if option.kind == "list" else [word] for word in words]
         return tuple(part.strip() for group in parts for part in group if part.strip())
@@ -36,17 +36,17 @@ def from_words(option: Option, words: Sequence[str], lang: str) -> Any:
     word = words[-1]
     if option.kind == "number":
         if not re.fullmatch(r"[0-9]{1,6}", word):
-            raise Refused(say(lang, "bad.number", word=word))
+            raise InvalidOption(say(lang, "bad.number", word=word))
         return int(word)
     if option.kind == "choice":
         return choice(word, option.choices, lang)
     if not word:
-        raise Refused(say(lang, "bad.empty"))
+        raise InvalidOption(say(lang, "bad.empty"))
     return word
 
 
 def from_table(option: Option, value: Any, lang: str) -> Any:
-    """The value that a configuration file gives; raises `Refused` when it is of another type."""
+    """The value that a configuration file gives; raises `InvalidOption` when it is of another type."""
     if option.kind == "flag" and isinstance(value, bool):
         return value
     if option.kind in ("list", "folders") and isinstance(value, list):
@@ -59,22 +59,22 @@ def from_table(option: Option, value: Any, lang: str) -> Any:
     elif option.kind in ("choice", "text") and isinstance(value, str):
         return from_words(option, [value], lang)
     kind = {"choice": "text", "folders": "list"}.get(option.kind, option.kind)
-    raise Refused(say(lang, "bad.type", wanted=say(lang, f"type.{kind}"), given=f"`{value!r:.60}`"))
+    raise InvalidOption(say(lang, "bad.type", wanted=say(lang, f"type.{kind}"), given=f"`{value!r:.60}`"))
 
 
 def choice(word: str, choices: Sequence[str], lang: str) -> str:
-    """`word` if it is one of `choices`; raises `Refused` with the nearest one."""
+    """`word` if it is one of `choices`; raises `InvalidOption` with the nearest one."""
     if word in choices:
         return word
     text = say(lang, "unknown.value", word=word, choices=say(lang, "list.and").join(choices))
-    meant = nearest(word, choices)
-    raise Refused(text + (say(lang, "meant", word=meant) if meant else ""))
+    meant = closest_match(word, choices)
+    raise InvalidOption(text + (say(lang, "meant", word=meant) if meant else ""))
 
 
 def _pair(option: Option, word: str, lang: str) -> tuple[str, str]:
     key, sign, value = word.partition("=")
     if not sign or not key.strip() or not value.strip():
-        raise Refused(say(lang, "bad.pair", word=word, form=option.metavar))
+        raise InvalidOption(say(lang, "bad.pair", word=word, form=option.metavar))
     return key.strip(), value.strip()
 
 
@@ -88,10 +88,10 @@ def _checked_map(option: Option, table: dict[str, Any], lang: str) -> dict[str, 
         try:
             choice(key, option.choices, lang)
             _version(key, value, lang)
-        except Refused as refused:
+        except InvalidOption as refused:
             texts += refused.texts
     if texts:
-        raise Refused(*texts)
+        raise InvalidOption(*texts)
     return {key: soc_family(value) if key == "soc" else value for key, value in table.items()}
 
 
@@ -103,11 +103,11 @@ def soc_family(soc: str) -> str:
 
 def _version(key: str, value: Any, lang: str) -> None:
     if not isinstance(value, str):  # TOML reads 2.10 as 2.1
-        raise Refused(say(lang, "bad.quoted", key=key, value=value))
+        raise InvalidOption(say(lang, "bad.quoted", key=key, value=value))
     if key == "framework":
         choice(value, _FRAMEWORKS, lang)
     elif key == "soc":
         if not _SOC.fullmatch(value):
-            raise Refused(say(lang, "bad.soc", word=value))
+            raise InvalidOption(say(lang, "bad.soc", word=value))
     elif not _VERSION.fullmatch(value):
-        raise Refused(say(lang, "bad.version", word=value))
+        raise InvalidOption(say(lang, "bad.version", word=value))

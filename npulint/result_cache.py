@@ -12,7 +12,7 @@ import msgspec
 from npulint import __version__
 from npulint.cache import Cache, key
 from npulint.facts.model import FileFacts
-from npulint.progress import Told, untold
+from npulint.progress import Advance, no_progress
 from npulint.read.files import Loaded, read
 from npulint.settings import Settings
 
@@ -48,7 +48,7 @@ def fingerprint(loaded: Sequence[Loaded], root: str, catalogue: str, settings: S
         settings.torch_port,
     ]
     if listed_ops(loaded):
-        parts.append(own_list(settings).digest)
+        parts.append(configured_op_list(settings).digest)
     for item in loaded:
         parts += [item.file.path, item.file.kind, item.data if item.problem is None else item.problem.reason]
     return key(*parts)
@@ -59,14 +59,14 @@ def listed_ops(files: Iterable[Loaded | FileFacts]) -> bool:
     return any(file.graph is not None and file.graph.framework == "tensorflow" for file in files)
 
 
-def own_list(settings: Settings) -> Listed:
+def configured_op_list(settings: Settings) -> Listed:
     """The operators of the installation that the settings name."""
     from npulint.read.supported_ops import listed  # most projects have no graph
 
     return listed(settings.supported_ops)
 
 
-def remembered_facts(loaded: Sequence[Loaded], store: Cache, told: Told = untold) -> list[FileFacts]:
+def cached_facts(loaded: Sequence[Loaded], store: Cache, told: Advance = no_progress) -> list[FileFacts]:
     """The facts of files, from the cache where it has them; what is read anew is put there. Graphs are not: loading
     them is reading them, and they are large."""
     keys = [key(engine_version(), item.file.path, item.file.kind, item.data) for item in loaded]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
+def closest_match(word: str, known: Iterable[str]) -> str:
     """The known word that `word` probably means, or nothing; letter case and ``_``/``-`` do not count."""
     from difflib import get_close_matches  # only mistakes pay for it
 

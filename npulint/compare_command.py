@@ -16,18 +16,18 @@ from npulint.compare.difference import Difference
 from npulint.compare.facts import difference_facts, ingredient_facts
 from npulint.compare.matching.counterparts import Counterparts, counterparts
 from npulint.compare.programs import Pairs, pairs_of
+from npulint.compare_inputs import UNMANAGEABLE, ComparedProject, below, discovered, project
 from npulint.evaluate.pretuning import pretuning, sided, unanswered
 from npulint.evaluate.rows import items_of
 from npulint.findings import ChecklistItem, ComparedPair, Comparison, Finding, RunResult
 from npulint.postprocess.finalize import finalize
 from npulint.postprocess.merge_results import merge_results
-from npulint.progress import Progress, counting
+from npulint.progress import Progress, progress_counter
 from npulint.recipe.program import Recipe
 from npulint.recipe.repeatability import random_facts
 from npulint.recipe.starts import paired_starts, trained_scripts
-from npulint.scratch import laid_out
 from npulint.settings import Settings
-from npulint.sides import UNMANAGEABLE, Project, below, discovered, project
+from npulint.temp_project import materialize
 from npulint.texts import say
 
 _SPEAKING = ("NPU0", "NPU6")  # what cannot be read, and comparisons
@@ -46,7 +46,7 @@ class PairAnswer(msgspec.Struct, frozen=True, eq=False):
     notice: str = ""
 
 
-class Answer(msgspec.Struct, frozen=True, eq=False):
+class ComparisonAnswer(msgspec.Struct, frozen=True, eq=False):
     """What is said of two projects before it is settled; `bare` lacks its pairs."""
 
     bare: Comparison
@@ -60,32 +60,34 @@ def compare(settings: Settings, reference: str, progress: Progress | None = None
     catalogue = load_catalogue(settings.checks, whole=False)
     left = discovered(reference, settings)
     right = discovered(settings.paths[0], settings)
-    told = counting(len(left.sources) + len(right.sources), progress)
+    told = progress_counter(len(left.sources) + len(right.sources), progress)
     first, second = project(left, settings, told), project(right, settings, told)
-    return settled(answer(first, second, settings, catalogue), first, second, settings, catalogue, begun)
+    return settled(build_result(first, second, settings, catalogue), first, second, settings, catalogue, begun)
 
 
-def beside(result: RunResult, settings: Settings, progress: Progress | None = None) -> RunResult:
+def add_comparison(result: RunResult, settings: Settings, progress: Progress | None = None) -> RunResult:
     """The result of a check with what the comparison with the reference of the settings says."""
     asked = settings if settings.select else msgspec.structs.replace(settings, select=_SPEAKING[1:])
     catalogue = load_catalogue(settings.checks, whole=False)
     return merge_results(result, compare(asked, settings.reference, progress), catalogue)
 
 
-def review(files: dict[str, str], target: dict[str, str], catalogue: Catalogue, lang: str = "en") -> RunResult:
+def compare_sources(files: dict[str, str], target: dict[str, str], catalogue: Catalogue, lang: str = "en") -> RunResult:
     """What a comparison says of texts by file name below ``reference/`` and ``migrated/``. Paths are these names."""
     settings = Settings(target=target, cache=False, lang=lang)
-    with laid_out(files, configurations=True) as (_, sources):
+    with materialize(files, configurations=True) as (_, sources):
         sides = [project(below(sources, side), settings) for side in SIDES]
-        return settled(answer(sides[0], sides[1], settings, catalogue), sides[0], sides[1], settings, catalogue)
+        return settled(build_result(sides[0], sides[1], settings, catalogue), sides[0], sides[1], settings, catalogue)
 
 
-def review_folders(reference: str, migrated: str, lang: str = "en") -> RunResult:
+def compare_folders(reference: str, migrated: str, lang: str = "en") -> RunResult:
     """What a comparison of two folders says with the built-in checks."""
     return compare(Settings(paths=(migrated,), cache=False, lang=lang), reference)
 
 
-def answer(reference: Project, migrated: Project, settings: Settings, catalogue: Catalogue) -> Answer:
+def build_result(
+    reference: ComparedProject, migrated: ComparedProject, settings: Settings, catalogue: Catalogue
+) -> ComparisonAnswer:
     """What the checks and the checklist say of two projects."""
     matched = counterparts(reference.names, migrated.names)
     pairs = _paired(reference, migrated, matched)
@@ -100,10 +102,10 @@ def answer(reference: Project, migrated: Project, settings: Settings, catalogue:
     ]
     alone = [tuple(p.entry for p in side if p.entry) for side in (pairs.only_reference, pairs.only_migrated)]
     bare = Comparison(reference.root, migrated.root, only_reference=alone[0], only_migrated=alone[1])
-    return Answer(bare, told)
+    return ComparisonAnswer(bare, told)
 
 
-def _paired(reference: Project, migrated: Project, matched: Counterparts) -> Pairs:
+def _paired(reference: ComparedProject, migrated: ComparedProject, matched: Counterparts) -> Pairs:
     """The programs of two projects that belong together, whose scripts are counterparts then."""
     contexts = reference.whole.context, migrated.whole.context
     started = trained_scripts(contexts[0]), trained_scripts(contexts[1])
@@ -115,7 +117,7 @@ def _paired(reference: Project, migrated: Project, matched: Counterparts) -> Pai
 
 
 class _Sided(msgspec.Struct, frozen=True, eq=False):
-    project: Project
+    project: ComparedProject
     program: Program
 
 
@@ -185,7 +187,12 @@ def _in_order(catalogue: Catalogue, answers: dict[str, ChecklistItem]) -> list[C
 
 
 def settled(
-    given: Answer, reference: Project, migrated: Project, settings: Settings, catalogue: Catalogue, begun: float = 0.0
+    given: ComparisonAnswer,
+    reference: ComparedProject,
+    migrated: ComparedProject,
+    settings: Settings,
+    catalogue: Catalogue,
+    begun: float = 0.0,
 ) -> RunResult:
     """The answer after suppressions and thresholds. Only comparisons speak here."""
     if not settings.select:

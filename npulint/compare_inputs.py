@@ -15,7 +15,7 @@ from npulint.discover.files import discover
 from npulint.discover.kinds import SourceFile
 from npulint.discover.paths import local, shown
 from npulint.facts.model import FileFacts, Problem
-from npulint.progress import Told, untold
+from npulint.progress import Advance, no_progress
 from npulint.read.files import load, read
 from npulint.recipe.configs.lookup import Configs
 from npulint.settings import Settings
@@ -51,7 +51,7 @@ def discovered(path: str, settings: Settings) -> Sources:
     return Sources(os.path.dirname(entry) or ".", files, found.problems, entry)
 
 
-class Project(msgspec.Struct, frozen=True, eq=False):
+class ComparedProject(msgspec.Struct, frozen=True, eq=False):
     """One side: what of it was not found, its facts, the project assembled from them, and its configuration files.
     `entry` is the script that was named, if one was."""
 
@@ -73,7 +73,7 @@ class Project(msgspec.Struct, frozen=True, eq=False):
         return named if self.entry and named else self.whole.programs
 
 
-def project(side: Sources, settings: Settings, told: Told = untold) -> Project:
+def project(side: Sources, settings: Settings, told: Advance = no_progress) -> ComparedProject:
     """Read and assemble one side, functions that concern no framework included."""
     files = []
     for source in side.sources:
@@ -87,4 +87,4 @@ def project(side: Sources, settings: Settings, told: Told = untold) -> Project:
         files = [FileFacts(f.path, f.kind, problems=[Problem(f.path, "too-deep")]) if f.code else f for f in files]
         whole = assembled(side.root, files, *declared)
     configs = Configs(whole.context, [source for source in side.sources if source.kind == _CONFIGURATION])
-    return Project(side.root, side.problems, files, whole, configs, side.entry)
+    return ComparedProject(side.root, side.problems, files, whole, configs, side.entry)

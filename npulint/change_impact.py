@@ -12,15 +12,15 @@ from npulint.discover.ignore import Excludes
 from npulint.discover.kinds import PASSING, SourceFile, kinds_of
 from npulint.discover.revision import AUTO, Revision, UnknownRevisionError
 from npulint.errors import ConfigError
-from npulint.judging import Outcome, judge_project
 from npulint.postprocess.scope import FindingKey, finding_key, finding_keys
+from npulint.project_runner import Outcome, check_project
 from npulint.settings import Settings
 from npulint.texts import say
 
 Projects = Mapping[str, Sequence[SourceFile]]
 
 
-def caused(
+def findings_caused_by_change(
     projects: Projects, outcomes: Sequence[Outcome], silent: frozenset[str], catalogue: Catalogue, settings: Settings
 ) -> frozenset[FindingKey]:
     """The findings in `silent` files that are not there when the named ones are as in the revision of the settings.
@@ -41,7 +41,7 @@ def caused(
     old: set[FindingKey] = set()
     cache = open_cache(settings.cache)
     for root, (files, given) in before.items():
-        for one in judge_project(root, files, catalogue, settings, cache, given).findings:
+        for one in check_project(root, files, catalogue, settings, cache, given).findings:
             old |= finding_keys(one)
     compared = {file.path for root in before for file in projects[root]}
     return frozenset(one for one in there - old if one[1] in compared)

@@ -11,7 +11,7 @@ from npulint.discover.kinds import kinds_of
 from npulint.discover.regular import read_regular
 from npulint.read.source import Source, decode
 
-Lines = Callable[[str], Sequence[str]]
+LineProvider = Callable[[str], Sequence[str]]
 
 _LIMIT = 20_000_000  # bytes
 _KEPT = 32  # files

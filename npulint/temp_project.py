@@ -14,7 +14,7 @@ from npulint.settings import Settings
 
 
 @contextmanager
-def laid_out(files: dict[str, str], configurations: bool = False) -> Iterator[tuple[str, list[SourceFile]]]:
+def materialize(files: dict[str, str], configurations: bool = False) -> Iterator[tuple[str, list[SourceFile]]]:
     """Some texts by file name as files in a folder of their own, while it lasts: the folder, and the files that a run
     reads. Their paths are the names. `configurations`: also those that may hold the
     settings of a program."""

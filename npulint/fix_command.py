@@ -19,19 +19,19 @@ from npulint.fix.edits import Proposal, Spot
 from npulint.fix.model import FileChange, Fixed, Mended, Plan, Refusal
 from npulint.fix.recurrence import Mark, marked
 from npulint.fix.round import Denied, Done, made, proposals
-from npulint.judging import Outcome, decoded, judge_facts
-from npulint.judging import facts_of as read_facts
-from npulint.lines import FileLines
-from npulint.memory import fingerprint
-from npulint.pipeline import Judged, answer, judged
+from npulint.pipeline import CheckedProjects, build_result, check_paths
 from npulint.postprocess.comments import ignoring
 from npulint.postprocess.finalize import finalize
 from npulint.postprocess.scope import Scope
 from npulint.postprocess.select import Identity
 from npulint.progress import Progress
+from npulint.project_runner import Outcome, decoded, evaluate_project
+from npulint.project_runner import facts_of as read_facts
 from npulint.read.files import Loaded
-from npulint.scratch import laid_out
+from npulint.result_cache import fingerprint
 from npulint.settings import Settings
+from npulint.source_lines import FileLines
+from npulint.temp_project import materialize
 from npulint.workers import collector_at_rest
 
 _ROUNDS = 10
@@ -40,20 +40,20 @@ _COLLECT_AFTER = 1500  # files judged again
 _RESTLESS = "restless"
 
 
-def mend(settings: Settings, unsafe: bool, progress: Progress | None = None) -> Mended:
+def apply_fixes(settings: Settings, unsafe: bool, progress: Progress | None = None) -> Mended:
     """Mend the files of the paths of `settings`, with `unsafe` also by changes that may alter results. Nothing is
     written. Raises `CatalogueError` for a broken check file, `ConfigError` for settings that name unknown checks."""
     begun = time.perf_counter()
     catalogue = load_catalogue(settings.checks, whole=False)
-    first = judged(settings, catalogue, progress)
-    mender = _Mender(settings, catalogue, unsafe, first.silent, open_cache(settings.cache))
+    first = check_paths(settings, catalogue, progress)
+    mender = _Fixer(settings, catalogue, unsafe, first.silent, open_cache(settings.cache))
     given = {} if settings.stdin is None else {settings.stdin_filename: settings.stdin}
-    found: list[_Mended] = []
+    found: list[_ProjectFixes] = []
     waiting = 0
     with collector_at_rest():
         for (root, sources), outcome in zip(first.projects.items(), first.outcomes, strict=True):
             if not _promising(outcome, unsafe):
-                found.append(_Mended(outcome))
+                found.append(_ProjectFixes(outcome))
                 continue
             named = {source.path for source in sources} - first.silent
             desk = Desk(root, sources, named, given, growing=not given, explicit=first.found.named)
@@ -63,11 +63,11 @@ def mend(settings: Settings, unsafe: bool, progress: Progress | None = None) -> 
                 gc.collect()
                 waiting = 0
     after = {one.path: one.after for some in found for one in some.files}
-    last = Judged(first.found, first.silent, first.projects, [some.outcome for some in found])
-    return _together(found, answer(last, settings, catalogue, begun, FileLines({**given, **after})))
+    last = CheckedProjects(first.found, first.silent, first.projects, [some.outcome for some in found])
+    return _together(found, build_result(last, settings, catalogue, begun, FileLines({**given, **after})))
 
 
-def mend_texts(
+def fix_texts(
     files: dict[str, str],
     target: dict[str, str],
     catalogue: Catalogue,
@@ -76,25 +76,25 @@ def mend_texts(
 ) -> Mended:
     """Mend some texts by file name as one project, by the checks with these codes (None: all)."""
     settings = Settings(target=target, cache=False, select=tuple(codes or ()))
-    with laid_out(files) as (folder, sources):
-        mender = _Mender(settings, catalogue, unsafe, frozenset(), open_cache(False))
+    with materialize(files) as (folder, sources):
+        mender = _Fixer(settings, catalogue, unsafe, frozenset(), open_cache(False))
         desk = Desk(".", sources, {source.path for source in sources}, {}, folder)
         found = mender.project(".", desk, mender.judge(".", desk.loaded()))
         lines = FileLines(desk.bytes_of())
     return _together([found], mender.told(found.outcome, lines))
 
 
-def mended_example(
+def fixed_example(
     files: dict[str, str], target: dict[str, str], code: str, catalogue: Catalogue
 ) -> tuple[dict[str, str], list[str]]:
     """The texts that the fixes of one check alone change, and where and why it leaves others: how the examples of
     checks are tested."""
-    mended = mend_texts(files, target, catalogue, (code,))
+    mended = fix_texts(files, target, catalogue, (code,))
     refused = [f"{one.path}:{one.line} {one.reason}" for one in mended.refused]
     return {one.path: one.after.decode("utf-8") for one in mended.files}, refused
 
 
-class _Mended(msgspec.Struct, frozen=True):
+class _ProjectFixes(msgspec.Struct, frozen=True):
     """What became of one project."""
 
     outcome: Outcome
@@ -112,7 +112,7 @@ class _Attempt(msgspec.Struct, frozen=True):
     restless: set[Spot] = set()
 
 
-class _Mender:
+class _Fixer:
     """What is the same for all projects of a run."""
 
     def __init__(
@@ -125,7 +125,7 @@ class _Mender:
         self._cache = cache
         self._facts: dict[tuple[str, str], tuple[bytes, FileFacts]] = {}
 
-    def project(self, root: str, desk: Desk, first: Outcome) -> _Mended:
+    def project(self, root: str, desk: Desk, first: Outcome) -> _ProjectFixes:
         """Mend one project, whose outcome as it is now is known. What spoils that leaves the project as it is."""
         self._facts.clear()
         blamed: set[Spot] = set()
@@ -133,12 +133,12 @@ class _Mender:
             for _ in range(_ATTEMPTS):
                 attempt = self._attempt(root, desk, first, blamed)
                 if not attempt.restless:
-                    return _Mended(attempt.outcome, desk.changes(), attempt.fixed, attempt.refused)
+                    return _ProjectFixes(attempt.outcome, desk.changes(), attempt.fixed, attempt.refused)
                 blamed |= attempt.restless
                 desk.reset()
-            return _Mended(first, refused=[Refusal("", "", root, 0, _RESTLESS)])
+            return _ProjectFixes(first, refused=[Refusal("", "", root, 0, _RESTLESS)])
         except (RecursionError, MemoryError):
-            return _Mended(first, refused=[Refusal("", "", root, 0, "too-deep")])
+            return _ProjectFixes(first, refused=[Refusal("", "", root, 0, "too-deep")])
 
     def told(self, outcome: Outcome, lines: FileLines) -> RunResult:
         """What a run says of one project alone."""
@@ -155,7 +155,7 @@ class _Mender:
             known = decoded(self._cache.get_many([key]).get(key) or b"")
             if known is not None:
                 return known
-        outcome = judge_facts(root, self._read(loaded), self._catalogue, self._settings)
+        outcome = evaluate_project(root, self._read(loaded), self._catalogue, self._settings)
         if key:
             self._cache.put_many({key: msgspec.msgpack.encode(outcome)})
         return outcome
@@ -275,7 +275,7 @@ def _idle(done: Done) -> list[Denied]:
     return [Denied(one.finding, one.path, one.place, one.change, _RESTLESS) for one in done.made]
 
 
-def _together(found: list[_Mended], result: RunResult) -> Mended:
+def _together(found: list[_ProjectFixes], result: RunResult) -> Mended:
     files = sorted((one for some in found for one in some.files), key=lambda one: one.path)
     fixed = sorted((one for some in found for one in some.fixed), key=lambda one: (one.path, one.line, one.code))
     refused = {one: None for some in found for one in some.refused}

@@ -26,6 +26,6 @@ class _Pattern:
         return getattr(compiled, name)
 
 
-def regex(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
+def lazy_compile(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     """As `re.compile`, but a mistake in `pattern` (`re.error`) shows at the first use."""
     return cast("re.Pattern[AnyStr]", _Pattern(pattern, flags))
