@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from npulint.facts.model import Span
-from npulint.findings import Step
+from npulint.findings import FixStep
 from npulint.fix.mixlist import FILE, plan
 from npulint.fix.model import Plan, Refused, Text, Wish
 from npulint.fix.source import edited_text
@@ -26,7 +26,7 @@ def none_there(path: str) -> Text:
 
 def added(text: str, operator: str = "Mul", **words: str) -> str:
     """A list after a step."""
-    step = Step("mixlist", "ops_info.json", Span(), {"operator": operator, **words})
+    step = FixStep("mixlist", "ops_info.json", Span(), {"operator": operator, **words})
     return edited_text(text, plan(step, Text("ops_info.json", "mixlist", text), none_there).edits)
 
 
@@ -34,7 +34,7 @@ def scripted(source: str, mark: str, path: str = "a/train.py") -> Plan:
     """What a step at the mark in a script comes to."""
     start = source.index(mark)
     span = Lines(source).span(start, start + len(mark))
-    step = Step("mixlist", path, span, {"operator": "ReduceSumD", "list": "black-list"})
+    step = FixStep("mixlist", path, span, {"operator": "ReduceSumD", "list": "black-list"})
     return plan(step, Text(path, "python", source), none_there)
 
 
@@ -189,7 +189,7 @@ def test_other_places_are_refused(source: str) -> None:
 
 
 def test_a_file_in_the_way_is_not_replaced() -> None:
-    step = Step("mixlist", "train.py", Span(1, 1, 1, 2), {"operator": "Mul"})
+    step = FixStep("mixlist", "train.py", Span(1, 1, 1, 2), {"operator": "Mul"})
     script = Text("train.py", "python", "o.precision_mode = 'x'\n")
     with pytest.raises(Refused, match="exists"):
         plan(step, script, lambda path: Text(path, "other", "[]"))
@@ -197,7 +197,7 @@ def test_a_file_in_the_way_is_not_replaced() -> None:
 
 def corrected(text: str, verb: str, mark: str, **words: str) -> str:
     start = text.index(mark)
-    step = Step(verb, "ops_info.json", Lines(text).span(start, start + len(mark)), words)
+    step = FixStep(verb, "ops_info.json", Lines(text).span(start, start + len(mark)), words)
     return edited_text(text, plan(step, Text("ops_info.json", "mixlist", text), none_there).edits)
 
 

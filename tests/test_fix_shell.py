@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from npulint.facts.model import Span
-from npulint.findings import Step
+from npulint.findings import FixStep
 from npulint.fix.model import Refused, Text
 from npulint.fix.shell import plan
 from npulint.fix.verify import objection
@@ -33,7 +33,7 @@ def offset(script: str, line: int, column: int) -> int:
 def fixed(script: str, verb: str, mark: Mark, **words: str) -> str:
     """The script after one step at the mark."""
     text = Text("run.sh", "shell", script)
-    edits = plan(Step(verb, "run.sh", place(script, mark), words), text).edits
+    edits = plan(FixStep(verb, "run.sh", place(script, mark), words), text).edits
     after = script
     for edit in sorted(edits, key=lambda one: one.span, reverse=True):
         assert edit.path == "run.sh"
@@ -304,7 +304,7 @@ def test_lines_are_not_put_into_a_command(script: str, where: str) -> None:
 
 
 def test_line_ends_become_those_of_unix() -> None:
-    edits = plan(Step("line_ends", "run.sh", Span(), {"what": "lf"}), Text("run.sh", "shell", "a\n\nb")).edits
+    edits = plan(FixStep("line_ends", "run.sh", Span(), {"what": "lf"}), Text("run.sh", "shell", "a\n\nb")).edits
     assert [(edit.span, edit.text) for edit in edits] == [(Span(1, 2, 2, 1), "\n"), (Span(2, 1, 3, 1), "\n")]
 
 

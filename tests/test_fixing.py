@@ -13,7 +13,7 @@ from npulint.cache import Cache
 from npulint.catalogue.check import Catalogue
 from npulint.catalogue.collect import content_digest
 from npulint.facts.model import Span
-from npulint.findings import Change, Edit
+from npulint.findings import Edit, FixEdit
 from npulint.fix import plan as planning
 from npulint.fix.model import Mended, Plan, Refusal, Refused, Text
 from npulint.fix_command import apply_fixes, fix_texts
@@ -291,7 +291,7 @@ def test_only_named_files_change(run: Run, project: Path, monkeypatch: pytest.Mo
 def test_a_change_that_needs_a_file_that_was_not_named_is_refused(
     run: Run, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def elsewhere(change: Change, text_of: Callable[[str], Text]) -> Plan:
+    def elsewhere(change: FixEdit, text_of: Callable[[str], Text]) -> Plan:
         (step,) = change.steps
         text_of("helper.py")
         return Plan((Edit(step.path, step.span, "torch.new(1)"), Edit("helper.py", Span(), "x = 1\n")))
@@ -348,7 +348,7 @@ def test_a_broken_project_does_not_stop_the_others(run: Run, project: Path, monk
     assert [(one.path, one.reason) for one in mended.refused] == [("a", "too-deep")]
 
 
-def broken_plan(change: Change, text_of: Callable[[str], Text]) -> Plan:
+def broken_plan(change: FixEdit, text_of: Callable[[str], Text]) -> Plan:
     """What a faulty planner would give."""
     (step,) = change.steps
     text_of(step.path)
@@ -366,7 +366,7 @@ def test_a_change_that_breaks_its_file_is_refused_and_the_others_are_made(monkey
 
 
 def test_changes_that_are_good_alone_and_bad_together_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
-    def halves(change: Change, text_of: Callable[[str], Text]) -> Plan:
+    def halves(change: FixEdit, text_of: Callable[[str], Text]) -> Plan:
         """Each puts a bracket before its call and one behind it, if the other has not."""
         (step,) = change.steps
         text = text_of(step.path).text
@@ -381,7 +381,7 @@ def test_changes_that_are_good_alone_and_bad_together_take_turns(monkeypatch: py
 
 
 def test_an_error_of_a_planner_costs_that_change_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    def failing(change: Change, text_of: Callable[[str], Text]) -> Plan:
+    def failing(change: FixEdit, text_of: Callable[[str], Text]) -> Plan:
         if change.steps[0].words["to"] == "torch.fast":
             raise KeyError("a bug")
         return broken_plan(change, text_of)
@@ -393,7 +393,7 @@ def test_an_error_of_a_planner_costs_that_change_alone(monkeypatch: pytest.Monke
 
 
 def test_a_change_that_changes_nothing_is_no_change(monkeypatch: pytest.MonkeyPatch) -> None:
-    def same(change: Change, text_of: Callable[[str], Text]) -> Plan:
+    def same(change: FixEdit, text_of: Callable[[str], Text]) -> Plan:
         return Plan((Edit("train.py", change.steps[0].span, "torch.old(1)"),))
 
     monkeypatch.setattr(planning, "planned", same)
@@ -416,7 +416,7 @@ def test_a_change_that_changes_nothing_is_no_change(monkeypatch: pytest.MonkeyPa
 def test_new_files_come_below_the_project_alone(
     run: Run, project: Path, monkeypatch: pytest.MonkeyPatch, path: str, reason: str
 ) -> None:
-    def making(change: Change, text_of: Callable[[str], Text]) -> Plan:
+    def making(change: FixEdit, text_of: Callable[[str], Text]) -> Plan:
         (step,) = change.steps
         assert text_of(path).new
         return Plan((Edit(step.path, step.span, "torch.new(1)"), Edit(path, Span(), "x = 1\n")))

@@ -6,11 +6,11 @@ from textwrap import dedent
 
 import pytest
 
-from npulint.facts.code import Note, Op, Ref
+from npulint.facts.code import Op, Ref, TorchExpression
 from npulint.read.python import read_python
 
 
-def notes(text: str, kind: str, head: str = "import torch\n") -> list[Note]:
+def notes(text: str, kind: str, head: str = "import torch\n") -> list[TorchExpression]:
     """The notes of one kind of a source."""
     code, problems = read_python(head + dedent(text), "m.py")
     assert not problems

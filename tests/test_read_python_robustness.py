@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from npulint.assemble.build import assemble
-from npulint.facts.code import UNKNOWN, Code, Items, Op, Table, Value
+from npulint.facts.code import UNKNOWN, Code, Op, SequenceDisplay, Table, Value
 from npulint.facts.model import FileFacts
 from npulint.read.python import read_python
 
@@ -26,7 +26,7 @@ def _depth(value: Value) -> int:
         deepest = max(deepest, depth)
         if isinstance(here, Op):
             queue += [(v, depth + 1) for v in here.operands]
-        elif isinstance(here, Items):
+        elif isinstance(here, SequenceDisplay):
             queue += [(v, depth + 1) for v in here.items]
         elif isinstance(here, Table):
             queue += [(v, depth + 1) for v in (*here.keys, *here.values) if v is not None]

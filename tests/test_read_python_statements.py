@@ -7,7 +7,7 @@ from textwrap import dedent
 
 import pytest
 
-from npulint.facts.code import UNKNOWN, Bind, Code, Const, Function, Op, Ref, Result
+from npulint.facts.code import UNKNOWN, Assignment, CallResult, Code, Const, Function, Op, Ref
 from npulint.read.python import read_python
 
 _HEAD = "import tensorflow as tf\n"
@@ -281,8 +281,8 @@ def test_source_that_may_concern_a_framework_is_read_in_full(text: str) -> None:
 
 def test_method_calls_on_results_keep_their_receiver() -> None:
     code = _code("x = f().g()\n")
-    assert code.calls[1].callee == Op(".", (Result(0), Const("g")))
+    assert code.calls[1].callee == Op(".", (CallResult(0), Const("g")))
 
 
 def test_bindings_know_their_place() -> None:
-    assert _code("    \na.b = 1\n").binds == [Bind("a.b", Const(1), 0, 3, 1, 3, 4)]
+    assert _code("    \na.b = 1\n").binds == [Assignment("a.b", Const(1), 0, 3, 1, 3, 4)]

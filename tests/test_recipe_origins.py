@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from npulint.facts.code import Const, Items, Op, Ref, Table
+from npulint.facts.code import Const, Op, Ref, SequenceDisplay, Table
 from npulint.facts.recipe import Traced
 from npulint.recipe.origins.plain import Pairs, canonical, show
 from npulint.recipe.origins.tracer import Tracer
@@ -427,7 +427,7 @@ def test_deep_and_wide_expressions_are_given_up_quietly() -> None:
     deep: Any = Ref("x")
     for _ in range(3000):
         deep = Op("+", (deep, Const(1)))
-    wide = Items(tuple(Table((Const("k"),), (Ref(f"x{at}"),)) for at in range(5000)))
+    wide = SequenceDisplay(tuple(Table((Const("k"),), (Ref(f"x{at}"),)) for at in range(5000)))
     started = Started({"train.py": "x = 1"})
     module = started.context.project.modules["train.py"]
     assert not started.tracer.trace(module, deep, 0, 9).known

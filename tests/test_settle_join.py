@@ -14,7 +14,7 @@ from npulint.baseline import save_baseline
 from npulint.catalogue.check import Catalogue, Check, Query
 from npulint.catalogue.load import load_catalogue
 from npulint.facts.model import Comment, FileFacts, Span
-from npulint.findings import Change, Finding, Fix, Related, RunResult, Step
+from npulint.findings import Finding, Fix, FixEdit, FixStep, Related, RunResult
 from npulint.postprocess.baseline import Place
 from npulint.postprocess.finalize import finalize
 from npulint.postprocess.merge_graph_findings import related_to_source, united_graphs
@@ -120,7 +120,7 @@ def test_what_the_source_only_notes_the_graph_says_better() -> None:
     assert (one.code, one.severity, one.message) == (GRAPH, "warning", "`aten.huber_loss` runs on the CPU")
     (one,) = settled(told(severity="note"), seen(severity="note")).findings
     assert one.code == SOURCE
-    mended = Fix("", "safe", changes=(Change("safe", (Step("delete", "net.py", Span(4, 12, 4, 30)),)),))
+    mended = Fix("", "safe", changes=(FixEdit("safe", (FixStep("delete", "net.py", Span(4, 12, 4, 30)),)),))
     (one,) = settled(told(severity="note", fix=mended), seen()).findings
     assert one.code == SOURCE
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from npulint.assemble.module import Module
-from npulint.facts.code import Items, Op, Result, Table, Value
+from npulint.facts.code import CallResult, Op, SequenceDisplay, Table, Value
 
 _DEPTH = 60
 
@@ -25,13 +25,13 @@ def consumed(module: Module) -> set[int]:
 
 
 def _add(value: Value, found: set[int], depth: int) -> None:
-    if isinstance(value, Result):
+    if isinstance(value, CallResult):
         found.add(value.call)
     elif depth < _DEPTH:
         inner: tuple[Value | None, ...] = ()
         if isinstance(value, Op):
             inner = value.operands
-        elif isinstance(value, Items):
+        elif isinstance(value, SequenceDisplay):
             inner = value.items
         elif isinstance(value, Table):
             inner = (*value.keys, *value.values)

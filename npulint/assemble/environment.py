@@ -12,7 +12,7 @@ from npulint.assemble.index import FactTable
 from npulint.assemble.project import Project
 from npulint.data.environment import ALLOCATOR, Rule, Variable, allocator_problem, nearest, variable
 from npulint.facts.model import Fact
-from npulint.facts.values import Known
+from npulint.facts.values import PossibleValues
 from npulint.lazy_regex import lazy_compile
 
 _CUDA_ALLOCATOR = "PYTORCH_CUDA_ALLOC_CONF"
@@ -161,7 +161,7 @@ def _conditional(fact: Fact) -> bool:
 
 def _text(fact: Fact) -> str | None:
     value = fact.get("value")
-    value = value.single if isinstance(value, Known) else value
+    value = value.single if isinstance(value, PossibleValues) else value
     return value if isinstance(value, str) else None
 
 
@@ -195,8 +195,8 @@ def _agreed(fact: Fact, test: Any) -> str:
     """Whether all values that the variable may have pass (yes), or none (no)."""
     value = fact.get("value")
     if isinstance(value, str):
-        value = Known((value,), True)
-    if not isinstance(value, Known) or not value.exact or not value.values:
+        value = PossibleValues((value,), True)
+    if not isinstance(value, PossibleValues) or not value.exact or not value.values:
         return "unknown"
     answers = {test(one) if isinstance(one, str) else None for one in value.values}
     if len(answers) > 1 or None in answers:

@@ -6,7 +6,7 @@ import re
 
 from npulint.assemble.flow import Flow
 from npulint.assemble.module import Module
-from npulint.facts.code import Block, Const, Items, Op, Ref, Value
+from npulint.facts.code import Block, Const, Op, Ref, SequenceDisplay, Value
 from npulint.facts.values import truth
 from npulint.lazy_regex import lazy_compile
 
@@ -189,7 +189,7 @@ def _negated(test: Value) -> bool:
         return False
     if test.op == "not":
         return True
-    against = [one for v in test.operands for one in (v.items if isinstance(v, Items) else (v,))]
+    against = [one for v in test.operands for one in (v.items if isinstance(v, SequenceDisplay) else (v,))]
     nothing = test.op in _EQUALITY and any(isinstance(one, Const) and not one.value for one in against)
     return (test.op in ("!=", "not in", "is not")) != nothing
 

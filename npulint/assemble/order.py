@@ -9,14 +9,14 @@ import msgspec
 from npulint.assemble.flow import Flow, initialiser
 from npulint.assemble.guards import is_main
 from npulint.assemble.module import Module
-from npulint.facts.code import Bind, Call, Import, Ref
+from npulint.facts.code import Assignment, Call, Import, Ref
 
 _SURE = frozenset(("with", "try", "module", "function", "class", "lambda", "global", "nonlocal"))
 _RUNNERS = frozenset(("tensorflow.app.run", "absl.app.run", "tensorflow.compat.v2.app.run"))
 _STEPS = 20_000  # what one walk may come to
 _DEPTH = 40  # functions within functions
 
-Item = tuple[tuple[int, int], Call | Bind | Import, int]
+Item = tuple[tuple[int, int], Call | Assignment | Import, int]
 """What is done at a place, ordered by the place; of calls also the index, else -1."""
 
 
@@ -26,7 +26,7 @@ class Step(msgspec.Struct, frozen=True):
 
     module: Module
     call: int
-    bind: Bind | None
+    bind: Assignment | None
     sure: bool
 
 
@@ -64,7 +64,7 @@ class Order:
             if isinstance(record, Import):
                 for inner in self._names.project.imported(module, record):
                     yield from self._walk(inner, -1, certain, walked, start, depth + 1)
-            elif isinstance(record, Bind):
+            elif isinstance(record, Assignment):
                 yield Step(module, -1, record, certain)
             else:
                 yield Step(module, index, None, certain)
@@ -102,7 +102,7 @@ class Order:
 
 
 def _add(
-    found: dict[int, list[Item]], module: Module, place: tuple[int, int], record: Call | Bind | Import, index: int
+    found: dict[int, list[Item]], module: Module, place: tuple[int, int], record: Call | Assignment | Import, index: int
 ) -> None:
     found.setdefault(module.function_of(record.block), []).append((place, record, index))
 

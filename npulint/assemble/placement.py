@@ -12,7 +12,7 @@ from npulint.assemble.bindings import may_be_passed, taker
 from npulint.assemble.flow import Flow, Site, argument, initialiser
 from npulint.assemble.module import Module
 from npulint.assemble.uses import Key, Use, Uses, leaves
-from npulint.facts.code import Bind, Ref, Value
+from npulint.facts.code import Assignment, Ref, Value
 from npulint.lazy_regex import lazy_compile
 
 Read = tuple[Module, Value, int, int]
@@ -263,7 +263,7 @@ class _Forward:
             if taker(home, name, there.block) == function and may_be_passed(home, function, there.block, binds):
                 self._queue.append((home, there))
 
-    def _bound(self, module: Module, bind: Bind) -> None:
+    def _bound(self, module: Module, bind: Assignment) -> None:
         name = bind.target.partition("[")[0]
         if name != bind.target:
             self._held(module, name, bind.block, bind.line)
@@ -277,7 +277,7 @@ class _Forward:
         for home, bind in binds:
             self._name(home, bind.target, bind)
 
-    def _name(self, module: Module, name: str, bind: Bind) -> None:
+    def _name(self, module: Module, name: str, bind: Assignment) -> None:
         places = [(module, name, use) for use in self._placement.uses(module).of.get(name, ())]
         if "." in name:
             places += self._elsewhere(module, name)

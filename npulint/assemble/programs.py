@@ -13,7 +13,7 @@ from npulint.assemble.module import Module
 from npulint.assemble.purpose import purpose
 from npulint.assemble.reached import Reached, home
 from npulint.assemble.state import describe, imports_adapter
-from npulint.facts.code import Const, Op, Ref, Result, Value
+from npulint.facts.code import CallResult, Const, Op, Ref, Value
 from npulint.facts.model import Fact, Span
 from npulint.lazy_regex import lazy_compile
 
@@ -224,7 +224,7 @@ def _prefixes(module: Module, value: Value, depth: int = 0) -> list[str]:
     if isinstance(value, Ref):
         binds = [b for table in module.names.values() for b in table.get(value.name, ())]
         return [p for bind in binds for p in _prefixes(module, bind.value, depth + 1)]
-    if isinstance(value, Result) and module.written(value.call) == "format":
+    if isinstance(value, CallResult) and module.written(value.call) == "format":
         value = module.code.calls[value.call].callee
     while isinstance(value, Op) and value.op in ("+", "join", "%", ".") and value.operands:
         value = value.operands[0]

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from npulint.assemble.flow import Flow, initialiser
 from npulint.assemble.module import Module
-from npulint.facts.code import Bind, Items, Op, Ref, Return, Value
+from npulint.facts.code import Assignment, Op, Ref, Return, SequenceDisplay, Value
 from npulint.lazy_regex import lazy_compile
 
 _STAGES = frozenset(
@@ -99,7 +99,7 @@ def _names_read(module: Module, functions: set[int]) -> dict[int, set[str]]:
         if function in functions:
             for value in (call.callee, *call.args, *(v for _, v in call.keywords)):
                 read[function].update(_names(value))
-    records: list[Bind | Return] = [*code.binds, *code.returns]
+    records: list[Assignment | Return] = [*code.binds, *code.returns]
     for record in records:
         function = module.function_of(record.block)
         if function in functions:
@@ -121,7 +121,7 @@ def _names(value: Value) -> Iterator[str]:
                 name = name.rpartition(".")[0]
         elif isinstance(part, Op):
             queue += part.operands
-        elif isinstance(part, Items):
+        elif isinstance(part, SequenceDisplay):
             queue += part.items
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from npulint.assemble.guards import is_main
 from npulint.assemble.module import Module
 from npulint.assemble.project import Project
-from npulint.facts.code import Block, Const, Items, Op, Ref, Result, Table, Value
+from npulint.facts.code import Block, CallResult, Const, Op, Ref, SequenceDisplay, Table, Value
 
 _DEPTH = 8  # levels of an expression that are looked into
 _DYNAMIC = frozenset(("getattr", "eval", "exec", "globals", "locals", "vars"))
@@ -22,8 +22,8 @@ _CALLED_BY_FRAMEWORKS = frozenset(
     configure_optimizers train_dataloader setup""".split()
 )
 
-_NAMELESS = (Const, Result)
-_DISPLAYS = (Items, Table)
+_NAMELESS = (Const, CallResult)
+_DISPLAYS = (SequenceDisplay, Table)
 
 Place = tuple[str, int]
 """A path and a function's (or class's) block there; `IMPORTED` is the code outside functions, `STARTED` what of it runs
@@ -218,5 +218,5 @@ def _add_names(value: Value, names: set[str], depth: int = 0) -> None:
         if value.op == "." and isinstance(value.operands[1], Const):
             names.add(str(value.operands[1].value))
     elif isinstance(value, _DISPLAYS) and depth < _DEPTH:
-        for item in value.items if isinstance(value, Items) else value.values:
+        for item in value.items if isinstance(value, SequenceDisplay) else value.values:
             _add_names(item, names, depth + 1)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from npulint.assemble.index import FactTable
 from npulint.facts.model import Fact
-from npulint.facts.values import Known
+from npulint.facts.values import PossibleValues
 
 _CALLS = frozenset(("set_iteration_per_loop", "load_iteration_per_loop_var"))
 _ANNOUNCED = frozenset(("create_iteration_per_loop_var", "SetIterationsVarHook"))
@@ -36,7 +36,7 @@ def _relate_checkpoints(settings: list[Fact]) -> None:
 
 
 def _divides(loop: object, interval: object) -> str:
-    steps, every = (v.single if isinstance(v, Known) else None for v in (loop, interval))
+    steps, every = (v.single if isinstance(v, PossibleValues) else None for v in (loop, interval))
     if not isinstance(steps, int) or not isinstance(every, int) or steps < 1 or every < 1:
         return "unknown"
     return "no" if every % steps else "yes"
@@ -46,7 +46,7 @@ def _agrees(wanted: object, called: list[Fact]) -> str:
     if not called:
         return "missing"
     given = [f.args.get("iterations_per_loop", 2) for f in called if f.name.rpartition(".")[2] in _CALLS and f.args]
-    given = [g.single for g in given if isinstance(g, Known)]
-    if not given or None in given or not isinstance(wanted, Known) or wanted.single is None:
+    given = [g.single for g in given if isinstance(g, PossibleValues)]
+    if not given or None in given or not isinstance(wanted, PossibleValues) or wanted.single is None:
         return "unknown"
     return "yes" if wanted.single in given else "no"

@@ -8,7 +8,7 @@ from functools import cached_property
 from npulint.assemble.flow import Flow, Site
 from npulint.assemble.module import Module
 from npulint.assemble.names import Names
-from npulint.facts.code import UNKNOWN, Block, Const, Function, Op, Ref, Result, Value
+from npulint.facts.code import UNKNOWN, Block, CallResult, Const, Function, Op, Ref, Value
 from npulint.lazy_regex import lazy_compile
 
 _STEP_METHODS = frozenset(  # called by Lightning, transformers, mmcv and fairseq
@@ -326,7 +326,7 @@ def _now_and_then(module: Module, test: Value, depth: int = 0) -> bool:
         if test.op in _COMPARING and any(isinstance(v, Ref) and _COUNTER.search(v.name) for v in test.operands):
             return True
         return test.op == "%" or any(_now_and_then(module, v, depth + 1) for v in test.operands)
-    if isinstance(test, Result):
+    if isinstance(test, CallResult):
         call = module.code.calls[test.call]
         if isinstance(call.callee, Ref) and _SOMETIMES.search(call.callee.name):
             return True
@@ -343,7 +343,7 @@ def _names(module: Module, value: Value, depth: int = 0) -> list[str]:
         return [value.name]
     if isinstance(value, Op) and depth < 4:
         return [name for part in value.operands for name in _names(module, part, depth + 1)]
-    if isinstance(value, Result) and depth < 4:
+    if isinstance(value, CallResult) and depth < 4:
         call = module.code.calls[value.call]
         return [name for part in (call.callee, *call.args) for name in _names(module, part, depth + 1)]
     return []

@@ -15,7 +15,7 @@ from npulint.config import load
 from npulint.discover.paths import local, shown
 from npulint.errors import NpulintError
 from npulint.facts.model import Fact
-from npulint.facts.values import Known
+from npulint.facts.values import PossibleValues
 from npulint.report.json import encodable
 from npulint.report.terminal import harmless
 from npulint.texts import say
@@ -60,7 +60,7 @@ def _elsewhere(fact: Fact, here: str) -> str:
 
 
 def _word(value: Any) -> str:
-    if isinstance(value, Known):
+    if isinstance(value, PossibleValues):
         text = value.text()
         return text if value.exact or text.endswith("?") else f"{text}?"
     return str(value)
@@ -82,7 +82,7 @@ def _row(fact: Fact, here: str) -> dict[str, Any]:
 
 def _plain(value: Any) -> Any:
     """A value for JSON; one that is not fully known tells what it may be."""
-    if isinstance(value, Known):
+    if isinstance(value, PossibleValues):
         return {"values": [_plain(part) for part in value.values], "exact": value.exact, "symbol": value.symbol}
     if isinstance(value, tuple | list):
         return [_plain(part) for part in value]

@@ -9,7 +9,7 @@ from npulint.assemble.programs import Program
 from npulint.compare.difference import Difference, Mark
 from npulint.data.recipe import setting_parts
 from npulint.facts.model import Fact
-from npulint.facts.values import Known
+from npulint.facts.values import PossibleValues
 from npulint.recipe.origins.tracer import Tracer
 
 _LIST = "mixlist_entry"
@@ -58,7 +58,7 @@ def _is_off(fact: Fact, tracer: Tracer) -> bool:
 
 def _value(fact: Fact | None) -> object:
     value = None if fact is None else fact.get("value")
-    return value.single if isinstance(value, Known) else value
+    return value.single if isinstance(value, PossibleValues) else value
 
 
 def _lists(reference: Program, migrated: Program) -> Iterator[Difference]:

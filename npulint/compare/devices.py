@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from npulint.assemble.context import Context
 from npulint.assemble.module import Module
-from npulint.facts.code import Items, Op, Result, Table, Value
+from npulint.facts.code import CallResult, Op, SequenceDisplay, Table, Value
 from npulint.recipe.program import Recipe
 from npulint.recipe.steps.model import Step
 
@@ -40,14 +40,14 @@ def _in_conditions(module: Module) -> Iterator[int]:
         waiting += [(value, False) for value in (*call.args, *(value for _, value in call.keywords))]
     while waiting:
         value, asked = waiting.pop()
-        if isinstance(value, Result):
+        if isinstance(value, CallResult):
             if asked:
                 yield value.call
         elif isinstance(value, Op):
             test = value.op in _CONDITIONS
             first = asked or (test and value.op != "if")
             waiting += [(part, first or (test and at == 0)) for at, part in enumerate(value.operands)]
-        elif isinstance(value, Items):
+        elif isinstance(value, SequenceDisplay):
             waiting += [(item, asked) for item in value.items]
         elif isinstance(value, Table):
             waiting += [(item, asked) for item in value.values]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from npulint.assemble.module import Module
 from npulint.compare.step_pairs import Pairing
-from npulint.facts.code import Bind, Call
+from npulint.facts.code import Assignment, Call
 from npulint.facts.model import Span
 from npulint.recipe.steps.model import Step
 
@@ -57,7 +57,7 @@ def _around(step: Step) -> Around | None:
     return None if best is None else (step.module.path, best)
 
 
-def _assignments(module: Module, block: int) -> Iterator[Call | Bind]:
+def _assignments(module: Module, block: int) -> Iterator[Call | Assignment]:
     return (bind for bind in module.code.binds if bind.block == block)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from npulint.facts.code import Result
+from npulint.facts.code import CallResult
 from npulint.recipe.program import Home
 from npulint.recipe.steps.model import Step
 
@@ -19,7 +19,7 @@ def without_repeats(steps: Sequence[Step]) -> list[Step]:
         if step.call >= 0 and step.part != "ranks":
             call = step.module.code.calls[step.call]
             values = (*call.args, *(value for _, value in call.keywords))
-            given |= {(step.module.path, value.call) for value in values if isinstance(value, Result)}
+            given |= {(step.module.path, value.call) for value in values if isinstance(value, CallResult)}
     made = {(step.module.path, step.name + _APPLIED) for step in steps if step.kind == "call"}
     return [step for step in steps if not _is_given(step, given) and (step.module.path, step.name) not in made]
 

@@ -8,7 +8,7 @@ import msgspec
 
 from npulint.assemble.module import Module
 from npulint.data.recipe import converted, recipe_call
-from npulint.facts.code import Const, Function, Items, Op, Ref, Result, Value
+from npulint.facts.code import CallResult, Const, Function, Op, Ref, SequenceDisplay, Value
 from npulint.facts.model import Span
 from npulint.facts.recipe import Station, Traced
 from npulint.recipe.origins.plain import Pairs, canonical
@@ -87,18 +87,18 @@ class Comparer:
             return SAME if a.name == b.name else UNKNOWN
         if depth >= _DEEP or type(a) is not type(b):
             return UNKNOWN
-        if isinstance(a, Result) and isinstance(b, Result):
+        if isinstance(a, CallResult) and isinstance(b, CallResult):
             return SAME if self._are_one_rank(left, a, right, b) else _called(left.module, a, right.module, b)
         if isinstance(a, Function):
             return SAME
-        if isinstance(a, Items) and isinstance(b, Items):
+        if isinstance(a, SequenceDisplay) and isinstance(b, SequenceDisplay):
             return self._parts(left, a.items, right, b.items, depth)
         if isinstance(a, Op) and isinstance(b, Op) and a.op == b.op:
             as_written = self._parts(left, a.operands, right, b.operands, depth)
             return as_written if as_written == SAME else self._parts(left, ordered(a), right, ordered(b), depth)
         return UNKNOWN
 
-    def _are_one_rank(self, left: Given, a: Result, right: Given, b: Result) -> bool:
+    def _are_one_rank(self, left: Given, a: CallResult, right: Given, b: CallResult) -> bool:
         """Whether two calls ask for the same rank or number of devices, each of its own library."""
         names = (self._reference.names.of_call(left.module, a.call), self._migrated.names.of_call(right.module, b.call))
         first, second = (recipe_call(name) for name in names)
@@ -138,20 +138,20 @@ def _frame(value: Value, depth: int = 0) -> Hashable:
     """An expression with constants and the members that it reads, but without the names of variables."""
     if isinstance(value, Ref):
         return value.name.partition(".")[2]
-    if isinstance(value, Items | Op) and depth < _DEEP:
-        parts = value.items if isinstance(value, Items) else value.operands
+    if isinstance(value, SequenceDisplay | Op) and depth < _DEEP:
+        parts = value.items if isinstance(value, SequenceDisplay) else value.operands
         return (getattr(value, "op", ""), *(_frame(part, depth + 1) for part in parts))
     return skeleton(value)
 
 
-def _called(left: Module, a: Result, right: Module, b: Result) -> str:
+def _called(left: Module, a: CallResult, right: Module, b: CallResult) -> str:
     """Calls are steps themselves where they count; those of equal names are taken for the same."""
     if left.written(a.call) != right.written(b.call):
         return UNKNOWN
     return DIFFERS if left.written(a.call) in _JOINING and _other_split(left, a, right, b) else SAME
 
 
-def _other_split(left: Module, a: Result, right: Module, b: Result) -> bool:
+def _other_split(left: Module, a: CallResult, right: Module, b: CallResult) -> bool:
     """Whether the end of a path names another part of a data set."""
     ends = [module.code.calls[one.call].args[-1:] for module, one in ((left, a), (right, b))]
     texts = [end[0].value for end in ends if end and isinstance(end[0], Const)]

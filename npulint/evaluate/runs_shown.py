@@ -10,7 +10,7 @@ from npulint.assemble.run.operators import operators
 from npulint.assemble.run.origins import Origin
 from npulint.catalogue.check import Query
 from npulint.facts.model import Fact, Span
-from npulint.findings import Finding, Related, Shown
+from npulint.findings import ArtifactLocation, Finding, Related
 from npulint.lazy_regex import lazy_compile
 from npulint.texts import say
 
@@ -38,7 +38,7 @@ def shown(one: Finding, facts: Sequence[Fact], find: Query, lang: str) -> Findin
     fact = facts[0]
     origins = list(dict.fromkeys(origin for some in facts[:_FACTS] for origin in _origins(some)))
     about = operators(fact)
-    row = Shown(
+    row = ArtifactLocation(
         path=fact.path,
         span=fact.span,
         about=_about(fact),

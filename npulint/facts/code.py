@@ -24,13 +24,13 @@ class Ref(msgspec.Struct, frozen=True, array_like=True, tag="r", gc=False):
     name: str
 
 
-class Result(msgspec.Struct, frozen=True, array_like=True, tag="k", gc=False):
+class CallResult(msgspec.Struct, frozen=True, array_like=True, tag="k", gc=False):
     """The result of a call; `call` is its index in `Code.calls`."""
 
     call: int
 
 
-class Items(msgspec.Struct, frozen=True, array_like=True, tag="s"):
+class SequenceDisplay(msgspec.Struct, frozen=True, array_like=True, tag="s"):
     """A list, tuple or set display."""
 
     items: tuple[Value, ...]
@@ -64,7 +64,7 @@ class Unknown(msgspec.Struct, frozen=True, array_like=True, tag="u", gc=False):
     """An expression that the reader does not model."""
 
 
-Value = Const | Ref | Result | Items | Table | Op | Function | Unknown
+Value = Const | Ref | CallResult | SequenceDisplay | Table | Op | Function | Unknown
 UNKNOWN = Unknown()
 
 
@@ -108,7 +108,7 @@ class Call(msgspec.Struct, frozen=True, array_like=True):
     spots: tuple[tuple[int, int, int, int], ...] = ()
 
 
-class Bind(msgspec.Struct, frozen=True, array_like=True):
+class Assignment(msgspec.Struct, frozen=True, array_like=True):
     """An assignment. `target` is a dotted name as written; subscripts with a literal key stand as
     ``[key]`` (``op.parameter_map[precision_mode].s``), other subscripts as ``[*]``. `key` is the computed
     key of a last such subscript (``x[x > 1] = 0``)."""
@@ -137,7 +137,7 @@ class Import(msgspec.Struct, frozen=True, array_like=True):
     end_column: int
 
 
-class Mention(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class NameUse(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A dotted name that is used but not called and not assigned."""
 
     name: str
@@ -147,7 +147,7 @@ class Mention(msgspec.Struct, frozen=True, array_like=True, gc=False):
     end_column: int
 
 
-class Note(msgspec.Struct, frozen=True, array_like=True):
+class TorchExpression(msgspec.Struct, frozen=True, array_like=True):
     """An expression that only PyTorch checks ask about; other files have none. Kinds: compare (with a text
     or name that says CUDA, GPU or NCCL), attribute (of an object that was not imported: ``x.is_cuda``), mask (a
     subscript that is read and whose index is computed), matmul (``a @ b``), choice (what a conditional expression
@@ -176,10 +176,10 @@ class Code(msgspec.Struct, frozen=True, array_like=True):
 
     blocks: list[Block] = []
     calls: list[Call] = []
-    binds: list[Bind] = []
+    binds: list[Assignment] = []
     imports: list[Import] = []
-    mentions: list[Mention] = []
+    mentions: list[NameUse] = []
     returns: list[Return] = []
-    notes: list[Note] = []
+    notes: list[TorchExpression] = []
     devices: bool = True
     light: bool = False

@@ -8,7 +8,7 @@ import msgspec
 
 from npulint.facts.code import Code, Scalar
 from npulint.facts.graph import Graph
-from npulint.facts.values import Known
+from npulint.facts.values import PossibleValues
 
 
 class Span(msgspec.Struct, frozen=True, array_like=True, gc=False, order=True):
@@ -23,7 +23,7 @@ class Span(msgspec.Struct, frozen=True, array_like=True, gc=False, order=True):
 class Arguments(Protocol):
     """The arguments of a call, worked out when asked for."""
 
-    def get(self, name: str, position: int) -> Known | None:
+    def get(self, name: str, position: int) -> PossibleValues | None:
         """The value given by keyword or position (-1: keyword only); None when it is not given."""
 
     def starred(self) -> bool:

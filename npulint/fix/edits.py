@@ -9,7 +9,7 @@ from itertools import pairwise
 import msgspec
 
 from npulint.facts.model import Span
-from npulint.findings import SEVERITIES, Change, Edit, Finding
+from npulint.findings import SEVERITIES, Edit, Finding, FixEdit
 from npulint.fix.blanks import closed_up
 from npulint.fix.model import Plan, Refused, Text, Wish
 
@@ -29,7 +29,7 @@ class Proposal(msgspec.Struct, frozen=True):
     applicability: str
     path: str
     place: Span
-    change: Change | None
+    change: FixEdit | None
     plan: Plan
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from npulint.facts.model import Span
-from npulint.findings import Edit, Step
+from npulint.findings import Edit, FixStep
 from npulint.fix.model import Plan, Refused, Text
 from npulint.fix.renaming import whole
 from npulint.fix.script import Script
@@ -17,7 +17,7 @@ _ITEM = lazy_compile(r"[ \t]*(?:-[ \t]+)?[\"']?\Z")
 _OLD_ENV = lazy_compile(r"[ \t]*ENV[ \t]+\w+[ \t]+[^=]*\Z", re.IGNORECASE)
 
 
-def plan(step: Step, text: Text) -> Plan:
+def plan(step: FixStep, text: Text) -> Plan:
     """The edits that one step comes to in a requirements file, a conda environment or a Dockerfile.
 
     Raises `Refused`: ``place`` (nothing of that kind stands there), ``joined`` (other things stand on the line),
@@ -53,7 +53,7 @@ def _end(line: str, start: int) -> int:
     return len(line.rstrip()) if behind is None else behind.start()
 
 
-def _retexted(step: Step, line: int, start: int, content: str) -> tuple[Edit, ...]:
+def _retexted(step: FixStep, line: int, start: int, content: str) -> tuple[Edit, ...]:
     """Another text for a part of what begins at the place; names are compared as package indexes do."""
     part, to = step.words["part"], step.words["to"]
     pattern = whole(part)
@@ -67,7 +67,7 @@ def _retexted(step: Step, line: int, start: int, content: str) -> tuple[Edit, ..
     return tuple(found)
 
 
-def _versioned(step: Step, line: int, start: int, content: str) -> Edit:
+def _versioned(step: FixStep, line: int, start: int, content: str) -> Edit:
     """Another version for the package at the place, all of what is said of its version."""
     name = _NAME.match(content, start)
     if name is None or content[start:].startswith("-"):
@@ -113,7 +113,7 @@ def _beside(lines: list[str], line: int) -> bool:
     return False
 
 
-def _dockerfile(step: Step, text: Text) -> tuple[Edit, ...]:
+def _dockerfile(step: FixStep, text: Text) -> tuple[Edit, ...]:
     """Steps in what a Dockerfile runs and sets; both have the grammar of the shell."""
     from npulint.fix.shell import edits
     from npulint.read.dockerfile import shell_of
@@ -139,7 +139,7 @@ def _slice(text: str, span: Span) -> str:
     return "\n".join(lines)
 
 
-def _environment(step: Step, line: int, start: int, lines: list[str]) -> Edit:
+def _environment(step: FixStep, line: int, start: int, lines: list[str]) -> Edit:
     """The old form ``ENV name value``."""
     if step.verb == "delete":
         last = line + 1 < len(lines)

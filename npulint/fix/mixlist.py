@@ -9,7 +9,7 @@ from collections.abc import Callable
 from itertools import accumulate
 
 from npulint.facts.model import Span
-from npulint.findings import Edit, Step
+from npulint.findings import Edit, FixStep
 from npulint.fix.model import Plan, Refused, Text, Wish
 from npulint.fix.python.tree import Tree, tree_of
 from npulint.read.json_tree import Lines, Node, parse_json
@@ -24,7 +24,7 @@ _OPTION = "modify_mixlist"
 _NAMED = 'os.path.join(os.path.dirname(os.path.abspath(__file__)), "{file}")'
 
 
-def plan(step: Step, text: Text, text_of: Callable[[str], Text]) -> Plan:
+def plan(step: FixStep, text: Text, text_of: Callable[[str], Text]) -> Plan:
     """What one ``mixlist`` step comes to: in the list `text`, or in the script `text` at the setting that chooses mixed
     precision, beside which a new list is named. In a list also ``retext`` (of a name) and ``delete`` (of a comment).
 
@@ -55,7 +55,7 @@ def plan(step: Step, text: Text, text_of: Callable[[str], Text]) -> Plan:
 # -- a list that is there
 
 
-def _corrected(step: Step, text: Text) -> Edit:
+def _corrected(step: FixStep, text: Text) -> Edit:
     """Another text for the name at a place, or no comment there."""
     lines = text.text.split("\n")
     starts = [0, *accumulate(len(line) + 1 for line in lines)]

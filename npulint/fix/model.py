@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from npulint.findings import Edit, RunResult, Step
+from npulint.findings import Edit, FixStep, RunResult
 
 
 class Text(msgspec.Struct, frozen=True):
@@ -45,7 +45,7 @@ class Refused(Exception):
         self.reason = reason
 
 
-Planner = Callable[[Step, Text], Plan]
+Planner = Callable[[FixStep, Text], Plan]
 """Works out one step in the file that it names; raises `Refused`."""
 
 

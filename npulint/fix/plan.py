@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from npulint.findings import Change, Edit, Step
+from npulint.findings import Edit, FixEdit, FixStep
 from npulint.fix.edits import coherent
 from npulint.fix.model import Plan, Refused, Text, Wish
 
@@ -12,7 +12,7 @@ Texts = Callable[[str], Text]
 _TAKE_AWAY = ("delete", "insert", "replace", "wrap")  # what may leave a name without its binding
 
 
-def planned(change: Change, text_of: Texts) -> Plan:
+def planned(change: FixEdit, text_of: Texts) -> Plan:
     """All edits and imports of a change. Raises `Refused` when one of its steps cannot be taken, when two want
     something else of the same text, or when nothing is left to do."""
     edits: list[Edit] = []
@@ -26,15 +26,15 @@ def planned(change: Change, text_of: Texts) -> Plan:
     return Plan(coherent(_joined(edits)), tuple(dict.fromkeys(wishes)))
 
 
-def _together(steps: Sequence[Step]) -> list[list[Step]]:
+def _together(steps: Sequence[FixStep]) -> list[list[FixStep]]:
     """The steps by file, for steps about one call depend on each other; those of mixlists alone."""
-    found: dict[object, list[Step]] = {}
+    found: dict[object, list[FixStep]] = {}
     for number, step in enumerate(steps):
         found.setdefault(number if step.verb == "mixlist" else step.path, []).append(step)
     return list(found.values())
 
 
-def _plan(steps: Sequence[Step], text_of: Texts) -> Plan:
+def _plan(steps: Sequence[FixStep], text_of: Texts) -> Plan:
     text = text_of(steps[0].path)
     if steps[0].verb == "mixlist":
         from npulint.fix import mixlist

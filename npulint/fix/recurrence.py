@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from npulint.findings import Change
+from npulint.findings import FixEdit
 from npulint.fix.desk import Desk
 from npulint.fix.edits import Proposal, Spot
 from npulint.fix.round import Denied, Done
@@ -58,6 +58,6 @@ def _count(
     return sum(start <= first and last <= end for first, last in places)
 
 
-def _steps(change: Change) -> Verbs:
+def _steps(change: FixEdit) -> Verbs:
     """What a change does, wherever."""
     return tuple((step.verb, tuple(sorted(step.words.items()))) for step in change.steps)

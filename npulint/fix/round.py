@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import msgspec
 
 from npulint.facts.model import Span
-from npulint.findings import Change, Edit, Finding
+from npulint.findings import Edit, Finding, FixEdit
 from npulint.fix.edits import Proposal, Round, Spot, Uniting, coherent
 from npulint.fix.model import Plan, Refused, Text
 from npulint.fix.source import Document, edited_text
@@ -17,7 +17,7 @@ from npulint.fix.verify import objection
 Documents = Callable[[str], Document]
 """The file of a path as it is now; raises `Refused` where there is none that may be edited."""
 
-Planned = Callable[[Change, Callable[[str], Text]], Plan]
+Planned = Callable[[FixEdit, Callable[[str], Text]], Plan]
 """What a change comes to; raises `Refused`."""
 
 Unwilling = Callable[[Finding, str, Span, Plan], str]
@@ -31,7 +31,7 @@ class Denied(msgspec.Struct, frozen=True):
     finding: Finding
     path: str
     place: Span
-    change: Change | None
+    change: FixEdit | None
     reason: str
 
     @property
@@ -106,7 +106,7 @@ def made(wanted: Sequence[Proposal], documents: Documents, uniting: Uniting) -> 
     return Done(data, together.edits(), together.accepted, waiting, denied)
 
 
-def _wanted(one: Finding, unsafe: bool) -> list[tuple[Change | None, tuple[Edit, ...], str]]:
+def _wanted(one: Finding, unsafe: bool) -> list[tuple[FixEdit | None, tuple[Edit, ...], str]]:
     """The changes of a finding that are allowed; or the edits that mend it, where these are known."""
     allowed = ("safe", "unsafe") if unsafe else ("safe",)
     if one.fix.changes:
@@ -119,14 +119,14 @@ def _key(step: object) -> bytes:
     return msgspec.msgpack.encode(step)
 
 
-def _place(one: Finding, change: Change | None) -> tuple[str, Span]:
+def _place(one: Finding, change: FixEdit | None) -> tuple[str, Span]:
     """Where a change mends: at the finding, or at one of the other places that it speaks for."""
     spots = [(one.path, one.span), *((place.path, place.span) for place in one.related)]
     steps = [(step.path, step.span) for step in change.steps] if change else []
     return next((step for step in steps if step in spots), spots[0])
 
 
-def _plan(change: Change | None, edits: tuple[Edit, ...], text_of: Callable[[str], Text], planned: Planned) -> Plan:
+def _plan(change: FixEdit | None, edits: tuple[Edit, ...], text_of: Callable[[str], Text], planned: Planned) -> Plan:
     if change is None:
         for edit in edits:
             text_of(edit.path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from npulint.facts.model import Span
-from npulint.findings import Edit, Step
+from npulint.findings import Edit, FixStep
 from npulint.fix.model import Plan, Refused, Text
 from npulint.fix.removal import without
 from npulint.fix.renaming import renamed, retexted
@@ -18,7 +18,7 @@ _COMPUTED = lazy_compile(r"[$`(]")
 _PASSED = OPENERS | (JOINTS - {"&&"}) | {")", "}", "case", "for", "select", "if", "while", "until", "elif"}
 
 
-def plan(step: Step, text: Text) -> Plan:
+def plan(step: FixStep, text: Text) -> Plan:
     """The edits that one step comes to in the script `text`.
 
     Raises `Refused`: ``place`` (no word of a command stands there, but a comment, a here-document or something nested),
@@ -31,7 +31,7 @@ def plan(step: Step, text: Text) -> Plan:
     return Plan(tuple(edits(step, Script(text.text, text.path))))
 
 
-def edits(step: Step, script: Script) -> list[Edit]:
+def edits(step: FixStep, script: Script) -> list[Edit]:
     """The edits of one step; see `plan`."""
     first, last = script.at(step.span)
     words = step.words

@@ -15,7 +15,7 @@ from npulint.discover.files import discover
 from npulint.discover.kinds import SourceFile, kinds_of
 from npulint.discover.paths import local, shown
 from npulint.discover.projects import Roots
-from npulint.facts.graph import Body, Frame, Graph, Node
+from npulint.facts.graph import Body, Graph, Node, NodeFrame
 from npulint.facts.model import FileFacts
 from npulint.project_runner import facts_of
 from npulint.read.files import load
@@ -46,7 +46,7 @@ class Project(msgspec.Struct, frozen=True):
         if not node.frames:
             return node
         frames = tuple(
-            Frame(self.names[frame.path], frame.line, frame.function)
+            NodeFrame(self.names[frame.path], frame.line, frame.function)
             for frame in node.frames
             if frame.path in self.names
         )

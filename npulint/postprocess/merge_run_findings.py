@@ -16,7 +16,7 @@ import msgspec
 from npulint.catalogue.check import Catalogue
 from npulint.data.op_apis import api_words, apis_of, plain
 from npulint.facts.model import Span
-from npulint.findings import CONFIDENCES, SEVERITIES, Counterpart, Finding, Related, Shown, Silenced
+from npulint.findings import CONFIDENCES, SEVERITIES, ArtifactLocation, Finding, MatchCandidate, Related, Silenced
 from npulint.lazy_regex import lazy_compile
 from npulint.postprocess.merge_graph_findings import of_graph, widened
 from npulint.source_lines import LineProvider
@@ -56,15 +56,15 @@ def _paired(run: Finding, source: Mapping[str, Sequence[Finding]], joins: Sequen
         fit = _fit(run, shown, one)
         if fit:
             found[one.code, one.path, one.span] = -fit * len(joins) - ranks[one.code]
-    same = sorted((Counterpart(*place, rank) for place, rank in found.items()), key=_likelihood)
+    same = sorted((MatchCandidate(*place, rank) for place, rank in found.items()), key=_likelihood)
     return msgspec.structs.replace(run, shown=msgspec.structs.replace(shown, same=tuple(same[:_MOST])))
 
 
-def _likelihood(one: Counterpart) -> tuple[int, str, Span]:
+def _likelihood(one: MatchCandidate) -> tuple[int, str, Span]:
     return one.rank, one.path, one.span
 
 
-def _fit(run: Finding, shown: Shown, source: Finding) -> int:
+def _fit(run: Finding, shown: ArtifactLocation, source: Finding) -> int:
     """How well a finding about the source fits: 4 where it stands at the line that the artifact names, 3 at one that
     builds the operator, 2 where it is about the same operator, 1 where it may be, 0 where it surely is not."""
     if run.path != shown.path and _holds(source, run.path, run.span.line):
@@ -109,7 +109,7 @@ def at_their_lines(findings: Sequence[Finding], lines: LineProvider) -> list[Fin
     return [_at_its_line(one, one.shown, lines) if one.shown is not None else one for one in findings]
 
 
-def _at_its_line(one: Finding, shown: Shown, lines: LineProvider) -> Finding:
+def _at_its_line(one: Finding, shown: ArtifactLocation, lines: LineProvider) -> Finding:
     if one.path == shown.path:
         return one
     text, number = lines(one.path), one.span.line
@@ -166,7 +166,7 @@ def _by_place(findings: Iterable[Finding]) -> _Places:
     return found
 
 
-def _fitting(shown: Shown | None, live: _Places, quiet: _Places) -> tuple[list[Finding], list[Finding]]:
+def _fitting(shown: ArtifactLocation | None, live: _Places, quiet: _Places) -> tuple[list[Finding], list[Finding]]:
     """The likeliest counterparts that are left, and those of the same rank that are silenced."""
     rank: int | None = None
     fitting: list[Finding] = []

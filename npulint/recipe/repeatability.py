@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from npulint.assemble.context import Context
 from npulint.assemble.module import Module
-from npulint.facts.code import Call, Const, Items, Op, Ref, Result, Value
+from npulint.facts.code import Call, CallResult, Const, Op, Ref, SequenceDisplay, Value
 from npulint.facts.model import Fact
 from npulint.lazy_regex import lazy_compile
 from npulint.recipe.steps.places import evaluates
@@ -94,12 +94,12 @@ def _of_clock(context: Context, module: Module, value: Value, call: Call) -> boo
     while queue and seen < _STEPS:
         seen += 1
         one = queue.pop()
-        if isinstance(one, Result):
+        if isinstance(one, CallResult):
             if context.names.of_call(module, one.call) in _CLOCKS:
                 return True
             called = module.code.calls[one.call]
             queue += [*called.args, called.callee]
-        elif isinstance(one, Op | Items):
+        elif isinstance(one, Op | SequenceDisplay):
             queue += one.operands if isinstance(one, Op) else one.items
         elif isinstance(one, Ref):
             binds = module.names.get(module.scope[call.block], {}).get(one.name, ())
@@ -162,7 +162,7 @@ class _Sorting:
             one = queue.pop()
             if isinstance(one, Const | Ref):
                 words.append(str(one.value if isinstance(one, Const) else one.name))
-            elif isinstance(one, Result):
+            elif isinstance(one, CallResult):
                 queue += module.code.calls[one.call].args
             elif isinstance(one, Op):
                 queue += one.operands
@@ -170,7 +170,7 @@ class _Sorting:
 
     def taken_over(self, index: int) -> bool:
         """Whether the order of the set that the call makes becomes that of a list or of a loop."""
-        module, made = self.module, Result(index)
+        module, made = self.module, CallResult(index)
         if any(block.kind == "loop" and block.test == made for block in module.blocks):
             return True
         names = (module.written(one) for one, call in enumerate(module.code.calls) if made in call.args)
@@ -186,7 +186,7 @@ class _Sorting:
         hashed = call.args[0]
         if isinstance(hashed, Ref) and _TEXT.search(hashed.name):
             return True
-        if isinstance(hashed, Result) and self.module.written(hashed.call) in _TEXTS:
+        if isinstance(hashed, CallResult) and self.module.written(hashed.call) in _TEXTS:
             return True
         known = self.context.known(self.module, hashed, call)
         return any(isinstance(value, str) for value in known.values)

@@ -10,7 +10,7 @@ from npulint.assemble.context import Context
 from npulint.assemble.module import Module
 from npulint.assemble.starts.launches import Launch
 from npulint.assemble.starts.options import Option
-from npulint.facts.code import Bind, Const, Items, Op, Ref, Table, Value
+from npulint.facts.code import Assignment, Const, Op, Ref, SequenceDisplay, Table, Value
 from npulint.facts.model import Span
 from npulint.facts.recipe import Ingredient, Station, Traced
 from npulint.lazy_regex import lazy_compile
@@ -97,11 +97,11 @@ def _constants(tracer: Tracer, module: Module) -> Iterator[Ingredient]:
                     yield Ingredient(part, what, module.path, span, _without_folders(part, traced))
 
 
-def _span(bind: Bind) -> Span:
+def _span(bind: Assignment) -> Span:
     return Span(bind.line, bind.column, bind.end_line, bind.end_column)
 
 
-def _setting_of(module: Module, bind: Bind, configuration: bool) -> str:
+def _setting_of(module: Module, bind: Assignment, configuration: bool) -> str:
     """The name of what an assignment of configuration style sets, without that of the object; else empty."""
     if module.function_of(bind.block) < 0:
         return _of_level(module, bind, configuration)
@@ -112,7 +112,7 @@ def _setting_of(module: Module, bind: Bind, configuration: bool) -> str:
     return ""
 
 
-def _of_level(module: Module, bind: Bind, configuration: bool) -> str:
+def _of_level(module: Module, bind: Assignment, configuration: bool) -> str:
     """The same outside functions, where also classes and names tell that something is a setting."""
     dotted = bind.target.replace("['", ".").replace('["', ".").replace("[", ".").replace("]", "")
     head, _, rest = dotted.partition(".")
@@ -127,7 +127,7 @@ def _of_level(module: Module, bind: Bind, configuration: bool) -> str:
     return head if once and not counter and setting_part(head) not in ("", "setting") else ""
 
 
-def _entries(name: str, bind: Bind) -> Iterator[tuple[str, Value, Span]]:
+def _entries(name: str, bind: Assignment) -> Iterator[tuple[str, Value, Span]]:
     """A literal by its name, or the entries of a dictionary by theirs, and where they stand."""
     waiting: list[tuple[str, Value, Span, int]] = [(name, bind.value, _span(bind), 0)]
     while waiting:
@@ -147,7 +147,7 @@ def _is_plain(value: Value) -> bool:
     waiting: list[Value] = [value]
     while waiting:
         part = waiting.pop()
-        if isinstance(part, Items):
+        if isinstance(part, SequenceDisplay):
             waiting += part.items
         elif isinstance(part, Op) and part.op in ("+", "-", "*", "/", "//", "**", "neg"):
             waiting += part.operands

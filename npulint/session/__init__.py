@@ -17,8 +17,8 @@ from npulint.findings import Finding, ProgramSummary, Silenced
 from npulint.postprocess.finalize import finalize
 from npulint.postprocess.scope import Scope
 from npulint.project_runner import Outcome, evaluate_project
-from npulint.session.knowledge import Knowledge, Known, Mark
-from npulint.session.sources import Project, Sources
+from npulint.session.knowledge import FactsSnapshot, FactStore, Version
+from npulint.session.sources import SessionProject, Sources
 from npulint.settings import Settings
 from npulint.source_lines import FileLines
 from npulint.workers import collector_at_rest
@@ -53,7 +53,7 @@ class Session:
         self._settings = settings
         self._catalogue = _catalogue(settings)
         self._sources = Sources(settings.paths, settings.discovery())
-        self._knowledge = Knowledge(settings.cache)
+        self._knowledge = FactStore(settings.cache)
         self._outcomes: dict[tuple[str, str], _Judged] = {}
         self._told: dict[tuple[str, str], _Told] = {}
         self._waiting = 0
@@ -113,7 +113,7 @@ class Session:
         self._told[project.root, project.alone] = _Told(state, checked)
         return checked
 
-    def _outcome(self, project: Project, known: Known) -> Outcome:
+    def _outcome(self, project: SessionProject, known: FactsSnapshot) -> Outcome:
         """What the facts give, worked out anew when any of them is another one: not for a word in a comment, and not
         while a file stays broken."""
         key = (project.root, project.alone)
@@ -124,7 +124,7 @@ class Session:
         self._outcomes[key] = _Judged(known.facts, outcome)
         return outcome
 
-    def _judged(self, project: Project, known: Known) -> Checked:
+    def _judged(self, project: SessionProject, known: FactsSnapshot) -> Checked:
         given = {shown(local(place)): data for place, data in self._sources.given.items()}
         outcome = self._outcome(project, known)
         broken = {path for path, _ in known.broken}
@@ -156,7 +156,7 @@ class _Judged(msgspec.Struct, frozen=True):
 class _Told(msgspec.Struct, frozen=True):
     """An answer, and what it is about."""
 
-    state: tuple[list[SourceFile], list[Problem], list[Mark]]
+    state: tuple[list[SourceFile], list[Problem], list[Version]]
     checked: Checked
 
 

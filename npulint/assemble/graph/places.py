@@ -7,7 +7,7 @@ import posixpath
 from npulint.assemble.context import Context
 from npulint.assemble.module import Module
 from npulint.assemble.project import Project
-from npulint.facts.graph import Frame, Node
+from npulint.facts.graph import Node, NodeFrame
 from npulint.facts.model import Span
 from npulint.lazy_regex import lazy_compile
 
@@ -42,25 +42,25 @@ class Files:
     def __init__(self, project: Project) -> None:
         self._named: dict[str, list[tuple[list[str], Module]]] = {}
         self._lengths: dict[str, int] = {}
-        self._known: dict[Frame, Module | None] = {}
+        self._known: dict[NodeFrame, Module | None] = {}
         for module in project.modules.values():
             inner = project.root not in ("", ".")
             parts = (posixpath.relpath(module.path, project.root) if inner else module.path).split("/")
             self._named.setdefault(parts[-1], []).append((parts[::-1], module))
 
-    def of(self, frame: Frame) -> Module | None:
+    def of(self, frame: NodeFrame) -> Module | None:
         """The module that a frame lies in: the one whose path agrees with the end of the frame's for the longest.
         None for frames of installed packages, for lines that the file does not have, and if it is not certain."""
         if frame not in self._known:
             self._known[frame] = self._of(frame)
         return self._known[frame]
 
-    def likely(self, frame: Frame) -> Module | None:
+    def likely(self, frame: NodeFrame) -> Module | None:
         """The same where less is known of a frame (a traceback, a profile): a file of its name is meant if there is no
         other, unless the frame names a function that does not hold the line there."""
         return self._of(frame, strict=frame.function[:1] not in ("", "<"))
 
-    def _of(self, frame: Frame, strict: bool = True) -> Module | None:
+    def _of(self, frame: NodeFrame, strict: bool = True) -> Module | None:
         spelled = frame.path.replace("\\", "/")
         if _INSTALLED.search(spelled):
             return None
@@ -102,7 +102,7 @@ def _shared(parts: list[str], own: list[str]) -> int:
     return count
 
 
-def _holds(module: Module, frame: Frame) -> bool:
+def _holds(module: Module, frame: NodeFrame) -> bool:
     """Whether the frame's line lies in a function of the frame's name."""
     name = frame.function.rpartition(".")[2]
     return any(

@@ -9,7 +9,7 @@ from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
 from npulint.facts.code import Call, Op, Ref
 from npulint.facts.model import Fact, Span
-from npulint.facts.values import Known
+from npulint.facts.values import PossibleValues
 
 _ENVIRON_SET = frozenset(("os.environ.setdefault", "os.putenv"))
 _ENVIRON_GET = frozenset(("os.getenv", "os.environ.get"))
@@ -86,7 +86,7 @@ def _environment(context: Context, module: Module, index: int, name: str) -> lis
         return []
     if name in _ENVIRON_GET:
         return [context.call_fact("environment_read", variable, module, index)]
-    value = context.known(module, call.args[1], call) if len(call.args) > 1 else Known()
+    value = context.known(module, call.args[1], call) if len(call.args) > 1 else PossibleValues()
     return [context.call_fact("environment", variable, module, index, value=value, via="python")]
 
 
@@ -178,7 +178,7 @@ def _definitions(module: Module) -> list[Fact]:
     found = []
     for block in module.blocks:
         if block.name:
-            attrs = {"what": block.kind, "params": Known((", ".join(block.params),), True)}
+            attrs = {"what": block.kind, "params": PossibleValues((", ".join(block.params),), True)}
             span = Span(block.line, 1, block.line, 1)
             found.append(Fact("define", block.name.rpartition(".")[2], module.path, span, attrs))
     return found

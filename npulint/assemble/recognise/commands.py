@@ -5,7 +5,7 @@ from __future__ import annotations
 from npulint.assemble.context import Context
 from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
-from npulint.facts.code import Const, Items, Value
+from npulint.facts.code import Const, SequenceDisplay, Value
 from npulint.facts.model import Fact
 from npulint.lazy_regex import lazy_compile
 
@@ -43,7 +43,7 @@ def of_call(context: Context, module: Module, index: int, name: str) -> list[Fac
 
 def _text(context: Context, module: Module, value: Value, index: int) -> str:
     call = module.code.calls[index]
-    if isinstance(value, Items):
+    if isinstance(value, SequenceDisplay):
         first = value.items[0] if value.items else None
         return first.value if isinstance(first, Const) and isinstance(first.value, str) else ""
     known = context.known(module, value, call).single

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from npulint.assemble.context import Context
 from npulint.assemble.module import Module
-from npulint.facts.code import Const, Items, Op, Ref, Table, Value
+from npulint.facts.code import Const, Op, Ref, SequenceDisplay, Table, Value
 from npulint.facts.model import Fact, Span
 
 _DEEPEST = 12
@@ -49,7 +49,7 @@ def _lookups(value: Value | None, depth: int) -> Iterator[tuple[str, str]]:
             if isinstance(first, Ref) and isinstance(second, Const) and isinstance(second.value, str):
                 yield first.name, second.value
         inner: tuple[Value | None, ...] = value.operands
-    elif isinstance(value, Items):
+    elif isinstance(value, SequenceDisplay):
         inner = value.items
     elif isinstance(value, Table):
         inner = (*value.keys, *value.values)

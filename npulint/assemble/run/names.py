@@ -9,7 +9,7 @@ import msgspec
 
 from npulint.assemble.context import Context
 from npulint.assemble.module import Module
-from npulint.facts.code import Call, Const, Op, Result, Value
+from npulint.facts.code import Call, CallResult, Const, Op, Value
 from npulint.facts.model import Fact, Span
 from npulint.lazy_regex import lazy_compile
 
@@ -123,7 +123,7 @@ class Names:
                 else:
                     self._computed.append(name)
         for block, record in enumerate(module.blocks):
-            if record.kind == "with" and isinstance(record.test, Result) and record.test.call in found:
+            if record.kind == "with" and isinstance(record.test, CallResult) and record.test.call in found:
                 self._scopes[module.path, block] = found[record.test.call]
         for index, call in enumerate(module.code.calls):
             if module.written(index) in _STEPS:

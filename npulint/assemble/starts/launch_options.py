@@ -11,9 +11,9 @@ from npulint.assemble.starts.launches import Launch
 from npulint.assemble.starts.options import Option
 from npulint.assemble.starts.passed import converted
 from npulint.data.options import option
-from npulint.facts.code import Const, Items, Ref
+from npulint.facts.code import Const, Ref, SequenceDisplay
 from npulint.facts.model import Fact, Span
-from npulint.facts.values import Known
+from npulint.facts.values import PossibleValues
 
 NONE = "-"  # stands in messages where there is nothing to name
 _CLOSE = 0.75
@@ -63,7 +63,7 @@ class _Related:
         found: dict[str, list[Fact]] = {}
         for fact in self.settings:
             value = fact.get("value")
-            if isinstance(value, Known) and value.symbol:
+            if isinstance(value, PossibleValues) and value.symbol:
                 found.setdefault(value.symbol, []).append(fact)
         return found
 
@@ -235,7 +235,7 @@ def _choices(option: Option) -> list[str]:
     listed = keywords.get("choices", keywords.get("enum_values"))
     if listed is None and isinstance(option.call.callee, Ref) and option.call.callee.name.endswith("DEFINE_enum"):
         listed = option.call.args[2] if len(option.call.args) > 2 else None
-    if not isinstance(listed, Items) or option.kind not in ("text", "int"):
+    if not isinstance(listed, SequenceDisplay) or option.kind not in ("text", "int"):
         return []
     values = [str(item.value) for item in listed.items if isinstance(item, Const)]
     return values if len(values) == len(listed.items) else []

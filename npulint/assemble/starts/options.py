@@ -8,8 +8,8 @@ from npulint.assemble.module import Module
 from npulint.assemble.names import Names
 from npulint.assemble.starts.launches import Launch
 from npulint.assemble.starts.passed import Passed, converted, option_kind
-from npulint.facts.code import UNKNOWN, Call, Const, Items, Ref, Value
-from npulint.facts.values import NO, YES, Known, merge
+from npulint.facts.code import UNKNOWN, Call, Const, Ref, SequenceDisplay, Value
+from npulint.facts.values import NO, YES, PossibleValues, merge
 from npulint.lazy_regex import lazy_compile
 
 # Names that hold parsed options by custom; anything else must come from parse_args() or FLAGS itself.
@@ -25,7 +25,7 @@ _DEFINING = frozenset(("add_argument", "mark_flag_as_required", "mark_flags_as_r
 class Evaluator(Protocol):
     """What tells the value of a default (`npulint.assemble.flow.Flow`)."""
 
-    def known(self, module: Module, value: Value, block: int, line: int, depth: int = 0) -> Known:
+    def known(self, module: Module, value: Value, block: int, line: int, depth: int = 0) -> PossibleValues:
         """The scalars that `value` may have at `line` in `block`."""
 
 
@@ -83,7 +83,7 @@ class Options:
         elif last.startswith("DEFINE_"):
             self._flag(module, call, last)
         elif last in ("mark_flag_as_required", "mark_flags_as_required"):
-            named = call.args[0].items if call.args and isinstance(call.args[0], Items) else call.args
+            named = call.args[0].items if call.args and isinstance(call.args[0], SequenceDisplay) else call.args
             self._required.update(str(a.value) for a in named if isinstance(a, Const))
         elif last == "HParams" and names.of_call(module, index).startswith("tensorflow."):
             for key, value in call.keywords:
@@ -125,7 +125,7 @@ class Options:
         self.table.setdefault(name, []).append(option)
         self.by_module.setdefault(module.path, {}).setdefault(name, []).append(option)
 
-    def value(self, module: Module, dotted: str, flow: Evaluator) -> Known | None:
+    def value(self, module: Module, dotted: str, flow: Evaluator) -> PossibleValues | None:
         """The value of ``FLAGS.x``, ``args.x`` and the like in `module`, or None when it is no option. It counts as
         exact: it is what runs unless somebody says otherwise."""
         holder, _, name = dotted.rpartition(".")
@@ -135,7 +135,7 @@ class Options:
         parts = [part for option in self.near(name, module)[:_MOST] for part in self._values(option, module, flow)]
         self._busy.discard(name)
         merged = merge(parts)
-        return Known(merged.values, merged.exact, name)
+        return PossibleValues(merged.values, merged.exact, name)
 
     def near(self, name: str, module: Module) -> list[Option]:
         """The options of that name that `module` may mean: its own, else those that a script brings along with it."""
@@ -148,9 +148,9 @@ class Options:
             return own or options
         return [o for o in options if not scripts.isdisjoint(self.passed.reaching(o.module.path))] or options
 
-    def _values(self, option: Option, module: Module, flow: Evaluator) -> list[Known]:
+    def _values(self, option: Option, module: Module, flow: Evaluator) -> list[PossibleValues]:
         """What launchers pass; the default where one of them passes nothing, or where there is none."""
-        parts: dict[tuple[str, str | None], Known] = {}
+        parts: dict[tuple[str, str | None], PossibleValues] = {}
         starts = self.passed.starts(option.module.path, module.path)
         left_out = not starts or option.kind == "parameter"
         for launch in starts:
@@ -162,11 +162,13 @@ class Options:
         found = list(parts.values())
         if left_out:
             default = flow.known(option.module, option.value, option.call.block, option.call.line, 2)
-            found.insert(0, Known(default.values, default.exact and option.name not in self._required, default.symbol))
+            found.insert(
+                0, PossibleValues(default.values, default.exact and option.name not in self._required, default.symbol)
+            )
         return found
 
 
-def given(option: Option, launch: Launch, flag: str, text: str | None) -> Known:
+def given(option: Option, launch: Launch, flag: str, text: str | None) -> PossibleValues:
     """The value that an option has in a start that passes `text` by the name `flag`. What a boolean option of absl
     takes is only what an equals sign binds to it."""
     if option.kind != "flag":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from npulint.assemble.project import Project
 from npulint.assemble.starts.launches import Launch, Launches
 from npulint.facts.code import Call, Const, Ref
-from npulint.facts.values import NO, NOTHING, YES, Known
+from npulint.facts.values import NO, NOTHING, YES, PossibleValues
 
 _TRUE = frozenset(("true", "t", "1", "yes", "y"))
 _FALSE = frozenset(("false", "f", "0", "no", "n"))
@@ -78,7 +78,7 @@ def option_kind(written: str, call: Call) -> str:
     return _TYPES.get(kind.name, "words") if isinstance(kind, Ref) else "unknown"
 
 
-def converted(text: str | None, kind: str) -> Known:
+def converted(text: str | None, kind: str) -> PossibleValues:
     """The value that an option of `kind` has when a launcher passes `text` for it (None: computed)."""
     if text is None or kind == "unknown":
         return NOTHING
@@ -93,11 +93,11 @@ def converted(text: str | None, kind: str) -> Known:
         return _number(text, kind)
     if kind in ("words", "parameter") and lowered in ("true", "false"):
         return YES if lowered == "true" else NO
-    return Known((text,), True)
+    return PossibleValues((text,), True)
 
 
-def _number(text: str, kind: str) -> Known:
+def _number(text: str, kind: str) -> PossibleValues:
     try:
-        return Known((int(text) if kind == "int" else float(text),), True)
+        return PossibleValues((int(text) if kind == "int" else float(text),), True)
     except ValueError:
         return NOTHING

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from npulint.findings import Edit, Step
+from npulint.findings import Edit, FixStep
 from npulint.fix.model import Refused
 from npulint.fix.python import levels
 from npulint.fix.python.expressions import rewritten
@@ -27,7 +27,7 @@ def call_at(tree: Tree, node: ast.AST) -> ast.Call:
     return node
 
 
-def changed_arguments(tree: Tree, call: ast.Call, steps: Sequence[Step]) -> list[Edit]:
+def changed_arguments(tree: Tree, call: ast.Call, steps: Sequence[FixStep]) -> list[Edit]:
     """The edits of steps ``argument`` and ``drop`` about one call."""
     given: list[Given] = sorted((*call.args, *call.keywords), key=tree.range)
     edits: list[Edit] = []
@@ -80,7 +80,7 @@ def _movable(given: Sequence[Given], dropped: set[int]) -> None:
             raise Refused("positional")
 
 
-def _rewritten(tree: Tree, call: ast.Call, given: Sequence[Given], number: int, step: Step) -> list[Edit]:
+def _rewritten(tree: Tree, call: ast.Call, given: Sequence[Given], number: int, step: FixStep) -> list[Edit]:
     """Another value, another name, or both."""
     one = given[number]
     edits: list[Edit] = []

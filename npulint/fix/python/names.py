@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from npulint.findings import Edit, Step
+from npulint.findings import Edit, FixStep
 from npulint.fix.model import Refused
 from npulint.fix.python.tree import Tree, is_dotted
 
@@ -75,7 +75,7 @@ def keeps_receiver(node: ast.AST) -> bool:
 # -- parts of names -------------------------------------------------------------------------------
 
 
-def renamed_part(tree: Tree, node: ast.AST, step: Step) -> list[Edit]:
+def renamed_part(tree: Tree, node: ast.AST, step: FixStep) -> list[Edit]:
     """Another name for one segment of what is called, assigned, named or imported at a place."""
     part, to = step.words["part"].split("."), step.words["to"]
     if isinstance(node, ast.alias):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from npulint.findings import Edit, Step
+from npulint.findings import Edit, FixStep
 from npulint.fix.model import Refused
 from npulint.fix.python.branches import turned_round
 from npulint.fix.python.lists import Listed
@@ -31,7 +31,7 @@ _ASKING = ("is_", "has_")  # how functions are named that only tell whether
 # -- delete ---------------------------------------------------------------------------------------
 
 
-def deleted(tree: Tree, node: ast.AST, step: Step) -> list[Edit]:
+def deleted(tree: Tree, node: ast.AST, step: FixStep) -> list[Edit]:
     """The statement at a place taken out, or one name of an import."""
     what, name = step.words["what"], step.words.get("name", "")
     statement = tree.statement(node)
@@ -202,7 +202,7 @@ def _opens_block(tree: Tree, header: int, line: int) -> bool:
 # -- insert ---------------------------------------------------------------------------------------
 
 
-def inserted(tree: Tree, node: ast.AST | None, step: Step) -> list[Edit]:
+def inserted(tree: Tree, node: ast.AST | None, step: FixStep) -> list[Edit]:
     """Statements put before or behind the one at a place, instead of it, or behind the imports of the file."""
     where = step.words["where"]
     old = node if isinstance(node, ast.expr) else None

@@ -6,13 +6,13 @@ import ast
 import re
 from collections.abc import Iterator
 
-from npulint.findings import Edit, Step
+from npulint.findings import Edit, FixStep
 from npulint.fix.model import Refused
 from npulint.fix.python.lexing import Lexed, parts_of
 from npulint.fix.python.tree import Range, Tree
 
 
-def retexted(tree: Tree, node: ast.AST, step: Step) -> list[Edit]:
+def retexted(tree: Tree, node: ast.AST, step: FixStep) -> list[Edit]:
     """Another word in the string literals at a place: in those of the arguments, parameters or values that `in` names,
     else in what the place holds itself, else in all that stands there."""
     part, to = step.words["part"], step.words["to"]

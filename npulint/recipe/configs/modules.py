@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from npulint.assemble.context import Context
 from npulint.assemble.module import Module
-from npulint.facts.code import Bind, Const, Items, Op, Ref, Result, Table, Value
+from npulint.facts.code import Assignment, CallResult, Const, Op, Ref, SequenceDisplay, Table, Value
 from npulint.facts.model import Span
 from npulint.recipe.configs.values import ConfigValue
 
@@ -49,7 +49,7 @@ class _Module:
         known = self._plain(value, depth)
         if known is not _NOT_PLAIN:
             self.found.append(ConfigValue(key, known, self._module.path, span))
-        elif isinstance(value, Items):
+        elif isinstance(value, SequenceDisplay):
             for number, inner in enumerate(value.items):
                 self.add((*key, str(number)), inner, span, depth + 1)
         elif isinstance(value, Ref):
@@ -62,7 +62,7 @@ class _Module:
         """The entries of a mapping, with its place; None when it is none."""
         if isinstance(value, Table):
             return self._table(value, span, depth), span
-        if isinstance(value, Result):
+        if isinstance(value, CallResult):
             call = self._module.code.calls[value.call]
             if self._module.written(value.call) in _DICTS:
                 span = Span(call.line, call.column, call.end_line, call.end_column)
@@ -90,7 +90,7 @@ class _Module:
         bind = self._bind(value) if isinstance(value, Ref) else None
         return self.entries(bind.value if bind is not None else value, span, depth + 1)[0] or []
 
-    def _bind(self, value: Ref) -> Bind | None:
+    def _bind(self, value: Ref) -> Assignment | None:
         binds = self._module.names.get(0, {}).get(value.name, ())
         return binds[-1] if binds else None
 
@@ -99,7 +99,7 @@ class _Module:
             return value.value
         if depth > _DEPTH:
             return _NOT_PLAIN
-        if isinstance(value, Items):
+        if isinstance(value, SequenceDisplay):
             items = [self._plain(item, depth + 1) for item in value.items]
             return _NOT_PLAIN if any(item is _NOT_PLAIN for item in items) else tuple(items)
         if isinstance(value, Op) or (isinstance(value, Ref) and "." not in value.name):

@@ -14,7 +14,7 @@ from npulint.assemble.module import Module
 from npulint.assemble.starts.launches import Launch
 from npulint.assemble.starts.options import HOLDERS, Option
 from npulint.facts.calls import receiver_of
-from npulint.facts.code import Call, Const, Items, Op, Ref, Result, Value
+from npulint.facts.code import Call, CallResult, Const, Op, Ref, SequenceDisplay, Value
 from npulint.facts.values import truth
 from npulint.lazy_regex import lazy_compile
 
@@ -80,9 +80,9 @@ class Paths:
             return (value.value,) if isinstance(value.value, str) else ()
         if isinstance(value, Ref):
             return self._name(module, value.name, block, line, frame, depth + 1)
-        if isinstance(value, Result):
+        if isinstance(value, CallResult):
             return self._result(module, value.call, frame, depth + 1)
-        if isinstance(value, Items):
+        if isinstance(value, SequenceDisplay):
             return _unique(
                 text for one in value.items[:_MOST] for text in self._texts(module, one, block, line, frame, depth + 1)
             )
@@ -111,7 +111,7 @@ class Paths:
         if value.op == "or":
             return _unique(text for one in operands for text in texts(one) if text)
         if value.op == "%" and isinstance(operands[0], Const):
-            given = operands[1].items if isinstance(operands[1], Items) else operands[1:]
+            given = operands[1].items if isinstance(operands[1], SequenceDisplay) else operands[1:]
             return _filled(_PERCENT, str(operands[0].value), [texts(one) for one in given])
         if value.op == "." and isinstance(operands[1], Const) and operands[1].value == "parent":
             return tuple(posixpath.dirname(text) for text in texts(operands[0]))

@@ -9,7 +9,7 @@ import msgspec
 from npulint.assemble.context import Context
 from npulint.assemble.module import Module
 from npulint.facts.calls import receiver_of
-from npulint.facts.code import Bind, Op, Ref, Result, Value
+from npulint.facts.code import Assignment, CallResult, Op, Ref, Value
 from npulint.recipe.configs.paths import Paths, takes
 
 _DEPTH = 6
@@ -38,7 +38,7 @@ class Pours:
         self._paths = paths
         self._by_bind: dict[tuple[str, int, int, str], list[Pour]] | None = None
 
-    def into(self, home: Module, bind: Bind) -> list[Pour]:
+    def into(self, home: Module, bind: Assignment) -> list[Pour]:
         """What is put into the object that an assignment made."""
         if self._by_bind is None:
             self._by_bind = {}
@@ -62,11 +62,13 @@ class Pours:
                     for home, bind in self._holders(pour.module, pour.holder, pour.block, pour.line, 0):
                         table.setdefault((home.path, bind.line, bind.column, bind.target), []).append(pour)
 
-    def _holders(self, module: Module, holder: Value, block: int, line: int, depth: int) -> list[tuple[Module, Bind]]:
+    def _holders(
+        self, module: Module, holder: Value, block: int, line: int, depth: int
+    ) -> list[tuple[Module, Assignment]]:
         """The assignments that made an object, those of other names for it among them."""
         if depth > _DEPTH:
             return []
-        if isinstance(holder, Result):
+        if isinstance(holder, CallResult):
             args = module.code.calls[holder.call].args
             same = module.written(holder.call) == "vars" and bool(args)
             return self._holders(module, args[0], block, line, depth + 1) if same else []
@@ -74,7 +76,7 @@ class Pours:
             return []
         found = list(self._context.flow.bindings(module, holder.name, block, line)[:_MOST])
         for home, bind in tuple(found):
-            if isinstance(bind.value, Ref | Result):
+            if isinstance(bind.value, Ref | CallResult):
                 found += self._holders(home, bind.value, bind.block, bind.line, depth + 1)
         if not found:
             function = takes(module, holder.name, block)
@@ -120,7 +122,7 @@ class Pours:
         over = module.blocks[loop].test
         if isinstance(over, Op) and over.op == "iter":
             over = over.operands[0]
-        if isinstance(over, Result):
+        if isinstance(over, CallResult):
             call = module.code.calls[over.call]
             if module.written(over.call) in ("items", "iteritems", "keys"):
                 return call.args[0] if call.args else receiver_of(call)
@@ -131,7 +133,7 @@ def _bare(module: Module, holder: Value) -> Value:
     """The object whose dictionary is meant: ``args`` of ``args.__dict__`` and of ``vars(args)``."""
     if isinstance(holder, Ref):
         return Ref(holder.name.removesuffix(".__dict__"))
-    if isinstance(holder, Result) and module.written(holder.call) == "vars":
+    if isinstance(holder, CallResult) and module.written(holder.call) == "vars":
         call = module.code.calls[holder.call]
         return call.args[0] if call.args else holder
     return holder

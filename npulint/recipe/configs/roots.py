@@ -9,7 +9,7 @@ from npulint.assemble.context import Context
 from npulint.assemble.module import Module
 from npulint.assemble.starts.launches import Launch
 from npulint.facts.calls import receiver_of
-from npulint.facts.code import Bind, Call, Const, Op, Ref, Result, Value
+from npulint.facts.code import Assignment, Call, CallResult, Const, Op, Ref, Value
 from npulint.lazy_regex import lazy_compile
 from npulint.recipe.configs.files import ConfigFiles
 from npulint.recipe.configs.paths import Frame, Paths, takes
@@ -100,7 +100,7 @@ class Roots:
     def hydra(self, module: Module, function: int) -> tuple[str, ...]:
         """The configuration file that hydra hands to a decorated function."""
         for decorator in module.blocks[function].decorators:
-            if isinstance(decorator, Result) and module.written(decorator.call) in (
+            if isinstance(decorator, CallResult) and module.written(decorator.call) in (
                 "main",
                 "hydra_main",
                 "hydra_runner",
@@ -142,7 +142,7 @@ class Roots:
             return ()
         if isinstance(value, Ref):
             return self._of_name(module, value.name, block, line, frame, depth + 1)
-        if isinstance(value, Result):
+        if isinstance(value, CallResult):
             return self._of_call(module, value.call, frame, depth + 1)
         if not isinstance(value, Op) or not value.operands:
             return ()
@@ -278,7 +278,7 @@ class Roots:
 
     # -- pours ----------------------------------------------------------------------------------
 
-    def _of_poured(self, home: Module, bind: Bind, depth: int) -> list[Root]:
+    def _of_poured(self, home: Module, bind: Assignment, depth: int) -> list[Root]:
         found: list[Root] = []
         for pour in self.pours.into(home, bind):
             found += self._from(pour, None, depth + 1)

@@ -8,7 +8,7 @@ from functools import cached_property
 from npulint.assemble.bindings import Bound
 from npulint.assemble.module import Module
 from npulint.assemble.starts.options import HOLDERS
-from npulint.facts.code import Bind
+from npulint.facts.code import Assignment
 from npulint.facts.model import Span
 from npulint.facts.recipe import Station
 from npulint.recipe.origins.following import Following
@@ -54,7 +54,7 @@ class Assignments:
                 sure = sure or (runs is True and not later)
         return parts, sure
 
-    def _bound(self, home: Module, bind: Bind, at: At) -> Found:
+    def _bound(self, home: Module, bind: Assignment, at: At) -> Found:
         station = Station(home.path, Span(bind.line, bind.column, bind.end_line, bind.end_column), bind.target)
         inner = at.moved(home, bind.block, bind.line)
         found = self._tracer.found(bind.value, inner)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from npulint.assemble.bindings import Bound
 from npulint.assemble.module import Module
-from npulint.facts.code import Bind, Call, Const, Items, Op, Ref, Result, Table, Value
+from npulint.facts.code import Assignment, Call, CallResult, Const, Op, Ref, SequenceDisplay, Table, Value
 from npulint.facts.model import Span
 from npulint.facts.recipe import Station
 from npulint.recipe.origins.following import Following
@@ -145,13 +145,13 @@ class Holders:
 
     def _step(self, value: Value, at: At) -> Iterator[Holder | tuple[Value, At]]:
         """What an expression is at once, and the expressions that it may be besides."""
-        if isinstance(value, Items | Table):
+        if isinstance(value, SequenceDisplay | Table):
             yield Holder("display", at, value)
             if isinstance(value, Table):
                 yield from [(v, at.deeper()) for k, v in zip(value.keys, value.values, strict=True) if k is None]
         elif isinstance(value, Ref):
             yield from self._named(value.name, at)
-        elif isinstance(value, Result):
+        elif isinstance(value, CallResult):
             yield from self._made(value.call, at)
         elif isinstance(value, Op) and value.op in ("or", "if"):
             yield from [(v, at.deeper()) for v in value.operands[value.op == "if" :]]
@@ -275,7 +275,7 @@ def _set_by_name(holder: Holder, key: Key) -> list[Bound]:
     return [(module, bind) for bind in found]
 
 
-def _later(home: Module, bind: Bind, at: At) -> bool:
+def _later(home: Module, bind: Assignment, at: At) -> bool:
     """Whether an assignment stands further down than the place that asks, in the same function."""
     same = home is at.module and home.function_of(bind.block) == home.function_of(at.block)
     return same and bind.line >= at.line and home.loop_of(at.block) < 0
@@ -295,7 +295,7 @@ def _ordered(binds: list[Bound], at: At) -> list[Bound]:
 
 
 def _entry(display: Value, key: Key) -> Value | None:
-    if isinstance(display, Items):
+    if isinstance(display, SequenceDisplay):
         inside = isinstance(key, int) and -len(display.items) <= key < len(display.items)
         return display.items[key] if isinstance(key, int) and inside else None
     if isinstance(display, Table):

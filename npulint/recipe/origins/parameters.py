@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from npulint.assemble.module import Module
-from npulint.facts.code import Ref, Result, Value
+from npulint.facts.code import CallResult, Ref, Value
 from npulint.facts.model import Span
 from npulint.facts.recipe import Station
 from npulint.recipe.origins.following import Following
@@ -77,6 +77,6 @@ class Parameters:
 
 def _configures(module: Module, decorator: Value) -> bool:
     """Whether a decorator lets a file of bindings give parameters their defaults."""
-    if isinstance(decorator, Result):
+    if isinstance(decorator, CallResult):
         decorator = module.code.calls[decorator.call].callee
     return isinstance(decorator, Ref) and decorator.name.rpartition(".")[2] == "configurable"

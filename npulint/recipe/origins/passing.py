@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from npulint.assemble.flow import Flow, initialiser
 from npulint.assemble.module import Module
-from npulint.facts.code import UNKNOWN, Call, Items, Op, Ref, Result, Unknown, Value
+from npulint.facts.code import UNKNOWN, Call, CallResult, Op, Ref, SequenceDisplay, Unknown, Value
 
 _DEPTH = 8
 _MOST_BASES = 16
@@ -159,7 +159,7 @@ class Passed:
         else:
             function = keywords.get("target", keywords.get("fn", first))
             given = keywords.get("args", call.args[1] if last == "spawn" and len(call.args) > 1 else None)
-            args = given.items if isinstance(given, Items) else ()
+            args = given.items if isinstance(given, SequenceDisplay) else ()
             named = ()
             shift = 1 if last in ("spawn", "start_processes") else 0
         for module, inner in self._flow.functions(home, function, call.block, call.line) if function else ():
@@ -168,7 +168,7 @@ class Passed:
 
 
 def _is_super(module: Module, value: Value) -> bool:
-    if not isinstance(value, Result):
+    if not isinstance(value, CallResult):
         return False
     callee = module.code.calls[value.call].callee
     return isinstance(callee, Ref) and callee.name == "super"

@@ -10,7 +10,7 @@ import msgspec
 from npulint.assemble.arithmetic import apply
 from npulint.facts.code import Scalar
 from npulint.facts.recipe import Station, Traced
-from npulint.facts.values import Known
+from npulint.facts.values import PossibleValues
 
 _MOST = 16  # alternatives that are kept; beyond, nothing is known
 _DIGITS = 12  # digits that count: 0.1 * 3 is 0.3
@@ -104,13 +104,13 @@ def computed(symbol: str, parts: Sequence[Found]) -> Found:
     cut = any(part.cut for part in parts)
     stations = tuple(dict.fromkeys(station for part in parts for station in part.stations))
     known = [_known(part) for part in parts]
-    result = apply(symbol, [one for one in known if one is not None]) if None not in known else Known()
+    result = apply(symbol, [one for one in known if one is not None]) if None not in known else PossibleValues()
     return Found(tuple(result.values), result.exact, stations, cut)
 
 
-def _known(part: Found) -> Known | None:
+def _known(part: Found) -> PossibleValues | None:
     values = [value for value in part.values if value is None or isinstance(value, str | int | float)]
-    return Known(tuple(values), part.exact, "") if len(values) == len(part.values) else None
+    return PossibleValues(tuple(values), part.exact, "") if len(values) == len(part.values) else None
 
 
 def canonical(value: object, depth: int = 0) -> Hashable:

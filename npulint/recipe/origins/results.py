@@ -8,7 +8,7 @@ from typing import Any
 
 from npulint.assemble.arithmetic import METHODS
 from npulint.facts.calls import receiver_of
-from npulint.facts.code import Call, Op, Ref, Result, Value
+from npulint.facts.code import Call, CallResult, Op, Ref, Value
 from npulint.facts.recipe import Station
 from npulint.recipe.origins.following import Following
 from npulint.recipe.origins.given import frozen, number, read_literal
@@ -192,7 +192,7 @@ class Results:
 
     def each(self, element: Value, at: At) -> Found:
         """``[int(text) for text in texts]``: a comprehension over a plain list, without conditions."""
-        if not isinstance(element, Result):
+        if not isinstance(element, CallResult):
             return UNKNOWN
         call = at.module.code.calls[element.call]
         loop = at.module.blocks[call.block]

@@ -11,7 +11,7 @@ from npulint.assemble.context import Context
 from npulint.assemble.module import Module
 from npulint.assemble.starts.launches import Launch
 from npulint.assemble.starts.options import Option
-from npulint.facts.code import Const, Items, Op, Ref, Result, Scalar, Table, Value
+from npulint.facts.code import CallResult, Const, Op, Ref, Scalar, SequenceDisplay, Table, Value
 from npulint.facts.model import Span
 from npulint.facts.recipe import Station, Traced
 from npulint.lazy_regex import lazy_compile
@@ -119,15 +119,15 @@ class Tracer:
             place = Station(at.module.path, Span(at.line, 1, at.line, 1), value.name)
             found = self._name(value.name, at)
             return found.through(place) if found.stations else found
-        if isinstance(value, Result):
+        if isinstance(value, CallResult):
             return self._results.of(value.call, at.deeper())
         if isinstance(value, Op):
             return self._operation(value, at.deeper())
-        if isinstance(value, Items):
+        if isinstance(value, SequenceDisplay):
             return self._items(value, at.deeper())
         return self._table(value, at.deeper()) if isinstance(value, Table) else UNKNOWN
 
-    def _items(self, value: Items, at: At) -> Found:
+    def _items(self, value: SequenceDisplay, at: At) -> Found:
         parts: list[Found] = []
         whole: list[object] = []
         for item in value.items:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from npulint.assemble.context import Context
 from npulint.assemble.module import Module
 from npulint.data.recipe import RecipeCall
-from npulint.facts.code import Call, Const, Op, Result, Value
+from npulint.facts.code import Call, CallResult, Const, Op, Value
 from npulint.facts.model import Span
 from npulint.recipe.steps.literals import is_literal, is_telling
 from npulint.recipe.steps.model import Argument
@@ -36,7 +36,7 @@ def of_splits(module: Module, call: Call, told: Collection[str], known: RecipeCa
     for place, value in enumerate((*call.args, *(value for _, value in call.keywords))):
         at = place - len(call.args)
         name = known.parameter(place) if at < 0 else call.keywords[at][0]
-        if name not in told and isinstance(value, Result) and module.written(value.call) == "join":
+        if name not in told and isinstance(value, CallResult) and module.written(value.call) == "join":
             end = module.code.calls[value.call].args[-1:]
             if end and isinstance(end[0], Const) and SPLIT.search(str(end[0].value)):
                 yield Argument(name, value, call.block, call.line, "split", span=spot(call, place))

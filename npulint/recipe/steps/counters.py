@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from npulint.assemble.module import Module
-from npulint.facts.code import Bind, Const, Op, Ref, Result, Value
+from npulint.facts.code import Assignment, CallResult, Const, Op, Ref, Value
 
 _SIZES = frozenset(("size", "len", "numel", "nelement"))
 BATCH = "items of the batch"
 """What stands for the number of items in a batch, however it is written."""
 
 
-def counters(module: Module) -> Iterator[tuple[Bind, Const]]:
+def counters(module: Module) -> Iterator[tuple[Assignment, Const]]:
     """The assignments in loops that count, and what they add."""
     for bind in module.code.binds:
         value = bind.value
@@ -27,7 +27,7 @@ def counters(module: Module) -> Iterator[tuple[Bind, Const]]:
 
 def _is_size(module: Module, value: Value) -> bool:
     """Whether something is how much there is: ``x.size(0)``, ``len(x)``, ``x.shape[0]``."""
-    if isinstance(value, Result):
+    if isinstance(value, CallResult):
         return module.written(value.call) in _SIZES
     if not isinstance(value, Op) or value.op != "[]":
         return False

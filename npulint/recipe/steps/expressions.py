@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 import msgspec
 
 from npulint.assemble.module import Module
-from npulint.facts.code import Call, Const, Items, Op, Ref, Result, Table, Value
+from npulint.facts.code import Call, CallResult, Const, Op, Ref, SequenceDisplay, Table, Value
 from npulint.facts.model import Span
 from npulint.lazy_regex import lazy_compile
 from npulint.recipe.steps.literals import is_literal
@@ -72,7 +72,7 @@ def _within(module: Module, target: str, value: Value, block: int, place: Span) 
         name, part, at, depth = waiting.pop()
         if depth > _DEEP or is_literal(part):
             continue
-        if isinstance(part, Items):
+        if isinstance(part, SequenceDisplay):
             waiting += [(name, item, at, depth + 1) for item in part.items]
         elif isinstance(part, Table):
             spots = [Span(*spot) for spot in part.places] or [at] * len(part.keys)
@@ -122,10 +122,10 @@ class _Shape:
                 self._aside = self._aside or ((arithmetic or value.op == "%") and any(map(_is_text, value.operands)))
                 self._arithmetic = self._arithmetic or arithmetic
                 return f"({value.op.join(self._text(part, depth + 1) for part in ordered(value))})"
-        if isinstance(value, Result):
+        if isinstance(value, CallResult):
             given = self._module.code.calls[value.call].args
             self.names += [part.name for part in given if isinstance(part, Ref)]
-        if isinstance(value, Items) and depth < _DEEP:
+        if isinstance(value, SequenceDisplay) and depth < _DEEP:
             return f"[{','.join(self._text(item, depth + 1) for item in value.items)}]"
         return "_"
 

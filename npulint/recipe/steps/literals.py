@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from npulint.facts.code import Const, Items, Op, Ref, Table, Value
+from npulint.facts.code import Const, Op, Ref, SequenceDisplay, Table, Value
 
 _EXACT = 1 << 53  # integers up to here are exact as floats
 _DEEP = 6  # levels of displays and operations that are looked into
@@ -17,7 +17,7 @@ def is_literal(value: Value, depth: int = 0) -> bool:
         return True
     if depth >= _DEEP:
         return False
-    if isinstance(value, Items):
+    if isinstance(value, SequenceDisplay):
         return bool(value.items) and all(is_literal(item, depth + 1) for item in value.items)
     if isinstance(value, Table):
         parts = (*value.keys, *value.values)
@@ -39,7 +39,7 @@ def skeleton(value: Value, depth: int = 0) -> Hashable:
         content = value.value
         return float(content) if isinstance(content, bool | int) and abs(content) < _EXACT else content
     if depth < _DEEP:
-        if isinstance(value, Items):
+        if isinstance(value, SequenceDisplay):
             return ("[]", *(skeleton(item, depth + 1) for item in value.items))
         if isinstance(value, Op):
             return (value.op, *(skeleton(part, depth + 1) for part in value.operands))

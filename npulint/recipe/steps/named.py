@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from npulint.assemble.context import Context
 from npulint.assemble.module import Module
-from npulint.facts.code import Call, Const, Items, Ref, Result, Table, Value
+from npulint.facts.code import Call, CallResult, Const, Ref, SequenceDisplay, Table, Value
 from npulint.facts.model import Span
 from npulint.lazy_regex import lazy_compile
 from npulint.recipe.steps.counters import counters
@@ -54,7 +54,7 @@ class Named:
                 continue  # its settings are facts of their own
             place = Span(bind.line, bind.column, bind.end_line, bind.end_column)
             last = _last(bind.target)
-            if isinstance(bind.value, Table | Items):
+            if isinstance(bind.value, Table | SequenceDisplay):
                 yield from self._entries(module, bind.value, bind.block, place, last)
             if isinstance(bind.value, Table):
                 continue
@@ -84,21 +84,21 @@ class Named:
     def _tables(self, module: Module) -> Iterator[Step]:
         """The entries of dict displays that calls are given, or that are returned: ``[{"params": p, "lr": 0.1}]``."""
         for returned in module.code.returns:
-            if isinstance(returned.value, Table | Items):
+            if isinstance(returned.value, Table | SequenceDisplay):
                 place = Span(returned.line, 1, returned.line, 1)
                 yield from self._entries(module, returned.value, returned.block, place, "return")
         for index, call in enumerate(module.code.calls):
             place = Span(call.line, call.column, call.end_line, call.end_column)
             for value in (*call.args, *(value for _, value in call.keywords)):
-                if isinstance(value, Table | Items):
+                if isinstance(value, Table | SequenceDisplay):
                     yield from self._entries(module, value, call.block, place, module.written(index))
 
     def _entries(self, module: Module, value: Value, block: int, place: Span, owner: str) -> Iterator[Step]:
         waiting: list[tuple[str, Value]] = [(owner, value)]
         while waiting:
             prefix, display = waiting.pop()
-            if isinstance(display, Items):
-                waiting += [(prefix, item) for item in display.items if isinstance(item, Table | Items)]
+            if isinstance(display, SequenceDisplay):
+                waiting += [(prefix, item) for item in display.items if isinstance(item, Table | SequenceDisplay)]
             if not isinstance(display, Table):
                 continue
             places = [Span(*one) for one in display.places] or [place] * len(display.keys)
@@ -106,7 +106,7 @@ class Named:
                 if not isinstance(key, Const):
                     continue
                 name = f"{prefix}.{key.value}"
-                inner = value.items if isinstance(value, Items) else (value,)
+                inner = value.items if isinstance(value, SequenceDisplay) else (value,)
                 if any(isinstance(item, Table) for item in inner):
                     waiting.append((name, value))
                 elif is_literal(value) and is_telling(value) and named_part(str(key.value)):
@@ -140,7 +140,7 @@ class Named:
         counters = {b.block: b.target for b in module.code.binds if module.blocks[b.block].kind == "loop"}
         training = {call.block for call in module.code.calls if _TRAINING.search(_called(call))}
         for block, record in enumerate(module.blocks):
-            if record.kind != "loop" or not isinstance(record.test, Result):
+            if record.kind != "loop" or not isinstance(record.test, CallResult):
                 continue
             call = module.code.calls[record.test.call]
             part = named_part(counters.get(block, ""))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from npulint.assemble.module import Module
-from npulint.facts.code import Const, Function, Items, Op, Ref, Result, Table, Value
+from npulint.facts.code import CallResult, Const, Function, Op, Ref, SequenceDisplay, Table, Value
 
 _DEEP = 6
 _LONG = 60
@@ -25,13 +25,13 @@ def _text(module: Module, value: Value, depth: int) -> str:
         return value.name
     if depth >= _DEEP:
         return "…"
-    if isinstance(value, Items):
+    if isinstance(value, SequenceDisplay):
         return f"[{', '.join(_text(module, item, depth + 1) for item in value.items)}]"
     if isinstance(value, Table):
         return "{…}"
     if isinstance(value, Function):
         return module.blocks[value.block].name or "lambda"
-    if isinstance(value, Result):
+    if isinstance(value, CallResult):
         call = module.code.calls[value.call]
         return f"{_text(module, call.callee, depth + 1)}({'…' if call.args or call.keywords else ''})"
     return _operation(module, value, depth) if isinstance(value, Op) else "…"

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from npulint.assemble.context import Context
 from npulint.assemble.module import Module
 from npulint.assemble.project import Project
-from npulint.facts.code import Import, Items, Op, Ref, Table, Unknown, Value
+from npulint.facts.code import Import, Op, Ref, SequenceDisplay, Table, Unknown, Value
 
 _INNER = frozenset(("function", "lambda", "class"))
 _ALL = "*"
@@ -57,7 +57,7 @@ def _refs(value: Value) -> Iterator[str]:
         part = waiting.pop()
         if isinstance(part, Ref):
             yield part.name.partition(".")[0]
-        elif isinstance(part, Items):
+        elif isinstance(part, SequenceDisplay):
             waiting += part.items
         elif isinstance(part, Op):
             waiting += part.operands

@@ -6,7 +6,7 @@ from npulint.assemble.context import Context
 from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
 from npulint.assemble.recognise.tensorflow.runs import fetched_names, holds_loop, is_session_run, runs_beside
-from npulint.facts.code import Op, Ref, Result, Value
+from npulint.facts.code import CallResult, Op, Ref, Value
 from npulint.facts.model import Fact
 from npulint.lazy_regex import lazy_compile
 
@@ -67,7 +67,7 @@ def _words(module: Module, value: Value, depth: int = 6) -> list[str]:
         return [value.name]
     if isinstance(value, Op) and depth:
         return [word for part in value.operands for word in _words(module, part, depth - 1)]
-    if isinstance(value, Result) and depth:
+    if isinstance(value, CallResult) and depth:
         call = module.code.calls[value.call]
         return [word for part in (call.callee, *call.args) for word in _words(module, part, depth - 1)]
     return []

@@ -7,7 +7,7 @@ from npulint.assemble.flow import Site
 from npulint.assemble.module import Module
 from npulint.assemble.recognise.tensorflow.gradients import receiver
 from npulint.assemble.recognise.tensorflow.protos import site_key
-from npulint.facts.code import Ref, Result, Value
+from npulint.facts.code import CallResult, Ref, Value
 from npulint.lazy_regex import lazy_compile
 
 _SESSION_NAME = lazy_compile(r"(?:^|[._])(?:tf)?sess(?:ion)?\d*$")
@@ -36,7 +36,7 @@ def closed(context: Context, module: Module, index: int, name: str) -> str:
 
 def _stays(module: Module, index: int, name: str) -> bool:
     """Whether the session is kept as an attribute or at module level, or keeps itself as an InteractiveSession does."""
-    binds = [b for b in module.code.binds if b.value == Result(index)]
+    binds = [b for b in module.code.binds if b.value == CallResult(index)]
     own = name.endswith("InteractiveSession")
     return any(own or "." in b.target or module.scope[b.block] == 0 for b in binds)
 

@@ -6,9 +6,9 @@ from npulint.assemble.context import Context
 from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
 from npulint.assemble.recognise.tensorflow.functions import functions_of
-from npulint.facts.code import Ref, Result
+from npulint.facts.code import CallResult, Ref
 from npulint.facts.model import Fact
-from npulint.facts.values import Known, merge
+from npulint.facts.values import PossibleValues, merge
 from npulint.lazy_regex import lazy_compile
 
 _SIZE = "set_npu_loop_size"
@@ -28,7 +28,7 @@ def of_call(context: Context, module: Module, index: int, name: str) -> list[Fac
         if not name.startswith("npu_device."):
             return []
         value = argument(call, "loop_size", 0)
-        size = Known() if value is None else context.known(module, value, call)
+        size = PossibleValues() if value is None else context.known(module, value, call)
         return [context.call_fact("loop_size", _SIZE, module, index, value=size, agrees=lambda: _agrees(context, size))]
     given = {key for key, _ in call.keywords}
     if _MODEL.match(name) or given & _OF_KERAS:
@@ -36,9 +36,9 @@ def of_call(context: Context, module: Module, index: int, name: str) -> list[Fac
     return []
 
 
-def _agrees(context: Context, size: Known) -> str:
+def _agrees(context: Context, size: PossibleValues) -> str:
     """Whether compiled loops make as many rounds as the loop size says: yes, no, missing (there are none), unknown."""
-    steps: list[Known] = context.once("device loops", lambda: _rounds(context))
+    steps: list[PossibleValues] = context.once("device loops", lambda: _rounds(context))
     if not steps:
         return "missing"
     known = merge(steps)
@@ -47,7 +47,7 @@ def _agrees(context: Context, size: Known) -> str:
     return "yes" if size.single in known.values else "no"
 
 
-def _rounds(context: Context) -> list[Known]:
+def _rounds(context: Context) -> list[PossibleValues]:
     """How many rounds the loops over ``tf.range`` in compiled functions make, as their callers say."""
     functions = functions_of(context)
     found = []
@@ -64,18 +64,18 @@ def _rounds(context: Context) -> list[Known]:
 
 def _counts(module: Module, index: int) -> bool:
     """Whether a loop runs over the result of a call."""
-    return any(block.kind == "loop" and block.test == Result(index) for block in module.blocks)
+    return any(block.kind == "loop" and block.test == CallResult(index) for block in module.blocks)
 
 
-def _limit(context: Context, module: Module, index: int, function: int) -> Known:
+def _limit(context: Context, module: Module, index: int, function: int) -> PossibleValues:
     call = module.code.calls[index]
     limit = argument(call, "limit", 1) or argument(call, "start", 0)
     if limit is None:
-        return Known()
+        return PossibleValues()
     if isinstance(limit, Ref) and limit.name in module.blocks[function].params:
         passed = [
-            Known() if value is None else context.known(home, value, home.code.calls[at])
+            PossibleValues() if value is None else context.known(home, value, home.code.calls[at])
             for (home, at), value in context.flow.passed(module, function, limit.name)
         ]
-        return merge(passed) if passed else Known()
+        return merge(passed) if passed else PossibleValues()
     return context.known(module, limit, call)

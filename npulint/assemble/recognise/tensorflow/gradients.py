@@ -5,7 +5,7 @@ from __future__ import annotations
 from npulint.assemble.context import Context
 from npulint.assemble.flow import Site, argument
 from npulint.assemble.module import Module
-from npulint.facts.code import Call, Items, Op, Ref, Result, Value
+from npulint.facts.code import Call, CallResult, Op, Ref, SequenceDisplay, Value
 
 _GRADIENTS = frozenset(("compute_gradients", "gradients", "gradient"))
 _DEPTH = 10
@@ -35,12 +35,12 @@ class _Search:
         """Collect the gradient calls that an expression is built from."""
         if depth > _DEPTH or len(self._seen) > _STEPS:
             return
-        if isinstance(value, Result):
+        if isinstance(value, CallResult):
             self._call(module, value.call, depth)
         elif isinstance(value, Ref):
             self._name(module, value.name, block, line, depth)
-        elif isinstance(value, Op | Items):
-            parts = value.items[:8] if isinstance(value, Items) else value.operands
+        elif isinstance(value, Op | SequenceDisplay):
+            parts = value.items[:8] if isinstance(value, SequenceDisplay) else value.operands
             for part in parts:
                 self.follow(module, part, block, line, depth + 1)
             if isinstance(value, Op) and value.op == "each":

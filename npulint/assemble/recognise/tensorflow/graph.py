@@ -6,7 +6,7 @@ from npulint.assemble.context import Context
 from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
 from npulint.assemble.recognise.tensorflow.summed import described, sum_of
-from npulint.facts.code import Const, Items, Op, Ref, Result, Value
+from npulint.facts.code import CallResult, Const, Op, Ref, SequenceDisplay, Value
 from npulint.facts.model import Fact
 from npulint.lazy_regex import lazy_compile
 
@@ -124,9 +124,11 @@ def _placeholder(context: Context, module: Module, index: int) -> list[Fact]:
             if value is None
             else []
         )
-    shapes = [value] if isinstance(value, Items) else context.flow.displays(module, value, call.block, call.line)
+    shapes = (
+        [value] if isinstance(value, SequenceDisplay) else context.flow.displays(module, value, call.block, call.line)
+    )
     for shape in shapes:
-        if isinstance(shape, Items):
+        if isinstance(shape, SequenceDisplay):
             unknown = [i for i, d in enumerate(shape.items) if _is_none(context, module, d, call.block, call.line)]
             if unknown:
                 inner = "yes" if any(i > 0 for i in unknown) else "no"
@@ -178,6 +180,6 @@ def _k_words(module: Module, index: int) -> str:
             words.append(part.name.lower())
         elif isinstance(part, Op):
             queue += part.operands
-        elif isinstance(part, Result):
+        elif isinstance(part, CallResult):
             queue += module.code.calls[part.call].args
     return " ".join(words)

@@ -8,7 +8,7 @@ from npulint.assemble.context import Context
 from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
 from npulint.assemble.recognise.tensorflow.steps import all_scaled
-from npulint.facts.code import Op, Ref, Result, Value
+from npulint.facts.code import CallResult, Op, Ref, Value
 from npulint.facts.model import Fact
 from npulint.lazy_regex import lazy_compile
 
@@ -38,7 +38,7 @@ def _multiplied(context: Context, module: Module, value: Value, block: int, line
         return False
     if isinstance(value, Op):
         return value.op == "*" and any(_is_scale(module, part) for part in value.operands)
-    if isinstance(value, Result):
+    if isinstance(value, CallResult):
         call = module.code.calls[value.call]
         times = context.names.of_call(module, value.call) in ("tensorflow.multiply", "tensorflow.scalar_mul")
         return times and any(_is_scale(module, part) for part in call.args)
@@ -49,6 +49,6 @@ def _multiplied(context: Context, module: Module, value: Value, block: int, line
 
 
 def _is_scale(module: Module, value: Value) -> bool:
-    if isinstance(value, Result):
+    if isinstance(value, CallResult):
         return module.written(value.call) == "get_loss_scale"
     return isinstance(value, Ref) and bool(_SCALE.search(value.name))

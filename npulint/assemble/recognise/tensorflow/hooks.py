@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from npulint.assemble.context import Context
 from npulint.assemble.module import Module
-from npulint.facts.code import Const, Items, Op, Ref, Result, Value
+from npulint.facts.code import CallResult, Const, Op, Ref, SequenceDisplay, Value
 from npulint.facts.model import Fact
 
 _APPENDING = {
@@ -25,7 +25,7 @@ def of_call(context: Context, module: Module, index: int, name: str) -> list[Fac
     given = [*call.args[:1], *(v for k, v in call.keywords if k == _APPENDING[name])]
     listed = given[0].name if given and isinstance(given[0], Ref) else ""
     read = listed and any(_reads_end(v, listed, 0) for v in _after(module, call.block, call.end_line))
-    kept = any(_holds(value, Result(index)) for value in _after(module, call.block, call.line - 1))
+    kept = any(_holds(value, CallResult(index)) for value in _after(module, call.block, call.line - 1))
     answers = {"read_from_end": "yes" if read else "no", "kept": "yes" if kept else "no"}
     return [context.call_fact("hooks", name, module, index, list=listed, **answers)]
 
@@ -37,7 +37,7 @@ def _holds(value: Value, part: Value) -> bool:
         one = queue.pop()
         if one == part:
             return True
-        queue += one.operands if isinstance(one, Op) else one.items if isinstance(one, Items) else ()
+        queue += one.operands if isinstance(one, Op) else one.items if isinstance(one, SequenceDisplay) else ()
     return False
 
 
@@ -53,7 +53,7 @@ def _after(module: Module, block: int, line: int) -> list[Value]:
 
 def _reads_end(value: Value, listed: str, depth: int) -> bool:
     """Whether an expression takes the last element of a list."""
-    if isinstance(value, Items):
+    if isinstance(value, SequenceDisplay):
         return any(_reads_end(part, listed, depth + 1) for part in value.items[:8])
     if not isinstance(value, Op) or depth > _DEPTH:
         return isinstance(value, Ref) and value.name.startswith(f"{listed}[-1]")

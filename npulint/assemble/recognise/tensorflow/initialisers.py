@@ -5,7 +5,7 @@ from __future__ import annotations
 from npulint.assemble.context import Context
 from npulint.assemble.module import Module
 from npulint.assemble.recognise.tensorflow.runs import is_session_run
-from npulint.facts.code import Items, Op, Ref, Result, Value
+from npulint.facts.code import CallResult, Op, Ref, SequenceDisplay, Value
 from npulint.facts.model import Fact
 from npulint.lazy_regex import lazy_compile
 
@@ -43,14 +43,14 @@ def _parts(context: Context, module: Module, value: Value, block: int, line: int
     """The canonical names of the operations in a fetch; lists are followed, groups are not opened."""
     if depth > _DEPTH:
         return set()
-    if isinstance(value, Result):
+    if isinstance(value, CallResult):
         return {context.names.of_call(module, value.call)}
     found: set[str] = set()
     if isinstance(value, Ref):
         found.add(context.names.of_name(module, value.name, block, line))
         for home, bind in context.flow.bindings(module, value.name, block, line)[:_DEPTH]:
             found |= _parts(context, home, bind.value, bind.block, bind.line, depth + 1)
-    elif isinstance(value, Items | Op):
-        for part in (value.items if isinstance(value, Items) else value.operands)[:_WIDTH]:
+    elif isinstance(value, SequenceDisplay | Op):
+        for part in (value.items if isinstance(value, SequenceDisplay) else value.operands)[:_WIDTH]:
             found |= _parts(context, module, part, block, line, depth + 1)
     return found

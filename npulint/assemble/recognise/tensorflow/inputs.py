@@ -8,7 +8,7 @@ from npulint.assemble.module import Module
 from npulint.assemble.purpose import purpose
 from npulint.assemble.reach import is_stage, looks_like_dataset
 from npulint.assemble.recognise.tensorflow.stages import elements, heavy, repeats, shuffled
-from npulint.facts.code import Bind, Op, Ref, Result
+from npulint.facts.code import Assignment, CallResult, Op, Ref
 from npulint.facts.model import Fact
 from npulint.lazy_regex import lazy_compile
 
@@ -112,7 +112,7 @@ def _held(module: Module, index: int) -> str:
     start = index
     for _ in range(_CHAINED):
         callee = calls[start].callee
-        if not (isinstance(callee, Op) and callee.op == "." and isinstance(callee.operands[0], Result)):
+        if not (isinstance(callee, Op) and callee.op == "." and isinstance(callee.operands[0], CallResult)):
             break
         start = callee.operands[0].call
     callee = calls[start].callee
@@ -124,7 +124,7 @@ def _held(module: Module, index: int) -> str:
             break
         index = following[0]
         ends.add(index)
-    names += [b.target for b in module.code.binds if isinstance(b.value, Result) and b.value.call in ends]
+    names += [b.target for b in module.code.binds if isinstance(b.value, CallResult) and b.value.call in ends]
     return " ".join(names) or "-"
 
 
@@ -160,13 +160,13 @@ def _variable_in_input(context: Context, module: Module, index: int) -> str:
     if here == "yes" or not readers:
         return here
     for bind in module.code.binds:
-        made_here = isinstance(bind.value, Result) and bind.value.call == index
+        made_here = isinstance(bind.value, CallResult) and bind.value.call == index
         if made_here and any(_sees(module, bind, block) for block in readers.get(bind.target, ())):
             return "yes"
     return here
 
 
-def _sees(module: Module, bind: Bind, block: int) -> bool:
+def _sees(module: Module, bind: Assignment, block: int) -> bool:
     """Whether what an assignment binds is what code in a block reads under that name."""
     if "." in bind.target:
         return module.class_of(bind.block) == module.class_of(block) >= 0

@@ -8,7 +8,7 @@ from npulint.assemble.module import Module
 from npulint.assemble.recognise.tensorflow.optimizers import layers, scales
 from npulint.assemble.recognise.tensorflow.runs import is_session_run
 from npulint.assemble.recognise.tensorflow.steps import step_optimizer
-from npulint.facts.code import Call, Const, Items, Op, Ref, Table, Value
+from npulint.facts.code import Call, Const, Op, Ref, SequenceDisplay, Table, Value
 from npulint.facts.model import Fact
 
 _GROUPS = frozenset(("tensorflow.group", "tensorflow.tuple", "tensorflow.control_dependencies"))
@@ -54,7 +54,7 @@ def _operations(context: Context, module: Module, values: list[Value], call: Cal
 
 
 def _opened(context: Context, module: Module, value: Value, call: Call) -> list[Value]:
-    if isinstance(value, Items):
+    if isinstance(value, SequenceDisplay):
         return list(value.items)
     if isinstance(value, Table):
         return list(value.values)
@@ -62,7 +62,7 @@ def _opened(context: Context, module: Module, value: Value, call: Call) -> list[
         return list(value.operands)
     if isinstance(value, Ref):
         binds = context.flow.bindings(module, value.name, call.block, call.line)
-        shown = [b.value for home, b in binds if home is module and isinstance(b.value, Items | Table)]
+        shown = [b.value for home, b in binds if home is module and isinstance(b.value, SequenceDisplay | Table)]
         if shown and len(shown) == len(binds):
             return [*shown, *_appended(module, value.name, call.block)]
     return []

@@ -11,7 +11,7 @@ from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
 from npulint.assemble.order import Order, Step
 from npulint.assemble.recognise.tensorflow.functions import functions_of
-from npulint.facts.code import Bind, Ref
+from npulint.facts.code import Assignment, Ref
 from npulint.facts.model import Fact
 from npulint.lazy_regex import lazy_compile
 
@@ -242,7 +242,7 @@ def _device(context: Context, step: Step) -> object:
     return None if value is None else context.known(step.module, value, call).single
 
 
-def _is_option(context: Context, module: Module, bind: Bind) -> bool:
+def _is_option(context: Context, module: Module, bind: Assignment) -> bool:
     if "global_options" in bind.target:
         return bool(_OPTION.search(bind.target))
     head = bind.target.rpartition(".")[0]

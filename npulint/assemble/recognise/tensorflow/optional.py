@@ -9,7 +9,7 @@ from itertools import islice
 
 from npulint.assemble.context import Context
 from npulint.assemble.module import Module
-from npulint.facts.code import Const, Items, Op, Ref, Result, Value
+from npulint.facts.code import CallResult, Const, Op, Ref, SequenceDisplay, Value
 from npulint.lazy_regex import lazy_compile
 
 _TPU = lazy_compile(r"tpu(?!t)", re.IGNORECASE)  # no output
@@ -62,7 +62,7 @@ def is_used(context: Context, module: Module, block: int) -> str:
 
 def _callee(module: Module, value: Value) -> Value:
     """The decorator itself where it is called."""
-    return module.code.calls[value.call].callee if isinstance(value, Result) else value
+    return module.code.calls[value.call].callee if isinstance(value, CallResult) else value
 
 
 def _named(context: Context) -> set[str]:
@@ -100,14 +100,14 @@ def _arms(value: Value, depth: int = 0) -> Iterator[int]:
             yield from (index for arm in value.operands[1:] for index in _results(arm))
         else:
             yield from (index for part in value.operands for index in _arms(part, depth + 1))
-    elif isinstance(value, Items) and depth < _DEPTH:
+    elif isinstance(value, SequenceDisplay) and depth < _DEPTH:
         yield from (index for part in value.items for index in _arms(part, depth + 1))
 
 
 def _results(value: Value, depth: int = 0) -> Iterator[int]:
-    if isinstance(value, Result):
+    if isinstance(value, CallResult):
         yield value.call
-    elif isinstance(value, Op | Items) and depth < _DEPTH:
+    elif isinstance(value, Op | SequenceDisplay) and depth < _DEPTH:
         parts = value.operands if isinstance(value, Op) else value.items
         yield from (index for part in parts for index in _results(part, depth + 1))
 
@@ -118,11 +118,11 @@ def _words(module: Module, value: Value, depth: int = 0) -> Iterator[str]:
         yield value.name
     elif isinstance(value, Const):
         yield str(value.value)
-    elif isinstance(value, Result) and depth < _DEPTH:
+    elif isinstance(value, CallResult) and depth < _DEPTH:
         call = module.code.calls[value.call]
         for part in (call.callee, *call.args):
             yield from _words(module, part, depth + 1)
-    elif isinstance(value, Op | Items) and depth < _DEPTH:
+    elif isinstance(value, Op | SequenceDisplay) and depth < _DEPTH:
         parts = value.operands if isinstance(value, Op) else value.items
         for part in parts:
             yield from _words(module, part, depth + 1)

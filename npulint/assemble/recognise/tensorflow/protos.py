@@ -8,9 +8,9 @@ from collections import defaultdict
 from npulint.assemble.context import Context
 from npulint.assemble.flow import Site, argument
 from npulint.assemble.module import Module
-from npulint.facts.code import Bind, Call, Op, Ref, Result, Value
+from npulint.facts.code import Assignment, Call, CallResult, Op, Ref, Value
 from npulint.facts.model import Fact
-from npulint.facts.values import Known
+from npulint.facts.values import PossibleValues
 
 _ADD = "graph_options.rewrite_options.custom_optimizers.add"
 _HELPERS = frozenset(
@@ -33,7 +33,7 @@ class Proto:
 
     def __init__(self) -> None:
         self.entries: list[Site] = []
-        self.rewrite: dict[str, Known] = {}
+        self.rewrite: dict[str, PossibleValues] = {}
         self.helpers: set[str] = set()
 
 
@@ -103,7 +103,7 @@ class Protos:
                 value: Value = bind.value
                 while isinstance(value, Op) and value.op == ".":
                     value = value.operands[0]
-                if isinstance(value, Result):
+                if isinstance(value, CallResult):
                     found += self.context.flow.sites(home, value, bind.block, bind.line)
         return found
 
@@ -121,7 +121,7 @@ class Protos:
                     for holder in self.holders(module, head, bind.block, bind.line):
                         self.by_site[site_key(holder)].rewrite[last] = value
 
-    def entry_of(self, module: Module, bind: Bind, root: str) -> str:
+    def entry_of(self, module: Module, bind: Assignment, root: str) -> str:
         """The custom optimizer (its place) that an assignment to ``root.parameter_map[…]`` configures."""
         for site in self.context.flow.sites(module, Ref(root), bind.block, bind.line):
             key = site_key(site)
@@ -177,9 +177,9 @@ class Protos:
         known = None if given is None else self.context.known(site[0], given, call).single
         return "" if given is None else known if isinstance(known, str) else "?"
 
-    def _named(self, module: Module) -> dict[str, Bind]:
+    def _named(self, module: Module) -> dict[str, Assignment]:
         """The first assignment of a name to each object that a module makes or is given."""
-        found: dict[str, Bind] = {}
+        found: dict[str, Assignment] = {}
         for target, binds in module.dotted.items():
             if target.endswith(".name"):
                 for bind in binds:
@@ -190,7 +190,7 @@ class Protos:
 
 def _target(module: Module, index: int) -> str:
     """The one name that the result of a call gets, as written."""
-    given = [bind.target for bind in module.code.binds if bind.value == Result(index)]
+    given = [bind.target for bind in module.code.binds if bind.value == CallResult(index)]
     return given[0] if len(given) == 1 and "[" not in given[0] and "(" not in given[0] else "unknown"
 
 

@@ -10,7 +10,7 @@ from npulint.assemble.recognise.tensorflow.protos import site_key
 from npulint.data.options import arguments, option
 from npulint.facts.code import Const, Op, Value
 from npulint.facts.model import Fact, Span
-from npulint.facts.values import NOTHING, Known
+from npulint.facts.values import NOTHING, PossibleValues
 
 _MAIN = "NPURunConfig"
 HOLDERS = (
@@ -74,7 +74,7 @@ def _is_object(key: str) -> bool:
     return use is not None and use.name == key and use.type == "object"
 
 
-def _made_by(context: Context, site: Site, value: Value) -> Known:
+def _made_by(context: Context, site: Site, value: Value) -> PossibleValues:
     """The last segments of the names of the calls that an argument may come from; None if it is that."""
     module, index = site
     call = module.code.calls[index]
@@ -84,7 +84,7 @@ def _made_by(context: Context, site: Site, value: Value) -> Known:
     made = [context.names.of_call(home, at) for home, at in context.flow.sites(module, value, call.block, call.line)]
     if not made or any(":" in name for name in made):
         return NOTHING
-    return Known(tuple(dict.fromkeys(name.rpartition(".")[2] for name in made)), True)
+    return PossibleValues(tuple(dict.fromkeys(name.rpartition(".")[2] for name in made)), True)
 
 
 def _takers(context: Context) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from npulint.assemble.context import Context
 from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
-from npulint.facts.code import Items, Ref, Table, Value
+from npulint.facts.code import Ref, SequenceDisplay, Table, Value
 from npulint.facts.model import Fact
 from npulint.lazy_regex import lazy_compile
 
@@ -116,7 +116,7 @@ def fetched_names(value: Value | None) -> list[str]:
     """The names that a fetch mentions, as written."""
     if isinstance(value, Ref):
         return [value.name]
-    if isinstance(value, Items):
+    if isinstance(value, SequenceDisplay):
         return [n for v in value.items for n in fetched_names(v)]
     if isinstance(value, Table):
         return [n for v in value.values for n in fetched_names(v)]

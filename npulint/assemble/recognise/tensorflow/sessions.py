@@ -10,7 +10,7 @@ from npulint.assemble.module import Module
 from npulint.assemble.purpose import purpose
 from npulint.assemble.recognise.tensorflow.closing import closed
 from npulint.assemble.recognise.tensorflow.protos import Protos, protos_of, site_key
-from npulint.facts.code import Const, Op, Result, Value
+from npulint.facts.code import CallResult, Const, Op, Value
 from npulint.facts.model import Fact
 from npulint.lazy_regex import lazy_compile
 
@@ -166,5 +166,5 @@ class Sessions:
 
 def _only_asked(module: Module, index: int) -> bool:
     """``tf.Session().list_devices()`` runs no graph."""
-    asked = Op(".", (Result(index), Const("list_devices")))
+    asked = Op(".", (CallResult(index), Const("list_devices")))
     return any(call.callee == asked for call in module.code.calls)

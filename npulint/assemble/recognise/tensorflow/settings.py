@@ -8,7 +8,7 @@ from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
 from npulint.assemble.recognise.tensorflow.protos import Protos, protos_of
 from npulint.assemble.recognise.tensorflow.run_configs import HOLDERS, argument_fact, run_config_settings
-from npulint.facts.code import Bind, Call, Const, Ref, Result, Table, Value
+from npulint.facts.code import Assignment, Call, CallResult, Const, Ref, Table, Value
 from npulint.facts.model import Fact
 from npulint.lazy_regex import lazy_compile
 
@@ -42,7 +42,7 @@ def of_module(context: Context, module: Module) -> list[Fact]:
     return found
 
 
-def _assigned(context: Context, protos: Protos, module: Module, target: str, bind: Bind) -> Fact | None:
+def _assigned(context: Context, protos: Protos, module: Module, target: str, bind: Assignment) -> Fact | None:
     match = _MAP.match(target) if ".parameter_map[" in target else None
     if match:
         key = match["key"]
@@ -83,7 +83,7 @@ def _assigned(context: Context, protos: Protos, module: Module, target: str, bin
     return None
 
 
-def _npu_option(context: Context, name: str, module: Module, bind: Bind) -> Fact:
+def _npu_option(context: Context, name: str, module: Module, bind: Assignment) -> Fact:
     key = name.rpartition(".")[2]
     return context.bind_fact(
         "setting", name, module, bind, via="npu_options", key=key, literal=_literal(module, bind.value)
@@ -92,7 +92,7 @@ def _npu_option(context: Context, name: str, module: Module, bind: Bind) -> Fact
 
 def _literal(module: Module, value: Value) -> str:
     """Whether the value stands there as it is, at most encoded."""
-    if isinstance(value, Result):
+    if isinstance(value, CallResult):
         call = module.code.calls[value.call]
         encodes = isinstance(call.callee, Ref) and call.callee.name.rpartition(".")[2] in _ENCODERS
         return "yes" if encodes and _constant(call) else "no"

@@ -7,7 +7,7 @@ from functools import partial
 
 from npulint.assemble.context import Context
 from npulint.assemble.module import Module
-from npulint.facts.code import Const, Op, Ref, Result, Value
+from npulint.facts.code import CallResult, Const, Op, Ref, Value
 from npulint.facts.model import Fact, Span
 from npulint.lazy_regex import lazy_compile
 
@@ -36,7 +36,7 @@ def of_module(context: Context, module: Module) -> list[Fact]:
         positions = _GUARDED.get(name)
         if positions:
             args = module.code.calls[index].args
-            guarded = [args[p] for p in positions if p < len(args) and isinstance(args[p], Op | Result)]
+            guarded = [args[p] for p in positions if p < len(args) and isinstance(args[p], Op | CallResult)]
             if guarded:
                 constant = partial(_guarding, context, module, guarded, index)
                 found.append(context.call_fact("small_constant", name, module, index, constant=constant))
@@ -102,7 +102,7 @@ def _guards(context: Context, module: Module, value: Value, index: int) -> float
     call = module.code.calls[index]
     if isinstance(value, Op) and value.op == "+":
         return _first(_small(context, module, part, call.block, call.line) for part in value.operands)
-    if isinstance(value, Result):
+    if isinstance(value, CallResult):
         inner = module.code.calls[value.call]
         places = _BOUNDS.get(context.names.of_call(module, value.call), ())
         bounds = [inner.args[p] for p in places if p < len(inner.args)]
@@ -125,5 +125,5 @@ def _tensor(context: Context, module: Module, value: Value, block: int, line: in
     if isinstance(value, Op):
         parts = value.operands if depth < _DEPTH else ()
         return any(_tensor(context, module, part, block, line, depth + 1) for part in parts)
-    name = context.names.of_value(module, value, block, line) if isinstance(value, Ref | Result) else ""
+    name = context.names.of_value(module, value, block, line) if isinstance(value, Ref | CallResult) else ""
     return name.startswith("tensorflow.") and name.endswith("()") and "ession" not in name

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from npulint.assemble.context import Context
 from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
-from npulint.facts.code import Call, Items, Op, Ref, Result, Value
+from npulint.facts.code import Call, CallResult, Op, Ref, SequenceDisplay, Value
 
 _STEPS = 16
 _LISTINGS = frozenset(
@@ -49,7 +49,7 @@ def earlier(context: Context, module: Module, index: int) -> Iterator[tuple[str,
         call = module.code.calls[made]
         name = context.names.of_call(module, made)
         yield name, made
-        if name.endswith(".apply") and call.args and isinstance(call.args[0], Result):
+        if name.endswith(".apply") and call.args and isinstance(call.args[0], CallResult):
             yield context.names.of_call(module, call.args[0].call), call.args[0].call
 
 
@@ -133,12 +133,12 @@ def _receiver(context: Context, module: Module, call: Call) -> int | None:
         inner = binds[0][1].value if binds and binds[0][0] is module else None
     else:
         inner = None
-    return inner.call if isinstance(inner, Result) else None
+    return inner.call if isinstance(inner, CallResult) else None
 
 
 def _listed(context: Context, module: Module, value: Value, call: Call, depth: int = 6) -> bool:
     """Whether file names come from a folder in the order that the file system gives them."""
-    if isinstance(value, Items):
+    if isinstance(value, SequenceDisplay):
         return any(_listed(context, module, v, call, depth) for v in value.items[:4])
     sites = context.flow.sites(module, value, call.block, call.line)
     for home, made in sites:

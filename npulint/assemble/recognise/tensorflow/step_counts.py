@@ -8,7 +8,7 @@ from npulint.assemble.module import Module
 from npulint.assemble.recognise.tensorflow.gradients import receiver
 from npulint.assemble.recognise.tensorflow.optimizers import LOSS_SCALE_OPTIMIZERS
 from npulint.assemble.recognise.tensorflow.steps import is_scaled
-from npulint.facts.code import Op, Ref, Result, Value
+from npulint.facts.code import CallResult, Op, Ref, Value
 from npulint.facts.model import Fact
 from npulint.lazy_regex import lazy_compile
 
@@ -52,7 +52,7 @@ def _is_chosen(context: Context, module: Module, value: Value, block: int, line:
     """Whether a value comes from ``tf.cond`` or the like: a skipped step may then leave it as it was."""
     if depth > _DEPTH:
         return False
-    if isinstance(value, Result):
+    if isinstance(value, CallResult):
         call = module.code.calls[value.call]
         return context.names.of_call(module, value.call) in _CHOOSING or any(
             _is_chosen(context, module, part, call.block, call.line, depth + 1) for part in call.args

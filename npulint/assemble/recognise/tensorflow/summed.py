@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from npulint.assemble.context import Context
 from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
-from npulint.facts.code import Bind, Const, Items, Op, Ref, Result, Table, Value
+from npulint.facts.code import Assignment, CallResult, Const, Op, Ref, SequenceDisplay, Table, Value
 from npulint.lazy_regex import lazy_compile
 
 _SUM = "tensorflow.reduce_sum"
@@ -39,7 +39,7 @@ def sum_of(context: Context, module: Module, index: int) -> int:
 
 def _values(index: int) -> tuple[Value, Value]:
     """The two ways to take the values out of a result."""
-    return Op("[]", (Result(index), Const(0))), Op(".", (Result(index), Const("values")))
+    return Op("[]", (CallResult(index), Const(0))), Op(".", (CallResult(index), Const("values")))
 
 
 def _sums_last(context: Context, module: Module, index: int) -> bool:
@@ -71,10 +71,10 @@ def _named(context: Context, module: Module, index: int) -> str:
 
 
 def _is_part(value: Value, index: int) -> bool:
-    return isinstance(value, Op) and value.op in ("[]", ".") and value.operands[0] == Result(index)
+    return isinstance(value, Op) and value.op in ("[]", ".") and value.operands[0] == CallResult(index)
 
 
-def _uses(module: Module, bind: Bind) -> list[int]:
+def _uses(module: Module, bind: Assignment) -> list[int]:
     """The calls that are given what a name holds after an assignment, -1 for another use. Uses below the next
     assignment of the same block do not count, those above in the same loop do."""
     function = module.function_of(bind.block)
@@ -121,7 +121,7 @@ def _count(value: Value, name: str) -> int:
             count += part.name == name or part.name.startswith((f"{name}.", f"{name}["))
         elif isinstance(part, Op):
             queue += part.operands
-        elif isinstance(part, Items):
+        elif isinstance(part, SequenceDisplay):
             queue += part.items
         elif isinstance(part, Table):
             queue += [*part.keys, *part.values]

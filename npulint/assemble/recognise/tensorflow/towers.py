@@ -5,7 +5,7 @@ from __future__ import annotations
 from npulint.assemble.context import Context
 from npulint.assemble.flow import Site, argument
 from npulint.assemble.module import Module
-from npulint.facts.code import Call, Const, Items, Op, Ref, Result, Value
+from npulint.facts.code import Call, CallResult, Const, Op, Ref, SequenceDisplay, Value
 from npulint.facts.model import Fact
 from npulint.lazy_regex import lazy_compile
 
@@ -74,18 +74,18 @@ def _words(module: Module, value: Value, depth: int = 0) -> list[str]:
     if isinstance(value, Const):
         return [value.value] if isinstance(value.value, str) else []
     parts = module.parts(value)
-    if isinstance(value, Result):
+    if isinstance(value, CallResult):
         parts += tuple([v for _, v in module.code.calls[value.call].keywords])
     return [word for part in parts for word in _words(module, part, depth + 1)]
 
 
 def _length(context: Context, module: Module, value: Value, at: Call, depth: int) -> list[int]:
     """How many elements there may be in what a loop goes through."""
-    if isinstance(value, Items):
+    if isinstance(value, SequenceDisplay):
         return [len(value.items)]
     if depth > _DEPTH:
         return []
-    if isinstance(value, Result):
+    if isinstance(value, CallResult):
         call, name = module.code.calls[value.call], module.written(value.call)
         if name in ("range", "xrange") and call.args:
             return _numbers(context, module, call.args[min(1, len(call.args) - 1)], call, depth + 1)
@@ -106,7 +106,7 @@ def _place(at: Call, block: int, line: int) -> Call:
 
 def _numbers(context: Context, module: Module, value: Value, at: Call, depth: int = 0) -> list[int]:
     """The numbers that a value may be; ``len(…)`` of a list or of a text that is split as well."""
-    if isinstance(value, Result) and module.written(value.call) == "len" and depth <= _DEPTH:
+    if isinstance(value, CallResult) and module.written(value.call) == "len" and depth <= _DEPTH:
         call = module.code.calls[value.call]
         return _length(context, module, call.args[0], call, depth + 1) if call.args else []
     known = context.known(module, value, at)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from npulint.assemble.context import Context
 from npulint.assemble.recognise.torch.operations import CASTS, At, Node, Operations, Way, number
-from npulint.facts.code import Const, Items, Op, Ref, Result, Value
+from npulint.facts.code import CallResult, Const, Op, Ref, SequenceDisplay, Value
 from npulint.facts.model import Fact
 from npulint.lazy_regex import lazy_compile
 
@@ -52,7 +52,7 @@ def _tensor(ops: Operations, function: int, formula: Value, call: int) -> str:
         value = stack.pop()
         if isinstance(value, Ref):
             names.add(value.name)
-        elif isinstance(value, Result):
+        elif isinstance(value, CallResult):
             calls.append(value.call)
         elif isinstance(value, Op):
             stack += value.operands
@@ -157,9 +157,9 @@ def _mentions(ops: Operations, at: At, tensor: At, kind: str) -> bool:
         inner: list[Value] = []
         if isinstance(value, Op):
             inner = list(value.operands)
-        elif isinstance(value, Items):
+        elif isinstance(value, SequenceDisplay):
             inner = list(value.items)
-        elif isinstance(value, Result):
+        elif isinstance(value, CallResult):
             node = ops.of_call(value.call)
             inner = list(node.inputs)
         elif isinstance(value, Ref):

@@ -8,7 +8,7 @@ from npulint.assemble.module import Module
 from npulint.assemble.recognise.torch.optimizer_classes import families
 from npulint.assemble.recognise.torch.origin import INITIALIZE, makers
 from npulint.assemble.recognise.torch.scaling import given
-from npulint.facts.code import Call, Items, Ref, Value
+from npulint.facts.code import Call, Ref, SequenceDisplay, Value
 from npulint.facts.model import Fact
 
 _EXTREME = 32768
@@ -99,7 +99,7 @@ def _wrapped(context: Context, module: Module, model: Value | None, call: Call) 
     """Whether the model was made parallel before: yes, sometimes (in one branch) or no."""
     if model is None:
         return "no"
-    values = model.items if isinstance(model, Items) else (model,)
+    values = model.items if isinstance(model, SequenceDisplay) else (model,)
     answers: set[bool] = set()
     for value in values:
         sites = context.flow.sites(module, value, call.block, call.line)

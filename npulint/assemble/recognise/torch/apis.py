@@ -10,7 +10,7 @@ from npulint.assemble.module import Module
 from npulint.assemble.recognise.torch.tensors import on_host
 from npulint.data.torch_api import Api, added, find, kernel, known_last_segments, refused, support
 from npulint.facts.calls import receiver_of
-from npulint.facts.code import Call, Items, Op, Ref, Result, Value
+from npulint.facts.code import Call, CallResult, Op, Ref, SequenceDisplay, Value
 from npulint.facts.model import Fact, Span
 
 _KIND = "torch_api"
@@ -89,7 +89,7 @@ def _idle(module: Module) -> set[tuple[str, int]]:
     for index in module.calls_of("isinstance", "issubclass"):
         call = module.code.calls[index]
         for value in call.args[1:]:
-            parts = value.items if isinstance(value, Items) else (value,)
+            parts = value.items if isinstance(value, SequenceDisplay) else (value,)
             found.update(
                 (p.name, line) for p in parts if isinstance(p, Ref) for line in range(call.line, call.end_line + 1)
             )
@@ -134,7 +134,7 @@ def _along(module: Module, call: Call, position: int) -> str:
 
 
 def _is_repeated(module: Module, value: Value, block: int, depth: int = 0) -> bool:
-    if isinstance(value, Result):
+    if isinstance(value, CallResult):
         return module.written(value.call) in _REPEATING
     if isinstance(value, Ref) and "." not in value.name and depth < 3:
         binds = module.names.get(module.scope[block], {}).get(value.name, ())

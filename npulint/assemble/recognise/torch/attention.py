@@ -5,7 +5,7 @@ from __future__ import annotations
 from npulint.assemble.context import Context
 from npulint.assemble.flow import argument
 from npulint.assemble.recognise.torch.operations import At, Node, Operations, Way, number
-from npulint.facts.code import Const, Items, Op, Ref, Result, Return, Value
+from npulint.facts.code import CallResult, Const, Op, Ref, Return, SequenceDisplay, Value
 from npulint.facts.model import Fact
 
 _PRODUCTS = frozenset(("matmul", "bmm", "einsum", "baddbmm"))
@@ -62,7 +62,7 @@ def _products(ops: Operations, function: int) -> list[tuple[Node, At]]:
         node = ops.of_call(index)
         if node.op in _PRODUCTS:
             call = module.code.calls[index]
-            found.append((node, At(Result(index), call.block, call.line)))
+            found.append((node, At(CallResult(index), call.block, call.line)))
     for note in module.code.notes:
         if note.kind == "matmul" and module.function_of(note.block) == function and isinstance(note.value, Op):
             found.append((Node("matmul", note.value.operands), At(note.value, note.block, note.line)))
@@ -90,7 +90,7 @@ def _factors(product: Node) -> tuple[Value, ...] | None:
     if product.op == "einsum":
         equation = product.inputs[0].value if product.inputs and isinstance(product.inputs[0], Const) else ""
         factors = product.inputs[1:]
-        if len(factors) == 1 and isinstance(factors[0], Items):
+        if len(factors) == 1 and isinstance(factors[0], SequenceDisplay):
             factors = factors[0].items
         return factors if len(factors) == 2 and isinstance(equation, str) and _contracts(equation) else None
     if product.op == "baddbmm":
@@ -169,16 +169,16 @@ def _returned(ops: Operations, function: int, returned: Return, names: set[str],
 
 def _bound_to(ops: Operations, function: int, call: int) -> set[str]:
     scope = ops.module.names.get(ops.module.scope[function], {}) if function > 0 else {}
-    return {name for name, binds in scope.items() if any(b.value == Result(call) for b in binds)}
+    return {name for name, binds in scope.items() if any(b.value == CallResult(call) for b in binds)}
 
 
 def _holds(value: Value, names: set[str], call: int) -> bool:
     """Whether a value is, or is a tuple with, one of some names or a call's result."""
-    if isinstance(value, Items):
+    if isinstance(value, SequenceDisplay):
         return any(_holds(item, names, call) for item in value.items)
     if isinstance(value, Op) and value.op in ("if", "or", "add", "+"):
         return any(_holds(item, names, call) for item in value.operands)
-    return (isinstance(value, Ref) and value.name in names) or value == Result(call)
+    return (isinstance(value, Ref) and value.name in names) or value == CallResult(call)
 
 
 def _mask(scores: Way) -> str:

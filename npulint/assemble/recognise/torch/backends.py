@@ -10,7 +10,7 @@ from npulint.assemble.context import Context
 from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
 from npulint.assemble.recognise.torch.device_moves import imports_torch
-from npulint.facts.code import Bind, Call, Const, Op, Ref, Result, Table, Value
+from npulint.facts.code import Assignment, Call, CallResult, Const, Op, Ref, Table, Value
 from npulint.facts.model import Fact, Span
 from npulint.lazy_regex import lazy_compile
 
@@ -119,11 +119,11 @@ def _origins(context: Context, value: Value, here: Origin, line: int, depth: int
     elif isinstance(value, Op) and value.op in ("if", "or"):
         for operand in value.operands[1:] if value.op == "if" else value.operands:
             yield from _origins(context, operand, here, line, depth + 1)
-    elif isinstance(value, Result):
+    elif isinstance(value, CallResult):
         yield from _of_result(context, value, here, depth)
 
 
-def _of_result(context: Context, value: Result, here: Origin, depth: int) -> Iterator[Origin]:
+def _of_result(context: Context, value: CallResult, here: Origin, depth: int) -> Iterator[Origin]:
     """``os.environ.get("BACKEND", "nccl")``, ``backend.lower()``, and what an own function returns."""
     module, call = here.module, here.module.code.calls[value.call]
     name = context.names.of_call(module, value.call)
@@ -228,7 +228,7 @@ def _pairs(value: Value) -> Iterator[tuple[str, Value]]:
                 yield key.value, inner
 
 
-def _at_bind(home: Module, bind: Bind) -> Origin:
+def _at_bind(home: Module, bind: Assignment) -> Origin:
     span = Span(bind.line, bind.column, bind.end_line, bind.end_column)
     return Origin("", "assigned", home, bind.block, span)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from npulint.assemble.context import Context
 from npulint.assemble.module import Module
 from npulint.assemble.recognise.torch.origin import receiver
-from npulint.facts.code import Call, Const, Ref, Result, Value
+from npulint.facts.code import Call, CallResult, Const, Ref, Value
 from npulint.lazy_regex import lazy_compile
 
 _SCALE_LOSS = "apex.amp.scale_loss()"
@@ -41,7 +41,7 @@ def is_stepped(module: Module, index: int) -> bool:
 
 def _is_gradient(value: Value) -> bool:
     """Whether a positional argument of backward is its gradient, not a loss for an engine."""
-    if isinstance(value, Const | Result):
+    if isinstance(value, Const | CallResult):
         return True
     return isinstance(value, Ref) and ("grad" in value.name or value.name.rpartition(".")[2] in ("one", "mone", "ones"))
 
@@ -82,7 +82,7 @@ def _is_scale_loss(context: Context, module: Module, block: int) -> bool:
 def _in_block(context: Context, module: Module, call: Call, block: int) -> str:
     """apex, unless what is called is the very loss that amp.scale_loss was given."""
     test = module.blocks[block].test
-    given = module.code.calls[test.call].args[:1] if isinstance(test, Result) else ()
+    given = module.code.calls[test.call].args[:1] if isinstance(test, CallResult) else ()
     loss = receiver(call)
     names = [b.target for b in module.code.binds if b.value == test and not b.target.startswith("[")]
     if isinstance(loss, Ref) and loss in given and loss.name not in names:

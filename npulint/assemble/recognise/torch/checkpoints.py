@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from npulint.assemble.module import Module
-from npulint.facts.code import Const, Items, Op, Ref, Result, Table, Value
+from npulint.facts.code import CallResult, Const, Op, Ref, SequenceDisplay, Table, Value
 
 _READERS = frozenset(("items", "keys", "values", "get", "pop", "copy"))
 _READ = frozenset(Const(name) for name in _READERS)
@@ -14,7 +14,7 @@ _DEPTH = 6
 
 def content(module: Module, index: int) -> str:
     """``state`` if the file takes entries out of what a call loads or gives it to a model, else ``other``."""
-    loaded: list[Value] = [Result(index)]
+    loaded: list[Value] = [CallResult(index)]
     loaded += [Ref(bind.target) for bind in module.code.binds if bind.value == loaded[0]]
     for call in module.code.calls:
         callee = call.callee
@@ -47,7 +47,7 @@ def _takes_entry(value: Value, loaded: list[Value], depth: int) -> bool:
         subscript = value.op == "[]" and value.operands[0] in loaded
         member = value.op in ("in", "not in") and value.operands[-1] in loaded
         return subscript or member or any(_takes_entry(part, loaded, depth + 1) for part in value.operands)
-    if isinstance(value, Items | Table):
-        parts = value.items if isinstance(value, Items) else value.values
+    if isinstance(value, SequenceDisplay | Table):
+        parts = value.items if isinstance(value, SequenceDisplay) else value.values
         return any(_takes_entry(part, loaded, depth + 1) for part in parts)
     return False

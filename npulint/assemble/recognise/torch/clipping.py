@@ -7,7 +7,7 @@ from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
 from npulint.assemble.recognise.torch.backward import scale_block
 from npulint.assemble.recognise.torch.origin import is_model, receiver
-from npulint.facts.code import Call, Ref, Result, Value
+from npulint.facts.code import Call, CallResult, Ref, Value
 from npulint.facts.model import Fact
 
 _CLIPS = frozenset(f"torch.nn.utils.{name}" for name in ("clip_grad_norm_", "clip_grad_norm", "clip_grad_value_"))
@@ -65,7 +65,7 @@ def _clipped_parameters(context: Context, module: Module, call: Call) -> str:
     name = context.names.of_value(module, value, call.block, call.line) if value is not None else "?"
     if name.endswith("master_params()"):
         return "master"
-    if isinstance(value, Result):
+    if isinstance(value, CallResult):
         inner = module.code.calls[value.call]
         if module.written(value.call) == "parameters" and is_model(
             context, module, receiver(inner), inner.block, inner.line
@@ -81,7 +81,7 @@ def _optimizer(context: Context, module: Module, call: Call) -> str:
     """The optimizer whose gradients are clipped, as written where it is certain: that of apex's master_params or
     scale_loss, or the one that a scaler steps next."""
     value = argument(call, "parameters", 0)
-    if isinstance(value, Result) and module.written(value.call) == "master_params":
+    if isinstance(value, CallResult) and module.written(value.call) == "master_params":
         return _named(argument(module.code.calls[value.call], "optimizer", 0))
     function = module.function_of(call.block)
     scaled = [

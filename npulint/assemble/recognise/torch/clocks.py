@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from npulint.assemble.module import Module
-from npulint.facts.code import Items, Op, Ref, Result, Value
+from npulint.facts.code import CallResult, Op, Ref, SequenceDisplay, Value
 
 _DEPTH = 6
 
@@ -14,7 +14,7 @@ def starts_interval(module: Module, index: int) -> bool:
     launched operators is bounded."""
     call = module.code.calls[index]
     loop = module.loop_of(call.block)
-    names = [b.target for b in module.code.binds if b.value == Result(index)]
+    names = [b.target for b in module.code.binds if b.value == CallResult(index)]
     if loop < 0 or not names:
         return False
     uses = [line for value, block, line in _values(module, loop) if _subtracts(value, names[0], 0)]
@@ -32,7 +32,7 @@ def _subtracts(value: Value, name: str, depth: int) -> bool:
     """Whether an expression holds a difference to a name."""
     if depth > _DEPTH:
         return False
-    if isinstance(value, Items):
+    if isinstance(value, SequenceDisplay):
         return any(_subtracts(part, name, depth + 1) for part in value.items)
     if not isinstance(value, Op):
         return False

@@ -8,7 +8,7 @@ from functools import partial
 from npulint.assemble.context import Context
 from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
-from npulint.facts.code import Const, Op, Ref, Result, Table, Value
+from npulint.facts.code import CallResult, Const, Op, Ref, Table, Value
 from npulint.facts.model import Fact
 from npulint.lazy_regex import lazy_compile
 
@@ -125,7 +125,7 @@ def _optional(context: Context, module: Module, index: int) -> str:
 
 
 def _chooses(value: Value, index: int) -> bool:
-    return isinstance(value, Op) and value.op in ("if", "and", "or") and Result(index) in value.operands
+    return isinstance(value, Op) and value.op in ("if", "and", "or") and CallResult(index) in value.operands
 
 
 def _limited(module: Module, index: int) -> str:
@@ -140,7 +140,7 @@ def _limited(module: Module, index: int) -> str:
 def _places(module: Module, index: int) -> list[int]:
     """The blocks of a call, and of the calls of ``start`` on its result."""
     call = module.code.calls[index]
-    names = [b.target for b in module.code.binds if b.value == Result(index)]
+    names = [b.target for b in module.code.binds if b.value == CallResult(index)]
     starts = [i for name in names for i in module.calls_of("start", "__enter__") if _on(module, i, name)]
     return [call.block, *(module.code.calls[i].block for i in starts)]
 
@@ -150,7 +150,7 @@ def _covers(context: Context, module: Module, index: int) -> str:
     steps = {context.training.step(module, block) for block in _places(module, index)}
     if steps & {"yes", "gated"}:
         return "step"
-    opened = [b for b, record in enumerate(module.blocks) if record.kind == "with" and record.test == Result(index)]
+    opened = [b for b, record in enumerate(module.blocks) if record.kind == "with" and record.test == CallResult(index)]
     loops = context.training.loops
     if any(path == module.path and set(opened) & set(module.ancestors(loop)) for path, loop in loops):
         return "training"

@@ -9,7 +9,7 @@ from npulint.assemble.module import Module
 from npulint.assemble.recognise.torch import device_names as known
 from npulint.assemble.recognise.torch.device_texts import device_text
 from npulint.data.torch_names import npu_members
-from npulint.facts.code import Const, Items, Op, Table, Value
+from npulint.facts.code import Const, Op, SequenceDisplay, Table, Value
 from npulint.facts.model import Fact
 from npulint.lazy_regex import lazy_compile
 
@@ -114,7 +114,7 @@ def _given(context: Context) -> Iterator[str]:
         if not home.code.devices:
             continue
         for bind in home.code.binds:
-            if _says_cuda(home, bind.value) and not isinstance(bind.value, Table | Items):
+            if _says_cuda(home, bind.value) and not isinstance(bind.value, Table | SequenceDisplay):
                 yield bind.target.rpartition(".")[2].lstrip("_")
         for record in home.blocks:
             if record.defaults:
@@ -187,7 +187,7 @@ def _compares_npu(value: Value, depth: int = 0) -> bool:
         return isinstance(value.value, str) and value.value.partition(":")[0] == "npu"
     if depth > _DEPTH:
         return False
-    parts = value.operands if isinstance(value, Op) else value.items if isinstance(value, Items) else ()
+    parts = value.operands if isinstance(value, Op) else value.items if isinstance(value, SequenceDisplay) else ()
     return any(_compares_npu(part, depth + 1) for part in parts)
 
 

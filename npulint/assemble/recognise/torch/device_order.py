@@ -10,7 +10,7 @@ from npulint.assemble.guards import is_main
 from npulint.assemble.module import Module
 from npulint.assemble.recognise.torch.device_texts import is_device_name, leaves
 from npulint.data.names import canonical
-from npulint.facts.code import Call, Const, Import, Op, Ref, Result, Value
+from npulint.facts.code import Call, CallResult, Const, Import, Op, Ref, Value
 from npulint.facts.model import Fact, Span
 from npulint.lazy_regex import lazy_compile
 
@@ -124,7 +124,7 @@ def late_moves(context: Context, module: Module) -> Iterator[Fact]:
         return
     owners = {i: head for i in listed if (head := _head(module.code.calls[i]))}
     for index, call in enumerate(module.code.calls):
-        holder = next((owners[v.call] for v in _arguments(call) if isinstance(v, Result) and v.call in owners), "")
+        holder = next((owners[v.call] for v in _arguments(call) if isinstance(v, CallResult) and v.call in owners), "")
         if (
             holder
             and _OPTIMIZER.search(context.names.of_call(module, index))
@@ -145,7 +145,7 @@ def late_moves(context: Context, module: Module) -> Iterator[Fact]:
 def _there(context: Context, module: Module, call: Call, holder: str) -> bool:
     """Whether the model was made on the device (``Net().npu()``)."""
     bound = context.flow.bindings(module, holder, call.block, call.line)
-    return any(isinstance(b.value, Result) and home.written(b.value.call) in _MOVES for home, b in bound)
+    return any(isinstance(b.value, CallResult) and home.written(b.value.call) in _MOVES for home, b in bound)
 
 
 def _arguments(call: Call) -> list[Value]:

@@ -9,7 +9,7 @@ from functools import partial
 from npulint.assemble.context import Context
 from npulint.assemble.module import Module
 from npulint.assemble.recognise.torch.device_names import TENSOR_TYPE
-from npulint.facts.code import Const, Items, Note, Op, Ref, Result, Value
+from npulint.facts.code import CallResult, Const, Op, Ref, SequenceDisplay, TorchExpression, Value
 from npulint.facts.model import Fact
 from npulint.lazy_regex import lazy_compile
 
@@ -60,7 +60,7 @@ def capability(context: Context, module: Module, index: int, name: str) -> list[
     ]
 
 
-def _attribute(context: Context, module: Module, note: Note) -> Iterator[Fact]:
+def _attribute(context: Context, module: Module, note: TorchExpression) -> Iterator[Fact]:
     written = note.value.name if isinstance(note.value, Ref) else ""
     last = _last(note.value)
     if last == "is_cuda":
@@ -78,7 +78,7 @@ def _attribute(context: Context, module: Module, note: Note) -> Iterator[Fact]:
             )
 
 
-def _compare(context: Context, module: Module, note: Note, value: Op) -> Iterator[Fact]:
+def _compare(context: Context, module: Module, note: TorchExpression, value: Op) -> Iterator[Fact]:
     left, right = value.operands
     for text_side, subject in ((right, left), (left, right)):
         texts = _texts(text_side)
@@ -130,7 +130,7 @@ def _compared(of: str, texts: list[str]) -> dict[str, object]:
 
 def _texts(value: Value) -> list[str]:
     """The texts that an operand holds: its own, those of a display, a tensor type."""
-    if isinstance(value, Items):
+    if isinstance(value, SequenceDisplay):
         return [text for item in value.items for text in _texts(item)]
     if isinstance(value, Const):
         return [value.value] if isinstance(value.value, str) else []
@@ -145,7 +145,7 @@ def _text(value: Value) -> str:
 
 def _subject(module: Module, value: Value) -> str:
     """What is compared: the device of a tensor, a device, a tensor's type, a backend, or what somebody chose."""
-    if isinstance(value, Result):
+    if isinstance(value, CallResult):
         call = module.code.calls[value.call]
         last = module.written(value.call)
         if call.callee == Ref("str") and call.args:
@@ -191,7 +191,7 @@ def _receiver(callee: Value) -> Value | None:
 
 def _use(module: Module, index: int) -> str:
     """What becomes of a capability: taken apart, compared, or only shown."""
-    wanted = Result(index)
+    wanted = CallResult(index)
     names = {b.target for b in module.code.binds if b.value == wanted}
     holders: list[Value] = [wanted, *(Ref(name) for name in names)]
     values = [b.value for b in module.code.binds] + [b.test for b in module.blocks]

@@ -10,9 +10,9 @@ from npulint.assemble.context import Context
 from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
 from npulint.assemble.recognise.torch.device_names import AVAILABLE, TENSOR_TYPE, ported
-from npulint.facts.code import Call, Const, Function, Items, Op, Ref, Result, Table, Unknown, Value
+from npulint.facts.code import Call, CallResult, Const, Function, Op, Ref, SequenceDisplay, Table, Unknown, Value
 from npulint.facts.model import Fact, Span
-from npulint.facts.values import Known
+from npulint.facts.values import PossibleValues
 from npulint.lazy_regex import lazy_compile
 
 _PLAIN = lazy_compile(r"^(?:cuda|npu)(?::\d+)?$")
@@ -57,7 +57,7 @@ _FOREIGN = ("numba.", "cupy.", "pycuda.", "jax.", "tensorflow.", "mxnet.", "padd
 _INDEX = lazy_compile(r"^(?:\w+[._])?(?:rank|local_rank|gpu|gpu_id|device_id|dev_id)$", re.IGNORECASE)
 _DEPTH = 6
 _SILENT = (Ref, Unknown, Function)
-_DISPLAYS = (Items, Table)
+_DISPLAYS = (SequenceDisplay, Table)
 _COMPOSING = frozenset(("if", "or", "and", "+", "%", "join"))
 _TEXT_CALLS = frozenset(("format", "str"))
 
@@ -97,7 +97,7 @@ def leaves(module: Module, value: Value, depth: int = 0) -> list[str]:
         if value.op in ("+", "%", "join") and value.operands:
             found = leaves(module, value.operands[0], depth + 1)
             return [f"{text}…" if value.op == "+" else text for text in found]
-    if isinstance(value, Result):
+    if isinstance(value, CallResult):
         call = module.code.calls[value.call]
         if isinstance(call.callee, Op) and call.callee.operands[-1] == Const("format"):
             return leaves(module, call.callee.operands[0], depth + 1)
@@ -117,7 +117,7 @@ def device_text(module: Module, value: Value) -> str:
     if isinstance(value, Op):
         composed = value.op in _COMPOSING
     else:
-        composed = isinstance(value, Result) and module.written(value.call) in _TEXT_CALLS
+        composed = isinstance(value, CallResult) and module.written(value.call) in _TEXT_CALLS
     if composed:
         found = [text for text in leaves(module, value) if _COMPOSED.match(text)]
         return next((t for t in found if t.startswith("cuda")), "") or next(iter(found), "")
@@ -133,7 +133,7 @@ def asks_cuda(context: Context, module: Module, value: Value, block: int, line: 
     """Whether a condition depends on ``torch.cuda.is_available()``, also through names."""
     if depth > _DEPTH:
         return False
-    if isinstance(value, Result):
+    if isinstance(value, CallResult):
         if context.names.of_call(module, value.call) in AVAILABLE:
             return True
         return any(asks_cuda(context, module, v, block, line, depth + 1) for v in module.code.calls[value.call].args)
@@ -159,7 +159,7 @@ def _attrs(
 
     return {
         "form": "text",
-        "value": Known((text,), True),
+        "value": PossibleValues((text,), True),
         "position": position,
         "breaks": "no" if others else breaks,
         "covered": "yes",
@@ -297,7 +297,9 @@ def _option(context: Context, module: Module, index: int, written: str) -> Itera
 def _offers_npu(context: Context, module: Module, call: Call, names: list[str]) -> bool:
     """Whether an option has the NPU among its choices, or a launcher chooses it."""
     choices = argument(call, "choices", -1)
-    offered = [str(c.value) for c in choices.items if isinstance(c, Const)] if isinstance(choices, Items) else []
+    offered = (
+        [str(c.value) for c in choices.items if isinstance(c, Const)] if isinstance(choices, SequenceDisplay) else []
+    )
     if any(choice.startswith("npu") for choice in offered):
         return True
     launched = [value for name in names for value in context.options.launched(name, module)]
@@ -316,7 +318,7 @@ def _assigned(context: Context, module: Module) -> Iterator[Fact]:
             )
             named = named or (":" in text and is_device_name(bind.target))
         else:
-            named = not isinstance(value, Items) and (":" in text or is_device_name(bind.target))
+            named = not isinstance(value, SequenceDisplay) and (":" in text or is_device_name(bind.target))
         if named:
             attrs = _attrs(context, module, value, bind.block, bind.line, text, bind.target, "yes")
             attrs.pop("value")
@@ -340,7 +342,7 @@ def _defaults(context: Context, module: Module) -> Iterator[Fact]:
 
 def _returned(context: Context, module: Module) -> Iterator[Fact]:
     for returned in module.code.returns:
-        text = device_text(module, returned.value) if not isinstance(returned.value, Items | Table) else ""
+        text = device_text(module, returned.value) if not isinstance(returned.value, SequenceDisplay | Table) else ""
         if text and (":" in text or "device" in module.qualname(returned.block).rpartition(".")[2].lower()):
             attrs = _attrs(context, module, returned.value, returned.block, returned.line, text, "return", "unknown")
             attrs["within"] = "value"

@@ -10,7 +10,7 @@ from npulint.assemble.flow import argument
 from npulint.assemble.guards import is_main
 from npulint.assemble.module import Module
 from npulint.assemble.recognise.torch.feeding import ancestry
-from npulint.facts.code import Call, Const, Items, Op, Ref, Result, Value
+from npulint.facts.code import Call, CallResult, Const, Op, Ref, SequenceDisplay, Value
 from npulint.facts.model import Fact, Span
 from npulint.lazy_regex import lazy_compile
 
@@ -141,7 +141,7 @@ def _reads_local_rank(context: Context) -> str:
 def _names_variable(value: Value, depth: int) -> bool:
     if isinstance(value, Const):
         return value.value == "LOCAL_RANK"
-    if isinstance(value, Op | Items) and depth < 6:
+    if isinstance(value, Op | SequenceDisplay) and depth < 6:
         return any(_names_variable(v, depth + 1) for v in (value.operands if isinstance(value, Op) else value.items))
     return False
 
@@ -240,16 +240,16 @@ def _timeout(context: Context, module: Module, call: Call) -> float | None:
 def _size_from(context: Context, module: Module, call: Call) -> str:
     """The device count that certainly gives the number of processes; else an empty text."""
     value = argument(call, "world_size", 3) or argument(call, "nprocs", 2)
-    if isinstance(value, Result):
+    if isinstance(value, CallResult):
         return _count(context, module, value)
     if not isinstance(value, Ref):
         return ""
     bound = context.flow.bindings(module, value.name, call.block, call.line)
-    counts = {_count(context, home, bind.value) if isinstance(bind.value, Result) else "" for home, bind in bound}
+    counts = {_count(context, home, bind.value) if isinstance(bind.value, CallResult) else "" for home, bind in bound}
     return counts.pop() if len(counts) == 1 else ""
 
 
-def _count(context: Context, module: Module, value: Result) -> str:
+def _count(context: Context, module: Module, value: CallResult) -> str:
     name = context.names.of_call(module, value.call)
     return name if name in _COUNT else ""
 
@@ -269,11 +269,11 @@ def _is_view(context: Context, module: Module, call: Call) -> bool:
 
 
 def _skips(module: Module, value: Value) -> bool:
-    if isinstance(value, Result):
+    if isinstance(value, CallResult):
         call = module.code.calls[value.call]
         method = call.callee.name.rpartition(".")[0] if isinstance(call.callee, Ref) else "?"
         return module.written(value.call) in _VIEWS and method not in ("", "np", "numpy")
-    if isinstance(value, Op) and value.op == "[]" and isinstance(value.operands[1], Items):
+    if isinstance(value, Op) and value.op == "[]" and isinstance(value.operands[1], SequenceDisplay):
         keys = value.operands[1].items
         return len(keys) > 1 and not isinstance(keys[0], Const) and isinstance(keys[-1], Const)
     return isinstance(value, Op) and value.op == "." and value.operands[1] in (Const("T"), Const("mT"))

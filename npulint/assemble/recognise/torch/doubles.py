@@ -9,7 +9,7 @@ from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
 from npulint.assemble.recognise.torch.tensors import on_host
 from npulint.facts.calls import receiver_of
-from npulint.facts.code import Call, Ref, Result, Value
+from npulint.facts.code import Call, CallResult, Ref, Value
 from npulint.facts.model import Fact
 
 _DOUBLE = frozenset(("torch.float64", "torch.double"))
@@ -100,7 +100,7 @@ def _reduced(context: Context, module: Module, index: int) -> str:
 
 def _holds(module: Module, value: Value, index: int, depth: int = 0) -> bool:
     """Whether a value is the result of a call, also moved to a device or changed in shape."""
-    if not isinstance(value, Result) or depth > 4:
+    if not isinstance(value, CallResult) or depth > 4:
         return False
     if value.call == index:
         return True

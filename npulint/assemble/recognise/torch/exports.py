@@ -8,7 +8,7 @@ from npulint.assemble.context import Context
 from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
 from npulint.facts.calls import receiver_of
-from npulint.facts.code import Call, Ref, Result, Value
+from npulint.facts.code import Call, CallResult, Ref, Value
 from npulint.facts.model import Fact
 
 _EXPORTS = frozenset(("torch.onnx.export", "torch.export.export", "torch.export.export_for_training"))
@@ -46,16 +46,16 @@ def _place(context: Context, module: Module, call: Call) -> str:
     before = [i for i in module.calls_in.get(function, ()) if module.code.calls[i].line < call.line]
     for index in reversed(before):
         if module.written(index) in (*_MOVES, "cpu") and receiver_of(module.code.calls[index]) == value:
-            return "device" if _moves(context, module, Result(index), 0) else "host"
+            return "device" if _moves(context, module, CallResult(index), 0) else "host"
     made = [b for b in module.code.binds if b.target == value.name and module.function_of(b.block) == function]
     if any(_moves(context, module, bind.value, 0) for bind in made):
         return "device"
-    return "host" if made and all(isinstance(bind.value, Result) for bind in made) else "unknown"
+    return "host" if made and all(isinstance(bind.value, CallResult) for bind in made) else "unknown"
 
 
 def _moves(context: Context, module: Module, value: Value, depth: int) -> bool:
     """Whether an expression puts a model on a device: ``Net().npu()``, ``build().to(device).eval()``."""
-    if not isinstance(value, Result) or depth > _DEPTH:
+    if not isinstance(value, CallResult) or depth > _DEPTH:
         return False
     call = module.code.calls[value.call]
     last = module.written(value.call)

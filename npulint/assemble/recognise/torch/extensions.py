@@ -6,7 +6,7 @@ from npulint.assemble.context import Context
 from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
 from npulint.assemble.recognise.torch.placing import placed
-from npulint.facts.code import Call, Import, Items, Op, Ref, Value
+from npulint.facts.code import Call, Import, Op, Ref, SequenceDisplay, Value
 from npulint.facts.model import Fact, Span
 from npulint.lazy_regex import lazy_compile
 
@@ -82,13 +82,13 @@ def _has_cuda(context: Context, module: Module, call: Call, what: str) -> str:
     texts = [] if value is None else _texts(context, module, value, call)
     if any(text.endswith(_CUDA_FILE) for text in texts):
         return "yes"
-    value = value if isinstance(value, Items) else None
+    value = value if isinstance(value, SequenceDisplay) else None
     return "no" if value is not None and texts and len(texts) >= len(value.items) else "unknown"
 
 
 def _texts(context: Context, module: Module, value: Value, call: Call, depth: int = 0) -> list[str]:
     """The texts that stand in a list of sources, also within ``os.path.join(here, "x.cu")``."""
-    if isinstance(value, Items):
+    if isinstance(value, SequenceDisplay):
         return [t for item in value.items for t in _texts(context, module, item, call, depth + 1)]
     known = [v for v in context.known(module, value, call).values if isinstance(v, str)]
     if known or depth > _DEPTH:

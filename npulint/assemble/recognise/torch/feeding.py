@@ -8,7 +8,7 @@ from functools import partial
 from npulint.assemble.context import Context
 from npulint.assemble.flow import Site, argument
 from npulint.assemble.module import Module
-from npulint.facts.code import Call, Const, Items, Op, Ref, Result, Table, Value
+from npulint.facts.code import Call, CallResult, Const, Op, Ref, SequenceDisplay, Table, Value
 from npulint.lazy_regex import lazy_compile
 
 _TOKEN = lazy_compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
@@ -84,7 +84,7 @@ def _made_to_evaluate(context: Context, module: Module, call: Call) -> bool:
 
 def _iterated(module: Module, value: Value) -> list[str]:
     """What a loop goes through: a name, or the arguments of ``enumerate``, ``tqdm`` and the like."""
-    values = module.code.calls[value.call].args if isinstance(value, Result) else (value,)
+    values = module.code.calls[value.call].args if isinstance(value, CallResult) else (value,)
     return [one.name for one in values if isinstance(one, Ref)]
 
 
@@ -98,13 +98,13 @@ def _bound(module: Module) -> dict[int, str]:
 
 
 def _results(value: Value, target: str, depth: int) -> Iterator[tuple[int, str]]:
-    if isinstance(value, Result):
+    if isinstance(value, CallResult):
         yield value.call, target
     elif depth < _DEPTH and isinstance(value, Table):
         for key, inner in zip(value.keys, value.values, strict=True):
             yield from _results(inner, f"{target}[{key.value if isinstance(key, Const) else '*'}]", depth + 1)
-    elif depth < _DEPTH and isinstance(value, Items | Op):
-        for inner in value.items if isinstance(value, Items) else value.operands:
+    elif depth < _DEPTH and isinstance(value, SequenceDisplay | Op):
+        for inner in value.items if isinstance(value, SequenceDisplay) else value.operands:
             yield from _results(inner, target, depth + 1)
 
 

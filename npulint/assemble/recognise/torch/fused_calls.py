@@ -7,7 +7,7 @@ from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
 from npulint.assemble.recognise.torch.operations import RESHAPES, At, Operations
 from npulint.assemble.recognise.torch.operations import of_module as operations_of
-from npulint.facts.code import Bind, Const, Items, Op, Ref, Result, Value
+from npulint.facts.code import Assignment, CallResult, Const, Op, Ref, SequenceDisplay, Value
 from npulint.facts.model import Fact
 from npulint.lazy_regex import lazy_compile
 
@@ -59,7 +59,7 @@ def _excluded(module: Module, index: int) -> bool:
     for block in module.ancestors(module.code.calls[index].block):
         record = module.blocks[block]
         words = " ".join(_words(module, record.test, 0)) if record.kind in ("if", "else", "with") else ""
-        words += " ".join(_words(module, Items(record.decorators), 0)) if record.kind == "function" else ""
+        words += " ".join(_words(module, SequenceDisplay(record.decorators), 0)) if record.kind == "function" else ""
         if any(word in words for word in ("training", "no_grad", "inference", "requires_grad", "is_grad_enabled")):
             return True
     return False
@@ -81,19 +81,19 @@ def _use(ops: Operations, index: int) -> str:
         return "unknown" if method[1] in _ELEMENT else "tensor"
     function = module.function_of(module.code.calls[index].block)
     for bind in module.code.binds:
-        if bind.value == Result(index):
+        if bind.value == CallResult(index):
             return _use_of_name(ops, bind, function)
     for root in ops.roots(function):
-        use = _use_in(root.value, Result(index))
+        use = _use_in(root.value, CallResult(index))
         if use:
             return use
-    returned = [r for r in module.returns.get(function, ()) if r.value == Result(index)]
+    returned = [r for r in module.returns.get(function, ()) if r.value == CallResult(index)]
     if returned and module.written(index) in _REPLACES and module.qualname(function).endswith("forward"):
         return "returned"
     return "unknown"
 
 
-def _use_of_name(ops: Operations, bind: Bind, function: int) -> str:
+def _use_of_name(ops: Operations, bind: Assignment, function: int) -> str:
     module, name = ops.module, bind.target
     if "." in name or "[" in name:
         return "unknown"
@@ -125,7 +125,7 @@ def _use_in(value: Value, wanted: Value) -> str:
                     return "element"
                 found = "tensor" if part.op in _ARITHMETIC else found
             stack += part.operands
-        elif isinstance(part, Items):
+        elif isinstance(part, SequenceDisplay):
             stack += part.items
     return found
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 from npulint.assemble.context import Context
 from npulint.assemble.flow import argument
 from npulint.assemble.recognise.torch.operations import CASTS, At, Node, Operations, number
-from npulint.facts.code import Call, Const, Items, Op, Ref, Result, Value
+from npulint.facts.code import Call, CallResult, Const, Op, Ref, SequenceDisplay, Value
 from npulint.facts.model import Fact
 from npulint.lazy_regex import lazy_compile
 
@@ -41,7 +41,7 @@ def rms_norm(context: Context, ops: Operations, function: int) -> list[Fact]:
 
 def _last_kept(ops: Operations, mean: Node) -> bool:
     dim = ops.argument(mean, "dim", 1) or ops.argument(mean, "axis", -1)
-    if isinstance(dim, Items) and len(dim.items) == 1:
+    if isinstance(dim, SequenceDisplay) and len(dim.items) == 1:
         dim = dim.items[0]
     keep = ops.argument(mean, "keepdim", 2) or ops.argument(mean, "keepdims", -1)
     return number(dim) == -1.0 and keep == Const(True)
@@ -139,12 +139,12 @@ def _approximate(ops: Operations, node: Node) -> bool:
 
 def _sliced(index: Value) -> bool:
     """``[..., :n]`` (slices and the ellipsis are not read)."""
-    return isinstance(index, Items) and bool(index.items) and not any(isinstance(i, Ref) for i in index.items)
+    return isinstance(index, SequenceDisplay) and bool(index.items) and not any(isinstance(i, Ref) for i in index.items)
 
 
 def turns(call: Call) -> bool:
     """Whether a call may be ``cat((-second, first))``."""
-    parts = call.args[0].items if call.args and isinstance(call.args[0], Items) else ()
+    parts = call.args[0].items if call.args and isinstance(call.args[0], SequenceDisplay) else ()
     return len(parts) == 2 and isinstance(parts[0], Op) and parts[0].op == "neg"
 
 
@@ -173,7 +173,11 @@ def _rotated(ops: Operations, node: Node, at: At) -> At | None:
     """The tensor that is rotated: by a function named so, or by ``cat((-second, first))`` of its halves."""
     if node.op.startswith(("own:", "self:")) and "rotate" in node.op and node.inputs:
         return At(node.inputs[0], at.block, at.line)
-    if node.op in ("cat", "concat") and turns(ops.module.code.calls[node.call]) and isinstance(node.inputs[0], Items):
+    if (
+        node.op in ("cat", "concat")
+        and turns(ops.module.code.calls[node.call])
+        and isinstance(node.inputs[0], SequenceDisplay)
+    ):
         turned = node.inputs[0].items[0]
         if isinstance(turned, Op):
             half = ops.node(ops.origin(At(turned.operands[0], at.block, at.line)).value)
@@ -219,7 +223,7 @@ def group_norm(context: Context, ops: Operations, function: int) -> list[Fact]:
 
 
 def _made(ops: Operations, value: Value) -> str:
-    name = ops.context.names.of_value(ops.module, value, 0, 1) if isinstance(value, Result) else ""
+    name = ops.context.names.of_value(ops.module, value, 0, 1) if isinstance(value, CallResult) else ""
     return name.removesuffix("()")
 
 
@@ -245,7 +249,7 @@ def add_layer_norm(context: Context, ops: Operations, function: int) -> list[Fac
 def _activation(value: Value) -> bool:
     if isinstance(value, Ref):
         return "." not in value.name and not _EMBEDDING.search(value.name)
-    return isinstance(value, Result) or (isinstance(value, Op) and value.op == "*")
+    return isinstance(value, CallResult) or (isinstance(value, Op) and value.op == "*")
 
 
 def matrix_sum(context: Context, ops: Operations, function: int) -> list[Fact]:

@@ -13,7 +13,7 @@ from npulint.assemble.recognise.torch.clocks import starts_interval
 from npulint.assemble.recognise.torch.losses import added_losses, gathers_loss, is_loss, shows_loss, takes_loss
 from npulint.assemble.recognise.torch.tensors import method_of, names_in, on_host, written
 from npulint.facts.calls import receiver_of
-from npulint.facts.code import Call, Const, Op, Ref, Result, Value
+from npulint.facts.code import Call, CallResult, Const, Op, Ref, Value
 from npulint.facts.model import Fact
 from npulint.facts.values import truth
 from npulint.lazy_regex import lazy_compile
@@ -180,7 +180,7 @@ def _small(module: Module, value: Value, depth: int = 0) -> bool:
     """Whether an expression reads like one number: a loss, an accuracy, a sum."""
     if isinstance(value, Ref):
         return _SCALAR.search(value.name) is not None
-    if isinstance(value, Result):
+    if isinstance(value, CallResult):
         last = module.written(value.call)
         if last in _REDUCES or _SCALAR.search(last):
             return True
@@ -214,7 +214,7 @@ def _moved(context: Context, module: Module, call: Call, last: str) -> str:
 
 def _made_on_host(context: Context, module: Module, value: Value) -> bool:
     """``torch.zeros(n)`` without a device."""
-    if not isinstance(value, Result) or context.names.of_call(module, value.call) not in _FACTORIES:
+    if not isinstance(value, CallResult) or context.names.of_call(module, value.call) not in _FACTORIES:
         return False
     return not any(key in ("device", "**") for key, _ in module.code.calls[value.call].keywords)
 
@@ -228,7 +228,7 @@ def _non_blocking(context: Context, module: Module, call: Call, last: str) -> bo
 
 
 def _is_cpu(context: Context, module: Module, target: Value, call: Call) -> bool:
-    if not isinstance(target, Result) or context.names.of_call(module, target.call) != "torch.device":
+    if not isinstance(target, CallResult) or context.names.of_call(module, target.call) != "torch.device":
         return False
     made = module.code.calls[target.call]
     return bool(made.args) and context.known(module, made.args[0], made).single == "cpu"
@@ -261,7 +261,7 @@ def _from_loader(context: Context, module: Module, value: Value, block: int, lin
     if isinstance(value, Op) and value.op in ("[]", ".", "iter"):
         part = _table_of(module, value.operands[0]) if value.op == "iter" else value.operands[0]
         return part is None or _from_loader(context, module, part, block, line, depth + 1)
-    if isinstance(value, Result) and module.written(value.call) in _SAME_PLACE:
+    if isinstance(value, CallResult) and module.written(value.call) in _SAME_PLACE:
         source = receiver_of(module.code.calls[value.call])
         return source is not None and _from_loader(context, module, source, block, line, depth + 1)
     if not isinstance(value, Ref):
@@ -284,13 +284,13 @@ def _from_loader(context: Context, module: Module, value: Value, block: int, lin
 
 def _table_of(module: Module, value: Value) -> Value | None:
     """The table whose parts a loop goes through, as in ``for key, part in batch.items()``."""
-    if not isinstance(value, Result) or module.written(value.call) not in ("items", "values", "keys"):
+    if not isinstance(value, CallResult) or module.written(value.call) not in ("items", "values", "keys"):
         return None
     return receiver_of(module.code.calls[value.call])
 
 
 def _sources(module: Module, value: Value) -> Iterator[str]:
-    if isinstance(value, Result):
+    if isinstance(value, CallResult):
         receiver = receiver_of(module.code.calls[value.call])
         yield from names_in(receiver) if receiver is not None else ()
     else:
@@ -308,7 +308,7 @@ def _tested(module: Module) -> Iterator[int]:
         part = queue.pop()
         if isinstance(part, Op):
             queue += part.operands
-        elif isinstance(part, Result):
+        elif isinstance(part, CallResult):
             yield part.call
             receiver = receiver_of(module.code.calls[part.call])
             queue += [*module.code.calls[part.call].args, *((receiver,) if receiver is not None else ())]

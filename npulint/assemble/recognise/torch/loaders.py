@@ -18,7 +18,7 @@ from npulint.assemble.recognise.torch.feeding import (
 )
 from npulint.facts.code import Const, Op, Ref, Table, Value
 from npulint.facts.model import Fact
-from npulint.facts.values import NOTHING, Known, merge, truth
+from npulint.facts.values import NOTHING, PossibleValues, merge, truth
 from npulint.lazy_regex import lazy_compile
 
 LOADER = "torch.utils.data.DataLoader"
@@ -94,7 +94,7 @@ class _Given:
     def _is_given(self, name: str) -> bool:
         return self.value(name) is not None or name in self._spread[0]
 
-    def known(self, name: str) -> Known | None:
+    def known(self, name: str) -> PossibleValues | None:
         """The value given for a parameter; None when it is surely not given."""
         value = self.value(name)
         if value is not None:

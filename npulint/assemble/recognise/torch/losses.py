@@ -6,7 +6,7 @@ from npulint.assemble.context import Context
 from npulint.assemble.module import Module
 from npulint.assemble.recognise.torch.tensors import names_in
 from npulint.facts.calls import receiver_of
-from npulint.facts.code import Bind, Call, Items, Op, Ref, Result, Value
+from npulint.facts.code import Assignment, Call, CallResult, Op, Ref, SequenceDisplay, Value
 from npulint.facts.model import Fact
 
 _KEPT = frozenset(("detach", "data", "mean", "sum", "clone", "float"))
@@ -32,7 +32,7 @@ def _find_losses(context: Context, module: Module, function: int) -> frozenset[s
 
 def _loss_names(context: Context, module: Module, value: Value, call: Call) -> set[str]:
     """``loss``, also of ``scaler.scale(loss)`` and of the `scaled_loss` of a ``with amp.scale_loss(loss, …)``."""
-    if isinstance(value, Result):
+    if isinstance(value, CallResult):
         return set(names_in(module.code.calls[value.call].args[0])) if module.code.calls[value.call].args else set()
     if not isinstance(value, Ref):
         return set()
@@ -40,7 +40,7 @@ def _loss_names(context: Context, module: Module, value: Value, call: Call) -> s
     for home, bind in context.flow.bindings(module, value.name, call.block, call.line):
         if (
             home is module
-            and isinstance(bind.value, Result)
+            and isinstance(bind.value, CallResult)
             and module.written(bind.value.call) in ("scale_loss", "scale")
         ):
             found |= set(names_in(module.code.calls[bind.value.call].args[0]))
@@ -59,7 +59,7 @@ def is_loss(context: Context, module: Module, value: Value, block: int, line: in
     if isinstance(value, Op) and value.op in ("+", "-", "*", "/", "[]"):
         parts = value.operands[:1] if value.op == "[]" else value.operands
         return any(is_loss(context, module, part, block, line, depth + 1) for part in parts)
-    if isinstance(value, Result) and module.written(value.call) in _KEPT:
+    if isinstance(value, CallResult) and module.written(value.call) in _KEPT:
         receiver = receiver_of(module.code.calls[value.call])
         return receiver is not None and is_loss(context, module, receiver, block, line, depth + 1)
     return False
@@ -74,7 +74,7 @@ def _read_before(context: Context, module: Module, name: str, block: int, line: 
 def _valued(module: Module, value: Value, depth: int = 0) -> bool:
     if isinstance(value, Ref):
         return value.name.endswith(".data")
-    if not isinstance(value, Result) or depth > _DEPTH:
+    if not isinstance(value, CallResult) or depth > _DEPTH:
         return False
     call = module.code.calls[value.call]
     receiver = receiver_of(call)
@@ -104,9 +104,9 @@ def _shown(context: Context, module: Module, value: Value, block: int, line: int
         return False
     if isinstance(value, Op) and value.op in ("join", "%", "+"):
         return any(_shown(context, module, part, block, line, depth + 1) for part in value.operands)
-    if isinstance(value, Items):
+    if isinstance(value, SequenceDisplay):
         return any(_shown(context, module, part, block, line, depth + 1) for part in value.items)
-    if isinstance(value, Result) and module.written(value.call) in ("format", "str"):
+    if isinstance(value, CallResult) and module.written(value.call) in ("format", "str"):
         call = module.code.calls[value.call]
         values = (*call.args, *(v for _, v in call.keywords))
         return any(_shown(context, module, part, block, line, depth + 1) for part in values)
@@ -116,7 +116,7 @@ def _shown(context: Context, module: Module, value: Value, block: int, line: int
 def _detached(module: Module, value: Value) -> bool:
     if isinstance(value, Ref):
         return value.name.endswith(".data")
-    if isinstance(value, Result):
+    if isinstance(value, CallResult):
         receiver = receiver_of(module.code.calls[value.call])
         return module.written(value.call) == "detach" or (receiver is not None and _detached(module, receiver))
     return isinstance(value, Op) and any(_detached(module, part) for part in value.operands)
@@ -152,7 +152,7 @@ def added_losses(context: Context, module: Module) -> list[Fact]:
     return found
 
 
-def _adds_loss(context: Context, module: Module, bind: Bind, losses: frozenset[str]) -> bool:
+def _adds_loss(context: Context, module: Module, bind: Assignment, losses: frozenset[str]) -> bool:
     if not isinstance(bind.value, Op) or bind.value.op != "+=":
         return False
     value = bind.value.operands[0]

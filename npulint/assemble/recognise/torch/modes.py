@@ -7,7 +7,7 @@ from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
 from npulint.facts.code import Const, Ref, Table, Value
 from npulint.facts.model import Fact
-from npulint.facts.values import Known
+from npulint.facts.values import PossibleValues
 from npulint.suggest import closest_match
 
 _SWITCH = ("enable", "disable")
@@ -82,7 +82,7 @@ def _written(context: Context, module: Module, name: str, block: int) -> list[Fa
     return found
 
 
-def _judged(key: str, value: Known) -> dict[str, str]:
+def _judged(key: str, value: PossibleValues) -> dict[str, str]:
     """What is to be said of a key with a value; texts and numbers are the same to set_option."""
     if key not in _OPTIONS:
         return {"legal": "no", "nearest": closest_match(key, _OPTIONS), "value_ok": "unknown", "allowed": ""}

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from npulint.assemble.context import Context
 from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
-from npulint.facts.code import Bind, Const, Items, Op, Ref, Result, Value
+from npulint.facts.code import Assignment, CallResult, Const, Op, Ref, SequenceDisplay, Value
 
 _BUDGET = 160  # values looked at on one way back; a function with many branches would make it explode
 _HOPS = 40  # steps from a value to the names or the operation that it only reshapes
@@ -73,11 +73,11 @@ class Operations:
     def __init__(self, context: Context, module: Module) -> None:
         self.context = context
         self.module = module
-        self._set: dict[int, list[Bind]] | None = None  # function -> its assignments
+        self._set: dict[int, list[Assignment]] | None = None  # function -> its assignments
 
     def node(self, value: Value) -> Node | None:
         """The operation that an expression is; None for names and literals."""
-        if isinstance(value, Result):
+        if isinstance(value, CallResult):
             return self.of_call(value.call)
         if isinstance(value, Op):
             if value.op == ".":
@@ -206,7 +206,7 @@ class Operations:
         for index in self.module.calls_in.get(function, ()):
             call = self.module.code.calls[index]
             for part in (*call.args, *(v for _, v in call.keywords), call.callee):
-                if isinstance(part, Op | Items):
+                if isinstance(part, Op | SequenceDisplay):
                     yield At(part, call.block, call.line)
 
     def operators(self, function: int, op: str) -> Iterator[tuple[Node, At]]:
@@ -220,13 +220,13 @@ class Operations:
                     if node is not None and node.op == op:
                         yield node, At(value, root.block, root.line)
                     stack += value.operands
-                elif isinstance(value, Items):
+                elif isinstance(value, SequenceDisplay):
                     stack += value.items
         for index in self.module.calls_in.get(function, ()):
             node = self.of_call(index)
             if node.op == op:
                 call = self.module.code.calls[index]
-                yield node, At(Result(index), call.block, call.line)
+                yield node, At(CallResult(index), call.block, call.line)
 
 
 def of_module(context: Context, module: Module) -> Operations:

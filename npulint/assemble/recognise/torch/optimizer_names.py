@@ -5,7 +5,7 @@ from __future__ import annotations
 from npulint.assemble.context import Context
 from npulint.assemble.module import Module
 from npulint.assemble.recognise.torch.optimizer_classes import FUSED, TABLED, counterpart, family, last_of
-from npulint.facts.code import Items, Mention, Op, Ref, Table, Value
+from npulint.facts.code import NameUse, Op, Ref, SequenceDisplay, Table, Value
 from npulint.facts.model import Fact, Span
 
 _ASKED = frozenset(
@@ -15,7 +15,7 @@ _ASKED = frozenset(
 
 def named(context: Context, module: Module) -> list[Fact]:
     """The optimizer classes that are only named, where nobody here calls them by that name."""
-    found: list[tuple[str, Mention]] = []
+    found: list[tuple[str, NameUse]] = []
     for record in module.code.mentions:
         if last_of(record.name) in TABLED or "." not in record.name:
             name = context.names.of_name(module, record.name, record.block, record.line)
@@ -45,7 +45,7 @@ def _called_by_alias(context: Context, module: Module) -> set[str]:
     }
 
 
-def _mention(context: Context, module: Module, name: str, record: Mention) -> Fact:
+def _mention(context: Context, module: Module, name: str, record: NameUse) -> Fact:
     span = Span(record.line, record.column, record.line, record.end_column)
     attrs = _attributes(context, name, "name") | {"replaced": _beside(context, module)}
     return Fact("optimizer", name, module.path, span, attrs, None, context.around(module, record.block))
@@ -79,7 +79,7 @@ def _handed(context: Context, module: Module) -> set[str]:
 def _add(value: Value, names: set[str], depth: int = 0) -> None:
     if isinstance(value, Ref):
         names.add(value.name)
-    elif depth < 4 and isinstance(value, Items):
+    elif depth < 4 and isinstance(value, SequenceDisplay):
         for item in value.items:
             _add(item, names, depth + 1)
     elif depth < 4 and isinstance(value, Table):

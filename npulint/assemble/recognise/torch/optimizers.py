@@ -19,7 +19,7 @@ from npulint.assemble.recognise.torch.optimizer_classes import (
 from npulint.assemble.recognise.torch.optimizer_names import named, subclasses
 from npulint.assemble.recognise.torch.origin import INITIALIZE, is_model, makers, receiver
 from npulint.assemble.recognise.torch.placing import exclusive
-from npulint.facts.code import Call, Const, Ref, Result, Value
+from npulint.facts.code import Call, CallResult, Const, Ref, Value
 from npulint.facts.model import Fact
 from npulint.lazy_regex import lazy_compile
 from npulint.suggest import closest_match
@@ -209,7 +209,7 @@ def _tried(context: Context, module: Module, index: int) -> bool:
 def _through_partial(context: Context, module: Module, index: int) -> bool:
     """Whether what is called is a ``functools.partial``, which is reported itself."""
     call = module.code.calls[index]
-    known = isinstance(call.callee, Ref | Result)
+    known = isinstance(call.callee, Ref | CallResult)
     sites = context.flow.sites(module, call.callee, call.block, call.line) if known else []
     return any(context.names.of_call(home, at) == "functools.partial" for home, at in sites)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from npulint.assemble.context import Context
 from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
-from npulint.facts.code import Call, Const, Items, Op, Ref, Result, Value
+from npulint.facts.code import Call, CallResult, Const, Op, Ref, SequenceDisplay, Value
 from npulint.lazy_regex import lazy_compile
 
 Site = tuple[Module, int]
@@ -32,11 +32,11 @@ def makers(context: Context, module: Module, value: Value, block: int, line: int
     if depth > _DEPTH:
         return []
     found: list[Site] = []
-    if isinstance(value, Result):
+    if isinstance(value, CallResult):
         found = _of_result(context, module, value.call, depth)
     elif isinstance(value, Ref):
         found = _of_name(context, module, value.name, block, line, depth)
-    elif isinstance(value, Items):
+    elif isinstance(value, SequenceDisplay):
         found = [s for v in value.items[:_MOST] for s in makers(context, module, v, block, line, depth + 1)]
     elif isinstance(value, Op) and value.op == "[]":
         found = _of_element(context, module, value, block, line, depth)
@@ -85,7 +85,7 @@ def _of_name(context: Context, module: Module, name: str, block: int, line: int,
 
 def _of_element(context: Context, module: Module, value: Op, block: int, line: int, depth: int) -> list[Site]:
     holder, key = value.operands
-    if isinstance(holder, Result) and isinstance(key, Const) and isinstance(key.value, int):
+    if isinstance(holder, CallResult) and isinstance(key, Const) and isinstance(key.value, int):
         call = module.code.calls[holder.call]
         name = context.names.of_call(module, holder.call)
         if name == INITIALIZE:
@@ -94,7 +94,7 @@ def _of_element(context: Context, module: Module, value: Op, block: int, line: i
         found = []
         target = context.names.function(name)
         for returned in target[0].returns.get(target[1], ()) if target else ():
-            items = returned.value.items if isinstance(returned.value, Items) else ()
+            items = returned.value.items if isinstance(returned.value, SequenceDisplay) else ()
             if target and -len(items) <= key.value < len(items):
                 part = items[key.value]
                 found += makers(context, target[0], part, returned.block, returned.line + 1, depth + 1)

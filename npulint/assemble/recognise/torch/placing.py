@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from npulint.assemble.guards import is_main
 from npulint.assemble.module import Module
-from npulint.facts.code import Block, Const, Op, Result, Value
+from npulint.facts.code import Block, CallResult, Const, Op, Value
 
 _KINDS = {"try": "try", "except": "try", "function": "function", "lambda": "function"}
 
@@ -49,4 +49,4 @@ def _equals(test: Value) -> tuple[Value, object] | None:
 
 def _calls(value: Value) -> bool:
     """Whether something is called, which may answer otherwise the next time."""
-    return isinstance(value, Result) or (isinstance(value, Op) and any(_calls(part) for part in value.operands))
+    return isinstance(value, CallResult) or (isinstance(value, Op) and any(_calls(part) for part in value.operands))

@@ -9,7 +9,7 @@ from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
 from npulint.assemble.recognise.torch import scaling
 from npulint.assemble.recognise.torch.origin import is_model, receiver
-from npulint.facts.code import Bind, Call, Const, Op, Ref, Result, Value
+from npulint.facts.code import Assignment, Call, CallResult, Const, Op, Ref, Value
 from npulint.facts.model import Fact, Span
 from npulint.lazy_regex import lazy_compile
 
@@ -132,7 +132,9 @@ def _fill(context: Context, module: Module, index: int, last: str) -> list[Fact]
     return found[:1]
 
 
-def _mask_fact(context: Context, module: Module, name: str, at: Call | Bind, size: float, tensor: Value | None) -> Fact:
+def _mask_fact(
+    context: Context, module: Module, name: str, at: Call | Assignment, size: float, tensor: Value | None
+) -> Fact:
     span = Span(at.line, at.column, at.end_line, at.end_column)
     attrs = {
         "fill": "-inf" if math.isinf(size) else f"{size:g}",
@@ -143,14 +145,14 @@ def _mask_fact(context: Context, module: Module, name: str, at: Call | Bind, siz
     return Fact("mask_fill", name, module.path, span, attrs, None, context.around(module, at.block))
 
 
-def _is_mask_key(bind: Bind) -> bool:
+def _is_mask_key(bind: Assignment) -> bool:
     key = bind.key
     if isinstance(key, Op):
         return key.op in ("==", "!=", "<", ">", "<=", ">=", "~", "&", "|")
     return isinstance(key, Ref) and "mask" in key.name
 
 
-def _assigned(context: Context, module: Module, bind: Bind) -> list[Fact]:
+def _assigned(context: Context, module: Module, bind: Assignment) -> list[Fact]:
     """``scores[mask] = -1e9``."""
     size = _size(context, module, bind.value, bind.block, bind.line)
     if size is None or size > 0:
@@ -158,7 +160,7 @@ def _assigned(context: Context, module: Module, bind: Bind) -> list[Fact]:
     return [_mask_fact(context, module, "assign", bind, size, Ref(bind.target.partition("[")[0]))]
 
 
-def _multiplied(context: Context, module: Module, bind: Bind) -> list[Fact]:
+def _multiplied(context: Context, module: Module, bind: Assignment) -> list[Fact]:
     """``mask = (1 - mask) * -1e9``."""
     left, right = bind.value.operands if isinstance(bind.value, Op) else (None, None)
     for factor, tensor in ((right, left), (left, right)):
@@ -180,14 +182,14 @@ def _size(context: Context, module: Module, value: Value | None, block: int, lin
         if context.names.of_name(module, value.name, block, line) in _INFINITE:
             return -math.inf if value.name.endswith("NINF") else math.inf
         number = context.flow.known(module, value, block, line).single
-    elif isinstance(value, Result):
+    elif isinstance(value, CallResult):
         number = _float_of(context, module, value)
     if isinstance(number, bool) or not isinstance(number, int | float):
         return None
     return float(number) if abs(number) > _HALF_MAX else None
 
 
-def _float_of(context: Context, module: Module, value: Result) -> float | None:
+def _float_of(context: Context, module: Module, value: CallResult) -> float | None:
     """``float("-inf")``."""
     call = module.code.calls[value.call]
     text = call.args[0] if call.args and context.names.of_call(module, value.call) == "float" else None
@@ -203,7 +205,7 @@ def _is_half(context: Context, module: Module, value: Value | None, block: int, 
     """Whether a tensor was certainly made float16 on the way: yes or unknown."""
     if value is None or depth > _DEPTH:
         return "unknown"
-    if isinstance(value, Result):
+    if isinstance(value, CallResult):
         call = module.code.calls[value.call]
         last = module.written(value.call)
         if last == "half" or (last in ("to", "type") and _cast_to(context, module, call) == "half"):

@@ -6,7 +6,7 @@ from npulint.assemble.context import Context
 from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
 from npulint.assemble.recognise.torch.origin import makers, receiver
-from npulint.facts.code import Bind, Call, Import, Op, Ref
+from npulint.facts.code import Assignment, Call, Import, Op, Ref
 from npulint.facts.model import Fact
 from npulint.facts.values import truth
 from npulint.lazy_regex import lazy_compile
@@ -94,7 +94,7 @@ def alternative(context: Context, module: Module, call: Call) -> str:
     imports: list[Import] = [i for i in module.code.imports if i.alias == root]
     if any(i.module.startswith(("torch_npu", "torch.npu")) for i in imports):
         return "yes"
-    binds: list[Bind] = [b for b in module.code.binds if b.target == root]
+    binds: list[Assignment] = [b for b in module.code.binds if b.target == root]
     if any(context.names.of_bind(module, b).startswith(("torch.npu", "torch_npu", "apex")) for b in binds):
         return "yes"
     last = module.written(module.code.calls.index(call))

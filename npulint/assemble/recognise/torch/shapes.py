@@ -10,7 +10,7 @@ from npulint.assemble.module import Module
 from npulint.assemble.recognise.torch.classes import is_idle
 from npulint.assemble.recognise.torch.tensors import depends_on_data, is_mask, method_of, names_in, on_host, written
 from npulint.facts.calls import receiver_of
-from npulint.facts.code import Bind, Call, Const, Items, Op, Ref, Result, Unknown, Value
+from npulint.facts.code import Assignment, Call, CallResult, Const, Op, Ref, SequenceDisplay, Unknown, Value
 from npulint.facts.model import Fact
 from npulint.lazy_regex import lazy_compile
 
@@ -108,11 +108,11 @@ def _selects(context: Context, module: Module, holder: Value, key: Value, block:
 
 def _host_mask(context: Context, module: Module, key: Value, block: int, line: int) -> bool:
     """Whether the mask itself was computed by numpy or on the CPU."""
-    parts = key.operands if isinstance(key, Op) else key.items if isinstance(key, Items) else (key,)
+    parts = key.operands if isinstance(key, Op) else key.items if isinstance(key, SequenceDisplay) else (key,)
     return any(on_host(context, module, part, block, line) for part in parts if not isinstance(part, Const))
 
 
-def _store(context: Context, module: Module, bind: Bind) -> list[Fact]:
+def _store(context: Context, module: Module, bind: Assignment) -> list[Fact]:
     """``x[mask] = 0`` is masked_store; with a tensor on the right the shape of what is written must fit."""
     if isinstance(bind.key, Unknown) or (isinstance(bind.value, Op) and bind.value.op == "+="):
         return []
@@ -128,9 +128,9 @@ def _store(context: Context, module: Module, bind: Bind) -> list[Fact]:
     ]
 
 
-def _is_scalar(context: Context, module: Module, bind: Bind) -> bool:
+def _is_scalar(context: Context, module: Module, bind: Assignment) -> bool:
     value = bind.value.operands[0] if isinstance(bind.value, Op) and bind.value.op == "neg" else bind.value
-    if isinstance(value, Result):
+    if isinstance(value, CallResult):
         return context.names.of_call(module, value.call) in ("float", "int", "bool")
     if _NUMBERS.match(context.names.of_value(module, value, bind.block, bind.line)):
         return True
@@ -198,7 +198,7 @@ def _counted(module: Module) -> frozenset[int]:
         value.call
         for index in module.calls_of("len", "numel")
         for value in module.code.calls[index].args
-        if isinstance(value, Result)
+        if isinstance(value, CallResult)
     )
 
 
@@ -257,7 +257,7 @@ def _over_lengths(module: Module, index: int) -> bool:
     value = call.args[0]
     if isinstance(value, Op) and value.op == "each":
         element = value.operands[0]
-        if isinstance(element, Result):
+        if isinstance(element, CallResult):
             if module.written(element.call) in ("list", "tuple"):
                 return any(".shape" in name for part in module.code.calls[element.call].args for name in names_in(part))
             return module.written(element.call) in ("len", "size", "numel", "__len__")

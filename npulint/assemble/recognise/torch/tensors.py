@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from npulint.assemble.context import Context
 from npulint.assemble.module import Module
 from npulint.facts.calls import receiver_of
-from npulint.facts.code import Call, Const, Items, Op, Ref, Result, Table, Unknown, Value
+from npulint.facts.code import Call, CallResult, Const, Op, Ref, SequenceDisplay, Table, Unknown, Value
 from npulint.lazy_regex import lazy_compile
 
 _DEPTH = 7
@@ -45,11 +45,11 @@ def is_mask(context: Context, module: Module, value: Value, block: int, line: in
     """Whether a value surely is a boolean tensor, or (as an index) has one among its parts."""
     if depth > _DEPTH:
         return False
-    if isinstance(value, Items):
+    if isinstance(value, SequenceDisplay):
         return any(is_mask(context, module, item, block, line, depth + 1) for item in value.items)
     if isinstance(value, Op):
         return _is_mask_operation(context, module, value, block, line, depth)
-    if isinstance(value, Result):
+    if isinstance(value, CallResult):
         return _is_mask_result(context, module, value.call, depth)
     if not isinstance(value, Ref):
         return False
@@ -91,7 +91,7 @@ def _compares_tensors(context: Context, module: Module, value: Op, block: int, l
 
 def _is_plain(context: Context, module: Module, value: Value, block: int, line: int, depth: int = 0) -> bool:
     """Whether a value is a number of Python: a size, a counter of a loop."""
-    if isinstance(value, Result):
+    if isinstance(value, CallResult):
         return module.written(value.call) in _FIXED or context.names.of_call(module, value.call) in _PYTHON
     if isinstance(value, Op) and value.op in ("[]", "iter", "+", "-", "*", "//", "%") and depth < _DEPTH:
         return _is_plain(context, module, value.operands[0], block, line, depth + 1)
@@ -112,7 +112,7 @@ def _is_counter(context: Context, module: Module, value: Value) -> bool:
         return False
     source = value.operands[0].operands[0]
     first = isinstance(value.operands[1], Const) and value.operands[1].value == 0
-    return first and isinstance(source, Result) and context.names.of_call(module, source.call) == "enumerate"
+    return first and isinstance(source, CallResult) and context.names.of_call(module, source.call) == "enumerate"
 
 
 def _is_mask_result(context: Context, module: Module, index: int, depth: int) -> bool:
@@ -144,16 +144,16 @@ def _types(context: Context, module: Module, call: Call) -> list[str]:
 
 def on_host(context: Context, module: Module, value: Value, block: int, line: int, depth: int = 0) -> bool:
     """Whether a value may well be an array, list or table of the host, or a tensor that was copied there."""
-    if isinstance(value, Items | Table):
+    if isinstance(value, SequenceDisplay | Table):
         return True
     if depth > _DEPTH:
         return False
-    if isinstance(value, Result | Ref) and _HOST_NAME.search(context.names.of_value(module, value, block, line)):
+    if isinstance(value, CallResult | Ref) and _HOST_NAME.search(context.names.of_value(module, value, block, line)):
         return True
     if isinstance(value, Op):
         parts = value.operands[:1] if value.op in ("[]", ".", "iter") else value.operands
         return any(on_host(context, module, p, block, line, depth + 1) for p in parts if not isinstance(p, Const))
-    if isinstance(value, Result):
+    if isinstance(value, CallResult):
         receiver = receiver_of(module.code.calls[value.call])
         return receiver is not None and on_host(context, module, receiver, block, line, depth + 1)
     if not isinstance(value, Ref):
@@ -191,14 +191,14 @@ def depends_on_data(context: Context, module: Module, value: Value, block: int, 
     if isinstance(value, Op):
         parts = value.operands[:1] if value.op in ("[]", ".", "iter") else value.operands
         return value.op not in _COMPARISONS and any(depends(part) for part in parts)
-    if isinstance(value, Items):
+    if isinstance(value, SequenceDisplay):
         return any(depends(part) for part in value.items)
     if isinstance(value, Ref):
         return any(
             depends_on_data(context, home, given, at, on, depth + 1)
             for home, given, at, on in _given(context, module, value.name, block, line)
         )
-    return isinstance(value, Result) and _result_depends(context, module, value.call, depth)
+    return isinstance(value, CallResult) and _result_depends(context, module, value.call, depth)
 
 
 def _result_depends(context: Context, module: Module, index: int, depth: int) -> bool:
@@ -253,7 +253,7 @@ def names_in(value: Value) -> Iterator[str]:
             yield part.name
         elif isinstance(part, Op):
             queue += part.operands
-        elif isinstance(part, Items):
+        elif isinstance(part, SequenceDisplay):
             queue += part.items
 
 
@@ -272,7 +272,7 @@ def written(module: Module, value: Value, depth: int = 0) -> str:
         return value.name
     if isinstance(value, Op) and value.op == "[]" and depth < 2:
         return f"{written(module, value.operands[0], depth + 1)}[{written(module, value.operands[1], depth + 1)}]"
-    if isinstance(value, Result):
+    if isinstance(value, CallResult):
         callee = module.code.calls[value.call].callee
         return f"{written(module, callee, depth + 1)}()" if depth < 2 else "…"
     if isinstance(value, Op) and value.op == "." and depth < 3 and isinstance(value.operands[1], Const):
@@ -282,6 +282,6 @@ def written(module: Module, value: Value, depth: int = 0) -> str:
         return f" {value.op} ".join(written(module, part, depth + 1) for part in value.operands)
     if isinstance(value, Op) and value.op == "~" and depth < 2:
         return f"~{written(module, value.operands[0], depth + 1)}"
-    if isinstance(value, Items) and depth < 2:
+    if isinstance(value, SequenceDisplay) and depth < 2:
         return ", ".join(":" if isinstance(part, Unknown) else written(module, part, depth + 1) for part in value.items)
     return str(value.value) if isinstance(value, Const) else "…"

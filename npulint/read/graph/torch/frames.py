@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from npulint.facts.graph import Frame
+from npulint.facts.graph import NodeFrame
 from npulint.lazy_regex import lazy_compile
 
 LIMIT = 64
@@ -26,9 +26,9 @@ class Traces:
     """The frames of stack traces; many nodes share one text, and its frames."""
 
     def __init__(self) -> None:
-        self._known: dict[str, tuple[Frame, ...]] = {"": ()}
+        self._known: dict[str, tuple[NodeFrame, ...]] = {"": ()}
 
-    def frames(self, text: str) -> tuple[Frame, ...]:
+    def frames(self, text: str) -> tuple[NodeFrame, ...]:
         """The places a stack trace names, the innermost last; those in PyTorch itself and in generated code are left
         out."""
         found = self._known.get(text)
@@ -37,16 +37,16 @@ class Traces:
         return found
 
 
-def frames(text: str) -> tuple[Frame, ...]:
+def frames(text: str) -> tuple[NodeFrame, ...]:
     """See `Traces.frames`."""
     found = []
     for match in _LINE.finditer(text[-_TEXT:]):
         path = match["path"] or match["fx_path"]
         line = int(match["line"] or match["fx_line"])
-        found.append(Frame(path, line, (match["function"] or match["fx_function"] or "").strip()[:256]))
+        found.append(NodeFrame(path, line, (match["function"] or match["fx_function"] or "").strip()[:256]))
     return kept(found)
 
 
-def kept(found: list[Frame]) -> tuple[Frame, ...]:
+def kept(found: list[NodeFrame]) -> tuple[NodeFrame, ...]:
     """The frames that are of use: the innermost, none of PyTorch itself."""
     return tuple([one for one in found if len(one.path) <= _PATH and not _OWN.search(one.path)][-LIMIT:])

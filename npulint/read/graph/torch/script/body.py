@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from npulint.facts.graph import Frame, Node
+from npulint.facts.graph import Node, NodeFrame
 from npulint.lazy_regex import lazy_compile
 from npulint.read.graph.errors import GraphError
 from npulint.read.graph.torch.script.code import Function
@@ -29,7 +29,7 @@ class Use(msgspec.Struct, frozen=True):
     name: str
     owner: str
     attribute: str
-    frames: tuple[Frame, ...]
+    frames: tuple[NodeFrame, ...]
 
 
 class Content(msgspec.Struct, frozen=True):
@@ -144,7 +144,7 @@ class _Body:
                 self.uses.append(Use(name, "", "", self.frames(call)))
         return ""
 
-    def frames(self, call: Call) -> tuple[Frame, ...]:
+    def frames(self, call: Call) -> tuple[NodeFrame, ...]:
         """Where a call comes from. The name of a function is a constant that comes from nowhere; its bracket tells."""
         return self.ranges.frames(call.start) or self.ranges.frames(call.start + len(call.callee))
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from npulint.facts.graph import Frame
+from npulint.facts.graph import NodeFrame
 from npulint.lazy_regex import lazy_compile
 from npulint.read.graph.torch.frames import kept
 
@@ -30,7 +30,7 @@ class Ranges:
         self._starts: list[int] = []
         self._places: list[Any] = []
         self._texts: list[str] = []
-        self._frames: dict[Any, tuple[Frame, ...]] = {}
+        self._frames: dict[Any, tuple[NodeFrame, ...]] = {}
         self._sources: dict[tuple[int | str, ...], _Source] = {}
         self._room = _SOURCE
         try:
@@ -51,7 +51,7 @@ class Ranges:
             self._starts.append(start)
             self._places.append(place)
 
-    def frames(self, offset: int) -> tuple[Frame, ...]:
+    def frames(self, offset: int) -> tuple[NodeFrame, ...]:
         """The places that the code at a byte comes from, the innermost last; as many as the table knows."""
         at = bisect_right(self._starts, offset) - 1
         if at < 0:
@@ -61,7 +61,7 @@ class Ranges:
         except (ValueError, TypeError, IndexError, KeyError, AttributeError):
             return ()
 
-    def _of(self, place: Any) -> tuple[Frame, ...]:
+    def _of(self, place: Any) -> tuple[NodeFrame, ...]:
         (source, path, first), begin, _ = place
         parts = (source,) if isinstance(source, str) else tuple(source)
         if not all(type(part) in (int, str) for part in (*parts, first, begin)) or not 0 <= first < _LINES:
@@ -71,14 +71,14 @@ class Ranges:
             self._frames[key] = kept(self._made(*key))
         return self._frames[key]
 
-    def _made(self, parts: tuple[int | str, ...], path: int | str, first: int, begin: int) -> list[Frame]:
+    def _made(self, parts: tuple[int | str, ...], path: int | str, first: int, begin: int) -> list[NodeFrame]:
         known = self._sources.get(parts)
         if known is None:
             known = self._sources[parts] = self._source(parts)
         if known.calls or not known.function:
             return known.calls
         name = self._texts[path] if isinstance(path, int) else path
-        return [Frame(name[:1024], first + bisect_right(known.newlines, begin - 1), known.function)] if name else []
+        return [NodeFrame(name[:1024], first + bisect_right(known.newlines, begin - 1), known.function)] if name else []
 
     def _source(self, parts: tuple[int | str, ...]) -> _Source:
         texts = [part if isinstance(part, str) else self._texts[part] for part in parts]
@@ -94,12 +94,12 @@ class Ranges:
 class _Source(msgspec.Struct):
     """A source: the call stack that stands in its place, or its line ends and the function that it is."""
 
-    calls: list[Frame]
+    calls: list[NodeFrame]
     newlines: list[int]
     function: str
 
 
-def _calls(text: str) -> list[Frame]:
+def _calls(text: str) -> list[NodeFrame]:
     """The call stack of a traced operator, which stands in the place of its source; the innermost comes first."""
     found = []
     for line in text.split("\n"):
@@ -107,7 +107,7 @@ def _calls(text: str) -> list[Frame]:
             match = _TRACED.fullmatch(line)
             if match is None:
                 return []
-            found.append(Frame(match["path"][:1024], int(match["line"]), match["function"]))
+            found.append(NodeFrame(match["path"][:1024], int(match["line"]), match["function"]))
     return found[::-1]
 
 

@@ -6,21 +6,21 @@ from collections.abc import Iterable
 
 from npulint.assemble.index import FactTable
 from npulint.assemble.programs import Program
-from npulint.evaluate.match import Candidates, Question
+from npulint.evaluate.match import Candidates, CompiledQuery
 from npulint.evaluate.patterns import last_segment, matches
 from npulint.facts.model import Fact
 
 _Starred = tuple[str, int]  # a pattern and its number
 
 
-class Register:
+class FactIndex:
     """The questions about facts by the kinds and names that they ask for. Facts look up their questions
     here, each name once, as nearly all questions are about names that a program does not have."""
 
-    def __init__(self, questions: Iterable[Question]) -> None:
+    def __init__(self, questions: Iterable[CompiledQuery]) -> None:
         self._kinds: dict[str, _Kind] = {}
-        self._owners: list[Question] = []  # of patterns by their numbers
-        self._programs: list[Question] = []
+        self._owners: list[CompiledQuery] = []  # of patterns by their numbers
+        self._programs: list[CompiledQuery] = []
         for leaf in (leaf for question in questions for leaf in question.leaves()):
             if leaf.kind == "program":
                 self._programs.append(leaf)
