@@ -10,7 +10,7 @@ import msgspec
 from npulint.assemble.build import Assembled, assembled
 from npulint.assemble.programs import Program
 from npulint.compare.matching.counterparts import Side
-from npulint.discover.context import company
+from npulint.discover.context_files import context_files
 from npulint.discover.files import discover
 from npulint.discover.kinds import SourceFile
 from npulint.discover.paths import local, shown
@@ -47,7 +47,7 @@ def discovered(path: str, settings: Settings) -> Sources:
     if os.path.isdir(path):
         return Sources(shown(local(path)).rstrip("/") or ".", found.files, found.problems)
     entry = found.files[0].path if found.files else ""
-    files = [*found.files, *company(found, options)]
+    files = [*found.files, *context_files(found, options)]
     return Sources(os.path.dirname(entry) or ".", files, found.problems, entry)
 
 

@@ -247,7 +247,7 @@ def has_section(path: str) -> bool:
 
 
 def _bytes(path: str, lang: str) -> bytes:
-    from npulint.discover.regular import TooLargeError, read_regular
+    from npulint.discover.safe_open import TooLargeError, read_regular
 
     try:
         return read_regular(path, _LIMIT)

@@ -11,7 +11,7 @@ from npulint.assemble.build import assemble
 from npulint.cache import open_cache
 from npulint.catalogue.check import Catalogue, two_sided
 from npulint.catalogue.load import load_catalogue
-from npulint.discover.context import company
+from npulint.discover.context_files import context_files
 from npulint.discover.files import Discovery, discover
 from npulint.discover.graphs import HEAD
 from npulint.discover.kinds import ARTIFACT, SourceFile, kinds_of
@@ -49,7 +49,7 @@ def run(settings: Settings, progress: Progress | None = None) -> RunResult:
 def check_paths(settings: Settings, catalogue: Catalogue, progress: Progress | None = None) -> CheckedProjects:
     """Find the files, and judge each project by itself."""
     found = piped(settings) if settings.stdin is not None else discover(settings.paths, settings.discovery())
-    more = company(found, settings.discovery())
+    more = context_files(found, settings.discovery())
     projects = with_runs(group([*found.files, *more]))
     told = progress_counter(sum(map(len, projects.values())), progress)
     outcomes = check_projects(projects, catalogue, settings, told)
@@ -140,7 +140,7 @@ def facts_of(path: str) -> list[Fact]:
     if not found.files:
         raise FileNotFoundError(path)
     wanted = found.files[0].path
-    projects = group([*found.files, *company(found, options)])
+    projects = group([*found.files, *context_files(found, options)])
     root, sources = next((r, s) for r, s in projects.items() if any(one.path == wanted for one in s))
     unique: dict[int, Fact] = {}
     for program in assemble(root, [read(load(source)) for source in sources]):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 from npulint.discover.graphs import HEAD, form_of_text
 from npulint.discover.kinds import kinds_of
-from npulint.discover.regular import read_regular
+from npulint.discover.safe_open import read_regular
 from npulint.read.source import Source, decode
 
 LineProvider = Callable[[str], Sequence[str]]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from textwrap import dedent
 
 from npulint.assemble.context import Context
+from npulint.assemble.launches.project_launches import Launch
 from npulint.assemble.project import Project
-from npulint.assemble.starts.launches import Launch
 from npulint.facts.code import Value
 from npulint.facts.model import FileFacts
 from npulint.facts.recipe import Traced

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from npulint.assemble.context import Context
-from npulint.assemble.graph.places import chain, place_of
+from npulint.assemble.graph.source_mapping import chain, place_of
 from npulint.assemble.project import Project
 from npulint.facts.graph import Node, NodeFrame
 from npulint.facts.model import FileFacts, Span

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from npulint.assemble.context import Context
-from npulint.assemble.graph.programs import graph_facts
+from npulint.assemble.graph.graph_programs import graph_facts
 from npulint.assemble.graph.target import Target
 from npulint.assemble.project import Project
 from npulint.cache import open_cache
-from npulint.discover import regular
+from npulint.discover import safe_open
 from npulint.discover.kinds import SourceFile
 from npulint.facts.graph import Body, Graph, Node
 from npulint.facts.model import Fact, Problem
@@ -191,8 +191,8 @@ def test_a_file_that_has_nothing_to_read_yet_is_empty(tmp_path: Path, monkeypatc
 
     path = tmp_path / "kmsg.pb"
     path.write_bytes(b"content")
-    monkeypatch.setattr(regular, "open", Waiting, raising=False)
-    assert regular.read_head(str(path), 9) == b"" == regular.read_regular(str(path), 9)
+    monkeypatch.setattr(safe_open, "open", Waiting, raising=False)
+    assert safe_open.read_head(str(path), 9) == b"" == safe_open.read_regular(str(path), 9)
 
 
 def test_graphs_are_not_remembered_beside_the_outcome(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from npulint.catalogue.load import load_catalogue
 from npulint.catalogue.problems import CatalogueError
 from npulint.compare_command import compare
 from npulint.config import load
-from npulint.discover.context import company
+from npulint.discover.context_files import context_files
 from npulint.discover.files import DiscoverOptions, discover
 from npulint.findings import RunResult
 from npulint.pipeline import facts_of, run
@@ -219,7 +219,7 @@ def test_who_names_a_script_waits_for_no_graph(project: Path) -> None:
     (project / "other.py").write_text(TRAIN, encoding="utf-8")
     exported(project)
     options = DiscoverOptions()
-    assert [file.path for file in company(discover(["train.py"], options), options)] == ["other.py"]
+    assert [file.path for file in context_files(discover(["train.py"], options), options)] == ["other.py"]
     assert checked(paths=("train.py",)).graphs == []
     named = checked(paths=("model.json",))
     assert [graph.path for graph in named.graphs] == ["model.json"]

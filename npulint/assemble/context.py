@@ -9,12 +9,12 @@ import msgspec
 
 from npulint.assemble.flow import Flow, argument
 from npulint.assemble.guards import Guards
+from npulint.assemble.input_reachability import Reach
+from npulint.assemble.launches.options import Options
 from npulint.assemble.module import Module
 from npulint.assemble.names import Names
 from npulint.assemble.project import Project
 from npulint.assemble.ranks import on_some_ranks
-from npulint.assemble.reach import Reach
-from npulint.assemble.starts.options import Options
 from npulint.assemble.training import Training
 from npulint.facts.code import Assignment, Call, Op, TorchExpression, Value
 from npulint.facts.model import Fact, Span

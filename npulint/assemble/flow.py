@@ -7,9 +7,9 @@ from collections import defaultdict
 
 from npulint.assemble.arithmetic import METHODS, apply
 from npulint.assemble.bindings import Bindings, may_be_passed, surely_set, taker
+from npulint.assemble.launches.options import Options
 from npulint.assemble.module import Module
 from npulint.assemble.names import Names
-from npulint.assemble.starts.options import Options
 from npulint.facts.calls import receiver_of
 from npulint.facts.code import Call, CallResult, Const, Function, Op, Ref, Scalar, SequenceDisplay, Table, Value
 from npulint.facts.values import NONE, NOTHING, PossibleValues, merge

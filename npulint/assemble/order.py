@@ -20,7 +20,7 @@ Item = tuple[tuple[int, int], Call | Assignment | Import, int]
 """What is done at a place, ordered by the place; of calls also the index, else -1."""
 
 
-class Step(msgspec.Struct, frozen=True):
+class ExecutionStep(msgspec.Struct, frozen=True):
     """A call (`call` is its index, else -1) or an assignment that a walk comes to. `sure`: it happens on every way
     through the script, no condition and no loop stands around it or around the calls that lead to it."""
 
@@ -41,7 +41,7 @@ class Order:
         self._skips = skips
         self._items: dict[str, dict[int, list[Item]]] = {}
 
-    def steps(self, start: Module) -> Iterator[Step]:
+    def steps(self, start: Module) -> Iterator[ExecutionStep]:
         """What `start` does when it is started, at most so much as is worth looking at."""
         walked: set[tuple[str, int]] = set()
         for count, step in enumerate(self._walk(start, -1, True, walked, start, 0)):
@@ -51,7 +51,7 @@ class Order:
 
     def _walk(
         self, module: Module, function: int, sure: bool, walked: set[tuple[str, int]], start: Module, depth: int
-    ) -> Iterator[Step]:
+    ) -> Iterator[ExecutionStep]:
         key = (module.path, function)
         if key in walked or depth > _DEPTH or (function >= 0 and self._skips(module, function)):
             return
@@ -65,9 +65,9 @@ class Order:
                 for inner in self._names.project.imported(module, record):
                     yield from self._walk(inner, -1, certain, walked, start, depth + 1)
             elif isinstance(record, Assignment):
-                yield Step(module, -1, record, certain)
+                yield ExecutionStep(module, -1, record, certain)
             else:
-                yield Step(module, index, None, certain)
+                yield ExecutionStep(module, index, None, certain)
                 for home, block in self._entered(module, index):
                     yield from self._walk(home, block, certain, walked, start, depth + 1)
 

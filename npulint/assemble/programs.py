@@ -6,12 +6,12 @@ import re
 from functools import cached_property
 from typing import Any
 
+from npulint.assemble.call_graph import Reached, home
 from npulint.assemble.context import Context
 from npulint.assemble.guards import is_main
 from npulint.assemble.index import FactTable, Index, table
 from npulint.assemble.module import Module
-from npulint.assemble.purpose import purpose
-from npulint.assemble.reached import Reached, home
+from npulint.assemble.script_role import purpose
 from npulint.assemble.state import describe, imports_adapter
 from npulint.facts.code import CallResult, Const, Op, Ref, Value
 from npulint.facts.model import Fact, Span

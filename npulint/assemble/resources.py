@@ -7,10 +7,10 @@ import posixpath
 from npulint.assemble.adapter import Declared, describe_options
 from npulint.assemble.environment import describe_environment
 from npulint.assemble.index import FactTable
+from npulint.assemble.iteration_sinking import describe_sinking
+from npulint.assemble.launches.launch_options import relate_settings
 from npulint.assemble.option_rules import option_conflicts
 from npulint.assemble.project import Project
-from npulint.assemble.sinking import describe_sinking
-from npulint.assemble.starts.launch_options import relate_settings
 from npulint.data.ops import known_op, near_op
 from npulint.facts.model import Fact
 from npulint.facts.values import PossibleValues

@@ -129,7 +129,7 @@ def with_edits(result: RunResult, settings: Settings) -> RunResult:
 
 
 def _reading(settings: Settings) -> Callable[[str], bytes | None]:
-    from npulint.discover.regular import read_regular
+    from npulint.discover.safe_open import read_regular
     from npulint.read.files import LIMIT
 
     def bytes_of(path: str) -> bytes | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from npulint.assemble.context import Context
-from npulint.assemble.starts.launches import Launch
+from npulint.assemble.launches.project_launches import Launch
 from npulint.compare.difference import Difference, Mark
 from npulint.facts.model import Fact
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
 
+from npulint.assemble.call_graph import Reached
 from npulint.assemble.module import Module
-from npulint.assemble.reached import Reached
 from npulint.facts.code import Op, Ref
 from npulint.recipe.origins.tracer import Tracer
 from npulint.recipe.program import Recipe

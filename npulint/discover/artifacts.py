@@ -8,7 +8,7 @@ import zlib
 
 from npulint.data.run_columns import form_of_header, plain
 from npulint.discover.graphs import HEAD
-from npulint.discover.regular import read_head
+from npulint.discover.safe_open import read_head
 from npulint.lazy_regex import lazy_compile
 
 _FOLDER = lazy_compile(

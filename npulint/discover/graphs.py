@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from npulint.discover.regular import is_regular, read_head
+from npulint.discover.safe_open import is_regular, read_head
 from npulint.lazy_regex import lazy_compile
 
 HEAD = 64 * 1024

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from npulint.discover.regular import read_head
+from npulint.discover.safe_open import read_head
 from npulint.lazy_regex import lazy_compile
 
 if TYPE_CHECKING:

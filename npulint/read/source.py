@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from npulint.discover.regular import NotRegularError, TooLargeError, read_regular
+from npulint.discover.safe_open import NotRegularError, TooLargeError, read_regular
 from npulint.facts.model import Comment, Problem, Span
 from npulint.lazy_regex import lazy_compile
 

@@ -13,7 +13,7 @@ import msgspec
 
 from npulint.data.supported import SupportedOps
 from npulint.digest import blake2b
-from npulint.discover.regular import NotRegularError, TooLargeError, read_head, read_regular
+from npulint.discover.safe_open import NotRegularError, TooLargeError, read_head, read_regular
 from npulint.facts.model import Problem
 from npulint.lazy_regex import lazy_compile
 

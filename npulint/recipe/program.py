@@ -8,11 +8,11 @@ from functools import partial
 
 import msgspec
 
+from npulint.assemble.call_graph import STARTED, Reached
+from npulint.assemble.call_graph import home as place_of
 from npulint.assemble.context import Context
 from npulint.assemble.module import Module
 from npulint.assemble.programs import Program
-from npulint.assemble.reached import STARTED, Reached
-from npulint.assemble.reached import home as place_of
 from npulint.data.recipe import is_half
 from npulint.facts.code import Ref
 from npulint.lazy_regex import lazy_compile

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import msgspec
 
 from npulint.assemble.context import Context
+from npulint.assemble.launches.options import Option
+from npulint.assemble.launches.project_launches import Launch
 from npulint.assemble.module import Module
-from npulint.assemble.starts.launches import Launch
-from npulint.assemble.starts.options import Option
 from npulint.facts.code import Assignment, Const, Op, Ref, SequenceDisplay, Table, Value
 from npulint.facts.model import Span
 from npulint.facts.recipe import Ingredient, Station, Traced

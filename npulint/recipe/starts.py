@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 from npulint.assemble.context import Context
-from npulint.assemble.starts.launches import Launch
+from npulint.assemble.launches.project_launches import Launch
 from npulint.lazy_regex import lazy_compile
 
 FULL, PLAIN, SHORT, OTHER = range(4)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 from lsprotocol.types import TextDocumentContentChangePartial, TextDocumentContentChangeWholeDocument
 
-from npulint.discover.regular import read_regular
+from npulint.discover.safe_open import read_regular
 from npulint.read.source import Source, decode
 from npulint.server.positions import replaced, split
 

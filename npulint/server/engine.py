@@ -15,7 +15,7 @@ from npulint.discover.files import discover
 from npulint.discover.ignore import Excludes
 from npulint.discover.kinds import JSON_LIMIT, is_mixlist, kinds_by_content, kinds_of
 from npulint.discover.projects import group
-from npulint.discover.regular import read_head
+from npulint.discover.safe_open import read_head
 from npulint.errors import NpulintError
 from npulint.findings import Finding
 from npulint.server.configuration import CONFIG_FILES, ClientSettings, ConfigProblem, problems_of, settings_for

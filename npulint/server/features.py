@@ -10,7 +10,7 @@ from lsprotocol import types as lsp
 
 from npulint.config import CONFIG_NAME
 from npulint.discover.kinds import JSON_LIMIT, is_mixlist, kinds_of
-from npulint.discover.regular import read_head
+from npulint.discover.safe_open import read_head
 from npulint.server.actions import FIX_ALL, SHOW_PAGE
 from npulint.server.documents import Document
 from npulint.server.notebooks import Notebook

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from npulint.discover.context import company
+from npulint.discover.context_files import context_files
+from npulint.discover.file_filter import of_text
 from npulint.discover.files import DiscoverOptions, discover
 from npulint.discover.kinds import SourceFile, kinds_by_content, kinds_of
 from npulint.discover.paths import local, shown
 from npulint.discover.projects import Roots, base_of, group
-from npulint.discover.taking import of_text
 from npulint.facts.model import Problem
 
 
@@ -97,7 +97,7 @@ class Sources:
     def _alone(self, path: str, name: str) -> SessionProject:
         """The project as a run finds it that names the file."""
         found = discover([path], self._options, self.given)
-        more = company(found, self._options, self.given)
+        more = context_files(found, self._options, self.given)
         projects = group(_of_code([*found.files, *more]))
         for root, files in projects.items():
             if any(file.path == name for file in files):

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import msgspec
 
 from npulint.assemble.context import Context
-from npulint.assemble.graph.places import Files
+from npulint.assemble.graph.source_mapping import Files
 from npulint.facts.graph import NodeFrame
 from npulint.facts.model import Fact
 

@@ -7,9 +7,9 @@ from functools import partial
 
 import msgspec
 
-from npulint.assemble.beside import tables_of
 from npulint.assemble.context import Context
 from npulint.assemble.programs import Program
+from npulint.assemble.related_programs import tables_of
 from npulint.assemble.run.names import Named, Names
 from npulint.assemble.run.operators import OPERATORS, operators, type_of
 from npulint.assemble.run.periods import periodic

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, cast
 from npulint.data.run_columns import FORMS, columns
 from npulint.discover.artifacts import form_of, form_of_text
 from npulint.discover.graphs import HEAD
-from npulint.discover.regular import open_regular
+from npulint.discover.safe_open import open_regular
 from npulint.facts.model import Fact, Problem, Span
 from npulint.read.artifacts.rows import Seen, rows
 

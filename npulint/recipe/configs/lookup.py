@@ -5,12 +5,12 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterable
 
+from npulint.assemble.call_graph import Reached, home
 from npulint.assemble.context import Context
+from npulint.assemble.launches.command_line import command_line
+from npulint.assemble.launches.options import HOLDERS
+from npulint.assemble.launches.project_launches import Launch
 from npulint.assemble.module import Module
-from npulint.assemble.reached import Reached, home
-from npulint.assemble.starts.command_line import command_line
-from npulint.assemble.starts.launches import Launch
-from npulint.assemble.starts.options import HOLDERS
 from npulint.discover.kinds import SourceFile, may_configure
 from npulint.facts.code import Const, Op, Ref, Value
 from npulint.facts.model import FileFacts, Problem

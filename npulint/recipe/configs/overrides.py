@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from npulint.assemble.starts.launches import Launch
+from npulint.assemble.launches.project_launches import Launch
 from npulint.facts.model import Span
 from npulint.read.configuration import typed
 from npulint.recipe.configs.values import ConfigFile, ConfigValue

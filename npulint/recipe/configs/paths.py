@@ -10,9 +10,9 @@ import msgspec
 
 from npulint.assemble.context import Context
 from npulint.assemble.flow import argument
+from npulint.assemble.launches.options import HOLDERS, Option
+from npulint.assemble.launches.project_launches import Launch
 from npulint.assemble.module import Module
-from npulint.assemble.starts.launches import Launch
-from npulint.assemble.starts.options import HOLDERS, Option
 from npulint.facts.calls import receiver_of
 from npulint.facts.code import Call, CallResult, Const, Op, Ref, SequenceDisplay, Value
 from npulint.facts.values import truth

@@ -6,8 +6,8 @@ import posixpath
 from collections.abc import Iterable
 
 from npulint.assemble.context import Context
+from npulint.assemble.launches.project_launches import Launch
 from npulint.assemble.module import Module
-from npulint.assemble.starts.launches import Launch
 from npulint.facts.calls import receiver_of
 from npulint.facts.code import Assignment, Call, CallResult, Const, Op, Ref, Value
 from npulint.lazy_regex import lazy_compile

@@ -6,8 +6,8 @@ from collections import defaultdict
 from functools import cached_property
 
 from npulint.assemble.bindings import Bound
+from npulint.assemble.launches.options import HOLDERS
 from npulint.assemble.module import Module
-from npulint.assemble.starts.options import HOLDERS
 from npulint.facts.code import Assignment
 from npulint.facts.model import Span
 from npulint.facts.recipe import Station

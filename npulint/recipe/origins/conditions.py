@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import cached_property
 
+from npulint.assemble.call_graph import Reached
+from npulint.assemble.call_graph import home as home_of
 from npulint.assemble.module import Module
-from npulint.assemble.reached import Reached
-from npulint.assemble.reached import home as home_of
 from npulint.recipe.origins.following import Following
 from npulint.recipe.origins.place import At
 

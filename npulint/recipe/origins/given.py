@@ -7,10 +7,10 @@ import math
 from functools import cached_property
 
 from npulint.assemble.context import Context
+from npulint.assemble.launches.arguments import converted
+from npulint.assemble.launches.options import Option, given
+from npulint.assemble.launches.project_launches import Launch
 from npulint.assemble.module import Module
-from npulint.assemble.starts.launches import Launch
-from npulint.assemble.starts.options import Option, given
-from npulint.assemble.starts.passed import converted
 from npulint.facts.code import Const, Ref
 from npulint.facts.model import Fact, Span
 from npulint.facts.recipe import Station

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from npulint.assemble.launches.project_launches import Launch
 from npulint.assemble.module import Module
-from npulint.assemble.starts.launches import Launch
 from npulint.facts.model import Span
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from npulint.assemble.bindings import Bound, taker
+from npulint.assemble.launches.options import HOLDERS, Option
 from npulint.assemble.module import Module
-from npulint.assemble.starts.options import HOLDERS, Option
 from npulint.facts.code import Const, Ref, Value
 from npulint.lazy_regex import lazy_compile
 from npulint.recipe.origins.following import Following

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from npulint.assemble.bindings import Bindings, Bound, may_be_passed, taker
 from npulint.assemble.context import Context
+from npulint.assemble.launches.options import Option
+from npulint.assemble.launches.project_launches import Launch
 from npulint.assemble.module import Module
-from npulint.assemble.starts.launches import Launch
-from npulint.assemble.starts.options import Option
 from npulint.facts.code import CallResult, Const, Op, Ref, Scalar, SequenceDisplay, Table, Value
 from npulint.facts.model import Span
 from npulint.facts.recipe import Station, Traced

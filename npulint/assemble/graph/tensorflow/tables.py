@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from npulint.assemble.graph.tensorflow.formatting import flag, style
 from npulint.assemble.graph.tensorflow.placement import Placement
-from npulint.assemble.graph.tensorflow.telling import flag, style
 from npulint.facts.graph import Node
 from npulint.facts.model import Fact
 from npulint.lazy_regex import lazy_compile

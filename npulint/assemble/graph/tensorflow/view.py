@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from npulint.assemble.context import Context
-from npulint.assemble.graph.places import place_of
+from npulint.assemble.graph.source_mapping import place_of
 from npulint.assemble.graph.tensorflow.flow import Flow, is_gradient, is_update
 from npulint.assemble.graph.tensorflow.functions import called, makes_dataset, run_by
 from npulint.facts.graph import Graph, Node
@@ -21,7 +21,7 @@ _NONE: frozenset[int] = frozenset()
 _FILES = frozenset("SaveV2 RestoreV2 MergeV2Checkpoints".split())
 
 
-class View:
+class TensorFlowGraphView:
     """A whole graph: its main body, its functions, and how facts about it are made."""
 
     def __init__(self, path: str, graph: Graph, context: Context | None = None) -> None:

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from npulint.assemble.context import Context
-from npulint.assemble.graph.places import place_of
+from npulint.assemble.graph.source_mapping import place_of
 from npulint.assemble.graph.target import Target
 from npulint.data.aten import known
 from npulint.facts.graph import Body, Graph, Node
@@ -40,7 +40,7 @@ _INNER = frozenset(("placeholder", "output", "get_attr"))  # of FX: no operators
 _PYTHON = ("_operator.", "builtins.", "math.", "operator.", "aten.sym_", "aten._assert_scalar", "aten._assert_tensor_m")
 
 
-class View:
+class TorchGraphView:
     """A whole graph for what the target is."""
 
     def __init__(self, path: str, graph: Graph, context: Context, target: Target) -> None:
