@@ -23,12 +23,12 @@ from npulint.findings import ChecklistItem, ComparedPair, Comparison, Finding, R
 from npulint.postprocess.finalize import finalize
 from npulint.postprocess.merge_results import merge_results
 from npulint.progress import Progress, progress_counter
-from npulint.recipe.program import Recipe
-from npulint.recipe.repeatability import random_facts
-from npulint.recipe.starts import paired_starts, trained_scripts
 from npulint.settings import Settings
 from npulint.temp_project import materialize
 from npulint.texts import say
+from npulint.training_config.program import Recipe
+from npulint.training_config.repeatability import random_facts
+from npulint.training_config.starts import paired_starts, trained_scripts
 
 _SPEAKING = ("NPU0", "NPU6")  # what cannot be read, and comparisons
 _MODULES = 10_000  # of pairs of programs together; pairs beyond them are not compared, or a run takes minutes

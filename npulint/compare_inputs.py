@@ -17,8 +17,8 @@ from npulint.discover.paths import local, shown
 from npulint.facts.model import FileFacts, Problem
 from npulint.progress import Advance, no_progress
 from npulint.read.files import load, read
-from npulint.recipe.configs.lookup import Configs
 from npulint.settings import Settings
+from npulint.training_config.configs.lookup import Configs
 
 UNMANAGEABLE = (RecursionError, MemoryError)
 """What code ends in that leads resolution round in circles, or into the depth."""

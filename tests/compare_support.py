@@ -7,9 +7,9 @@ from npulint.compare.difference import Difference, Mark
 from npulint.compare.matching.counterparts import counterparts
 from npulint.compare_command import _paired, _recipes, _Sided
 from npulint.compare_inputs import ComparedProject, below, project
-from npulint.recipe.starts import paired_starts
 from npulint.settings import Settings
 from npulint.temp_project import materialize
+from npulint.training_config.starts import paired_starts
 
 Files = str | dict[str, str]
 Told = tuple[str, str, str, str, str]

@@ -11,7 +11,7 @@ from npulint.assemble.module import Module
 from npulint.assemble.project import Project
 from npulint.discover.files import DiscoverOptions, discover
 from npulint.read.files import load, read
-from npulint.recipe.configs.lookup import Configs
+from npulint.training_config.configs.lookup import Configs
 
 
 class Laid:

@@ -12,8 +12,8 @@ from npulint.facts.model import FileFacts
 from npulint.facts.recipe import Traced
 from npulint.read.python import read_python
 from npulint.read.shell import read_shell
-from npulint.recipe.origins.tracer import Tracer
-from npulint.recipe.starts import start_of
+from npulint.training_config.provenance.tracer import Tracer
+from npulint.training_config.starts import start_of
 
 
 class Started:

@@ -7,7 +7,7 @@ import pytest
 from npulint.assemble.module import Module
 from npulint.facts.model import FileFacts
 from npulint.read.python import read_python
-from npulint.recipe.steps.shown import shown
+from npulint.training_config.steps.formatting import shown
 from tests.compare_support import told
 
 _PROGRAM = """

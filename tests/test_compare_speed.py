@@ -12,9 +12,9 @@ from npulint import compare_command
 from npulint.assemble.module import Module
 from npulint.compare_command import compare
 from npulint.findings import RunResult
-from npulint.recipe.steps.collect import Collector
-from npulint.recipe.steps.model import Step
 from npulint.settings import Settings
+from npulint.training_config.steps.collect import Collector
+from npulint.training_config.steps.model import CodeStep
 
 _FILES = 200
 _SECONDS = 30.0  # of processor time; it takes 2
@@ -103,7 +103,7 @@ def test_the_steps_of_a_module_are_collected_once_for_all_programs(
     collected: Counter[str] = Counter()
     steps = Collector.steps
 
-    def counted(collector: Collector, module: Module) -> list[Step]:
+    def counted(collector: Collector, module: Module) -> list[CodeStep]:
         collected[module.path] += 1
         return steps(collector, module)
 

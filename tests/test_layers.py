@@ -17,7 +17,7 @@ LAYERS = (
     ("findings",),
     ("discover", "read", "cache", "source_lines", "settings", "baseline"),
     ("assemble",),
-    ("recipe",),
+    ("training_config",),
     ("compare",),
     ("catalogue",),
     ("evaluate",),

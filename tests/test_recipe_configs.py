@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from npulint.facts.code import Ref
-from npulint.recipe.origins.tracer import Tracer
+from npulint.training_config.provenance.tracer import Tracer
 from tests.config_support import Laid
 
 YOLO_TRAIN = """

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from npulint.facts.code import Const, Op, Ref, SequenceDisplay, Table
 from npulint.facts.recipe import Traced
-from npulint.recipe.origins.plain import Pairs, canonical, show
-from npulint.recipe.origins.tracer import Tracer
+from npulint.training_config.provenance.plain import ValuePairs, canonical, show
+from npulint.training_config.provenance.tracer import Tracer
 from tests.origins_support import Started
 
 TRAIN = """
@@ -335,7 +335,7 @@ def test_blocks_run_or_not() -> None:
         (1e-3, 0.001, True),
         (0.1 * 3, 0.3, True),
         ((1, 2), [1, 2.0], True),
-        ({"a": 1, "b": 2}, Pairs.of([("b", 2.0), ("a", 1)]), True),
+        ({"a": 1, "b": 2}, ValuePairs.of([("b", 2.0), ("a", 1)]), True),
         (math.nan, math.nan, True),
         ("0.1", 0.1, False),
         ("SGD", "sgd", False),
@@ -362,7 +362,7 @@ def test_equal_for_comparison(left: object, right: object, same: bool) -> None:
         ("", "''"),
         ("sgd", "sgd"),
         ((0.9, "a"), "[0.9, 'a']"),
-        (Pairs.of([("lr", 0.1)]), "{'lr': 0.1}"),
+        (ValuePairs.of([("lr", 0.1)]), "{'lr': 0.1}"),
         ("x" * 200, "x" * 79 + "…"),
     ],
 )

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from npulint.assemble.build import assembled
 from npulint.facts.model import Fact
 from npulint.read.files import load, read
-from npulint.recipe.repeatability import random_facts
 from npulint.temp_project import materialize
+from npulint.training_config.repeatability import random_facts
 
 
 def facts(files: dict[str, str]) -> list[Fact]:

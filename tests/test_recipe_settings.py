@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from npulint.facts.recipe import ITEM_OF, Ingredient
-from npulint.recipe.setting_parts import _RULES
-from npulint.recipe.settings import setting_part, settings
+from npulint.training_config.setting_parts import _RULES
+from npulint.training_config.settings import setting_part, settings
 from tests.config_support import Laid
 from tests.origins_support import Started
 

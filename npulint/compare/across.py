@@ -10,10 +10,10 @@ from npulint.compare.difference import Difference, Mark
 from npulint.compare.kinds import Known, Told, of_kinds
 from npulint.compare.values import shown_plain
 from npulint.facts.recipe import Ingredient
-from npulint.recipe.origins.plain import canonical
-from npulint.recipe.origins.tracer import Tracer
-from npulint.recipe.program import Recipe
-from npulint.recipe.steps.model import Step
+from npulint.training_config.program import Recipe
+from npulint.training_config.provenance.plain import canonical
+from npulint.training_config.provenance.tracer import Tracer
+from npulint.training_config.steps.model import CodeStep
 
 _KINDS = ("optimizer", "schedule", "loss", "clipping", "average", "loss_scale")
 """Parts of which a program mostly has one operation."""
@@ -117,7 +117,7 @@ def operations(recipe: Recipe, tracer: Tracer) -> list[Told]:
     ]
 
 
-def _is_made_once(step: Step, made: Counter[tuple[str, int]]) -> bool:
+def _is_made_once(step: CodeStep, made: Counter[tuple[str, int]]) -> bool:
     """Whether code runs once, as far as loops and calls around it tell."""
     module = step.module
     if any(module.blocks[block].kind == "loop" for block in module.ancestors(step.block)):
@@ -125,7 +125,7 @@ def _is_made_once(step: Step, made: Counter[tuple[str, int]]) -> bool:
     return max(made[module.path, home] for home in (step.home, module.class_of(step.home))) <= 1
 
 
-def _told(step: Step, tracer: Tracer, once: bool) -> Told:
+def _told(step: CodeStep, tracer: Tracer, once: bool) -> Told:
     known = step.known
     assert known is not None
     given: dict[str, object] = {}

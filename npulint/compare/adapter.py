@@ -10,7 +10,7 @@ from npulint.compare.difference import Difference, Mark
 from npulint.data.recipe import setting_parts
 from npulint.facts.model import Fact
 from npulint.facts.values import PossibleValues
-from npulint.recipe.origins.tracer import Tracer
+from npulint.training_config.provenance.tracer import Tracer
 
 _LIST = "mixlist_entry"
 

@@ -12,8 +12,8 @@ from npulint.compare.side import Side, home
 from npulint.compare.split import split_off
 from npulint.compare.step_pairs import Pairing
 from npulint.compare.steps import function_of
-from npulint.recipe.program import ASIDE, LEADING, Home, Recipe
-from npulint.recipe.steps.model import MODULE, Step
+from npulint.training_config.program import ASIDE, LEADING, Home, Recipe
+from npulint.training_config.steps.model import MODULE, CodeStep
 
 _MANY = 4  # steps of one part and function; so many are told together
 _TOGETHER = frozenset(
@@ -43,7 +43,7 @@ def of_lonely(pairing: Pairing, removed: Side, added: Side) -> Iterator[Differen
         yield from _strangers(side, [step for step in steps if not side.known(step)], steps)
 
 
-def _replaced(gone: list[Step], new: list[Step], removed: Side) -> list[tuple[list[Step], list[Step]]]:
+def _replaced(gone: list[CodeStep], new: list[CodeStep], removed: Side) -> list[tuple[list[CodeStep], list[CodeStep]]]:
     """Operations, or many layers or transformations, of functions that now do with others; they are taken out of the
     lists."""
     here = {(home(group[0]), group[0].part): group for group in _grouped(new)}
@@ -59,7 +59,7 @@ def _replaced(gone: list[Step], new: list[Step], removed: Side) -> list[tuple[li
     return found
 
 
-def _exchange(was: list[Step], now: list[Step]) -> Difference:
+def _exchange(was: list[CodeStep], now: list[CodeStep]) -> Difference:
     names = [_listed(list(dict.fromkeys(step.shown for step in group))) for group in (was, now)]
     return Difference(
         part=was[0].part,
@@ -73,7 +73,7 @@ def _exchange(was: list[Step], now: list[Step]) -> Difference:
     )
 
 
-def _is_sure(step: Step, side: Side) -> bool:
+def _is_sure(step: CodeStep, side: Side) -> bool:
     """Whether it surely changes numbers that one program lacks a step: a formula may be written otherwise, an operation
     done by another one, a variable be a constant."""
     last = step.shown.rpartition(".")[2]
@@ -84,11 +84,11 @@ def _is_sure(step: Step, side: Side) -> bool:
     return last in _ACTIVATIONS if step.part == "operation" else last not in ("Variable", "get_variable")
 
 
-def _strangers(side: Side, steps: Sequence[Step], all_of_them: Sequence[Step]) -> Iterator[Difference]:
+def _strangers(side: Side, steps: Sequence[CodeStep], all_of_them: Sequence[CodeStep]) -> Iterator[Difference]:
     """Functions without counterpart, once for each file; what is called by a step that is told already is told with
     it."""
     told = _entered(side.recipe, [step for step in all_of_them if side.known(step)])
-    files: dict[str, list[Step]] = defaultdict(list)
+    files: dict[str, list[CodeStep]] = defaultdict(list)
     for step in steps:
         aside = step.home == MODULE and step.kind == "own"
         if not told(home(step)) and not step.evaluates and not aside and not ASIDE.search(function_of(step).lower()):
@@ -102,7 +102,7 @@ def _strangers(side: Side, steps: Sequence[Step], all_of_them: Sequence[Step]) -
         yield _difference(side.change, group[0], len(group), _listed(names), None, part, certain=False)
 
 
-def _entered(recipe: Recipe, steps: Sequence[Step]) -> Callable[[Home], bool]:
+def _entered(recipe: Recipe, steps: Sequence[CodeStep]) -> Callable[[Home], bool]:
     """What the calls among these steps lead to: functions, and classes with all of their methods."""
     found: set[Home] = set()
     queue = [step.target for step in steps if step.target is not None]
@@ -123,10 +123,10 @@ def _entered(recipe: Recipe, steps: Sequence[Step]) -> Callable[[Home], bool]:
     return told
 
 
-def _grouped(steps: Sequence[Step]) -> list[list[Step]]:
+def _grouped(steps: Sequence[CodeStep]) -> list[list[CodeStep]]:
     """The steps by function and part; what scales losses in different branches does so with different values. Who asks
     for ranks in one file is told once."""
-    groups: dict[tuple[Home, str, str, int], list[Step]] = defaultdict(list)
+    groups: dict[tuple[Home, str, str, int], list[CodeStep]] = defaultdict(list)
     for step in steps:
         branch = next(reversed(branches(step)), -1) if step.part == "loss_scale" else -1
         what = step.name if step.part == "half_cast" else ""
@@ -135,7 +135,7 @@ def _grouped(steps: Sequence[Step]) -> list[list[Step]]:
     return list(groups.values())
 
 
-def _told(group: list[Step]) -> list[tuple[Step, int, str]]:
+def _told(group: list[CodeStep]) -> list[tuple[CodeStep, int, str]]:
     """The steps of a group one by one, or together where they are many or go together anyway."""
     if len(group) < _MANY and group[0].part not in _TOGETHER:
         return [(step, 1, step.text or step.shown) for step in group]
@@ -147,7 +147,7 @@ def _listed(names: list[str]) -> str:
 
 
 def _difference(
-    change: str, step: Step, count: int, names: str, near: Step | None, part: str = "", certain: bool = True
+    change: str, step: CodeStep, count: int, names: str, near: CodeStep | None, part: str = "", certain: bool = True
 ) -> Difference:
     mark = Mark(names, step.module.path, step.span)
     return Difference(

@@ -23,10 +23,10 @@ from npulint.compare.step_pairs import Pairer
 from npulint.compare.steps import of_pairs
 from npulint.compare.values import Comparer
 from npulint.facts.recipe import Ingredient
-from npulint.recipe.configs.lookup import Configs
-from npulint.recipe.origins.tracer import Tracer
-from npulint.recipe.program import Recipe
-from npulint.recipe.settings import settings
+from npulint.training_config.configs.lookup import Configs
+from npulint.training_config.program import Recipe
+from npulint.training_config.provenance.tracer import Tracer
+from npulint.training_config.settings import settings
 
 _GENERAL = ("setting", "")
 

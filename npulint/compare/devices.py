@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from npulint.assemble.context import Context
 from npulint.assemble.module import Module
 from npulint.facts.code import CallResult, Op, SequenceDisplay, Table, Value
-from npulint.recipe.program import Recipe
-from npulint.recipe.steps.model import Step
+from npulint.training_config.program import Recipe
+from npulint.training_config.steps.model import CodeStep
 
 _CONDITIONS = frozenset(("==", "!=", "<", ">", "<=", ">=", "in", "not in", "and", "or", "not", "if"))
 _BROADCAST = "horovod.broadcast"
 _BROADCASTING = "NPUEstimator"  # gives a hook that broadcasts to every distributed training
 
 
-def says_nothing(step: Step, own: Recipe, other: Recipe) -> bool:
+def says_nothing(step: CodeStep, own: Recipe, other: Recipe) -> bool:
     """Whether a step is a rank or size that only conditions ask for (what they guard is told itself), or broadcasts
     initial weights that the other program's Estimator broadcasts by itself."""
     if step.part == "ranks":

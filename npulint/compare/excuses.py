@@ -9,10 +9,10 @@ from npulint.compare.devices import says_nothing
 from npulint.compare.side import Side, home
 from npulint.compare.steps import function_of
 from npulint.facts.code import Const, Ref
-from npulint.recipe.program import Home, Recipe
-from npulint.recipe.steps.model import MODULE, Step
-from npulint.recipe.steps.places import home_of
-from npulint.recipe.steps.purposes import METRIC
+from npulint.training_config.program import Home, Recipe
+from npulint.training_config.steps.code_context import home_of
+from npulint.training_config.steps.model import MODULE, CodeStep
+from npulint.training_config.steps.purposes import METRIC
 
 _SPEAKING = ("call", "own", "switch")  # a literal without counterpart says nothing by itself: what it is used for does
 _CALCULATED = ("arithmetic", "loss", "schedule", "learning_rate")
@@ -33,7 +33,7 @@ _SHAPING = frozenset(
 )
 
 
-def speaks(step: Step, side: Side) -> bool:
+def speaks(step: CodeStep, side: Side) -> bool:
     """Whether it says something that a step has no counterpart."""
     if step.kind == "expression":
         told = step.part in _CALCULATED and side.known(step) and side.running.may(step)
@@ -43,28 +43,28 @@ def speaks(step: Step, side: Side) -> bool:
     return not any(excuse(step, side) for excuse in _EXCUSES)
 
 
-def branches(step: Step) -> list[int]:
+def branches(step: CodeStep) -> list[int]:
     """The branches of conditions that a step stands in, within its function."""
     around = step.module.ancestors(step.block)
     return [block for block in around if block > step.home and step.module.blocks[block].kind in ("if", "else")]
 
 
-def _measures(step: Step, side: Side) -> bool:
+def _measures(step: CodeStep, side: Side) -> bool:
     """It works out how good a model is."""
     return step.part == "operation" and (step.evaluates or bool(METRIC.search(function_of(step).lower())))
 
 
-def _counts_hits(step: Step, side: Side) -> bool:
+def _counts_hits(step: CodeStep, side: Side) -> bool:
     """It works on arrays in an evaluation."""
     return step.evaluates and step.known is not None and step.known.host and step.name.startswith(_ARRAYS)
 
 
-def _seeds_device(step: Step, side: Side) -> bool:
+def _seeds_device(step: CodeStep, side: Side) -> bool:
     """The counterpart of the function seeds the devices in another way."""
     return step.shown in _DEVICE_SEEDS and any(one.shown in _DEVICE_SEEDS for one in side.opposite(step))
 
 
-def _shapes(step: Step, side: Side) -> bool:
+def _shapes(step: CodeStep, side: Side) -> bool:
     """It puts numbers into another shape, or opens a scope."""
     shaping = step.shown.rpartition(".")[2] in _SHAPING
     if step.part == "initialisation":
@@ -72,7 +72,7 @@ def _shapes(step: Step, side: Side) -> bool:
     return shaping and step.part == "operation" and step.kind == "call"
 
 
-def _casts_otherwise(step: Step, side: Side) -> bool:
+def _casts_otherwise(step: CodeStep, side: Side) -> bool:
     """It is a cast, but none between float16 and float32."""
     if step.part != "half_cast" or step.kind != "call":
         return False
@@ -81,14 +81,14 @@ def _casts_otherwise(step: Step, side: Side) -> bool:
     return last not in ("half", "float", "bfloat16") and not any("16" in name or "half" in name for name in types)
 
 
-def _is_of_adapter(step: Step, side: Side) -> bool:
+def _is_of_adapter(step: CodeStep, side: Side) -> bool:
     """It is how the adapter, or the other library, knows the devices."""
     if step.part not in ("reduction", "ranks"):
         return False
     return (step.known is not None and step.known.adapter) or says_nothing(step, side.recipe, side.other)
 
 
-def _is_handed_over(step: Step, side: Side) -> bool:
+def _is_handed_over(step: CodeStep, side: Side) -> bool:
     """The counterpart of the function gives the called function itself to something, or returns it: ``map(f)`` is
     ``map(lambda x: f(x))``."""
     other = side.counterpart(home(step)) if step.kind == "own" else None
@@ -103,13 +103,13 @@ def _is_handed_over(step: Step, side: Side) -> bool:
     return any(value.name.rpartition(".")[2] in names for value in given)
 
 
-def _is_body(step: Step, side: Side) -> bool:
+def _is_body(step: CodeStep, side: Side) -> bool:
     """It runs what stands outside functions in the other program."""
     other = side.counterpart(step.target) if step.target is not None else None
     return step.kind == "own" and other is not None and other[1] == MODULE and step.home == MODULE
 
 
-def _is_branch(step: Step, side: Side) -> bool:
+def _is_branch(step: CodeStep, side: Side) -> bool:
     """The counterpart of the function does the same elsewhere: in the other branch of a condition, or, of what is done
     once in a function, anywhere."""
     steps = side.opposite(step)
@@ -125,7 +125,7 @@ def _is_branch(step: Step, side: Side) -> bool:
     return any(one.kind == step.kind and _spelled(one) == _spelled(step) for one in steps)
 
 
-def _spelled(step: Step) -> object:
+def _spelled(step: CodeStep) -> object:
     """A step as it is written: what is called on what, and with which names and constants."""
     if step.call < 0:
         return step.name
@@ -135,7 +135,7 @@ def _spelled(step: Step) -> object:
     return by_name, tuple(value if isinstance(value, Const | Ref) else None for value in given)
 
 
-def _is_unresolved(step: Step, side: Side) -> bool:
+def _is_unresolved(step: CodeStep, side: Side) -> bool:
     """The counterpart of the function has more calls by that name of which it is not known what they are."""
     other = side.counterpart(home(step))
     if other is None or step.call < 0:
@@ -152,7 +152,7 @@ def _unknown(recipe: Recipe, place: Home, name: str) -> int:
     return sum(home_of(module, module.code.calls[index].block) == place[1] for index in calls)
 
 
-def _is_alternative(step: Step, side: Side) -> bool:
+def _is_alternative(step: CodeStep, side: Side) -> bool:
     """The opposite branch does the same, and so does the counterpart of the function."""
     if not any(_does_same(one, step) for one in side.opposite(step)):
         return False
@@ -163,7 +163,7 @@ def _is_alternative(step: Step, side: Side) -> bool:
     )
 
 
-def _does_same(one: Step, other: Step) -> bool:
+def _does_same(one: CodeStep, other: CodeStep) -> bool:
     same = one.name == other.name or (one.kind == "own" and one.shown == other.shown)
     return one.kind == other.kind and one.part == other.part and same
 
@@ -173,13 +173,13 @@ def _are_opposite(module: Module, one: int, other: int) -> bool:
     return first.kind != second.kind and first.parent == second.parent and first.test == second.test
 
 
-def _never_runs(step: Step, side: Side) -> bool:
+def _never_runs(step: CodeStep, side: Side) -> bool:
     """None of the starts that are compared comes to it, and it is not there for others."""
     resumes = step.part == "checkpoint" and side.change == "removed" and side.known(step)
     return not (resumes or step.part in _WITH_MORE or side.running.may(step))
 
 
-_EXCUSES: tuple[Callable[[Step, Side], bool], ...] = (
+_EXCUSES: tuple[Callable[[CodeStep, Side], bool], ...] = (
     _measures,
     _counts_hits,
     _seeds_device,

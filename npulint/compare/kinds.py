@@ -10,7 +10,7 @@ import msgspec
 from npulint.compare.difference import Difference, Mark
 from npulint.compare.values import shown_plain
 from npulint.data.recipe import neutral_parameters
-from npulint.recipe.origins.plain import canonical
+from npulint.training_config.provenance.plain import canonical
 
 _WEIGHTED = frozenset(("filters", "units", "epsilon", "output_dim", "num_heads"))
 """Parameters of layers with weights of their own."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from npulint.facts.code import CallResult
-from npulint.recipe.program import Home
-from npulint.recipe.steps.model import Step
+from npulint.training_config.program import Home
+from npulint.training_config.steps.model import CodeStep
 
 _APPLIED = "()"
 
 
-def without_repeats(steps: Sequence[Step]) -> list[Step]:
+def without_repeats(steps: Sequence[CodeStep]) -> list[CodeStep]:
     """The steps without the ranks and sizes that others of them are given (``shard(hvd.size(), hvd.rank())``), and
     without the applications of layers that are among them."""
     given: set[tuple[str, int]] = set()
@@ -25,8 +25,8 @@ def without_repeats(steps: Sequence[Step]) -> list[Step]:
 
 
 def without_moved(
-    gone: Sequence[Step], new: Sequence[Step], counterpart: Callable[[Home], Home | None]
-) -> tuple[list[Step], list[Step]]:
+    gone: Sequence[CodeStep], new: Sequence[CodeStep], counterpart: Callable[[Home], Home | None]
+) -> tuple[list[CodeStep], list[CodeStep]]:
     """Both lists without the calls of functions and of their counterparts that only moved to another function."""
     theirs = {step.target for step in new if step.target is not None}
     moved = {
@@ -38,5 +38,5 @@ def without_moved(
     return [step for step in gone if step.target not in left], [step for step in new if step.target not in right]
 
 
-def _is_given(step: Step, given: set[tuple[str, int]]) -> bool:
+def _is_given(step: CodeStep, given: set[tuple[str, int]]) -> bool:
     return step.part == "ranks" and (step.module.path, step.call) in given

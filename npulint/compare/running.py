@@ -8,9 +8,9 @@ from functools import cached_property, lru_cache
 from npulint.assemble.call_graph import Reached
 from npulint.assemble.module import Module
 from npulint.facts.code import Op, Ref
-from npulint.recipe.origins.tracer import Tracer
-from npulint.recipe.program import Recipe
-from npulint.recipe.steps.model import MODULE, Step
+from npulint.training_config.program import Recipe
+from npulint.training_config.provenance.tracer import Tracer
+from npulint.training_config.steps.model import MODULE, CodeStep
 
 _LOOKING_UP = frozenset(("getattr", "eval", "exec", "globals", "locals", "vars", "import_module", "__import__"))
 
@@ -25,7 +25,7 @@ class Running:
         self._tracers = tracers
         self._known = lru_cache(maxsize=None)(self._block)
 
-    def may(self, step: Step) -> bool:
+    def may(self, step: CodeStep) -> bool:
         """Whether some start may come to a step."""
         if step.module.path not in self._loaded:
             return False

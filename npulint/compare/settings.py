@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from npulint.compare.difference import Difference, Mark
 from npulint.facts.recipe import Ingredient
 from npulint.lazy_regex import lazy_compile
-from npulint.recipe.origins.plain import canonical
-from npulint.recipe.steps.components import TYPE
-from npulint.recipe.steps.naming import told_part
-from npulint.recipe.steps.unresolved import component
+from npulint.training_config.provenance.plain import canonical
+from npulint.training_config.steps.components import TYPE
+from npulint.training_config.steps.naming import told_part
+from npulint.training_config.steps.unresolved import component
 
 _FUSED = lazy_compile(r"(?i)^npu_?fused_?(?=\w)")
 

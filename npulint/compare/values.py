@@ -11,13 +11,13 @@ from npulint.data.recipe import converted, recipe_call
 from npulint.facts.code import CallResult, Const, Function, Op, Ref, SequenceDisplay, Value
 from npulint.facts.model import Span
 from npulint.facts.recipe import Station, Traced
-from npulint.recipe.origins.plain import Pairs, canonical
-from npulint.recipe.origins.tracer import Tracer
-from npulint.recipe.steps.expressions import ordered
-from npulint.recipe.steps.literals import skeleton
-from npulint.recipe.steps.model import Argument
-from npulint.recipe.steps.naming import SPLIT
-from npulint.recipe.steps.shown import shown
+from npulint.training_config.provenance.plain import ValuePairs, canonical
+from npulint.training_config.provenance.tracer import Tracer
+from npulint.training_config.steps.expressions import ordered
+from npulint.training_config.steps.formatting import shown
+from npulint.training_config.steps.literals import skeleton
+from npulint.training_config.steps.model import Argument
+from npulint.training_config.steps.naming import SPLIT
 
 SAME, DIFFERS, UNKNOWN = "same", "differs", "unknown"
 _RANK = {SAME: 0, UNKNOWN: 1, DIFFERS: 2}
@@ -70,7 +70,7 @@ class Comparer:
                     return Answer(SAME)
                 return Answer(DIFFERS, _text(left, first), _text(right, second))
         first, second = _traced(self._reference, left), _traced(self._migrated, right)
-        if first.known and second.known and isinstance(first.value, Pairs) == isinstance(second.value, Pairs):
+        if first.known and second.known and isinstance(first.value, ValuePairs) == isinstance(second.value, ValuePairs):
             same = canonical(converted(left.how, first.value)) == canonical(converted(right.how, second.value))
             written = SAME if same else DIFFERS
         if written == UNKNOWN:
