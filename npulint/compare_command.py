@@ -11,11 +11,11 @@ import msgspec
 from npulint.assemble.programs import Program
 from npulint.catalogue.check import SIDES, Catalogue
 from npulint.catalogue.load import load_catalogue
-from npulint.compare.compared import Start, compared
 from npulint.compare.difference import Difference
 from npulint.compare.facts import difference_facts, ingredient_facts
-from npulint.compare.matching.counterparts import Counterparts, counterparts
-from npulint.compare.programs import Pairs, pairs_of
+from npulint.compare.matching.matches import Matches, counterparts
+from npulint.compare.program_diff import Start, compared
+from npulint.compare.program_pairs import ProgramPairs, pairs_of
 from npulint.compare_inputs import UNMANAGEABLE, ComparedProject, below, discovered, project
 from npulint.evaluate.pretuning import pretuning, sided, unanswered
 from npulint.evaluate.rows import items_of
@@ -105,7 +105,7 @@ def build_result(
     return ComparisonAnswer(bare, told)
 
 
-def _paired(reference: ComparedProject, migrated: ComparedProject, matched: Counterparts) -> Pairs:
+def _paired(reference: ComparedProject, migrated: ComparedProject, matched: Matches) -> ProgramPairs:
     """The programs of two projects that belong together, whose scripts are counterparts then."""
     contexts = reference.whole.context, migrated.whole.context
     started = trained_scripts(contexts[0]), trained_scripts(contexts[1])
@@ -127,9 +127,7 @@ def _as_many_as_pay(pairs: Sequence[tuple[Program, Program]]) -> int:
     return sum(number == 0 or modules <= _MODULES for number, modules in enumerate(work))
 
 
-def _told_of(
-    left: _Sided, right: _Sided, matched: Counterparts, settings: Settings, catalogue: Catalogue
-) -> PairAnswer:
+def _told_of(left: _Sided, right: _Sided, matched: Matches, settings: Settings, catalogue: Catalogue) -> PairAnswer:
     """What is said of one pair of programs: nothing where the code leads the comparison round in circles."""
     try:
         return _pair(left, right, matched, settings, catalogue)
@@ -145,7 +143,7 @@ def _untold(left: Program, right: Program, settings: Settings, catalogue: Catalo
     return PairAnswer(pair, unanswered(catalogue, settings.language(), because), [], [], because)
 
 
-def _pair(left: _Sided, right: _Sided, matched: Counterparts, settings: Settings, catalogue: Catalogue) -> PairAnswer:
+def _pair(left: _Sided, right: _Sided, matched: Matches, settings: Settings, catalogue: Catalogue) -> PairAnswer:
     """What is said of one pair of programs."""
     contexts = left.project.whole.context, right.project.whole.context
     ways = paired_starts(contexts[0], left.program.entry, contexts[1], right.program.entry)[:_STARTS]
@@ -171,7 +169,7 @@ def _pair(left: _Sided, right: _Sided, matched: Counterparts, settings: Settings
     return PairAnswer(pair, _in_order(catalogue, answers), found, findings)
 
 
-def _recipes(left: _Sided, right: _Sided, matched: Counterparts) -> tuple[Recipe, Recipe]:
+def _recipes(left: _Sided, right: _Sided, matched: Matches) -> tuple[Recipe, Recipe]:
     """The recipes of two programs. A module that one of them comes to and whose counterpart the other one has is taken
     for a module of both: it may be loaded by a computed name."""
     theirs = [matched.modules[path] for path in left.program.paths if path in matched.modules]

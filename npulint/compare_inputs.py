@@ -9,7 +9,7 @@ import msgspec
 
 from npulint.assemble.build import Assembled, assembled
 from npulint.assemble.programs import Program
-from npulint.compare.matching.counterparts import Side
+from npulint.compare.matching.matches import Side
 from npulint.discover.context_files import context_files
 from npulint.discover.files import discover
 from npulint.discover.kinds import SourceFile

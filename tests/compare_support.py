@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from npulint.compare.compared import Start, compared
-from npulint.compare.difference import Difference, Mark
-from npulint.compare.matching.counterparts import counterparts
+from npulint.compare.difference import Difference, SideValue
+from npulint.compare.matching.matches import counterparts
+from npulint.compare.program_diff import Start, compared
 from npulint.compare_command import _paired, _recipes, _Sided
 from npulint.compare_inputs import ComparedProject, below, project
 from npulint.settings import Settings
@@ -51,7 +51,7 @@ def short(one: Difference) -> Told:
     return one.part, one.change, what, _text(one.reference), _text(one.migrated)
 
 
-def _text(mark: Mark | None) -> str:
+def _text(mark: SideValue | None) -> str:
     return "-" if mark is None else mark.text
 
 

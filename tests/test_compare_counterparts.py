@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from npulint.assemble.names import Names
 from npulint.assemble.project import Project
-from npulint.compare.matching.counterparts import Counterparts, Side, counterparts
+from npulint.compare.matching.matches import Matches, Side, counterparts
 from npulint.facts.model import FileFacts
 from npulint.read.python import read_python
 
@@ -442,7 +442,7 @@ def pair_of_programs(seed: int) -> tuple[Side, Side]:
     return side(left), side({path: re.sub(r"\ba(\d)", r"value_\1", text) for path, text in swap.items()})
 
 
-def shuffled(seed: int) -> Counterparts:
+def shuffled(seed: int) -> Matches:
     return counterparts(*pair_of_programs(seed))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from npulint.assemble.context import Place
 from npulint.assemble.programs import Program
-from npulint.compare.difference import Difference, Mark
+from npulint.compare.difference import Difference, SideValue
 from npulint.data.recipe import setting_parts
 from npulint.facts.model import Fact
 from npulint.facts.values import PossibleValues
@@ -83,5 +83,5 @@ def _entries(program: Program) -> dict[tuple[str, str], Fact]:
     return {(f"{fact.get('list')} {fact.get('action')}", fact.name): fact for fact in entries}
 
 
-def _mark(fact: Fact, value: object) -> Mark:
-    return Mark("?" if value is None else str(value), fact.path, fact.span)
+def _mark(fact: Fact, value: object) -> SideValue:
+    return SideValue("?" if value is None else str(value), fact.path, fact.span)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
 
-from npulint.compare.difference import Difference, Mark
+from npulint.compare.difference import Difference, SideValue
 from npulint.compare.steps import function_of
 from npulint.compare.values import shown_plain
 from npulint.facts.model import Span
@@ -31,7 +31,7 @@ class _Scale(msgspec.Struct, frozen=True):
 
     dynamic: bool
     value: object
-    mark: Mark
+    mark: SideValue
 
 
 def one_way(
@@ -131,7 +131,7 @@ def _cast(left: list[CodeStep], first: Tracer, right: list[CodeStep], second: Tr
     marks = []
     for step, tracer in zip(casts, (first, second), strict=True):
         assert step is not None
-        mark = Mark(step.shown, step.module.path, step.span)
+        mark = SideValue(step.shown, step.module.path, step.span)
         if step.name == _APEX:
             given = _given(step, tracer, "opt_level")
             if given is None:
@@ -145,7 +145,7 @@ def _cast(left: list[CodeStep], first: Tracer, right: list[CodeStep], second: Tr
     )
 
 
-def _given(step: CodeStep, tracer: Tracer, name: str) -> tuple[object, Mark] | None:
+def _given(step: CodeStep, tracer: Tracer, name: str) -> tuple[object, SideValue] | None:
     """The value of an argument, or its default, and where it is written; None where that is not known."""
     known = step.known
     for argument in step.arguments:
@@ -155,8 +155,8 @@ def _given(step: CodeStep, tracer: Tracer, name: str) -> tuple[object, Mark] | N
             if not traced.known:
                 return None
             place = next(iter(traced.stations), Station(step.module.path, span, ""))
-            return traced.value, Mark(traced.text, place.path, place.span, traced.stations)
+            return traced.value, SideValue(traced.text, place.path, place.span, traced.stations)
     if known is None or step.open or name not in known.effective({}):
         return None
     value = known.effective({})[name]
-    return value, Mark(shown_plain(value), step.module.path, step.span)
+    return value, SideValue(shown_plain(value), step.module.path, step.span)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from npulint.compare.difference import Difference, Mark
+from npulint.compare.difference import Difference, SideValue
 from npulint.compare.side import Side
 from npulint.compare.steps import function_of
 from npulint.facts.code import Const
@@ -40,7 +40,7 @@ def _has(step: CodeStep, role: str) -> bool:
 
 
 def _difference(side: Side, step: CodeStep, argument: Argument) -> Difference:
-    mark = Mark(shown(step.module, argument.value), step.module.path, argument.span or step.span)
+    mark = SideValue(shown(step.module, argument.value), step.module.path, argument.span or step.span)
     return Difference(
         part=argument.role,
         change=side.change,

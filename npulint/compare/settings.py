@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from npulint.compare.difference import Difference, Mark
+from npulint.compare.difference import Difference, SideValue
 from npulint.facts.recipe import Ingredient
 from npulint.lazy_regex import lazy_compile
 from npulint.training_config.provenance.plain import canonical
@@ -51,8 +51,8 @@ def _plain(name: str) -> str:
     return _FUSED.sub("", name).replace("_", "").lower()
 
 
-def _mark(one: Ingredient) -> Mark:
+def _mark(one: Ingredient) -> SideValue:
     way = one.traced.stations
     if way:
-        return Mark(one.traced.text, way[0].path, way[0].span, way)
-    return Mark(one.traced.text, one.path, one.span)
+        return SideValue(one.traced.text, way[0].path, way[0].span, way)
+    return SideValue(one.traced.text, one.path, one.span)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 import msgspec
 
 from npulint.compare.align import align
-from npulint.compare.matching.counterparts import Counterparts
+from npulint.compare.matching.matches import Matches
 from npulint.compare.overrides import calls_base, overridden
 from npulint.facts.code import Ref, Value
 from npulint.lazy_regex import lazy_compile
@@ -45,7 +45,7 @@ class Pairing(msgspec.Struct, frozen=True, eq=False):
 class Pairer:
     """Pairs the steps of counterparts, then what is left over anywhere in the programs."""
 
-    def __init__(self, reference: Recipe, migrated: Recipe, matched: Counterparts) -> None:
+    def __init__(self, reference: Recipe, migrated: Recipe, matched: Matches) -> None:
         self._reference = reference
         self._migrated = migrated
         self._matched = matched

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import msgspec
 
-from npulint.compare.difference import Difference, Mark
+from npulint.compare.difference import Difference, SideValue
 from npulint.compare.order import matters
 from npulint.compare.step_pairs import Pairing
-from npulint.compare.values import DIFFERS, SAME, UNKNOWN, Answer, Comparer, Given
+from npulint.compare.values import DIFFERS, SAME, UNKNOWN, Comparer, Given, ValueAnswer
 from npulint.data.recipe import is_half, is_whole, neutral_parameters
 from npulint.facts.code import UNKNOWN as UNKNOWN_VALUE
 from npulint.facts.code import Const, Op
@@ -101,21 +101,21 @@ def _role(left: CodeStep, first: Argument | None, right: CodeStep, second: Argum
 
 def _answer(
     left: CodeStep, first: Argument | None, right: CodeStep, second: Argument | None, role: str, comparer: Comparer
-) -> Answer | None:
+) -> ValueAnswer | None:
     """The answer about an argument, if it is worth telling: of what cannot be told only where something is calculated
     or given on one side alone, and then of what decides much, or has another value when it is not given."""
     if not (left.counts or right.counts or role in STRONG):
         return None
     answer = _compared(left, first, right, second, comparer)
     if answer is None or answer.answer != UNKNOWN:
-        return Answer(SAME) if answer is not None and _are_whole(left, first, second, answer) else answer
+        return ValueAnswer(SAME) if answer is not None and _are_whole(left, first, second, answer) else answer
     weighty = role in STRONG or first is None or second is None
     if role == "evaluation" and _is_cut(first) != _is_cut(second):
         return answer  # some of the samples, or all of them
     return answer if weighty and answer.shaped else None
 
 
-def _are_whole(step: CodeStep, first: Argument | None, second: Argument | None, answer: Answer) -> bool:
+def _are_whole(step: CodeStep, first: Argument | None, second: Argument | None, answer: ValueAnswer) -> bool:
     """Whether an operation only gives whole numbers of another width: adapters lack operators for some."""
     name = next((one.name for one in (second, first) if one is not None), "")
     typed = name == "dtype" and step.part == "operation"
@@ -162,7 +162,7 @@ def _arguments(left: CodeStep, right: CodeStep) -> Iterator[tuple[str, Argument 
 
 def _compared(
     left: CodeStep, first: Argument | None, right: CodeStep, second: Argument | None, comparer: Comparer
-) -> Answer | None:
+) -> ValueAnswer | None:
     """The answer about an argument; None where one side does not give it and its default is not known."""
     one, other = _given(left, first, second), _given(right, second, first)
     role = (second or first or _NOTHING).role
@@ -185,7 +185,7 @@ def _argument(
     second: Argument | None,
     name: str,
     role: str,
-    answer: Answer,
+    answer: ValueAnswer,
     change: str = "changed",
 ) -> Difference:
     literal = left.kind in _LITERAL
@@ -204,11 +204,11 @@ def _argument(
     )
 
 
-def _mark(step: CodeStep, argument: Argument | None, text: str, stations: tuple[Station, ...]) -> Mark:
+def _mark(step: CodeStep, argument: Argument | None, text: str, stations: tuple[Station, ...]) -> SideValue:
     if stations:
-        return Mark(text, stations[0].path, stations[0].span, stations)
+        return SideValue(text, stations[0].path, stations[0].span, stations)
     own = argument.span if argument is not None else None
-    return Mark(text, step.module.path, own or step.span)
+    return SideValue(text, step.module.path, own or step.span)
 
 
 def _whole(change: str, left: CodeStep, right: CodeStep) -> Difference:
@@ -216,8 +216,8 @@ def _whole(change: str, left: CodeStep, right: CodeStep) -> Difference:
         part=left.part or right.part,
         change=change,
         what=left.shown,
-        reference=Mark(left.text or left.shown, left.module.path, left.span),
-        migrated=Mark(right.text or right.shown, right.module.path, right.span),
+        reference=SideValue(left.text or left.shown, left.module.path, left.span),
+        migrated=SideValue(right.text or right.shown, right.module.path, right.span),
         function=function_of(right),
         evaluates=left.evaluates and right.evaluates,
     )

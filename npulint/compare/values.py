@@ -36,7 +36,7 @@ class Given(msgspec.Struct, frozen=True, eq=False):
     how: str = ""
 
 
-class Answer(msgspec.Struct, frozen=True):
+class ValueAnswer(msgspec.Struct, frozen=True):
     """How two values stand to each other, what to show of them, and how each came to where it is used. `shaped`: it
     cannot be told, but one is calculated or a constant where the other is not, or they are calculated otherwise."""
 
@@ -55,20 +55,20 @@ class Comparer:
         self._reference = reference
         self._migrated = migrated
 
-    def compare(self, left: Given, right: Given, closely: bool = False) -> Answer:
+    def compare(self, left: Given, right: Given, closely: bool = False) -> ValueAnswer:
         """The answer about two values. What is written alike is the same, unless they are to be compared `closely`:
         then what it comes to counts, as it may be written elsewhere."""
         written = UNKNOWN
         if left.argument is not None and right.argument is not None and left.how == right.how:
             written = self._written(left, left.argument.value, right, right.argument.value, 0)
             if written == SAME and not closely:
-                return Answer(SAME)
+                return ValueAnswer(SAME)
             if written == DIFFERS:  # it is this place that has to be changed
                 first, second = _traced(self._reference, left), _traced(self._migrated, right)
                 calculated = isinstance(left.argument.value, Op) and isinstance(right.argument.value, Op)
                 if calculated and first.known and second.known and canonical(first.value) == canonical(second.value):
-                    return Answer(SAME)
-                return Answer(DIFFERS, _text(left, first), _text(right, second))
+                    return ValueAnswer(SAME)
+                return ValueAnswer(DIFFERS, _text(left, first), _text(right, second))
         first, second = _traced(self._reference, left), _traced(self._migrated, right)
         if first.known and second.known and isinstance(first.value, ValuePairs) == isinstance(second.value, ValuePairs):
             same = canonical(converted(left.how, first.value)) == canonical(converted(right.how, second.value))
@@ -171,8 +171,8 @@ def shown_plain(value: object) -> str:
     return repr(value) if isinstance(value, str) else str(value)
 
 
-def _told(answer: str, left: Given, first: Traced, right: Given, second: Traced) -> Answer:
-    return Answer(answer, _text(left, first), _text(right, second), first.stations, second.stations)
+def _told(answer: str, left: Given, first: Traced, right: Given, second: Traced) -> ValueAnswer:
+    return ValueAnswer(answer, _text(left, first), _text(right, second), first.stations, second.stations)
 
 
 def _text(given: Given, traced: Traced) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 
-from npulint.compare.difference import Difference, Mark
-from npulint.compare.excuses import branches, speaks
+from npulint.compare.difference import Difference, SideValue
+from npulint.compare.insignificant_differences import branches, speaks
 from npulint.compare.repeats import without_moved, without_repeats
 from npulint.compare.side import Side, home
 from npulint.compare.split import split_off
@@ -65,8 +65,8 @@ def _exchange(was: list[CodeStep], now: list[CodeStep]) -> Difference:
         part=was[0].part,
         change="changed",
         what=names[0],
-        reference=Mark(names[0], was[0].module.path, was[0].span),
-        migrated=Mark(names[1], now[0].module.path, now[0].span),
+        reference=SideValue(names[0], was[0].module.path, was[0].span),
+        migrated=SideValue(names[1], now[0].module.path, now[0].span),
         certain=was[0].part != "operation",
         count=max(len(was), len(now)),
         function=function_of(now[0]),
@@ -149,14 +149,14 @@ def _listed(names: list[str]) -> str:
 def _difference(
     change: str, step: CodeStep, count: int, names: str, near: CodeStep | None, part: str = "", certain: bool = True
 ) -> Difference:
-    mark = Mark(names, step.module.path, step.span)
+    mark = SideValue(names, step.module.path, step.span)
     return Difference(
         part=part or step.part,
         change=change,
         what=step.shown if step.text else names,
         reference=mark if change == "removed" else None,
         migrated=mark if change == "added" else None,
-        near=None if near is None else Mark("", near.module.path, near.span),
+        near=None if near is None else SideValue("", near.module.path, near.span),
         certain=certain,
         adapter=step.known is not None and step.known.adapter,
         count=count,

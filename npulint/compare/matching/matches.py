@@ -11,11 +11,11 @@ from typing import NamedTuple
 from npulint.assemble.names import Names
 from npulint.compare.matching.called import pair_called
 from npulint.compare.matching.features import Spot, Tokens, Unit, units_of
+from npulint.compare.matching.file_overlap import FileOverlap
 from npulint.compare.matching.files import pair_bodies, pair_files
-from npulint.compare.matching.homes import Homes
-from npulint.compare.matching.likeness import Likeness
 from npulint.compare.matching.pairing import Pairing
 from npulint.compare.matching.search import Matching
+from npulint.compare.matching.similarity import Similarity
 
 
 class Side(NamedTuple):
@@ -25,7 +25,7 @@ class Side(NamedTuple):
     paths: Sequence[str]
 
 
-class Counterparts:
+class Matches:
     """`modules` has the migrated file of each reference file that has one, `blocks` the same of functions, classes,
     lambdas and modules (block 0); each is the counterpart of one thing only. A module whose code has become a
     function, or the other way, has that as its counterpart."""
@@ -81,7 +81,7 @@ class Counterparts:
 class _Alike:
     """The likeness of blocks."""
 
-    def __init__(self, likeness: Likeness, left: Sequence[Unit], right: Sequence[Unit]) -> None:
+    def __init__(self, likeness: Similarity, left: Sequence[Unit], right: Sequence[Unit]) -> None:
         self._likeness = likeness
         self._left = {unit.spot: unit for unit in left}
         self._right = {unit.spot: unit for unit in right}
@@ -91,13 +91,13 @@ class _Alike:
         return self._likeness.of(left, right) if left is not None and right is not None else 0.0
 
 
-def counterparts(reference: Side, migrated: Side) -> Counterparts:
+def counterparts(reference: Side, migrated: Side) -> Matches:
     """The counterparts of two programs. Deterministic; takes about a second for 15 000 functions."""
     tokens = Tokens()
     left = units_of(reference.names, dict.fromkeys(reference.paths), tokens)
     right = units_of(migrated.names, dict.fromkeys(migrated.paths), tokens)
-    likeness = Likeness(left, right)
-    pairing = Pairing(left, right, likeness, Homes(left, right))
+    likeness = Similarity(left, right)
+    pairing = Pairing(left, right, likeness, FileOverlap(left, right))
     matching = Matching(pairing)
     matching.match()
     pair_called(pairing)
@@ -106,7 +106,7 @@ def counterparts(reference: Side, migrated: Side) -> Counterparts:
     pair_bodies(pairing, files)
     blocks = {one.spot: other.spot for one, other in pairing.pairs()}
     blocks.update(_lambdas(reference.names, migrated.names, blocks))
-    return Counterparts(files, blocks, _Alike(likeness, left, right))
+    return Matches(files, blocks, _Alike(likeness, left, right))
 
 
 def _lambdas(reference: Names, migrated: Names, blocks: dict[Spot, Spot]) -> dict[Spot, Spot]:

@@ -8,10 +8,10 @@ from collections.abc import Callable, Container, Sequence
 import msgspec
 
 from npulint.assemble.programs import Program
-from npulint.compare.matching.counterparts import Counterparts
+from npulint.compare.matching.matches import Matches
 
 
-class Pairs(msgspec.Struct, frozen=True, eq=False):
+class ProgramPairs(msgspec.Struct, frozen=True, eq=False):
     """Programs that belong together, and those of either side that are alone."""
 
     pairs: list[tuple[Program, Program]]
@@ -22,9 +22,9 @@ class Pairs(msgspec.Struct, frozen=True, eq=False):
 def pairs_of(
     reference: Sequence[Program],
     migrated: Sequence[Program],
-    matched: Counterparts,
+    matched: Matches,
     started: tuple[Container[str], Container[str]] = ((), ()),
-) -> Pairs:
+) -> ProgramPairs:
     """Pair the training programs of two projects: entry scripts that are counterparts first, then those of one name,
     then those whose modules are. `started` has the scripts of each side that launchers start for a training."""
     left, right = training(reference, started[0]), training(migrated, started[1])
@@ -39,7 +39,7 @@ def pairs_of(
         found.append((left.pop(0), right.pop(0)))
     order = {id(program): at for at, program in enumerate(migrated)}
     found.sort(key=lambda pair: order[id(pair[1])])
-    return Pairs(found, left, right)
+    return ProgramPairs(found, left, right)
 
 
 def _best(
@@ -75,15 +75,15 @@ def _trained_there(
     return [p for p in programs if p.entry and p.entry not in known and matched.get(p.entry, "") in other]
 
 
-def _are_counterparts(one: Program, other: Program, matched: Counterparts) -> float:
+def _are_counterparts(one: Program, other: Program, matched: Matches) -> float:
     return 1.0 if one.entry and matched.modules.get(one.entry) == other.entry else 0.0
 
 
-def _are_namesakes(one: Program, other: Program, matched: Counterparts) -> float:
+def _are_namesakes(one: Program, other: Program, matched: Matches) -> float:
     return 1.0 if posixpath.basename(one.entry) == posixpath.basename(other.entry) else 0.0
 
 
-def _share_modules(one: Program, other: Program, matched: Counterparts) -> float:
+def _share_modules(one: Program, other: Program, matched: Matches) -> float:
     theirs = set(other.paths)
     common = sum(matched.modules.get(path) in theirs for path in one.paths)
     return common / max(len(one.paths), len(theirs), 1)

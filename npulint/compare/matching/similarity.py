@@ -15,7 +15,7 @@ _TRUST = 2.0  # common frame tokens that a likeness needs to count half
 Bag = dict[int, int]
 
 
-class Likeness:
+class Similarity:
     """Compares units by their tokens; tokens that stand everywhere weigh little. A class is compared with all that is
     in it."""
 

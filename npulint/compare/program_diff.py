@@ -9,18 +9,18 @@ import msgspec
 from npulint.assemble.launches.project_launches import Launch
 from npulint.compare.across import of_frameworks, operations, scheduled
 from npulint.compare.adapter import of_adapter
-from npulint.compare.alone import of_lonely
 from npulint.compare.amp import one_way
 from npulint.compare.components import of_components
-from npulint.compare.difference import Difference, Mark
+from npulint.compare.difference import Difference, SideValue
 from npulint.compare.launchers import of_launchers
-from npulint.compare.matching.counterparts import Counterparts
+from npulint.compare.matching.matches import Matches
 from npulint.compare.roles import of_roles
 from npulint.compare.running import Running
 from npulint.compare.settings import of_settings
 from npulint.compare.side import Side
 from npulint.compare.step_pairs import Pairer
 from npulint.compare.steps import of_pairs
+from npulint.compare.unmatched_steps import of_lonely
 from npulint.compare.values import Comparer
 from npulint.facts.recipe import Ingredient
 from npulint.training_config.configs.lookup import Configs
@@ -41,7 +41,7 @@ class Start(msgspec.Struct, frozen=True, eq=False):
     migrated_configs: Configs | None = None
 
 
-def compared(reference: Recipe, migrated: Recipe, matched: Counterparts, starts: Sequence[Start]) -> list[Difference]:
+def compared(reference: Recipe, migrated: Recipe, matched: Matches, starts: Sequence[Start]) -> list[Difference]:
     """What of two recipes differs, and (`change` none) what was compared and is equal. The first of the starts tells
     which values expressions have; what is set is compared for each."""
     start = starts[0]
@@ -99,7 +99,7 @@ def _place(one: Difference) -> object:
     return tuple([None if mark is None else (_spot(mark), mark.text) for mark in (one.reference, one.migrated)])
 
 
-def _spot(mark: Mark | None) -> object:
+def _spot(mark: SideValue | None) -> object:
     return None if mark is None else (mark.path, mark.span.line)
 
 

@@ -13,7 +13,7 @@ _FOLDER = 0.2  # more likeness of files whose neighbours are partners
 _CROWD = 36  # pairs of units with the same key; more tell nothing
 
 
-class Homes:
+class FileOverlap:
     """How alike two files are, from 0 to 1: by the code that they share, and a little by their paths. `partners` has
     the file most alike for each file of the left side, and each of the right side once."""
 
