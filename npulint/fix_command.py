@@ -14,11 +14,11 @@ from npulint.catalogue.check import Catalogue
 from npulint.catalogue.load import load_catalogue
 from npulint.facts.model import FileFacts, Span
 from npulint.findings import Finding, RunResult
-from npulint.fix.desk import Desk
 from npulint.fix.edits import Proposal, Spot
-from npulint.fix.model import FileChange, Fixed, Mended, Plan, Refusal
-from npulint.fix.recurrence import Mark, marked
-from npulint.fix.round import Denied, Done, made, proposals
+from npulint.fix.fix_pass import Denied, Done, made, proposals
+from npulint.fix.fix_workspace import FixWorkspace
+from npulint.fix.idempotence import AppliedFix, marked
+from npulint.fix.model import FileChange, Fixed, FixResult, Plan, Refusal
 from npulint.pipeline import CheckedProjects, build_result, check_paths
 from npulint.postprocess.comments import ignoring
 from npulint.postprocess.finalize import finalize
@@ -40,7 +40,7 @@ _COLLECT_AFTER = 1500  # files judged again
 _RESTLESS = "restless"
 
 
-def apply_fixes(settings: Settings, unsafe: bool, progress: Progress | None = None) -> Mended:
+def apply_fixes(settings: Settings, unsafe: bool, progress: Progress | None = None) -> FixResult:
     """Mend the files of the paths of `settings`, with `unsafe` also by changes that may alter results. Nothing is
     written. Raises `CatalogueError` for a broken check file, `ConfigError` for settings that name unknown checks."""
     begun = time.perf_counter()
@@ -56,7 +56,7 @@ def apply_fixes(settings: Settings, unsafe: bool, progress: Progress | None = No
                 found.append(_ProjectFixes(outcome))
                 continue
             named = {source.path for source in sources} - first.silent
-            desk = Desk(root, sources, named, given, growing=not given, explicit=first.found.named)
+            desk = FixWorkspace(root, sources, named, given, growing=not given, explicit=first.found.named)
             found.append(mender.project(root, desk, outcome))
             waiting += len(sources)
             if waiting > _COLLECT_AFTER:
@@ -73,12 +73,12 @@ def fix_texts(
     catalogue: Catalogue,
     codes: Collection[str] | None = None,
     unsafe: bool = True,
-) -> Mended:
+) -> FixResult:
     """Mend some texts by file name as one project, by the checks with these codes (None: all)."""
     settings = Settings(target=target, cache=False, select=tuple(codes or ()))
     with materialize(files) as (folder, sources):
         mender = _Fixer(settings, catalogue, unsafe, frozenset(), open_cache(False))
-        desk = Desk(".", sources, {source.path for source in sources}, {}, folder)
+        desk = FixWorkspace(".", sources, {source.path for source in sources}, {}, folder)
         found = mender.project(".", desk, mender.judge(".", desk.loaded()))
         lines = FileLines(desk.bytes_of())
     return _together([found], mender.told(found.outcome, lines))
@@ -125,7 +125,7 @@ class _Fixer:
         self._cache = cache
         self._facts: dict[tuple[str, str], tuple[bytes, FileFacts]] = {}
 
-    def project(self, root: str, desk: Desk, first: Outcome) -> _ProjectFixes:
+    def project(self, root: str, desk: FixWorkspace, first: Outcome) -> _ProjectFixes:
         """Mend one project, whose outcome as it is now is known. What spoils that leaves the project as it is."""
         self._facts.clear()
         blamed: set[Spot] = set()
@@ -171,14 +171,14 @@ class _Fixer:
         self._facts.update({name: (item.data, one) for (name, item), one in zip(fresh, facts, strict=True)})
         return [self._facts[name][1] for name in names]
 
-    def _attempt(self, root: str, desk: Desk, first: Outcome, blamed: Collection[Spot]) -> _Attempt:
+    def _attempt(self, root: str, desk: FixWorkspace, first: Outcome, blamed: Collection[Spot]) -> _Attempt:
         """Rounds until nothing is left to do, without what is `blamed`."""
+        from npulint.fix.cleanup import tidied
         from npulint.fix.imports import united
         from npulint.fix.plan import planned
-        from npulint.fix.tidy import tidied
 
         outcome, fixed = first, list[Fixed]()
-        marks: list[Mark] = []
+        marks: list[AppliedFix] = []
         tidy = False
         for number in range(_ROUNDS + 1):
             findings = self.told(outcome, FileLines(desk.bytes_of())).findings
@@ -208,7 +208,7 @@ class _Fixer:
 class _Guard:
     """Keeps changes away from where they do not belong."""
 
-    def __init__(self, desk: Desk, outcome: Outcome, blamed: Collection[Spot]) -> None:
+    def __init__(self, desk: FixWorkspace, outcome: Outcome, blamed: Collection[Spot]) -> None:
         self._desk = desk
         self._blamed = blamed
         self._ignoring: dict[str, Callable[[Identity, Span | None], bool]] = {}
@@ -260,12 +260,12 @@ def _promising(outcome: Outcome, unsafe: bool) -> bool:
     return any(file.comments for file in outcome.files)
 
 
-def _fixed(one: Proposal, desk: Desk) -> Fixed:
+def _fixed(one: Proposal, desk: FixWorkspace) -> Fixed:
     finding = one.finding
     return Fixed(finding.code, finding.name, one.path, desk.line(one.path, one.place.line), one.applicability)
 
 
-def _refusal(one: Denied, desk: Desk) -> Refusal:
+def _refusal(one: Denied, desk: FixWorkspace) -> Refusal:
     finding = one.finding
     return Refusal(finding.code, finding.name, one.path, desk.line(one.path, one.place.line), one.reason)
 
@@ -275,11 +275,11 @@ def _idle(done: Done) -> list[Denied]:
     return [Denied(one.finding, one.path, one.place, one.change, _RESTLESS) for one in done.made]
 
 
-def _together(found: list[_ProjectFixes], result: RunResult) -> Mended:
+def _together(found: list[_ProjectFixes], result: RunResult) -> FixResult:
     files = sorted((one for some in found for one in some.files), key=lambda one: one.path)
     fixed = sorted((one for some in found for one in some.fixed), key=lambda one: (one.path, one.line, one.code))
     refused = {one: None for some in found for one in some.refused}
-    return Mended(files, fixed, sorted(refused, key=lambda one: (one.path, one.line, one.code, one.reason)), result)
+    return FixResult(files, fixed, sorted(refused, key=lambda one: (one.path, one.line, one.code, one.reason)), result)
 
 
 __all__ = ["FileChange", "Fixed", "Mended", "Refusal", "mend", "mend_texts", "mended_example"]

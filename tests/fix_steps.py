@@ -10,7 +10,7 @@ from typing import Any
 from npulint.findings import FixStep
 from npulint.fix.edits import coherent
 from npulint.fix.imports import united
-from npulint.fix.model import Refused, Text, Wish
+from npulint.fix.model import FixRefused, Text, Wish
 from npulint.fix.python import plan_all
 from npulint.fix.python.lexing import Lexed
 from npulint.fix.python.syntax import syntax
@@ -65,7 +65,7 @@ class Source:
         """What is wrong with the result of steps; empty when it is as it should be, None when they are refused."""
         try:
             edits = coherent(plan_all(steps, self.text).edits)
-        except Refused:
+        except FixRefused:
             return None
         after = edited_text(self.text.text, edits)
         try:
@@ -160,7 +160,7 @@ def _wrap(source: Source, random: Random) -> tuple[FixStep, Wanted]:
     verb = random.choice(("wrap", "replace"))
     try:
         meant = source.tree.exactly_at(span(source.text.text, *source.tree.range(node)))
-    except Refused:
+    except FixRefused:
         meant = node
     return source.step(verb, node, {"with": template}), source.swapped(meant, source.filled(template, meant))
 
@@ -251,7 +251,7 @@ def import_failure(text: str, statement: str, after: str) -> str | None:
     """What is wrong when a text is given an import; empty when nothing is, None when it is refused."""
     try:
         edits = united(Text(PATH, "python", text), [Wish(PATH, statement, after)])
-    except Refused:
+    except FixRefused:
         return None
     result = edited_text(text, edits)
     if united(Text(PATH, "python", result), [Wish(PATH, statement, after)]):

@@ -6,7 +6,7 @@ from npulint.facts.model import Span
 from npulint.findings import FixEdit, FixStep
 from npulint.fix.edits import coherent
 from npulint.fix.imports import united
-from npulint.fix.model import Plan, Refused, Text
+from npulint.fix.model import FixRefused, Plan, Text
 from npulint.fix.plan import planned
 from npulint.fix.python import plan
 from npulint.fix.source import edited_text
@@ -40,7 +40,7 @@ def stepped(source: str, verb: str, words: dict[str, str]) -> str:
     try:
         found = plan(FixStep(verb, PATH, place, words), file)
         edits = coherent(found.edits) + (united(file, found.imports) if found.imports else ())
-    except Refused as refused:
+    except FixRefused as refused:
         return f"refused: {refused.reason}"
     return edited_text(text, edits)
 
@@ -53,6 +53,6 @@ def changed(source: str, *steps: tuple[str, dict[str, str]]) -> str:
     try:
         found: Plan = planned(change, lambda _: file)
         edits = found.edits + (united(file, found.imports) if found.imports else ())
-    except Refused as refused:
+    except FixRefused as refused:
         return f"refused: {refused.reason}"
     return edited_text(text, edits)

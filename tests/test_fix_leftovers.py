@@ -9,7 +9,7 @@ from npulint.facts.model import Span
 from npulint.findings import Edit
 from npulint.fix.blanks import closed_up
 from npulint.fix.model import Text
-from npulint.fix.python.questions import without_unread
+from npulint.fix.python.device_checks import without_unread
 from npulint.fix.python.tree import Tree
 from npulint.fix.python.unused import without_unused
 from npulint.fix.source import edited_text

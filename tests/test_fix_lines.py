@@ -7,7 +7,7 @@ import pytest
 from npulint.facts.model import Fact, Span
 from npulint.findings import FixStep
 from npulint.fix.lines import plan
-from npulint.fix.model import Refused, Text
+from npulint.fix.model import FixRefused, Text
 from npulint.fix.source import edited_text
 from npulint.read.dependency import read_dependency
 
@@ -25,7 +25,7 @@ def fixed(source: str, path: str, name: str, verb: str, **words: str) -> str:
 
 
 def refusal(source: str, path: str, name: str, verb: str, **words: str) -> str:
-    with pytest.raises(Refused) as raised:
+    with pytest.raises(FixRefused) as raised:
         fixed(source, path, name, verb, **words)
     return raised.value.reason
 
@@ -119,11 +119,11 @@ def test_a_list_of_words_keeps_its_marks() -> None:
     source = Text("Dockerfile", "dockerfile", text)
     step = FixStep("retext", "Dockerfile", place, {"part": "torch.distributed.launch", "to": "torch.distributed.run"})
     assert edited_text(text, plan(step, source).edits) == text.replace("launch", "run")
-    with pytest.raises(Refused, match="place"):
+    with pytest.raises(FixRefused, match="place"):
         plan(FixStep("drop", "Dockerfile", place, {"name": "use_env"}), source)
 
 
 def test_what_is_not_there_is_refused() -> None:
     step = FixStep("delete", "requirements.txt", Span(9, 1, 9, 2), {"what": "line"})
-    with pytest.raises(Refused, match="place"):
+    with pytest.raises(FixRefused, match="place"):
         plan(step, Text("requirements.txt", "dependency", "torch\n"))

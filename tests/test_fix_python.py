@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from npulint.findings import FixEdit, FixStep
-from npulint.fix.model import Plan, Refused, Text
+from npulint.fix.model import FixRefused, Plan, Text
 from npulint.fix.plan import planned
 from npulint.fix.python import plan
 from tests.fix_support import PATH, changed, marked, stepped
@@ -674,7 +674,7 @@ def test_whole_changes(source: str, steps: tuple[tuple[str, Words], ...], result
     ids=["Python 2", "nested too deep", "a NUL character"],
 )
 def test_sources_that_are_not_changed(text: str, reason: str) -> None:
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(FixRefused) as refused:
         plan(FixStep("rename", PATH, marked("«x»")[1], {"to": "y"}), Text(PATH, "python", text))
     assert refused.value.reason == reason
 
@@ -682,7 +682,7 @@ def test_sources_that_are_not_changed(text: str, reason: str) -> None:
 @pytest.mark.parametrize(("kind", "reason"), [("notebook", "notebook"), ("cuda", "kind")])
 def test_kinds_that_are_not_changed(kind: str, reason: str) -> None:
     change = FixEdit("safe", (FixStep("rename", PATH, marked("«x»")[1], {"to": "y"}),))
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(FixRefused) as refused:
         planned(change, lambda path: Text(path, kind, "x"))
     assert refused.value.reason == reason
 

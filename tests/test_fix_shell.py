@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from npulint.facts.model import Span
 from npulint.findings import FixStep
-from npulint.fix.model import Refused, Text
+from npulint.fix.model import FixRefused, Text
 from npulint.fix.shell import plan
 from npulint.fix.verify import objection
 from npulint.read.json_tree import Lines
@@ -47,7 +47,7 @@ def fixed(script: str, verb: str, mark: Mark, **words: str) -> str:
 
 
 def refusal(script: str, verb: str, mark: Mark, **words: str) -> str:
-    with pytest.raises(Refused) as raised:
+    with pytest.raises(FixRefused) as raised:
         fixed(script, verb, mark, **words)
     return raised.value.reason
 
@@ -330,7 +330,7 @@ def test_other_lines_keep_their_words(before: list[str], behind: list[str], verb
     reason, after = "", script
     try:
         after = fixed(script, verb, "A=1", **words.get(verb, {"what": "variable"}))
-    except Refused as refused:
+    except FixRefused as refused:
         reason = refused.reason
     assert reason in ("", "place", "shell", "joined", "computed", "several")
     assert (after == script) == bool(reason)

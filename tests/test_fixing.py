@@ -15,7 +15,7 @@ from npulint.catalogue.collect import content_digest
 from npulint.facts.model import Span
 from npulint.findings import Edit, FixEdit
 from npulint.fix import plan as planning
-from npulint.fix.model import Mended, Plan, Refusal, Refused, Text
+from npulint.fix.model import FixRefused, FixResult, Plan, Refusal, Text
 from npulint.fix_command import apply_fixes, fix_texts
 from npulint.postprocess.finalize import finalize
 from npulint.project_runner import facts_of
@@ -53,15 +53,15 @@ WRAP = check("NPU5103", "raw", "{call: torch.raw}", "{applicability: safe, edits
 SOURCE = "import torch\n\ntorch.old(1)\ntorch.slow(2)\n"
 
 
-def texts(mended: Mended) -> dict[str, str]:
+def texts(mended: FixResult) -> dict[str, str]:
     return {one.path: one.after.decode() for one in mended.files}
 
 
-def refusals(mended: Mended) -> list[tuple[str, str, int, str]]:
+def refusals(mended: FixResult) -> list[tuple[str, str, int, str]]:
     return [(one.code, one.path, one.line, one.reason) for one in mended.refused]
 
 
-Run = Callable[..., Mended]
+Run = Callable[..., FixResult]
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def run(project: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     monkeypatch.setattr("npulint.fix_command.load_catalogue", lambda *_, **__: known)
     monkeypatch.setattr("npulint.pipeline.load_catalogue", lambda *_, **__: known)
 
-    def mending(*paths: str, unsafe: bool = True, **settings: object) -> Mended:
+    def mending(*paths: str, unsafe: bool = True, **settings: object) -> FixResult:
         return apply_fixes(Settings(paths=paths or (".",), **settings), unsafe)  # type: ignore[arg-type]
 
     return mending
@@ -493,4 +493,4 @@ def test_every_reason_is_told_in_words() -> None:
 
 
 def test_refused_is_an_exception_with_a_reason() -> None:
-    assert Refused("place").reason == "place"
+    assert FixRefused("place").reason == "place"

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from npulint.facts.model import Problem, Span
 from npulint.findings import Edit, Finding, Fix, Related, RunResult, Silenced, Summary
 from npulint.report import sarif
-from npulint.report.sarif.places import ROOT
-from npulint.report.view import RulePage, View, render
+from npulint.report.sarif.locations import ROOT
+from npulint.report.view import ReportView, RulePage, render
 from npulint.source_lines import FileLines
 from tests.hostile_results import results
 from tests.project_support import ROOT as ROOT_FOLDER
@@ -26,7 +26,7 @@ Json = dict[str, Any]
 
 
 def log(result: RunResult, **view: Any) -> Json:
-    document: Json = json.loads(render("sarif", result, View(**view)))
+    document: Json = json.loads(render("sarif", result, ReportView(**view)))
     return document
 
 
@@ -56,11 +56,11 @@ def test_a_clean_run_is_a_log_without_results() -> None:
 @given(results)
 @settings(max_examples=150, deadline=None)
 def test_whatever_the_texts_the_log_is_valid(result: RunResult) -> None:
-    text = render("sarif", result, View())
+    text = render("sarif", result, ReportView())
     document = json.loads(text)
     assert violations(document) == []
     assert demands(document) == []
-    assert text == render("sarif", result, View())
+    assert text == render("sarif", result, ReportView())
     told = document["runs"][0]["results"]
     assert len(told) == len(result.findings) + len(result.silenced)
     assert sum("suppressions" in one for one in told) == len(result.silenced)
@@ -306,11 +306,11 @@ def test_counts_are_not_lost() -> None:
 
 def test_no_time_and_no_place_of_this_machine_is_told() -> None:
     later = msgspec.structs.replace(sample(), summary=msgspec.structs.replace(sample().summary, seconds=9.0))
-    assert render("sarif", later, View()) == render("sarif", sample(), View())
+    assert render("sarif", later, ReportView()) == render("sarif", sample(), ReportView())
 
 
 def test_a_null_is_told_and_not_held() -> None:
-    text = render("sarif", RunResult([finding(why="a\0b\\u0000")]), View())
+    text = render("sarif", RunResult([finding(why="a\0b\\u0000")]), ReportView())
     assert json.loads(text)["runs"][0]["results"][0]["properties"]["why"] == "a\\x00b\\u0000"
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from npulint.facts.model import Span
 from npulint.report.sarif.linehash import line_hashes
-from npulint.report.sarif.places import ROOT, artifact, region, stored
+from npulint.report.sarif.locations import ROOT, artifact, region, stored
 
 
 @pytest.mark.parametrize(

@@ -15,9 +15,9 @@ from npulint.errors import ConfigError
 from npulint.findings import Finding
 from npulint.server import engine
 from npulint.server.configuration import ClientSettings
-from npulint.server.desk import Desk
-from npulint.server.documents import Document
-from npulint.server.engine import Answer
+from npulint.server.document_store import DocumentStore
+from npulint.server.documents import EditorDocument
+from npulint.server.engine import EngineAnswer
 from npulint.session import Checked
 from npulint.settings import Settings
 from tests.surface_support import finding
@@ -61,23 +61,23 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Slow, "threads", set())
 
 
-def tell(story: Callable[[Desk, list[Answer]], Coroutine[Any, Any, None]]) -> None:
+def tell(story: Callable[[DocumentStore, list[EngineAnswer]], Coroutine[Any, Any, None]]) -> None:
     async def all_of_it() -> None:
-        answers: list[Answer] = []
-        desk = Desk({}, answers.append, lambda done, total: None)
+        answers: list[EngineAnswer] = []
+        desk = DocumentStore({}, answers.append, lambda done, total: None)
         desk.configure(["/w"], ClientSettings(), "en")
         await story(desk, answers)
 
     asyncio.run(asyncio.wait_for(all_of_it(), 20))
 
 
-def opened(desk: Desk, text: str = "1", path: str = "/w/a.py") -> Document:
-    document = Document(f"file://{path}", path, 1, text, "utf-16")
+def opened(desk: DocumentStore, text: str = "1", path: str = "/w/a.py") -> EditorDocument:
+    document = EditorDocument(f"file://{path}", path, 1, text, "utf-16")
     desk.open(document)
     return document
 
 
-def typed(desk: Desk, document: Document, text: str) -> None:
+def typed(desk: DocumentStore, document: EditorDocument, text: str) -> None:
     document.change(document.version + 1, [TextDocumentContentChangeWholeDocument(text=text)])
     desk.changed(document)
 
@@ -88,7 +88,7 @@ def said(findings: Any) -> list[str]:
 
 
 def test_a_late_answer_is_never_about_a_newer_text() -> None:
-    async def story(desk: Desk, answers: list[Answer]) -> None:
+    async def story(desk: DocumentStore, answers: list[EngineAnswer]) -> None:
         Slow.seconds = 0.05
         document = opened(desk)
         for number in range(2, 30):
@@ -103,7 +103,7 @@ def test_a_late_answer_is_never_about_a_newer_text() -> None:
 
 
 def test_what_is_typed_in_quick_succession_is_looked_at_once() -> None:
-    async def story(desk: Desk, answers: list[Answer]) -> None:
+    async def story(desk: DocumentStore, answers: list[EngineAnswer]) -> None:
         document = opened(desk)
         await desk.current(document.uri)
         before = Slow.checks
@@ -118,7 +118,7 @@ def test_what_is_typed_in_quick_succession_is_looked_at_once() -> None:
 
 
 def test_the_loop_stays_free_while_a_check_runs() -> None:
-    async def story(desk: Desk, answers: list[Answer]) -> None:
+    async def story(desk: DocumentStore, answers: list[EngineAnswer]) -> None:
         Slow.seconds = 0.4
         document = opened(desk)
         begun = time.monotonic()
@@ -131,7 +131,7 @@ def test_the_loop_stays_free_while_a_check_runs() -> None:
 
 
 def test_a_bug_in_a_check_leaves_the_file_empty_and_the_server_alive() -> None:
-    async def story(desk: Desk, answers: list[Answer]) -> None:
+    async def story(desk: DocumentStore, answers: list[EngineAnswer]) -> None:
         document = opened(desk)
         await desk.current(document.uri)
         Slow.failure = RuntimeError("a bug")
@@ -149,7 +149,7 @@ def test_a_bug_in_a_check_leaves_the_file_empty_and_the_server_alive() -> None:
 
 
 def test_settings_that_a_run_refuses_are_a_problem_and_no_bug() -> None:
-    async def story(desk: Desk, answers: list[Answer]) -> None:
+    async def story(desk: DocumentStore, answers: list[EngineAnswer]) -> None:
         Slow.failure = ConfigError(["select: there is no check `x`"])
         document = opened(desk)
         await desk.current(document.uri)
@@ -164,7 +164,7 @@ def test_settings_that_a_run_refuses_are_a_problem_and_no_bug() -> None:
 
 
 def test_a_closed_document_has_no_result_and_waits_for_none() -> None:
-    async def story(desk: Desk, answers: list[Answer]) -> None:
+    async def story(desk: DocumentStore, answers: list[EngineAnswer]) -> None:
         Slow.seconds = 0.1
         document = opened(desk)
         waiting = asyncio.ensure_future(desk.current(document.uri))
@@ -183,7 +183,7 @@ def test_files_of_one_project_are_asked_about_once(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(Slow, "check", whole)
 
-    async def story(desk: Desk, answers: list[Answer]) -> None:
+    async def story(desk: DocumentStore, answers: list[EngineAnswer]) -> None:
         opened(desk, path="/w/a.py")
         opened(desk, path="/w/b.py")
         await desk.settled()

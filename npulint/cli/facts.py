@@ -17,7 +17,7 @@ from npulint.errors import NpulintError
 from npulint.facts.model import Fact
 from npulint.facts.values import PossibleValues
 from npulint.report.json import encodable
-from npulint.report.terminal import harmless
+from npulint.report.terminal import escape_control_chars
 from npulint.texts import say
 
 
@@ -39,7 +39,7 @@ def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang
         rows = encodable([_row(fact, here) for fact in facts])
         host.write(msgspec.json.format(msgspec.json.encode(rows), indent=2).decode() + "\n")
     else:
-        host.write(_table(facts, here) if facts else say(lang, "facts.none", path=harmless(path)) + "\n")
+        host.write(_table(facts, here) if facts else say(lang, "facts.none", path=escape_control_chars(path)) + "\n")
     return 0
 
 
@@ -50,7 +50,9 @@ def _table(facts: Sequence[Fact], here: str) -> str:
     rows = []
     for fact, place in zip(facts, places, strict=True):
         told = "  ".join(f"{name}={_word(fact.get(name))}" for name in sorted(fact.attrs))
-        rows.append(harmless(f"{place:>{width}}  {fact.kind:<{kinds}}  {fact.name}  {told}".rstrip()) + "\n")
+        rows.append(
+            escape_control_chars(f"{place:>{width}}  {fact.kind:<{kinds}}  {fact.name}  {told}".rstrip()) + "\n"
+        )
     return "".join(rows)
 
 

@@ -17,12 +17,12 @@ from npulint.report.terminal import is_terminal, plain_line
 from npulint.settings import Settings
 
 if TYPE_CHECKING:
-    from npulint.fix.model import Mended
+    from npulint.fix.model import FixResult
 
 _Done = TypeVar("_Done")
 
 
-def _mend(settings: Settings, progress: Progress | None) -> Mended:
+def _mend(settings: Settings, progress: Progress | None) -> FixResult:
     from npulint.fix_command import apply_fixes
 
     return apply_fixes(settings, settings.unsafe_fixes, progress)
@@ -50,7 +50,7 @@ class Host(msgspec.Struct, frozen=True):
     run: Callable[[Settings, Progress | None], RunResult]
     facts_of: Callable[[str], Sequence[Fact]]
     review: Callable[[dict[str, str], dict[str, str], Catalogue], RunResult]
-    mend: Callable[[Settings, Progress | None], Mended] = _mend
+    mend: Callable[[Settings, Progress | None], FixResult] = _mend
     compare: Callable[[Settings, str, Progress | None], RunResult] = _compare
     beside: Callable[[RunResult, Settings, Progress | None], RunResult] = _beside
 

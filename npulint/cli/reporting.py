@@ -14,13 +14,13 @@ from npulint.findings import RunResult
 from npulint.postprocess.finalize import file_lines
 from npulint.report.summary import reason
 from npulint.report.terminal import has_blocks, wants_color, wants_links, width_of
-from npulint.report.view import View, render
+from npulint.report.view import ReportView, render
 from npulint.settings import PEOPLE_FORMATS, RANK, Settings
 from npulint.source_lines import LineProvider
 from npulint.texts import say
 
 if TYPE_CHECKING:
-    from npulint.fix.model import Mended
+    from npulint.fix.model import FixResult
 
 FROM_THE_ROOT = ("github", "gitlab", "sarif")
 """Formats whose paths mean the root of the repository, wherever the run starts."""
@@ -28,7 +28,7 @@ _UNREADABLE = ("missing", "unreadable", "not-a-file")
 
 
 def report(
-    result: RunResult, settings: Settings, host: Host, mended: Mended | None = None, *, comparing: bool = False
+    result: RunResult, settings: Settings, host: Host, mended: FixResult | None = None, *, comparing: bool = False
 ) -> int:
     """All that is said of a result, after what was `mended` if that was asked for; the exit code. `comparing` tells
     that the run was there for the comparison."""
@@ -107,13 +107,13 @@ class Views(msgspec.Struct, frozen=True):
     settings: Settings
     host: Host
     lines: LineProvider
-    mended: Mended | None = None
+    mended: FixResult | None = None
     comparing: bool = False
 
-    def plain(self, format_name: str) -> View:
+    def plain(self, format_name: str) -> ReportView:
         """For a file."""
         settings = self.settings
-        return View(
+        return ReportView(
             lang=settings.language(),
             shown_from=settings.shown_from(format_name),
             fail_on=settings.fail_on,
@@ -130,7 +130,7 @@ class Views(msgspec.Struct, frozen=True):
             sources=_sources(format_name, self.host),
         )
 
-    def screen(self, format_name: str) -> View:
+    def screen(self, format_name: str) -> ReportView:
         """For standard output."""
         view, host = self.plain(format_name), self.host
         if format_name not in PEOPLE_FORMATS:

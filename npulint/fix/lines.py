@@ -6,7 +6,7 @@ import re
 
 from npulint.facts.model import Span
 from npulint.findings import Edit, FixStep
-from npulint.fix.model import Plan, Refused, Text
+from npulint.fix.model import FixRefused, Plan, Text
 from npulint.fix.renaming import whole
 from npulint.fix.script import Script
 from npulint.lazy_regex import lazy_compile
@@ -20,7 +20,7 @@ _OLD_ENV = lazy_compile(r"[ \t]*ENV[ \t]+\w+[ \t]+[^=]*\Z", re.IGNORECASE)
 def plan(step: FixStep, text: Text) -> Plan:
     """The edits that one step comes to in a requirements file, a conda environment or a Dockerfile.
 
-    Raises `Refused`: ``place`` (nothing of that kind stands there), ``joined`` (other things stand on the line),
+    Raises `FixRefused`: ``place`` (nothing of that kind stands there), ``joined`` (other things stand on the line),
     ``verb``, and for the commands of a Dockerfile what `npulint.fix.shell.plan` raises.
     """
     if text.kind == "dockerfile":
@@ -33,13 +33,13 @@ def plan(step: FixStep, text: Text) -> Plan:
         return Plan((_versioned(step, line, start, lines[line]),))
     if step.verb == "delete":
         return Plan((_deleted(step.path, line, start, lines),))
-    raise Refused("verb")
+    raise FixRefused("verb")
 
 
 def _place(span: Span, lines: list[str]) -> tuple[int, int]:
     line, start = span.line - 1, span.column - 1
     if not 0 <= line < len(lines) or start >= len(lines[line]):
-        raise Refused("place")
+        raise FixRefused("place")
     return line, start
 
 
@@ -63,7 +63,7 @@ def _retexted(step: FixStep, line: int, start: int, content: str) -> tuple[Edit,
     end = _end(content, start)
     found = [_edit(step.path, line, match.start(), match.end(), to) for match in pattern.finditer(content, start, end)]
     if not found:
-        raise Refused("place")
+        raise FixRefused("place")
     return tuple(found)
 
 
@@ -71,7 +71,7 @@ def _versioned(step: FixStep, line: int, start: int, content: str) -> Edit:
     """Another version for the package at the place, all of what is said of its version."""
     name = _NAME.match(content, start)
     if name is None or content[start:].startswith("-"):
-        raise Refused("place")
+        raise FixRefused("place")
     old = re.split(r"[\"']", content[name.end() : _end(content, start)])[0]
     return _edit(step.path, line, name.end(), name.end() + len(old), step.words["with"].replace("$old", old))
 
@@ -79,11 +79,11 @@ def _versioned(step: FixStep, line: int, start: int, content: str) -> Edit:
 def _deleted(path: str, line: int, start: int, lines: list[str]) -> Edit:
     """The deletion of the line of a package, with its further lines (hashes) and the comments that belong to it."""
     if not _ITEM.match(lines[line][:start]) or (line and lines[line - 1].rstrip().endswith("\\")):
-        raise Refused("joined")
+        raise FixRefused("joined")
     if _NAME.match(lines[line], start) is None:
-        raise Refused("place")
+        raise FixRefused("place")
     if re.match(r"[ \t]*-[ \t]", lines[line]) and not _beside(lines, line):
-        raise Refused("joined")
+        raise FixRefused("joined")
     last = line
     while last < len(lines) - 1 and lines[last].rstrip().endswith("\\"):
         last += 1
@@ -123,12 +123,12 @@ def _dockerfile(step: FixStep, text: Text) -> tuple[Edit, ...]:
     if _OLD_ENV.match(lines[line]) and not lines[line].rstrip().endswith("\\"):
         return (_environment(step, line, start, lines),)
     if step.verb not in ("delete", "rename_part", "retext", "value", "drop"):
-        raise Refused("verb")
+        raise FixRefused("verb")
     script = Script(shell_of(text.text)[0], text.path)
     found = edits(step, script)
     for edit in found:
         if _slice(script.text, edit.span).strip() not in _slice(text.text, edit.span):
-            raise Refused("joined")  # a list of words in JSON
+            raise FixRefused("joined")  # a list of words in JSON
     return tuple(found)
 
 
@@ -147,4 +147,4 @@ def _environment(step: FixStep, line: int, start: int, lines: list[str]) -> Edit
         return Edit(step.path, end, "")
     if step.verb == "rename_part" and lines[line][start:].split(None, 1)[0] == step.words["part"]:
         return _edit(step.path, line, start, start + len(step.words["part"]), step.words["to"])
-    raise Refused("verb")
+    raise FixRefused("verb")

@@ -37,7 +37,7 @@ class Plan(msgspec.Struct, frozen=True):
     imports: tuple[Wish, ...] = ()
 
 
-class Refused(Exception):
+class FixRefused(Exception):
     """A step that cannot be taken. `reason` is a key of the texts below ``fix.refused.``: what a person reads."""
 
     def __init__(self, reason: str) -> None:
@@ -46,7 +46,7 @@ class Refused(Exception):
 
 
 Planner = Callable[[FixStep, Text], Plan]
-"""Works out one step in the file that it names; raises `Refused`."""
+"""Works out one step in the file that it names; raises `FixRefused`."""
 
 
 class Fixed(msgspec.Struct, frozen=True):
@@ -83,7 +83,7 @@ class FileChange(msgspec.Struct, frozen=True):
     root: str = ""
 
 
-class Mended(msgspec.Struct, frozen=True):
+class FixResult(msgspec.Struct, frozen=True):
     """What fixes come to, in the order of paths; nothing is written yet. `result` is what a run says of the files as
     they are then."""
 

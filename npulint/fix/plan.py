@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 
 from npulint.findings import Edit, FixEdit, FixStep
 from npulint.fix.edits import coherent
-from npulint.fix.model import Plan, Refused, Text, Wish
+from npulint.fix.model import FixRefused, Plan, Text, Wish
 
 Texts = Callable[[str], Text]
 _TAKE_AWAY = ("delete", "insert", "replace", "wrap")  # what may leave a name without its binding
 
 
 def planned(change: FixEdit, text_of: Texts) -> Plan:
-    """All edits and imports of a change. Raises `Refused` when one of its steps cannot be taken, when two want
+    """All edits and imports of a change. Raises `FixRefused` when one of its steps cannot be taken, when two want
     something else of the same text, or when nothing is left to do."""
     edits: list[Edit] = []
     wishes: list[Wish] = []
@@ -22,7 +22,7 @@ def planned(change: FixEdit, text_of: Texts) -> Plan:
         edits += plan.edits
         wishes += plan.imports
     if not edits and not wishes:
-        raise Refused("nothing")
+        raise FixRefused("nothing")
     return Plan(coherent(_joined(edits)), tuple(dict.fromkeys(wishes)))
 
 
@@ -42,7 +42,7 @@ def _plan(steps: Sequence[FixStep], text_of: Texts) -> Plan:
         return mixlist.plan(steps[0], text, text_of)
     if text.kind == "python":
         from npulint.fix import python
-        from npulint.fix.python.kept import still_bound
+        from npulint.fix.python.remaining_uses import still_bound
 
         plan = python.plan_all(steps, text)
         if any(step.verb in _TAKE_AWAY for step in steps):
@@ -64,7 +64,7 @@ def _plan(steps: Sequence[FixStep], text_of: Texts) -> Plan:
 
         plans = [mixlist.plan(step, text, text_of) for step in steps]
         return Plan(tuple(edit for one in plans for edit in one.edits))
-    raise Refused("notebook" if text.kind == "notebook" else "kind")
+    raise FixRefused("notebook" if text.kind == "notebook" else "kind")
 
 
 def _joined(edits: Sequence[Edit]) -> list[Edit]:

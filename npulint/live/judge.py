@@ -21,7 +21,7 @@ from npulint.facts.graph import Graph
 from npulint.facts.model import FileFacts
 from npulint.findings import Finding, Related, RunResult
 from npulint.live.operators import operators, syncs
-from npulint.live.project import Project, anchor, frame_paths, project_around
+from npulint.live.project import LiveProject, anchor, frame_paths, project_around
 from npulint.live.result import LiveResult
 from npulint.postprocess.engine import ENGINE_RULES
 from npulint.postprocess.finalize import finalize
@@ -104,7 +104,7 @@ def declared_torch(near: str, root: str = "", target: Mapping[str, str] | None =
     return _assembled(project, settings).context.torch
 
 
-def _program(name: str, graph: Graph, project: Project, settings: Settings) -> Program:
+def _program(name: str, graph: Graph, project: LiveProject, settings: Settings) -> Program:
     """The graph as a program of the project."""
     own = configured_op_list(settings) if graph.framework == "tensorflow" else None
     files = [FileFacts(name, "graph", graph=graph)]
@@ -116,7 +116,7 @@ def _program(name: str, graph: Graph, project: Project, settings: Settings) -> P
     ]
 
 
-def _assembled(project: Project, settings: Settings) -> Assembled:
+def _assembled(project: LiveProject, settings: Settings) -> Assembled:
     declared = [settings.target.get(key, "") for key in _DECLARED]
     key = (project.root, project.stamp, *declared)
     known = _projects.pop(key, None)
@@ -128,7 +128,7 @@ def _assembled(project: Project, settings: Settings) -> Assembled:
     return known
 
 
-def _settled(program: Program, project: Project, settings: Settings, lines: FileLines, lang: str) -> RunResult:
+def _settled(program: Program, project: LiveProject, settings: Settings, lines: FileLines, lang: str) -> RunResult:
     """What the checks of graphs say in a language."""
     settings = msgspec.structs.replace(settings, lang=lang)
     catalogue = _of_graphs(load_catalogue(settings.checks, whole=False), settings)

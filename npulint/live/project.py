@@ -24,7 +24,7 @@ from npulint.settings import Settings
 _MOST = 2_000  # files of a folder that no mark calls a project
 
 
-class Project(msgspec.Struct, frozen=True):
+class LiveProject(msgspec.Struct, frozen=True):
     """`files` of the project at `root`, and `cells` of a notebook that runs, by the names that they are given. `names`
     tell for the path of a frame how the project spells it, seen from its root; `own` are the files that frames name."""
 
@@ -70,7 +70,7 @@ def frame_paths(bodies: Iterable[Body]) -> Counter[str]:
     return found
 
 
-def project_around(paths: Counter[str], near: str, root: str, settings: Settings) -> Project:
+def project_around(paths: Counter[str], near: str, root: str, settings: Settings) -> LiveProject:
     """The project of the file `near` (at the folder `root`, if that is given), with the files at `paths` that have made
     a node wherever they lie."""
     folder = root or _root(near)
@@ -90,7 +90,7 @@ def project_around(paths: Counter[str], near: str, root: str, settings: Settings
     places = {os.path.realpath(one.location): one.path for one in listed if one.kind == "python"}
     spelled = {path: places[os.path.realpath(path)] for path in more if os.path.realpath(path) in places}
     spelled |= {path: name for path, (name, _) in cells.items()}
-    return Project(
+    return LiveProject(
         root=top,
         files=files,
         names={path: os.path.relpath(name, top).replace(os.sep, "/") for path, name in spelled.items()},

@@ -27,7 +27,7 @@ COLOR = {"error": "red", "warning": "yellow", "note": "cyan"}  # of severities
 _COLORS = {"bold": "1", "dim": "2", "red": "1;31", "yellow": "1;33", "green": "32", "blue": "34", "cyan": "36"}
 
 
-def harmless(text: str) -> str:
+def escape_control_chars(text: str) -> str:
     """`text` on one line without anything that a terminal obeys: such characters stand as escapes."""
     return _HOSTILE.sub(_escape, text)
 
@@ -43,13 +43,13 @@ def _escape(match: re.Match[str]) -> str:
 def leading(path: str) -> str:
     """A path for the beginning of a line, made harmless: it neither looks like a command of CI runners nor, by a blank,
     like a further place of the finding above."""
-    text = harmless(path)
+    text = escape_control_chars(path)
     return f"./{text}" if text[:1].isspace() or _COMMAND.match(text) else text
 
 
 def plain_line(text: str) -> str:
     """A line of any text, made harmless, that CI runners take for no command."""
-    line = harmless(text)
+    line = escape_control_chars(text)
     return f"| {line}" if _COMMAND.match(line) else line
 
 

@@ -28,7 +28,7 @@ class Snapshot(msgspec.Struct, frozen=True):
     cells: Mapping[int, tuple[str, int, int]] = {}
 
 
-class Document:
+class EditorDocument:
     """One open document: `uri` as the editor spells it, `path` absolute, `version` as the editor counts. `encoding`
     is the one in which positions are counted."""
 

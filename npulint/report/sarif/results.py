@@ -10,10 +10,10 @@ from npulint.facts.model import Span
 from npulint.findings import Finding, Fix, Related, Silenced
 from npulint.lazy_regex import lazy_compile
 from npulint.report.sarif.linehash import line_hashes
-from npulint.report.sarif.places import artifact, region, stored
+from npulint.report.sarif.locations import artifact, region, stored
 from npulint.report.sarif.rules import cut
-from npulint.report.terminal import harmless
-from npulint.report.view import View
+from npulint.report.terminal import escape_control_chars
+from npulint.report.view import ReportView
 from npulint.source_lines import LineProvider
 from npulint.texts import count, say
 
@@ -27,7 +27,7 @@ class Writer:
     """Writes the results of one run. `indices` are the places of the rules by code; `findings` are all that will be
     written, so that every file is read once."""
 
-    def __init__(self, indices: Mapping[str, int], view: View, findings: Iterable[Finding]) -> None:
+    def __init__(self, indices: Mapping[str, int], view: ReportView, findings: Iterable[Finding]) -> None:
         self._indices = indices
         self._view = view
         self._hashes = _hashes(findings, view.lines)
@@ -127,7 +127,7 @@ def _properties(finding: Finding) -> dict[str, str]:
 
 def _plain(text: str) -> str:
     """A text that holds no link and no placeholder by accident: code such as ``a[0](1)`` looks like a link."""
-    return _PLACEHOLDER.sub(r"{{\1}}", cut(harmless(text), _MOST_CHARACTERS).replace("](", "] ("))
+    return _PLACEHOLDER.sub(r"{{\1}}", cut(escape_control_chars(text), _MOST_CHARACTERS).replace("](", "] ("))
 
 
 def _link_text(place: Related, here: str) -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 
-from npulint.fix.model import Plan, Refused, Text
+from npulint.fix.model import FixRefused, Plan, Text
 from npulint.fix.python.tree import parsed, tree_of
 from npulint.fix.source import edited_text
 
 
 def still_bound(text: Text, plan: Plan) -> None:
-    """Raise `Refused` where a file that is changed so would use a name that it bound before only."""
+    """Raise `FixRefused` where a file that is changed so would use a name that it bound before only."""
     tree = tree_of(text)
     ranges = [tree.offsets(edit.span) for edit in plan.edits]
     if not any(_binds(node) and _meets(start, end, ranges) for start, end, node in tree.nodes):
@@ -18,12 +18,12 @@ def still_bound(text: Text, plan: Plan) -> None:
     before, _ = _names(tree.module)
     try:
         after, used = _names(parsed(edited_text(text.text, plan.edits)))
-    except Refused:
-        raise Refused("broken") from None
+    except FixRefused:
+        raise FixRefused("broken") from None
     for wish in plan.imports:
         after |= _names(parsed(wish.statement))[0]
     if (before - after) & used:
-        raise Refused("still-used")
+        raise FixRefused("still-used")
 
 
 def _binds(node: ast.AST) -> bool:

@@ -4,10 +4,10 @@ reads, lines that stood below a bracket."""
 from __future__ import annotations
 
 from npulint.findings import Edit
-from npulint.fix.desk import Desk
-from npulint.fix.model import Refused, Text
+from npulint.fix.fix_workspace import FixWorkspace
+from npulint.fix.model import FixRefused, Text
 from npulint.fix.python.aligned import realigned
-from npulint.fix.python.questions import without_unread
+from npulint.fix.python.device_checks import without_unread
 from npulint.fix.python.tree import Tree, tree_of
 from npulint.fix.python.unused import looks_up, without_unused
 from npulint.fix.source import edited_text
@@ -16,7 +16,7 @@ from npulint.fix.verify import objection
 _Tidied = tuple[dict[str, bytes], dict[str, tuple[Edit, ...]]]
 
 
-def tidied(desk: Desk) -> _Tidied:
+def tidied(desk: FixWorkspace) -> _Tidied:
     """The bytes of the files that are to be tidied up, and the edits that make them."""
     data: dict[str, bytes] = {}
     edits: dict[str, tuple[Edit, ...]] = {}
@@ -27,12 +27,12 @@ def tidied(desk: Desk) -> _Tidied:
             after = desk.document(path).edited(some)
             if some and not objection(text, edited_text(text.text, some), some):
                 data[path], edits[path] = after, some
-        except (Refused, RecursionError, MemoryError):
+        except (FixRefused, RecursionError, MemoryError):
             continue
     return data, edits
 
 
-def _edits(desk: Desk, text: Text) -> list[Edit]:
+def _edits(desk: FixWorkspace, text: Text) -> list[Edit]:
     if text.kind != "python" or text.new:
         return []
     before, after = Tree(desk.original(text.path).text), tree_of(text)

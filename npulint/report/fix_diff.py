@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from npulint.findings import Finding
 from npulint.report.changed import Block, blocks
-from npulint.report.terminal import Paint, cells, cut, harmless
-from npulint.report.view import View
+from npulint.report.terminal import Paint, cells, cut, escape_control_chars
+from npulint.report.view import ReportView
 from npulint.texts import count, say
 
 _TALL = 20  # lines of a change that are shown
@@ -13,7 +13,7 @@ _WIDTH = 120  # cells of source when nobody tells the width
 _TAB = "    "
 
 
-def change(finding: Finding, view: View, paint: Paint, gutter: int) -> list[str]:
+def change(finding: Finding, view: ReportView, paint: Paint, gutter: int) -> list[str]:
     """The changed lines; none where a notebook holds them, which are strings there, or the file is another one now."""
     found = blocks([edit for edit in finding.fix.edits if not edit.path.endswith(".ipynb")], view.lines)
     if not found:
@@ -27,10 +27,10 @@ def change(finding: Finding, view: View, paint: Paint, gutter: int) -> list[str]
     return [lead, *rows]
 
 
-def _rows(block: Block, here: str, view: View, paint: Paint, gutter: int) -> list[str]:
+def _rows(block: Block, here: str, view: ReportView, paint: Paint, gutter: int) -> list[str]:
     """The lines with their numbers, those that come without one."""
     room = max(20, (view.width or _WIDTH) - gutter - 5)
-    rows = [] if block.path == here else [f"{' ' * gutter} {paint('blue', ':::')} {harmless(block.path)}"]
+    rows = [] if block.path == here else [f"{' ' * gutter} {paint('blue', ':::')} {escape_control_chars(block.path)}"]
     for place, line in enumerate(block.old):
         rows.append(_row(str(block.line + place), paint("red", f"- {_fit(line, room)}".rstrip()), paint, gutter))
     for line in block.new:
@@ -43,5 +43,5 @@ def _row(number: str, text: str, paint: Paint, gutter: int) -> str:
 
 
 def _fit(line: str, room: int) -> str:
-    text = harmless(line.replace("\t", _TAB)[:4000])
+    text = escape_control_chars(line.replace("\t", _TAB)[:4000])
     return text if cells(text) <= room else cut(text, room - 3) + "..."

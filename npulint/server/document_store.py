@@ -13,8 +13,8 @@ import msgspec
 
 from npulint.findings import Finding
 from npulint.server.configuration import ClientSettings
-from npulint.server.documents import Document, Snapshot, unsaved
-from npulint.server.engine import Answer, Engine
+from npulint.server.documents import EditorDocument, Snapshot, unsaved
+from npulint.server.engine import Engine, EngineAnswer
 from npulint.server.notebooks import Notebook
 from npulint.server.publishing import pause
 from npulint.server.worker import Worker
@@ -22,23 +22,23 @@ from npulint.server.worker import Worker
 _IDLE = 1.0  # seconds without work after which there is time to tidy up
 
 
-class Result(msgspec.Struct, frozen=True):
+class StoredResult(msgspec.Struct, frozen=True):
     """What was found in an open document as it was then."""
 
     seen: Snapshot
     findings: Sequence[Finding]
 
 
-class Desk:
+class DocumentStore:
     """Open documents by address, with the newest result for each. `told` is called after every run, `progress` with
     how many projects of how many are looked at, while the whole workspace is."""
 
     def __init__(
-        self, environ: Mapping[str, str], told: Callable[[Answer], None], progress: Callable[[int, int], None]
+        self, environ: Mapping[str, str], told: Callable[[EngineAnswer], None], progress: Callable[[int, int], None]
     ) -> None:
-        self.documents: dict[str, Document | Notebook] = {}
-        self.results: dict[str, Result] = {}
-        self.answer = Answer()
+        self.documents: dict[str, EditorDocument | Notebook] = {}
+        self.results: dict[str, StoredResult] = {}
+        self.answer = EngineAnswer()
         self.folders: list[str] = []
         self.client = ClientSettings()
         self.locale = ""
@@ -46,7 +46,7 @@ class Desk:
         self._progress = progress
         self._engine = Engine(environ)
         self._worker = Worker()
-        self._changes: dict[str, Document | Notebook | None] = {}
+        self._changes: dict[str, EditorDocument | Notebook | None] = {}
         self._touched: list[str] = []
         self._configured = False
         self._wanted = False
@@ -87,20 +87,20 @@ class Desk:
         self._around = self.client.scope == "workspace"
         self.soon(0)
 
-    def open(self, document: Document | Notebook) -> None:
+    def open(self, document: EditorDocument | Notebook) -> None:
         """A document was opened."""
         self.documents[document.uri] = document
         self.results.pop(document.uri, None)
         self._changes[document.path] = document
         self.soon(0)
 
-    def changed(self, document: Document | Notebook) -> None:
+    def changed(self, document: EditorDocument | Notebook) -> None:
         """Something was typed."""
         self._changes[document.path] = document
         if self.client.run == "onType":
             self.soon(pause(self._seconds))
 
-    def saved(self, document: Document | Notebook) -> None:
+    def saved(self, document: EditorDocument | Notebook) -> None:
         """The document was written to disk."""
         self._changes[document.path] = document
         self._touched.append(document.path)
@@ -127,7 +127,7 @@ class Desk:
         document, result = self.documents.get(uri), self.results.get(uri)
         return document is not None and (result is None or result.seen.version != document.version)
 
-    async def current(self, uri: str) -> Result | None:
+    async def current(self, uri: str) -> StoredResult | None:
         """The result for the document as it is now, as soon as there is one; None when it is not open. When runs wait
         for saves, the result of the last save."""
         while uri in self.documents:
@@ -201,7 +201,7 @@ class Desk:
         configured, self._configured = self._configured, True
         setup = None if configured else (list(self.folders), self.client, self.locale)
 
-        def job() -> Answer:
+        def job() -> EngineAnswer:
             if setup is not None:
                 self._engine.configure(*setup)
             for path, text in changes.items():
@@ -221,7 +221,7 @@ class Desk:
             paths = await self._worker.submit(self._engine.projects)
         except Exception:  # a bug must not end the server
             self._around = False
-            self._told(Answer(failures=[traceback.format_exc()]))
+            self._told(EngineAnswer(failures=[traceback.format_exc()]))
             return
         found: dict[str, list[Finding]] = {}
         failures: list[str] = []
@@ -242,18 +242,18 @@ class Desk:
         self._told(self.answer)
         self._progress(len(paths), len(paths))
 
-    async def _answer(self, job: Callable[[], Answer]) -> Answer:
+    async def _answer(self, job: Callable[[], EngineAnswer]) -> EngineAnswer:
         try:
             return await self._worker.submit(job)
         except Exception:  # a bug must not end the server
-            return Answer(failures=[traceback.format_exc()])
+            return EngineAnswer(failures=[traceback.format_exc()])
 
-    def _take(self, answer: Answer, seen: Sequence[Snapshot]) -> None:
+    def _take(self, answer: EngineAnswer, seen: Sequence[Snapshot]) -> None:
         if self.client.scope == "workspace":
             self._apart.update(answer.findings)
         self.answer = msgspec.structs.replace(answer, findings=self._apart | answer.findings)
         for one in seen:
             document = self.documents.get(one.uri)
             if document is not None and document.version == one.version:
-                self.results[one.uri] = Result(one, answer.findings.get(one.path, ()))
+                self.results[one.uri] = StoredResult(one, answer.findings.get(one.path, ()))
         self._told(self.answer)

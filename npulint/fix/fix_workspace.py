@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from npulint.discover.kinds import SourceFile, kinds_of
 from npulint.findings import Edit
-from npulint.fix.model import FileChange, Refused
-from npulint.fix.source import Document
+from npulint.fix.model import FileChange, FixRefused
+from npulint.fix.source import SourceDocument
 from npulint.lazy_regex import lazy_compile
 from npulint.read.files import Loaded, load
 
@@ -18,7 +18,7 @@ _FIRST = ("python", "notebook", "shell", "mixlist", "dockerfile", "cuda", "depen
 """As what a file is edited that is read as several kinds."""
 
 
-class Desk:
+class FixWorkspace:
     """`root` is the folder of the project as results spell it, `folder` what relative paths are relative to when they
     are opened (empty: the working directory). Of the `named` paths alone something may change, and new files may come
     if `growing`. `given` are bytes of files that are not to be read from the disk. The paths in `explicit` may be links
@@ -49,13 +49,13 @@ class Desk:
     def reset(self) -> None:
         """All files are again as they were."""
         self._now: dict[str, bytes] = {}
-        self._documents: dict[str, Document] = {}
+        self._documents: dict[str, SourceDocument] = {}
         self._origins: dict[str, list[int]] = {}
 
-    def document(self, path: str) -> Document:
-        """A file as it is now; an empty one where there is none yet. Raises `Refused`: ``encoding`` and ``unreadable``
-        for what is no text, ``not-named`` for a file that is there and no part of the project, ``outside`` for a new
-        one that would not lie in it."""
+    def document(self, path: str) -> SourceDocument:
+        """A file as it is now; an empty one where there is none yet. Raises `FixRefused`: ``encoding`` and
+        ``unreadable`` for what is no text, ``not-named`` for a file that is there and no part of the project,
+        ``outside`` for a new one that would not lie in it."""
         known = self._documents.get(path)
         if known is None:
             known = self._documents[path] = self._document(path)
@@ -100,10 +100,10 @@ class Desk:
         """The paths of the files that hold other bytes than at first; new ones are left out."""
         return sorted(self._now.keys() & self._before.keys())
 
-    def original(self, path: str) -> Document:
+    def original(self, path: str) -> SourceDocument:
         """A file that was there at first, as it was then."""
         now = self.document(path)
-        return Document(path, now.text.kind, self._before[path])
+        return SourceDocument(path, now.text.kind, self._before[path])
 
     def imported_at_first(self, package: str) -> bool:
         """Whether some Python file imported a package before all edits."""
@@ -118,7 +118,7 @@ class Desk:
         """All Python files as they are now, by path; those that are no text are left out."""
         for path, sources in self._known.items():
             if any(source.kind == "python" for source in sources):
-                with contextlib.suppress(Refused):
+                with contextlib.suppress(FixRefused):
                     yield path, self.document(path).text.text
 
     def changes(self) -> list[FileChange]:
@@ -135,23 +135,23 @@ class Desk:
     def _new(self) -> list[str]:
         return [path for path in self._now if path not in self._known]
 
-    def _document(self, path: str) -> Document:
+    def _document(self, path: str) -> SourceDocument:
         sources = self._known.get(path)
         if sources is None:
-            return Document(path, self._kind_of_new(path), self._now.get(path, b""), path not in self._now)
+            return SourceDocument(path, self._kind_of_new(path), self._now.get(path, b""), path not in self._now)
         data = self._now.get(path, self._before.get(path))
         if data is None:
-            raise Refused("unreadable")
+            raise FixRefused("unreadable")
         kinds = {source.kind for source in sources}
-        return Document(path, next((kind for kind in _FIRST if kind in kinds), "other"), data)
+        return SourceDocument(path, next((kind for kind in _FIRST if kind in kinds), "other"), data)
 
     def _kind_of_new(self, path: str) -> str:
         """As what a file is read that is to come."""
         location = self._location(path)
         if os.path.lexists(location):
-            raise Refused("not-named")
+            raise FixRefused("not-named")
         if not _within(self._root, path) or not os.path.isdir(os.path.dirname(location) or "."):
-            raise Refused("outside")
+            raise FixRefused("outside")
         return next(iter(kinds_of(os.path.basename(path))), "other")
 
     def _location(self, path: str) -> str:

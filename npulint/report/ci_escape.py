@@ -13,7 +13,7 @@ _START = lazy_compile(r"^([^!-9;-~\n\r]*):", re.MULTILINE)
 _HASH = {"json": "\\u0023", "jsonl": "\\u0023", "sarif": "\\u0023", "gitlab": "\\u0023"}
 
 
-def inert(text: str, format_name: str) -> str:
+def ci_escape(text: str, format_name: str) -> str:
     """A report in one of the formats for machines that means the same and holds no command for CI runners."""
     if format_name in _HASH:  # a line of JSON never begins with a colon
         return _SIGN.sub(lambda _: _HASH[format_name], text)

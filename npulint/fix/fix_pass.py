@@ -10,15 +10,15 @@ import msgspec
 from npulint.facts.model import Span
 from npulint.findings import Edit, Finding, FixEdit
 from npulint.fix.edits import Proposal, Round, Spot, Uniting, coherent
-from npulint.fix.model import Plan, Refused, Text
-from npulint.fix.source import Document, edited_text
+from npulint.fix.model import FixRefused, Plan, Text
+from npulint.fix.source import SourceDocument, edited_text
 from npulint.fix.verify import objection
 
-Documents = Callable[[str], Document]
-"""The file of a path as it is now; raises `Refused` where there is none that may be edited."""
+Documents = Callable[[str], SourceDocument]
+"""The file of a path as it is now; raises `FixRefused` where there is none that may be edited."""
 
 Planned = Callable[[FixEdit, Callable[[str], Text]], Plan]
-"""What a change comes to; raises `Refused`."""
+"""What a change comes to; raises `FixRefused`."""
 
 Unwilling = Callable[[Finding, str, Span, Plan], str]
 """Why a change at a place could be made but shall not be, as the reason of a refusal; empty when nothing speaks against
@@ -79,8 +79,8 @@ def proposals(
                 plan = _plan(change, edits, text_of, planned)
                 reason = unwilling(one, path, place, plan)
                 if reason:
-                    raise Refused(reason)
-            except Refused as refused:
+                    raise FixRefused(reason)
+            except FixRefused as refused:
                 denied.append(Denied(one, path, place, change, refused.reason))
                 continue
             if plan.edits or plan.imports:
@@ -141,12 +141,12 @@ def _sheltered() -> Iterator[None]:
     """What goes wrong inside costs one change, and stops none of the others."""
     try:
         yield
-    except Refused:
+    except FixRefused:
         raise
     except (RecursionError, MemoryError) as error:
-        raise Refused("too-deep") from error
+        raise FixRefused("too-deep") from error
     except Exception as error:
-        raise Refused("failed") from error
+        raise FixRefused("failed") from error
 
 
 def _together(
@@ -161,7 +161,7 @@ def _together(
                 taken = together.add(one)
             if not taken:
                 waiting.append(one)
-        except Refused as refused:
+        except FixRefused as refused:
             denied.append(_denied(one, refused.reason))
     return together, waiting, denied
 
@@ -175,7 +175,7 @@ def _applied(edits: Mapping[str, tuple[Edit, ...]], documents: Documents) -> tup
         try:
             after = document.edited(some)
             reason = objection(document.text, edited_text(document.text.text, some), some)
-        except Refused as refused:
+        except FixRefused as refused:
             reason = refused.reason
         if reason:
             broken[path] = reason

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable
 from npulint.discover.kinds import is_mixlist, kinds_by_content, kinds_of
 from npulint.facts.model import Span
 from npulint.findings import Edit, Finding
+from npulint.fix.fix_pass import Documents, made, proposals
 from npulint.fix.imports import united
-from npulint.fix.model import Plan, Refused
+from npulint.fix.model import FixRefused, Plan
 from npulint.fix.plan import planned
-from npulint.fix.round import Documents, made, proposals
-from npulint.fix.source import Document
+from npulint.fix.source import SourceDocument
 
 
 class Files:
@@ -23,18 +23,18 @@ class Files:
     def __init__(self, bytes_of: Callable[[str], bytes | None], only: str = "") -> None:
         self._bytes_of = bytes_of
         self._only = only
-        self._known: dict[str, Document] = {}
+        self._known: dict[str, SourceDocument] = {}
 
-    def __call__(self, path: str) -> Document:
-        """The file. Raises `Refused`: ``not-named``, ``unreadable``, ``encoding``."""
+    def __call__(self, path: str) -> SourceDocument:
+        """The file. Raises `FixRefused`: ``not-named``, ``unreadable``, ``encoding``."""
         if self._only and path != self._only:
-            raise Refused("not-named")
+            raise FixRefused("not-named")
         known = self._known.get(path)
         if known is None:
             data = self._bytes_of(path)
             if data is None:
-                raise Refused("unreadable")
-            known = self._known[path] = Document(path, _kind(path, data), data)
+                raise FixRefused("unreadable")
+            known = self._known[path] = SourceDocument(path, _kind(path, data), data)
         return known
 
 
@@ -48,14 +48,14 @@ def _kind(path: str, data: bytes) -> str:
 
 def edits_of(finding: Finding, documents: Documents, unsafe: bool) -> tuple[Edit, ...]:
     """What mends the places that a finding speaks for, as far as that can be done; with `unsafe` also what may change
-    results. Raises `Refused` when nothing of it can be."""
+    results. Raises `FixRefused` when nothing of it can be."""
     if finding.fix.edits and not finding.fix.changes:
         if finding.fix.applicability == "unsafe" and not unsafe:
-            raise Refused("nothing")
+            raise FixRefused("nothing")
         return finding.fix.edits
     edits, reasons = _worked_out([finding], documents, unsafe)
     if not edits:
-        raise Refused(next(iter(reasons), "nothing"))
+        raise FixRefused(next(iter(reasons), "nothing"))
     return edits
 
 

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 
 from npulint.findings import RunResult
 from npulint.report.readiness import lists
-from npulint.report.terminal import Paint, harmless, leading
-from npulint.report.view import View
+from npulint.report.terminal import Paint, escape_control_chars, leading
+from npulint.report.view import ReportView
 from npulint.texts import count, say
 
 if TYPE_CHECKING:
-    from npulint.fix.model import Mended
+    from npulint.fix.model import FixResult
 
 _REFUSED = 5  # that are named
 _LOOK = "git diff"  # the command that shows them
 
 
-def told(mended: Mended, unsafe: int, view: View) -> list[str]:
+def told(mended: FixResult, unsafe: int, view: ReportView) -> list[str]:
     """The lines: how much was mended (`unsafe` more could be), which checks in which files where that is asked for, and
     what could not be mended and why."""
     lines = [Paint(view.color)("green" if mended.fixed else "bold", headline(mended, unsafe, view))]
@@ -30,7 +30,7 @@ def told(mended: Mended, unsafe: int, view: View) -> list[str]:
     return lines
 
 
-def headline(mended: Mended, unsafe: int, view: View) -> str:
+def headline(mended: FixResult, unsafe: int, view: ReportView) -> str:
     """How much was mended, or would be, and how much more (`unsafe`) could be."""
     lang, flags = view.lang, "--fix --unsafe-fixes" if view.unsafe else "--fix"
     if mended.fixed:
@@ -43,7 +43,7 @@ def headline(mended: Mended, unsafe: int, view: View) -> str:
     return say(lang, "list.clause").join((text, count(lang, "fixable.more", unsafe)))
 
 
-def left(mended: Mended, result: RunResult, steps: Sequence[tuple[str, str]], lang: str) -> list[tuple[str, str]]:
+def left(mended: FixResult, result: RunResult, steps: Sequence[tuple[str, str]], lang: str) -> list[tuple[str, str]]:
     """What a person is to do next, and where: look through changes that may alter results, then the `steps`, then what
     of the main program is not ready though no finding above says so, and what code alone cannot tell of it."""
     todo = list(steps)
@@ -52,7 +52,7 @@ def left(mended: Mended, result: RunResult, steps: Sequence[tuple[str, str]], la
     if unsafe:
         todo.insert(0, (count(lang, "fixes.left.look", unsafe), _LOOK))
     for program in lists(result)[:1]:
-        entry = harmless(leading(program.entry))
+        entry = escape_control_chars(leading(program.entry))
         failed = [
             (item.title, one.check)
             for item in program.checklist
@@ -63,15 +63,15 @@ def left(mended: Mended, result: RunResult, steps: Sequence[tuple[str, str]], la
         if failed:
             what = count(lang, "fixes.left.failed", len(failed), entry=entry)
             told = (title + say(lang, "aside", text=check) for title, check in failed)
-            todo.append((what, harmless(say(lang, "list.clause").join(told))))
+            todo.append((what, escape_control_chars(say(lang, "list.clause").join(told))))
         open_items = [item.title for item in program.checklist if item.status == "unknown"]
         if open_items:
             what = count(lang, "fixes.left.compare", len(open_items), entry=entry)
-            todo.append((what, harmless(say(lang, "list.clause").join(open_items))))
+            todo.append((what, escape_control_chars(say(lang, "list.clause").join(open_items))))
     return todo
 
 
-def _listed(mended: Mended, view: View) -> list[str]:
+def _listed(mended: FixResult, view: ReportView) -> list[str]:
     """The checks by file, each with how often."""
     paint = Paint(view.color)
     found: dict[str, Counter[str]] = {}
@@ -81,19 +81,19 @@ def _listed(mended: Mended, view: View) -> list[str]:
     lines = []
     width = len(str(max(n for names in found.values() for n in names.values())))
     for path in sorted(found):
-        lines.append(f"  {harmless(leading(path))}")
+        lines.append(f"  {escape_control_chars(leading(path))}")
         for name, n in sorted(found[path].items(), key=lambda item: (-item[1], item[0])):
             aside = say(view.lang, "aside", text=say(view.lang, "applicability.unsafe")) if name in unsafe else ""
             lines.append(f"    {n:>{width}} × {name}{paint('dim', aside)}")
     return lines
 
 
-def _refused(mended: Mended, view: View) -> list[str]:
+def _refused(mended: FixResult, view: ReportView) -> list[str]:
     """The first of them, or all in a verbose report."""
     shown = mended.refused if view.verbose else mended.refused[:_REFUSED]
     lines = [Paint(view.color)("yellow", count(view.lang, "fixes.refused", len(mended.refused)))]
     for one in shown:
-        place = f"{harmless(leading(one.path))}{f':{one.line}' if one.line else ''}"
+        place = f"{escape_control_chars(leading(one.path))}{f':{one.line}' if one.line else ''}"
         lines.append("  ".join(filter(None, (f"  {place}", one.name, why(one.reason, view.lang)))))
     if len(mended.refused) > len(shown):
         lines.append(f"  {count(view.lang, 'fixes.refused.more', len(mended.refused) - len(shown))}")
