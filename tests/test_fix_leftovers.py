@@ -14,7 +14,7 @@ from npulint.fix.python.tree import Tree
 from npulint.fix.python.unused import without_unused
 from npulint.fix.source import edited_text
 from npulint.fix_command import fix_texts
-from tests.test_fixing import catalogue, check
+from tests.test_fix_command import catalogue, check
 
 
 def cleaned(before: str, after: str, path: str = "a.py", exported: bool = False) -> str:

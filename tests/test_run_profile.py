@@ -24,8 +24,8 @@ from npulint.read.artifacts import (
     steps,
     training_trace,
 )
-from npulint.read.artifacts.figures import Values, nanoseconds, number, share
 from npulint.read.artifacts.frames import user_frame
+from npulint.read.artifacts.quantities import Values, nanoseconds, number, share
 from npulint.read.artifacts.rows import Seen
 
 

@@ -9,7 +9,7 @@ from npulint.findings import Edit
 from npulint.fix.model import FixRefused
 from npulint.read.json_tree import Lines
 from npulint.read.shell.lex import Lexer
-from npulint.read.shell.tokens import REDIRECTIONS, Line, Operator, Word
+from npulint.read.shell.tokens import REDIRECTIONS, Operator, ShellLine, Word
 
 DECLARES = frozenset(("export", "declare", "typeset", "local", "readonly", "ENV"))  # ENV: in Dockerfiles
 OPENERS = frozenset(("then", "do", "else", "{", "("))
@@ -53,7 +53,7 @@ class Script:
         lexer = Lexer(text)
         self.tokens: list[Token] = []
         for token in lexer.tokens():
-            if isinstance(token, Line):
+            if isinstance(token, ShellLine):
                 self.tokens += [*token.words, token.end]
             else:
                 self.tokens.append(token)

@@ -6,8 +6,8 @@ from functools import lru_cache
 
 from npulint.facts.model import Fact, Span
 from npulint.lazy_regex import lazy_compile
-from npulint.read.artifacts.figures import micro, share
 from npulint.read.artifacts.kernel_words import CUBE, FOREACH, HOST_CORE, LAYOUT
+from npulint.read.artifacts.quantities import micro, share
 
 _FAMILIES = (
     ("layout", LAYOUT),

@@ -18,7 +18,7 @@ _LIBRARY = lazy_compile(
 _FRAMES = 300
 
 
-class Frame(msgspec.Struct, frozen=True, order=True):
+class StackFrame(msgspec.Struct, frozen=True, order=True):
     """A line of code: `file` as the profile names it, with ``~`` for the home folder."""
 
     file: str
@@ -31,7 +31,7 @@ class Frame(msgspec.Struct, frozen=True, order=True):
         return f"{self.file}:{self.line}"
 
 
-def user_frame(stack: str) -> Frame | None:
+def user_frame(stack: str) -> StackFrame | None:
     """The innermost frame outside Python's and installed packages' folders, or None.
 
     Frames stand as ``path(line): function``, innermost first, with ``;`` and a line end between them (torch_npu,
@@ -40,5 +40,5 @@ def user_frame(stack: str) -> Frame | None:
     for part in stack[:200_000].split(";", _FRAMES)[:_FRAMES]:
         match = _FRAME.match(part)
         if match is not None and _LIBRARY.search(match.group(1)) is None:
-            return Frame(_HOME.sub("~", match.group(1)), int(match.group(2)), match.group(3))
+            return StackFrame(_HOME.sub("~", match.group(1)), int(match.group(2)), match.group(3))
     return None

@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 from npulint.facts.model import Fact, Span
 from npulint.lazy_regex import lazy_compile
-from npulint.read.artifacts.figures import micro
+from npulint.read.artifacts.quantities import micro
 from npulint.read.artifacts.rows import Seen, rows
 
 _NAMES = 20_000

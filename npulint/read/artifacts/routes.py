@@ -13,8 +13,8 @@ from typing import BinaryIO
 from npulint.facts.model import Fact, Span
 from npulint.lazy_regex import lazy_compile
 from npulint.read.artifacts.communication import LIMIT
-from npulint.read.artifacts.figures import number
 from npulint.read.artifacts.json_objects import parsed
+from npulint.read.artifacts.quantities import number
 from npulint.read.artifacts.rows import Seen
 
 _TYPE = "Transport Type"

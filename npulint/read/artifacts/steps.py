@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 from npulint.facts.model import Fact, Span
 from npulint.lazy_regex import lazy_compile
-from npulint.read.artifacts.figures import Values, micro, nanoseconds, share
+from npulint.read.artifacts.quantities import Values, micro, nanoseconds, share
 from npulint.read.artifacts.rows import Row, Seen, rows
 from npulint.read.artifacts.skews import PARTS, Rank, skews
 

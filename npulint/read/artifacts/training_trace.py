@@ -6,7 +6,7 @@ from typing import BinaryIO
 
 from npulint.facts.model import Fact
 from npulint.lazy_regex import lazy_compile
-from npulint.read.artifacts.figures import Values
+from npulint.read.artifacts.quantities import Values
 from npulint.read.artifacts.rows import Seen
 from npulint.read.artifacts.steps import iteration_fact
 

@@ -24,7 +24,7 @@ from npulint.facts.code import (
     Value,
 )
 from npulint.read.python.notes import COMPUTED, NOTED, asks_cuda, says_cuda
-from npulint.read.python.places import Places
+from npulint.read.python.positions import Places
 
 _DEEP = 60  # expression levels read by recursion; what lies deeper is queued and read afterwards
 _WIDE = 256  # elements of a display kept as a value; a longer one is data, not a setting

@@ -14,7 +14,7 @@ from npulint.read.requirement import build, cuda_index, requirement, wheel
 from npulint.read.shell.commands import Command, Parser
 from npulint.read.shell.lex import Lexer
 from npulint.read.shell.loops import rounds
-from npulint.read.shell.programs import BUILTINS, IDLE, Launch, Options, basename, options, started
+from npulint.read.shell.started_programs import BUILTINS, IDLE, Launch, Options, basename, options, started
 from npulint.read.shell.tokens import Part, Word
 from npulint.read.shell.values import HOLE, Field, Variables
 
@@ -51,7 +51,7 @@ def read_shell(text: str, path: str, via: str = "shell") -> list[Fact]:
     guarded, loop), ``dependency`` for what pip installs and ``shell_problem`` (spaced-assignment, not-exported; attrs:
     variable, value).
     `options` are the values by name (None when computed), `places` says where they stand, `apart` and `flags` how they
-    are written (see `npulint.read.shell.programs.Options`), `words` are what is no option, each with its place,
+    are written (see `npulint.read.shell.started_programs.Options`), `words` are what is no option, each with its place,
     `partly` the values that are known in part, with ``*`` for the rest. `path` is that of the other script, `folder`
     where this one is when it starts it (``*`` for what is computed, empty where it was started itself).
     `rounds` counts those of the outermost loop around a launch (0: not known).

@@ -87,11 +87,11 @@ class Operator(msgspec.Struct, frozen=True, gc=False):
         return Operator(self.text, self.start + offset)
 
 
-class Line(msgspec.Struct, frozen=True, gc=False):
+class ShellLine(msgspec.Struct, frozen=True, gc=False):
     """A whole line that is one simple command, its end included; most lines are."""
 
     words: tuple[Word, ...]
     end: Operator
 
 
-Token = Word | Operator | Line
+Token = Word | Operator | ShellLine

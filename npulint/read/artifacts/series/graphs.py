@@ -9,7 +9,7 @@ from typing import Any
 
 from npulint.facts.model import Fact, Span
 from npulint.lazy_regex import lazy_compile
-from npulint.read.artifacts.figures import share
+from npulint.read.artifacts.quantities import share
 from npulint.read.artifacts.series.numbers import rounded
 
 _COMPILED = lazy_compile(r"has been compiled on the Ascend AI processor, current graph id is:\s{0,4}(\d{1,10})")

@@ -7,7 +7,7 @@ from typing import Any
 
 from npulint.facts.model import Fact, Span
 from npulint.lazy_regex import lazy_compile
-from npulint.read.artifacts.figures import share
+from npulint.read.artifacts.quantities import share
 from npulint.read.artifacts.series.numbers import NUMBER, Blocks, rounded
 
 _LABEL = lazy_compile(r"(?:[a-z][a-z0-9]{0,23}[_ /.-]?)?\Z")

@@ -13,9 +13,9 @@ from npulint.facts.model import Fact, Span
 from npulint.lazy_regex import lazy_compile
 from npulint.read.artifacts.rows import Seen, delimiter_of, header_cells, texts
 from npulint.read.artifacts.series.loss import Course, is_record, without_unused
-from npulint.read.artifacts.series.pace import Pace, Timing
 from npulint.read.artifacts.series.scale import Scale
 from npulint.read.artifacts.series.stalls import stalls
+from npulint.read.artifacts.series.step_rate import StepRate, Timing
 
 _SCALE = lazy_compile(r"loss[_ ]?scale|(?:\A|[_/ .-])(?:grad_?)?scaler?\Z")
 _LOSS = lazy_compile(r"loss(?:es)?(?:[_/ .-]?(?:avg|mean|train|val|valid|total|value))?\Z")
@@ -63,7 +63,7 @@ class _Table:
         self._scales: dict[int, Scale] = {}
         self._courses: dict[int, Course] = {}
         self._kinds: dict[int, str] = {}
-        self._paces: dict[int, tuple[Pace, float]] = {}
+        self._paces: dict[int, tuple[StepRate, float]] = {}
         self._names = cells[:_COLUMNS]
         self._rows = 0
         for place, cell in enumerate(self._names):
@@ -73,7 +73,7 @@ class _Table:
                 self._kinds[place] = "loss" if _LOSS.search(cell) else "accuracy"
             elif _RATE.search(cell) or _TIME.search(cell):
                 unit = 0.001 if (match := _TIME.search(cell)) and match[1] == "ms" else 1.0
-                self._paces[place] = (Pace(cell, bool(_RATE.search(cell))), unit)
+                self._paces[place] = (StepRate(cell, bool(_RATE.search(cell))), unit)
         self._wanted = (*self._scales, *self._kinds, *self._paces, *([self._step] if self._step >= 0 else ()))
 
     def put(self, line: int, cells: list[str]) -> bool:

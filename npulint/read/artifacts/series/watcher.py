@@ -7,9 +7,9 @@ from npulint.lazy_regex import lazy_compile
 from npulint.read.artifacts.series.clock import Clock
 from npulint.read.artifacts.series.graphs import Compiles, Runs
 from npulint.read.artifacts.series.loss import Losses
-from npulint.read.artifacts.series.pace import Paces
 from npulint.read.artifacts.series.scales import Scales
 from npulint.read.artifacts.series.stalls import stalls
+from npulint.read.artifacts.series.step_rate import StepRates
 
 # Few, for each hit costs the pass: lines of steps print a loss or a time.
 _WANTS = (
@@ -38,7 +38,7 @@ class SeriesWatcher:
         self._clock = Clock()
         self._scales = Scales()
         self._losses = Losses()
-        self._paces = Paces()
+        self._paces = StepRates()
         self._compiles = Compiles()
         self._runs = Runs()
         self._lines = 0

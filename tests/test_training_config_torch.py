@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from npulint.data.recipe import recipe_call
-from tests.recipe_support import known
+from tests.training_config_support import known
 
 PARTS_OF = {
     "torch.nn.Conv2d": "layer",

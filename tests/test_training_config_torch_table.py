@@ -10,7 +10,7 @@ import pytest
 from npulint.data import table
 from npulint.data.recipe import recipe_call
 from npulint.data.recipe_tables import NOTHING, SPELLING, Row, sheet, signature, spelled_out
-from tests.recipe_support import known
+from tests.training_config_support import known
 
 RELEASE = "2.13"
 ROWS = sheet("torch").rows

@@ -375,7 +375,7 @@ def test_odd_sources_do_no_harm(text: str) -> None:
 
 
 def test_the_answer_does_not_depend_on_the_seed_of_hashes() -> None:
-    code = "import tests.test_compare_counterparts as t; print(list(t.shuffled(7).blocks.items()))"
+    code = "import tests.test_compare_matches as t; print(list(t.shuffled(7).blocks.items()))"
     answers = {
         subprocess.run(
             [sys.executable, "-c", code], env={"PYTHONHASHSEED": seed, "PATH": ""}, capture_output=True, check=True

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import Any
 
-from npulint.read.artifacts.figures import Values, nanoseconds, number
 from npulint.read.artifacts.interfaces import group_of
+from npulint.read.artifacts.quantities import Values, nanoseconds, number
 from npulint.read.artifacts.trace_calls import Calls, Moment
 
 _HELD = 400_000
@@ -33,7 +33,7 @@ class Host:
         self.values.add(duration, line)
 
 
-class Held:
+class TraceState:
     """What is kept of a trace: operators of the host, kernels, flows, waits, and totals of the rest."""
 
     def __init__(self) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from npulint.assemble.context import Context
 from npulint.training_config.starts import FULL, OTHER, PLAIN, SHORT, devices, paired_starts, purpose, start_of
-from tests.origins_support import Started
+from tests.provenance_support import Started
 
 _SCRIPT = "import argparse\nimport torch\np = argparse.ArgumentParser()\np.add_argument('--lr')\np.parse_args()\n"
 _NPU = "export ASCEND_DEVICE_ID=0\n"

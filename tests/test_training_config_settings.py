@@ -12,7 +12,7 @@ from npulint.facts.recipe import ITEM_OF, Ingredient
 from npulint.training_config.setting_parts import _RULES
 from npulint.training_config.settings import setting_part, settings
 from tests.config_support import Laid
-from tests.origins_support import Started
+from tests.provenance_support import Started
 
 # Names as people give them, the frequent ones of real projects first.
 _PARTS: dict[str, str] = {

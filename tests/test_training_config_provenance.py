@@ -14,7 +14,7 @@ from npulint.facts.code import Const, Op, Ref, SequenceDisplay, Table
 from npulint.facts.recipe import Traced
 from npulint.training_config.provenance.plain import ValuePairs, canonical, show
 from npulint.training_config.provenance.tracer import Tracer
-from tests.origins_support import Started
+from tests.provenance_support import Started
 
 TRAIN = """
     import argparse

@@ -54,7 +54,7 @@ class Timing(NamedTuple):
     begin: int
 
 
-class Pace:
+class StepRate:
     """The times of one kind of line, as seconds; of very long logs the first 200,000 and the latest 20,000."""
 
     def __init__(self, label: str, rate: bool) -> None:
@@ -81,11 +81,11 @@ class Pace:
             self.latest.append(timing.seconds)
 
 
-class Paces:
+class StepRates:
     """All times and rates of one log."""
 
     def __init__(self) -> None:
-        self.known: dict[tuple[str, str, bool], Pace] = {}
+        self.known: dict[tuple[str, str, bool], StepRate] = {}
 
     def see(self, line: int, low: str, step: int, whole: bool, near: int = -1) -> None:
         """Take in a line in lower case, that names a `step` or comes after one that named the step `near`."""
@@ -100,7 +100,7 @@ class Paces:
         if known is None:
             if len(self.known) >= SERIES:
                 return
-            known = self.known[key] = Pace(timing.label, timing.rate)
+            known = self.known[key] = StepRate(timing.label, timing.rate)
         known.put(line, step, timing, whole, near)
 
 

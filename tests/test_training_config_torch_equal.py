@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.recipe_support import Compared, compared, neutral
+from tests.training_config_support import Compared, compared, neutral
 
 EQUAL = [
     (compared("torch.optim.SGD", ..., 0.1, 0.9), compared("apex.optimizers.NpuFusedSGD", lr=0.1, momentum=0.9)),
