@@ -23,7 +23,8 @@ def filters(page: Page) -> str:
     listed = Counter(one.topic for one in carried if one.severity in on)
     every = sorted({one.topic for one in carried})
     options = "".join(
-        f'<option value="{attribute(topic)}" data-name="{attribute(topic)}">{escape_html(topic)} ({listed[topic]})</option>'
+        f'<option value="{attribute(topic)}" data-name="{attribute(topic)}">'
+        f"{escape_html(topic)} ({listed[topic]})</option>"
         for topic in every
     )
     left = say(lang, "html.shown", shown=shown, all=len(carried))
