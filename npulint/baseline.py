@@ -13,7 +13,7 @@ from typing import TypeVar
 
 import msgspec
 
-from npulint.discover.regular import read_regular
+from npulint.discover.safe_open import read_regular
 from npulint.errors import ConfigError
 from npulint.findings import BaselineEntry
 from npulint.texts import say

@@ -14,10 +14,10 @@ from typing import Any
 import msgspec
 
 from npulint.errors import ConfigError
-from npulint.nearby import nearest
-from npulint.option_values import Refused, from_table, from_words
+from npulint.option_parsing import InvalidOption, from_table, from_words
 from npulint.options import OPTIONS, Option
 from npulint.settings import MACHINE_FORMATS, Settings
+from npulint.suggest import closest_match
 from npulint.texts import say
 
 CONFIG_NAME = "npulint.toml"
@@ -132,7 +132,7 @@ def _command_line(words: Mapping[str, Sequence[str] | bool], lang: str, problems
             continue
         try:
             given[option.name] = value if isinstance(value, bool) else from_words(option, value, lang)
-        except Refused as refused:
+        except InvalidOption as refused:
             problems += [f"--{option.key}: {text}" for text in refused.texts]
     return given
 
@@ -144,13 +144,13 @@ def _configured(path: str, table: Mapping[str, Any], lang: str, problems: list[s
     for key, value in table.items():
         option = keys.get(key)
         if option is None:
-            meant = nearest(key, keys)
+            meant = closest_match(key, keys)
             hint = say(lang, "meant", word=meant) if meant else ""
             problems.append(f"{_place_of(key, path, lang)}: {say(lang, 'unknown.key', word=key)}{hint}")
             continue
         try:
             values[option.name] = from_table(option, value, lang)
-        except Refused as refused:
+        except InvalidOption as refused:
             problems += [f"{_place_of(key, path, lang)}: {key}: {text}" for text in refused.texts]
     for name in ("checks", "supported_ops"):
         if name in values:
@@ -247,7 +247,7 @@ def has_section(path: str) -> bool:
 
 
 def _bytes(path: str, lang: str) -> bytes:
-    from npulint.discover.regular import TooLargeError, read_regular
+    from npulint.discover.safe_open import TooLargeError, read_regular
 
     try:
         return read_regular(path, _LIMIT)

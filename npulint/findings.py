@@ -27,7 +27,7 @@ class Edit(msgspec.Struct, frozen=True):
     text: str
 
 
-class Step(msgspec.Struct, frozen=True):
+class FixStep(msgspec.Struct, frozen=True):
     """One verb of the closed set (`npulint.catalogue.vocabulary.verbs`) with its words, about a place in a file."""
 
     verb: str
@@ -36,11 +36,11 @@ class Step(msgspec.Struct, frozen=True):
     words: dict[str, str] = {}
 
 
-class Change(msgspec.Struct, frozen=True):
+class FixEdit(msgspec.Struct, frozen=True):
     """What mends one place: steps that are taken all or not at all. Applicability: safe or unsafe."""
 
     applicability: str
-    steps: tuple[Step, ...]
+    steps: tuple[FixStep, ...]
 
 
 class Fix(msgspec.Struct, frozen=True):
@@ -50,10 +50,10 @@ class Fix(msgspec.Struct, frozen=True):
     text: str
     applicability: str = "manual"
     edits: tuple[Edit, ...] = ()
-    changes: tuple[Change, ...] = ()
+    changes: tuple[FixEdit, ...] = ()
 
 
-class Counterpart(msgspec.Struct, frozen=True):
+class MatchCandidate(msgspec.Struct, frozen=True):
     """A finding about the source that may say what a run says, by its code and place. Of several, those with the
     lowest `rank` are meant; what they say is alike."""
 
@@ -63,7 +63,7 @@ class Counterpart(msgspec.Struct, frozen=True):
     rank: int = 0
 
 
-class Shown(msgspec.Struct, frozen=True):
+class ArtifactLocation(msgspec.Struct, frozen=True):
     """Where an artifact of a run shows what a finding says: its row or line. `operator` is what that is about, its
     type and its node, if it is about one; `origins` are the lines that build it. `exact`: it is said of the very line
     of code that the artifact names; `several`: of operators, each of which has a place of its own. `same` are the
@@ -77,7 +77,7 @@ class Shown(msgspec.Struct, frozen=True):
     origins: tuple[tuple[str, int], ...] = ()
     exact: bool = False
     several: bool = False
-    same: tuple[Counterpart, ...] = ()
+    same: tuple[MatchCandidate, ...] = ()
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -103,7 +103,7 @@ class Finding(msgspec.Struct, frozen=True):
     url: str = ""
     places: int = 1
     subject: str = ""
-    shown: Shown | None = None
+    artifact_location: ArtifactLocation | None = None
     cost: float = 0.0
 
 
@@ -136,14 +136,14 @@ class BaselineEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 
 
 class Baseline(msgspec.Struct, frozen=True):
-    """How the baseline file at `path` stands to a run: entries that still hold, where they hold now (`kept`), that hold
-    for fewer places than there are (`outgrown`), that the run says nothing about (`unseen`), and of which nothing is
-    left (`fixed`)."""
+    """How the baseline file at `path` stands to a run: entries that still hold, where they hold now (`active`), that
+    hold for fewer places than there are (`stale`), that the run says nothing about (`not_evaluated`), and of which
+    nothing is left (`fixed`)."""
 
     path: str
-    kept: list[BaselineEntry] = []
-    outgrown: list[BaselineEntry] = []
-    unseen: list[BaselineEntry] = []
+    active: list[BaselineEntry] = []
+    stale: list[BaselineEntry] = []
+    not_evaluated: list[BaselineEntry] = []
     fixed: list[BaselineEntry] = []
 
 
@@ -290,17 +290,17 @@ class Comparison(msgspec.Struct, frozen=True):
 
 class RunResult(msgspec.Struct, frozen=True):
     """The whole answer of one run. `target` maps framework, adapter, cann and soc to text such as
-    ``1.15 (inferred)``. `notices` are warnings about the run itself, ready to be printed. `silenced` are the
+    ``1.15 (inferred)``. `notices` are warnings about the run itself, ready to be printed. `suppressed` are the
     findings that comments or the `baseline` keep out of `findings`. `comparison` is there when there was a
     reference. `graphs` are those of the files that held one, `runs` what is known of the artifacts of each project."""
 
     findings: list[Finding] = []
     programs: list[ProgramSummary] = []
-    unread: list[Problem] = []
+    unreadable: list[Problem] = []
     target: dict[str, str] = {}
     summary: Summary = Summary()
     notices: list[str] = []
-    silenced: list[Silenced] = []
+    suppressed: list[Silenced] = []
     baseline: Baseline | None = None
     comparison: Comparison | None = None
     graphs: list[GraphSummary] = []

@@ -11,30 +11,30 @@ from npulint.assemble.build import assemble
 from npulint.cache import open_cache
 from npulint.catalogue.check import Catalogue, two_sided
 from npulint.catalogue.load import load_catalogue
-from npulint.discover.context import company
+from npulint.discover.context_files import context_files
 from npulint.discover.files import Discovery, discover
 from npulint.discover.graphs import HEAD
 from npulint.discover.kinds import ARTIFACT, SourceFile, kinds_of
 from npulint.discover.projects import base_of, group, with_runs
 from npulint.facts.model import Fact
 from npulint.findings import Finding, RunResult
-from npulint.judging import Outcome, judge_project
-from npulint.lines import Lines
-from npulint.progress import Progress, counting
+from npulint.postprocess.finalize import finalize
+from npulint.postprocess.scope import FindingKey, Scope
+from npulint.progress import Progress, progress_counter
+from npulint.project_runner import Outcome, check_project
 from npulint.read.files import load, read
-from npulint.scratch import laid_out
 from npulint.settings import Settings
-from npulint.settle.run import settle
-from npulint.settle.scope import Scope, Spot
-from npulint.workers import judge_all
+from npulint.source_lines import LineProvider
+from npulint.temp_project import materialize
+from npulint.workers import check_projects
 
 
-class Judged(msgspec.Struct, frozen=True):
+class CheckedProjects(msgspec.Struct, frozen=True):
     """Every project of a run with its outcome: the files that were found, the projects of these and their company (the
-    `silent` paths), and what each project gives."""
+    `context_only` paths), and what each project gives."""
 
     found: Discovery
-    silent: frozenset[str]
+    context_only: frozenset[str]
     projects: dict[str, list[SourceFile]]
     outcomes: list[Outcome]
 
@@ -43,26 +43,26 @@ def run(settings: Settings, progress: Progress | None = None) -> RunResult:
     """Check the paths of `settings`. Raises `CatalogueError` for a broken check file."""
     begun = time.perf_counter()
     catalogue = load_catalogue(settings.checks, whole=False)
-    return answer(judged(settings, catalogue, progress), settings, catalogue, begun)
+    return build_result(check_paths(settings, catalogue, progress), settings, catalogue, begun)
 
 
-def judged(settings: Settings, catalogue: Catalogue, progress: Progress | None = None) -> Judged:
+def check_paths(settings: Settings, catalogue: Catalogue, progress: Progress | None = None) -> CheckedProjects:
     """Find the files, and judge each project by itself."""
     found = piped(settings) if settings.stdin is not None else discover(settings.paths, settings.discovery())
-    more = company(found, settings.discovery())
+    more = context_files(found, settings.discovery())
     projects = with_runs(group([*found.files, *more]))
-    told = counting(sum(map(len, projects.values())), progress)
-    outcomes = judge_all(projects, catalogue, settings, told)
-    return Judged(found, frozenset(file.path for file in more), projects, outcomes)
+    told = progress_counter(sum(map(len, projects.values())), progress)
+    outcomes = check_projects(projects, catalogue, settings, told)
+    return CheckedProjects(found, frozenset(file.path for file in more), projects, outcomes)
 
 
-def answer(
-    judged: Judged, settings: Settings, catalogue: Catalogue, begun: float, lines: Lines | None = None
+def build_result(
+    judged: CheckedProjects, settings: Settings, catalogue: Catalogue, begun: float, lines: LineProvider | None = None
 ) -> RunResult:
     """What a run that has `begun` (by the performance counter) says of all its projects together."""
-    outcomes, silent = judged.outcomes, judged.silent
+    outcomes, silent = judged.outcomes, judged.context_only
     caused = _caused(judged.projects, outcomes, silent, catalogue, settings)
-    return settle(
+    return finalize(
         [one for outcome in outcomes for one in outcome.findings],
         [one for outcome in outcomes for one in outcome.programs],
         [one for outcome in outcomes for one in outcome.files],
@@ -84,12 +84,12 @@ def _caused(
     silent: frozenset[str],
     catalogue: Catalogue,
     settings: Settings,
-) -> frozenset[Spot]:
+) -> frozenset[FindingKey]:
     if not silent or not settings.consequences_since:
         return frozenset()
-    from npulint.consequences import caused  # it runs git
+    from npulint.change_impact import findings_caused_by_change  # it runs git
 
-    return caused(projects, outcomes, silent, catalogue, settings)
+    return findings_caused_by_change(projects, outcomes, silent, catalogue, settings)
 
 
 def piped(settings: Settings) -> Discovery:
@@ -109,26 +109,26 @@ def _of_run(name: str, data: bytes) -> tuple[str, ...]:
 
 def judge(files: dict[str, str], target: dict[str, str], catalogue: Catalogue, lang: str = "en") -> list[Finding]:
     """The findings of the catalogue about some texts by file name: how the examples of checks are tested."""
-    return review(files, target, catalogue, lang).findings
+    return check_sources(files, target, catalogue, lang).findings
 
 
-def review(files: dict[str, str], target: dict[str, str], catalogue: Catalogue, lang: str = "en") -> RunResult:
+def check_sources(files: dict[str, str], target: dict[str, str], catalogue: Catalogue, lang: str = "en") -> RunResult:
     """All that the catalogue says of some texts by file name, as one project; those of two sides are compared. What a
     run says is told although the source says it, for it is each check by itself that examples are about."""
     if two_sided(files):
-        from npulint import comparing
+        from npulint import compare_command
 
-        return comparing.review(files, target, catalogue, lang)
+        return compare_command.compare_sources(files, target, catalogue, lang)
     settings = Settings(target=target, cache=False, lang=lang)
-    with laid_out(files) as (_, sources):
-        outcome = judge_project(".", sources, catalogue, settings, open_cache(False))
+    with materialize(files) as (_, sources):
+        outcome = check_project(".", sources, catalogue, settings, open_cache(False))
     findings = outcome.findings
-    if any(one.shown is not None for one in findings):
-        from npulint.settle.runs import by_themselves
+    if any(one.artifact_location is not None for one in findings):
+        from npulint.postprocess.merge_run_findings import by_themselves
 
         findings = by_themselves(findings)
     parts = (findings, outcome.programs, outcome.files)
-    return settle(*parts, (), settings, catalogue, graphs=outcome.graphs, runs=outcome.runs)
+    return finalize(*parts, (), settings, catalogue, graphs=outcome.graphs, runs=outcome.runs)
 
 
 def facts_of(path: str) -> list[Fact]:
@@ -140,7 +140,7 @@ def facts_of(path: str) -> list[Fact]:
     if not found.files:
         raise FileNotFoundError(path)
     wanted = found.files[0].path
-    projects = group([*found.files, *company(found, options)])
+    projects = group([*found.files, *context_files(found, options)])
     root, sources = next((r, s) for r, s in projects.items() if any(one.path == wanted for one in s))
     unique: dict[int, Fact] = {}
     for program in assemble(root, [read(load(source)) for source in sources]):

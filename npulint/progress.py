@@ -6,18 +6,18 @@ from collections.abc import Callable
 
 Progress = Callable[[int, int], None]
 """Hears how many files of how many are done."""
-Told = Callable[[int], None]
+Advance = Callable[[int], None]
 """Hears how many more files are done."""
 
 
-def untold(_: int) -> None:
+def no_progress(_: int) -> None:
     """Nobody wants to know."""
 
 
-def counting(total: int, progress: Progress | None) -> Told:
+def progress_counter(total: int, progress: Progress | None) -> Advance:
     """Adds up what is done of `total` files for `progress`."""
     if progress is None:
-        return untold
+        return no_progress
     done = 0
 
     def told(more: int) -> None:

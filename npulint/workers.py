@@ -14,8 +14,8 @@ from npulint.cache import open_cache
 from npulint.catalogue.check import Catalogue
 from npulint.catalogue.load import load_catalogue
 from npulint.discover.kinds import SourceFile
-from npulint.judging import Outcome, decoded, judge_project
-from npulint.progress import Told, untold
+from npulint.progress import Advance, no_progress
+from npulint.project_runner import Outcome, check_project, decoded
 from npulint.settings import Settings
 
 _COLLECT_AFTER = 1500  # files
@@ -26,7 +26,9 @@ _CHUNKS = 32  # of the work, per process: small enough to share it evenly, and t
 Projects = Mapping[str, list[SourceFile]]
 
 
-def judge_all(projects: Projects, catalogue: Catalogue, settings: Settings, told: Told = untold) -> list[Outcome]:
+def check_projects(
+    projects: Projects, catalogue: Catalogue, settings: Settings, told: Advance = no_progress
+) -> list[Outcome]:
     """The outcomes of all projects, in their order. `told` hears of files that are done: one by one, or of many at once
     when they come from other processes."""
     count = _processes(projects, settings)
@@ -41,13 +43,15 @@ def _processes(projects: Projects, settings: Settings) -> int:
     return min(wanted, len(projects))
 
 
-def _in_turn(projects: Projects, catalogue: Catalogue, settings: Settings, told: Told = untold) -> list[Outcome]:
+def _in_turn(
+    projects: Projects, catalogue: Catalogue, settings: Settings, told: Advance = no_progress
+) -> list[Outcome]:
     outcomes = []
     store = open_cache(settings.cache)
     waiting = 0
     with collector_at_rest(), store.together():
         for root, sources in projects.items():
-            outcomes.append(judge_project(root, sources, catalogue, settings, store, told=told))
+            outcomes.append(check_project(root, sources, catalogue, settings, store, told=told))
             waiting += len(sources)
             if waiting > _COLLECT_AFTER:
                 gc.collect()
@@ -68,7 +72,7 @@ def collector_at_rest() -> Iterator[None]:
             gc.enable()
 
 
-def _together(projects: Projects, settings: Settings, count: int, told: Told) -> list[Outcome]:
+def _together(projects: Projects, settings: Settings, count: int, told: Advance) -> list[Outcome]:
     """In `count` processes. They send bytes, so that nothing is pickled but names and settings."""
     from concurrent.futures import ProcessPoolExecutor
 

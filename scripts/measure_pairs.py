@@ -21,7 +21,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from npulint.comparing import review_folders
+from npulint.compare_command import compare_folders
 from npulint.facts.recipe import ITEM_OF
 from npulint.findings import ComparedPair, ComparedRow, ComparedSide
 
@@ -115,7 +115,7 @@ def measure(folder: Path, listed: Sequence[Listed]) -> Measured:
     paths = [[listed[0].entries[side], *(path for one in listed for path, _ in one.places[side])] for side in (0, 1)]
     roots = [project_root(folder / name, paths[side]) for side, name in enumerate(listed[0].pair)]
     begun = time.perf_counter()
-    result = review_folders(str(roots[0]), str(roots[1]))
+    result = compare_folders(str(roots[0]), str(roots[1]))
     seconds = time.perf_counter() - begun
     pairs = result.comparison.pairs if result.comparison else ()
     mine = [pair for pair in pairs if _is(pair.reference, listed[0], 0) and _is(pair.migrated, listed[0], 1)]

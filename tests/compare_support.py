@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from npulint.compare.compared import Start, compared
-from npulint.compare.difference import Difference, Mark
-from npulint.compare.matching.counterparts import counterparts
-from npulint.comparing import _paired, _recipes, _Sided
-from npulint.recipe.starts import paired_starts
-from npulint.scratch import laid_out
+from npulint.compare.difference import Difference, SideValue
+from npulint.compare.matching.matches import counterparts
+from npulint.compare.program_diff import Start, compared
+from npulint.compare_command import _paired, _recipes, _Sided
+from npulint.compare_inputs import ComparedProject, below, project
 from npulint.settings import Settings
-from npulint.sides import Project, below, project
+from npulint.temp_project import materialize
+from npulint.training_config.starts import paired_starts
 
 Files = str | dict[str, str]
 Told = tuple[str, str, str, str, str]
@@ -19,7 +19,7 @@ Told = tuple[str, str, str, str, str]
 def differences(reference: Files, migrated: Files) -> list[Difference]:
     """What of the first pair of programs was compared; a text alone is train.py."""
     files = {f"{side}/{name}": text for side, own in _sides(reference, migrated) for name, text in own.items()}
-    with laid_out(files, configurations=True) as (_, sources):
+    with materialize(files, configurations=True) as (_, sources):
         left, right = (project(below(sources, side), Settings(cache=False)) for side in ("reference", "migrated"))
         return _compared(left, right)
 
@@ -31,7 +31,7 @@ def _sides(reference: Files, migrated: Files) -> list[tuple[str, dict[str, str]]
     ]
 
 
-def _compared(left: Project, right: Project) -> list[Difference]:
+def _compared(left: ComparedProject, right: ComparedProject) -> list[Difference]:
     matched = counterparts(left.names, right.names)
     one, other = _paired(left, right, matched).pairs[0]
     contexts = left.whole.context, right.whole.context
@@ -51,7 +51,7 @@ def short(one: Difference) -> Told:
     return one.part, one.change, what, _text(one.reference), _text(one.migrated)
 
 
-def _text(mark: Mark | None) -> str:
+def _text(mark: SideValue | None) -> str:
     return "-" if mark is None else mark.text
 
 

@@ -6,12 +6,12 @@ import os
 from pathlib import Path
 
 from npulint.assemble.context import Context
+from npulint.assemble.launches.project_launches import Launch
 from npulint.assemble.module import Module
 from npulint.assemble.project import Project
-from npulint.assemble.starts.launches import Launch
 from npulint.discover.files import DiscoverOptions, discover
 from npulint.read.files import load, read
-from npulint.recipe.configs.lookup import Configs
+from npulint.training_config.configs.lookup import Configs
 
 
 class Laid:

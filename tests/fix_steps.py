@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from random import Random
 from typing import Any
 
-from npulint.findings import Step
+from npulint.findings import FixStep
 from npulint.fix.edits import coherent
 from npulint.fix.imports import united
-from npulint.fix.model import Refused, Text, Wish
+from npulint.fix.model import FixRefused, Text, Wish
 from npulint.fix.python import plan_all
 from npulint.fix.python.lexing import Lexed
 from npulint.fix.python.syntax import syntax
@@ -58,14 +58,14 @@ class Source:
         self.comments = _comments(text)
         self.calls = [node for node in self.nodes if isinstance(node, ast.Call)]
 
-    def step(self, verb: str, node: ast.AST, words: dict[str, str]) -> Step:
-        return Step(verb, PATH, span(self.text.text, *self.tree.range(node)), words)
+    def step(self, verb: str, node: ast.AST, words: dict[str, str]) -> FixStep:
+        return FixStep(verb, PATH, span(self.text.text, *self.tree.range(node)), words)
 
-    def failure(self, steps: Sequence[Step], wanted: Wanted) -> str | None:
+    def failure(self, steps: Sequence[FixStep], wanted: Wanted) -> str | None:
         """What is wrong with the result of steps; empty when it is as it should be, None when they are refused."""
         try:
             edits = coherent(plan_all(steps, self.text).edits)
-        except Refused:
+        except FixRefused:
             return None
         after = edited_text(self.text.text, edits)
         try:
@@ -113,7 +113,7 @@ class Source:
         body = ast.parse(template.replace("$old", "OLD"), mode="eval").body
         return _Filler(self.counterpart[old]).visit(body)
 
-    def random(self, random: Random) -> tuple[Sequence[Step], Wanted]:
+    def random(self, random: Random) -> tuple[Sequence[FixStep], Wanted]:
         """Steps about a random node."""
         if random.random() < 0.1:
             return _several(self, random)
@@ -133,13 +133,13 @@ def _expression(text: str) -> ast.expr:
     return ast.parse(text, mode="eval").body
 
 
-def _rename(source: Source, random: Random) -> tuple[Step, Wanted]:
+def _rename(source: Source, random: Random) -> tuple[FixStep, Wanted]:
     call = random.choice(source.calls)
     step = source.step("rename", call, {"to": "zz.qq"})
     return step, source.swapped(call.func, _expression("zz.qq"))
 
 
-def _rename_part(source: Source, random: Random) -> tuple[Step, Wanted]:
+def _rename_part(source: Source, random: Random) -> tuple[FixStep, Wanted]:
     found = [call for call in source.calls if isinstance(call.func, ast.Attribute)]
     call = random.choice(found or source.calls)
     twin = source.counterpart[call.func]
@@ -154,18 +154,18 @@ def _rename_part(source: Source, random: Random) -> tuple[Step, Wanted]:
     return source.step("rename_part", call, {"part": name, "to": "zz"}), wanted
 
 
-def _wrap(source: Source, random: Random) -> tuple[Step, Wanted]:
+def _wrap(source: Source, random: Random) -> tuple[FixStep, Wanted]:
     found = [n for n in source.nodes if isinstance(n, ast.expr) and isinstance(getattr(n, "ctx", ast.Load()), ast.Load)]
     node, template = random.choice(found), random.choice(TEMPLATES)
     verb = random.choice(("wrap", "replace"))
     try:
         meant = source.tree.exactly_at(span(source.text.text, *source.tree.range(node)))
-    except Refused:
+    except FixRefused:
         meant = node
     return source.step(verb, node, {"with": template}), source.swapped(meant, source.filled(template, meant))
 
 
-def _value(source: Source, random: Random) -> tuple[Step, Wanted]:
+def _value(source: Source, random: Random) -> tuple[FixStep, Wanted]:
     found = [n for n in source.nodes if isinstance(n, ast.Assign | ast.AnnAssign) and n.value is not None]
     if not found:
         return _wrap(source, random)
@@ -177,7 +177,7 @@ def _value(source: Source, random: Random) -> tuple[Step, Wanted]:
     )
 
 
-def _argument(source: Source, random: Random) -> tuple[Step, Wanted]:
+def _argument(source: Source, random: Random) -> tuple[FixStep, Wanted]:
     call = random.choice(source.calls)
     twin = source.counterpart[call]
     given = [*call.args, *call.keywords]
@@ -194,7 +194,7 @@ def _argument(source: Source, random: Random) -> tuple[Step, Wanted]:
     return source.step("argument", call, words), source.swapped(one, source.filled(template, one))
 
 
-def _renamed_argument(source: Source, random: Random) -> tuple[Step, Wanted]:
+def _renamed_argument(source: Source, random: Random) -> tuple[FixStep, Wanted]:
     call = random.choice(source.calls)
     if not call.keywords:
         return _argument(source, random)
@@ -208,7 +208,7 @@ def _renamed_argument(source: Source, random: Random) -> tuple[Step, Wanted]:
     return source.step("argument", call, {"name": keyword.arg or "zz", "to": "zzz"}), wanted
 
 
-def _drop(source: Source, random: Random) -> tuple[Step, Wanted]:
+def _drop(source: Source, random: Random) -> tuple[FixStep, Wanted]:
     call = random.choice(source.calls)
     twin = source.counterpart[call]
     if not call.args and not call.keywords:
@@ -222,7 +222,7 @@ def _drop(source: Source, random: Random) -> tuple[Step, Wanted]:
     return step, source.listed(twin.keywords, twin.keywords[:number] + twin.keywords[number + 1 :])
 
 
-def _several(source: Source, random: Random) -> tuple[Sequence[Step], Wanted]:
+def _several(source: Source, random: Random) -> tuple[Sequence[FixStep], Wanted]:
     """Arguments that go and others that come, and the call gets another name."""
     call = random.choice(source.calls)
     twin = source.counterpart[call]
@@ -251,7 +251,7 @@ def import_failure(text: str, statement: str, after: str) -> str | None:
     """What is wrong when a text is given an import; empty when nothing is, None when it is refused."""
     try:
         edits = united(Text(PATH, "python", text), [Wish(PATH, statement, after)])
-    except Refused:
+    except FixRefused:
         return None
     result = edited_text(text, edits)
     if united(Text(PATH, "python", result), [Wish(PATH, statement, after)]):
@@ -269,14 +269,14 @@ def import_failure(text: str, statement: str, after: str) -> str | None:
     return "" if not old and len(new) == 1 and same(new[0], wished) else f"{statement}: other statements"
 
 
-def _pass_arguments(source: Source, random: Random) -> tuple[Step, Wanted]:
+def _pass_arguments(source: Source, random: Random) -> tuple[FixStep, Wanted]:
     call = random.choice(source.calls)
     twin = source.counterpart[call]
     new = ast.Call(_expression("zz.qq"), [twin.func, *twin.args], [*twin.keywords, ast.keyword("z", _expression("1"))])
     return source.step("replace", call, {"with": "zz.qq($callee, $arguments, z=1)"}), source.swapped(call, new)
 
 
-def _delete(source: Source, random: Random) -> tuple[Step, Wanted]:
+def _delete(source: Source, random: Random) -> tuple[FixStep, Wanted]:
     found = [node for node in source.nodes if isinstance(node, ast.stmt)]
     node = random.choice(found)
     block = source.tree.block(node)
@@ -285,7 +285,7 @@ def _delete(source: Source, random: Random) -> tuple[Step, Wanted]:
     return source.step("delete", at, {"what": "statement"}), source.swapped(node, [ast.Pass()] if alone else [])
 
 
-def _delete_name(source: Source, random: Random) -> tuple[Step, Wanted]:
+def _delete_name(source: Source, random: Random) -> tuple[FixStep, Wanted]:
     found = [node for node in source.nodes if isinstance(node, ast.Import | ast.ImportFrom) and len(node.names) > 1]
     if not found:
         return _delete(source, random)
@@ -294,7 +294,7 @@ def _delete_name(source: Source, random: Random) -> tuple[Step, Wanted]:
     return source.step("delete", node, {"what": "name", "name": alias.name}), source.swapped(alias, [])
 
 
-def _insert(source: Source, random: Random) -> tuple[Step, Wanted]:
+def _insert(source: Source, random: Random) -> tuple[FixStep, Wanted]:
     found = [node for node in source.nodes if isinstance(node, ast.stmt)]
     node = random.choice(found)
     where = random.choice(("before", "after"))
@@ -307,7 +307,7 @@ def _insert(source: Source, random: Random) -> tuple[Step, Wanted]:
     return source.step("insert", node, {"text": "zz(1)", "where": where}), source.swapped(head, statements)
 
 
-def _insert_block(source: Source, random: Random) -> tuple[Step, Wanted]:
+def _insert_block(source: Source, random: Random) -> tuple[FixStep, Wanted]:
     found = [node for node in source.nodes if isinstance(node, ast.stmt) and not isinstance(node, ast.If)]
     node = random.choice(found)
     text = "if zz:\n    if qq:\n        pass\nelse:\n    zz(2)"

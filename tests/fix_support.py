@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from npulint.facts.model import Span
-from npulint.findings import Change, Step
+from npulint.findings import FixEdit, FixStep
 from npulint.fix.edits import coherent
 from npulint.fix.imports import united
-from npulint.fix.model import Plan, Refused, Text
+from npulint.fix.model import FixRefused, Plan, Text
 from npulint.fix.plan import planned
 from npulint.fix.python import plan
 from npulint.fix.source import edited_text
@@ -38,9 +38,9 @@ def stepped(source: str, verb: str, words: dict[str, str]) -> str:
     text, place = marked(source)
     file = Text(PATH, "python", text)
     try:
-        found = plan(Step(verb, PATH, place, words), file)
+        found = plan(FixStep(verb, PATH, place, words), file)
         edits = coherent(found.edits) + (united(file, found.imports) if found.imports else ())
-    except Refused as refused:
+    except FixRefused as refused:
         return f"refused: {refused.reason}"
     return edited_text(text, edits)
 
@@ -49,10 +49,10 @@ def changed(source: str, *steps: tuple[str, dict[str, str]]) -> str:
     """What a change of several steps about the marked place makes of a source."""
     text, place = marked(source)
     file = Text(PATH, "python", text)
-    change = Change("unsafe", tuple(Step(verb, PATH, place, words) for verb, words in steps))
+    change = FixEdit("unsafe", tuple(FixStep(verb, PATH, place, words) for verb, words in steps))
     try:
         found: Plan = planned(change, lambda _: file)
         edits = found.edits + (united(file, found.imports) if found.imports else ())
-    except Refused as refused:
+    except FixRefused as refused:
         return f"refused: {refused.reason}"
     return edited_text(text, edits)

@@ -12,7 +12,7 @@ import html5lib
 
 from npulint.facts.model import Span
 from npulint.findings import Finding, Fix, Related, RunResult, Silenced, Summary
-from npulint.report.view import View, render
+from npulint.report.view import ReportView, render
 from tests.surface_support import finding, sample, source
 
 EVIL = "\"'><img src=x onerror=alert(1)></script><!--</style>&lt;\x1b[31m\u202e`</pre></title>"
@@ -20,7 +20,7 @@ EVIL = "\"'><img src=x onerror=alert(1)></script><!--</style>&lt;\x1b[31m\u202e`
 
 def page(result: RunResult, **view: Any) -> str:
     """The report on a result about the sample project."""
-    return render("html", result, View(**{"lines": source, **view}))
+    return render("html", result, ReportView(**{"lines": source, **view}))
 
 
 def tree(text: str) -> Element:
@@ -75,7 +75,7 @@ def hostile() -> RunResult:
     )
     base = sample()
     silenced = [Silenced(one, "comment", EVIL), Silenced(base.findings[0], "baseline")]
-    return RunResult([*base.findings, one], base.programs, base.unread, {EVIL: EVIL}, base.summary, [], silenced)
+    return RunResult([*base.findings, one], base.programs, base.unreadable, {EVIL: EVIL}, base.summary, [], silenced)
 
 
 def large(number: int) -> RunResult:

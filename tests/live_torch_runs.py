@@ -11,12 +11,12 @@ import torch
 
 from npulint.data.aten import verdict
 from npulint.live.torch.recording import record
-from npulint.live.torch.step import Step, run_step
+from npulint.live.torch.step import TrainingStep, run_step
 from tests.live_torch_models import CASES, Case
 
 
-def step_of(made: Case) -> Step:
-    return Step(
+def step_of(made: Case) -> TrainingStep:
+    return TrainingStep(
         made.get("model"),
         made.get("inputs"),
         made.get("train", True),

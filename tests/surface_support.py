@@ -14,11 +14,11 @@ from npulint.cli.host import Host
 from npulint.cli.main import main
 from npulint.facts.model import Fact, Problem, Span
 from npulint.findings import (
-    Change,
     ChecklistItem,
     Evidence,
     Finding,
     Fix,
+    FixEdit,
     ProgramSummary,
     Related,
     RunResult,
@@ -96,9 +96,9 @@ def sample() -> RunResult:
             confidence="medium",
             span=Span(8, 10, 12, 2),
             message="the session does not use the NPU",
-            fix=Fix("Wrap it in npu_config_proto().", "safe", changes=(Change("safe", ()),)),
+            fix=Fix("Wrap it in npu_config_proto().", "safe", changes=(FixEdit("safe", ()),)),
         ),
-        finding(fix=Fix("Use npu_ops.dropout.", "unsafe", changes=(Change("unsafe", ()),))),
+        finding(fix=Fix("Use npu_ops.dropout.", "unsafe", changes=(FixEdit("unsafe", ()),))),
         finding(span=Span(14, 17, 14, 38)),
         finding(code="NPU1401", name="debug-print", severity="note", category="hygiene", span=Span(1, 1, 1, 2)),
         finding(
@@ -144,7 +144,7 @@ def sample() -> RunResult:
         Silenced(finding(code="NPU1401", name="debug-print", severity="note", span=Span(2, 1, 2, 2)), "comment"),
     ]
     summary = Summary(12, 11, 1, 1, 4, 1, 2, 0, 0.25)
-    return RunResult(findings, programs, unread, target, summary, silenced=silenced)
+    return RunResult(findings, programs, unread, target, summary, suppressed=silenced)
 
 
 class Answer(msgspec.Struct):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from npulint.assemble.context import Context
-from npulint.assemble.graph.places import chain, place_of
+from npulint.assemble.graph.source_mapping import chain, place_of
 from npulint.assemble.project import Project
-from npulint.facts.graph import Frame, Node
+from npulint.facts.graph import Node, NodeFrame
 from npulint.facts.model import FileFacts, Span
 from npulint.read.python import read_python
 
@@ -36,7 +36,7 @@ def context(*paths: str, root: str = ".", text: str = MODEL) -> Context:
 
 
 def node(*frames: tuple[str, int] | tuple[str, int, str]) -> Node:
-    return Node("sin", "aten.sin.default", frames=tuple(Frame(*frame) for frame in frames))
+    return Node("sin", "aten.sin.default", frames=tuple(NodeFrame(*frame) for frame in frames))
 
 
 def place(project: Context, *frames: tuple[str, int] | tuple[str, int, str]) -> tuple[str, int]:

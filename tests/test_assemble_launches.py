@@ -8,7 +8,7 @@ import pytest
 
 from npulint.assemble.build import assemble
 from npulint.facts.model import Fact, FileFacts
-from npulint.facts.values import Known
+from npulint.facts.values import PossibleValues
 from npulint.read.python import read_python
 from npulint.read.shell import read_shell
 
@@ -54,7 +54,7 @@ def _steps(files: dict[str, str]) -> dict[str, tuple[object, ...]]:
     for fact in _found(files, "call"):
         if fact.name.endswith("top_k"):
             known = fact.args.argument_value("k", 1)
-            assert isinstance(known, Known)
+            assert isinstance(known, PossibleValues)
             found[fact.path] = known.values if known.exact else ("?", *known.values)
     return found
 

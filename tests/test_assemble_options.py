@@ -6,7 +6,7 @@ import pytest
 
 from npulint.assemble.build import assemble
 from npulint.facts.model import FileFacts, GenericFact, Span
-from npulint.facts.values import Known
+from npulint.facts.values import PossibleValues
 from npulint.read.python import read_python
 from tests.support import facts
 
@@ -14,7 +14,7 @@ _HEAD = "import argparse\nimport tensorflow as tf\nfrom absl import flags\nparse
 _ASK = "args = parser.parse_args()\nFLAGS = flags.FLAGS\n"
 
 
-def _known(text: str, name: str = "args.x", launched: dict[str, str | None] | None = None) -> Known:
+def _known(text: str, name: str = "args.x", launched: dict[str, str | None] | None = None) -> PossibleValues:
     code, problems = read_python(f"{_HEAD}{text}\n{_ASK}tf.nn.top_k(y, {name})\n", "train.py")
     assert problems == []
     files = [FileFacts("train.py", "python", code)]
@@ -23,7 +23,7 @@ def _known(text: str, name: str = "args.x", launched: dict[str, str | None] | No
         files.append(FileFacts("run.sh", "shell", facts=[fact]))
     calls = [f for p in assemble("", files) for f in p.index.named("call", "top_k")]
     known = calls[0].args.argument_value("k", 1)
-    assert isinstance(known, Known)
+    assert isinstance(known, PossibleValues)
     return known
 
 

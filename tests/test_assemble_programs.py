@@ -8,7 +8,7 @@ from npulint.assemble.build import assemble
 from npulint.assemble.index import FactTable, Index
 from npulint.assemble.state import describe
 from npulint.facts.model import Fact, FileFacts, GenericFact, Span
-from npulint.facts.values import Known
+from npulint.facts.values import PossibleValues
 from tests.support import programs
 
 _MAIN = "if __name__ == '__main__':\n    main()\n"
@@ -330,7 +330,7 @@ def test_sessions_know_whether_a_training_program_reaches_them() -> None:
         (["1", "8"], "yes"),
         (["$N"], "unknown"),
         ([], "unknown"),
-        ([Known(("4",), True)], "yes"),
+        ([PossibleValues(("4",), True)], "yes"),
     ],
 )
 def test_several_devices_by_the_rank_size(sizes: list[object], answer: str) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from npulint.assemble.build import assemble
 from npulint.facts.model import Fact, FileFacts, GenericFact, Span
-from npulint.facts.values import Known
+from npulint.facts.values import PossibleValues
 from npulint.read.python import read_python
 from tests.support import facts
 
@@ -24,7 +24,7 @@ def _settings(text: str, name: str = "") -> list[Fact]:
 
 def _value(fact: Fact) -> object:
     value = fact.get("value")
-    assert isinstance(value, Known)
+    assert isinstance(value, PossibleValues)
     return value.single
 
 

@@ -6,23 +6,23 @@ from textwrap import indent
 
 import pytest
 
-from npulint.facts.values import Known
+from npulint.facts.values import PossibleValues
 from tests.support import facts
 
 _HEAD = "import tensorflow as tf\nimport os\nimport functools\n"
 
 
-def _known(text: str | dict[str, str], function: str = "tensorflow.nn.top_k") -> Known:
+def _known(text: str | dict[str, str], function: str = "tensorflow.nn.top_k") -> PossibleValues:
     """The second argument of the (last) call of top_k."""
     sources = {"train.py": text} if isinstance(text, str) else text
     found = facts({path: _HEAD + source for path, source in sources.items()}, "call", function)
     assert found, "the call is not recognised"
     known = found[-1].args.argument_value("k", 1)
-    assert isinstance(known, Known)
+    assert isinstance(known, PossibleValues)
     return known
 
 
-def _of(expression: str, before: str = "") -> Known:
+def _of(expression: str, before: str = "") -> PossibleValues:
     return _known(f"{before}\ntf.nn.top_k(x, {expression})\n")
 
 
@@ -467,7 +467,7 @@ def test_value_is_not_followed(sources: dict[str, str]) -> None:
 
 def test_module_constant_that_another_module_sets_is_not_exact() -> None:
     sources = {"c.py": "K = 3\n", "m.py": "import c\nc.K = 4\n", "train.py": "import c, m\ntf.nn.top_k(x, c.K)\n"}
-    assert _known(sources) == Known((3,), False)
+    assert _known(sources) == PossibleValues((3,), False)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from npulint.catalogue.check import COMPARE, Catalogue, two_sided
 from npulint.catalogue.load import load_files
 from npulint.catalogue.vocabulary import fact_kinds
 from npulint.facts.recipe import ITEM_OF, ITEMS
-from npulint.pipeline import judge, review
+from npulint.pipeline import check_sources, judge
 from tests.catalogue_samples import TWO_SIDED, parsed, problems, sample, write
 
 _FIND = '{difference: learning_rate, where: {certain: "yes"}}'
@@ -134,10 +134,10 @@ def _alone(folder: Path, find: str, needs: str = "{program: any, where: {side: m
 def test_two_programs_are_compared_and_one_is_checked(tmp_path: Path) -> None:
     catalogue = _alone(tmp_path, "{call: torch.nn.Linear}")
     text = "import torch\n\nmodel = torch.nn.Linear(4, 2)\nmodel(torch.ones(4)).sum().backward()\n"
-    both = review({"reference/train.py": text, "migrated/train.py": text}, {}, catalogue)
+    both = check_sources({"reference/train.py": text, "migrated/train.py": text}, {}, catalogue)
     assert both.comparison is not None
     assert [(one.code, one.path, one.span.line) for one in both.findings] == [("NPU6101", "migrated/train.py", 3)]
-    assert review({"train.py": text}, {}, catalogue).comparison is None
+    assert check_sources({"train.py": text}, {}, catalogue).comparison is None
 
 
 def test_an_ordinary_check_asks_nothing_of_the_family(tmp_path: Path) -> None:

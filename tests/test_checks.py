@@ -75,10 +75,10 @@ def test_codes_allowed_in_good_examples_exist(check: Check) -> None:
 
 @each_check
 def test_the_examples_hold(check: Check) -> None:
-    from npulint.fixing import mended_example
+    from npulint.fix_command import fixed_example
     from npulint.pipeline import judge
 
-    mend = partial(mended_example, catalogue=CATALOGUE)
+    mend = partial(fixed_example, catalogue=CATALOGUE)
     outcomes = run_examples([check], CATALOGUE.checks, partial(judge, catalogue=CATALOGUE), mend)
     assert [str(outcome) for outcome in outcomes if not outcome.ok] == []
 

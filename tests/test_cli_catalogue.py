@@ -9,7 +9,7 @@ import pytest
 
 from npulint.catalogue.load import load_catalogue
 from npulint.facts.model import Fact, GenericFact, Span
-from npulint.facts.values import Known
+from npulint.facts.values import PossibleValues
 from tests.surface_support import call
 
 ENGLISH = load_catalogue().checks[0]
@@ -91,7 +91,7 @@ def test_a_check_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.Monk
 
 @pytest.fixture
 def facts() -> list[Fact]:
-    sure, unsure = Known((1, 2), True), Known(("x",), False, "FLAGS.p")
+    sure, unsure = PossibleValues((1, 2), True), PossibleValues(("x",), False, "FLAGS.p")
     return [
         GenericFact(
             "setting", "precision_mode", "a.py", Span(7, 3, 7, 9), {"value": unsure, "via": b"proto", "big": 2**70}

@@ -19,7 +19,7 @@ from npulint.discover.projects import group
 from npulint.findings import RunResult, Summary
 from npulint.progress import Progress
 from npulint.settings import Settings
-from npulint.workers import judge_all
+from npulint.workers import check_projects
 
 pty = pytest.importorskip("pty")
 
@@ -185,7 +185,7 @@ def test_the_pipeline_counts_every_file(tmp_path: Path, monkeypatch: pytest.Monk
     settings = Settings(paths=(".",), jobs=jobs, cache=False)
     from npulint.catalogue.load import load_catalogue
 
-    judge_all(group(discover(["."]).files), load_catalogue((), whole=False), settings, heard.append)
+    check_projects(group(discover(["."]).files), load_catalogue((), whole=False), settings, heard.append)
     assert sum(heard) == 6
     assert len(heard) == (6 if jobs == 1 else 3)
 

@@ -21,8 +21,8 @@ from npulint.findings import (
     Summary,
 )
 from npulint.report.html import compared as compared_module
-from npulint.report.terminal import harmless
-from npulint.report.view import View, render
+from npulint.report.terminal import escape_control_chars
+from npulint.report.view import ReportView, render
 from tests.comparison_samples import compared, comparison, findings, row, side, source
 from tests.html_support import EVIL, by_id, page, text_of, tree, with_class
 from tests.surface_support import finding, sample
@@ -151,8 +151,8 @@ def test_every_text_stays_in_its_place(what: str, value: str, path: str, look: s
     root = tree(shown(result))
     assert {element.tag for element in root.iter()} <= TAGS
     line = next(one for one in root.iter("tr") if one.get("data-a"))
-    assert text_of(line[0]) == harmless(what)
-    assert text_of(with_class(line, "value")[0]) == (harmless(" ".join(value.split())) or "?")
+    assert text_of(line[0]) == escape_control_chars(what)
+    assert text_of(with_class(line, "value")[0]) == (escape_control_chars(" ".join(value.split())) or "?")
 
 
 def test_hostile_comparisons_make_a_valid_page() -> None:
@@ -256,6 +256,6 @@ def test_a_large_comparison_is_told_in_time() -> None:
     )
     pair = ComparedPair("a", "b", items=(ComparedItem("hyperparameters", "the same", "differs", rows),))
     begun = time.process_time()
-    text = render("html", compared(comparison=comparison(pairs=(pair,))), View(lines=source, comparing=True))
+    text = render("html", compared(comparison=comparison(pairs=(pair,))), ReportView(lines=source, comparing=True))
     assert time.process_time() - begun < 2
     assert len(re.findall("<tr data-a", text)) == 2000

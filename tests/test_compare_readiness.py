@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from npulint.comparing import beside
+from npulint.compare_command import add_comparison
 from npulint.pipeline import run
 from npulint.settings import Settings
 from tests.test_compare_steps import TORCH
@@ -20,7 +20,7 @@ def _items(folder: Path, reference: str, migrated: str) -> dict[str, tuple[str, 
         (folder / side).mkdir()
         (folder / side / "train.py").write_text(text)
     settings = Settings(paths=(str(folder / "npu"),), reference=str(folder / "gpu"), cache=False)
-    (program,) = beside(run(settings), settings).programs
+    (program,) = add_comparison(run(settings), settings).programs
     return {
         one.item: (one.status, f"{Path(one.evidence.path).name}:{one.evidence.span.line}" if one.evidence else "")
         for one in program.checklist

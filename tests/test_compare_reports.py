@@ -29,9 +29,9 @@ from npulint.findings import (
     Summary,
 )
 from npulint.report.compared.rows import Roots, alone, differing_first, way, with_other_sides
-from npulint.report.compared.table import Line, fold, laid, widths
+from npulint.report.compared.table import TableLine, fold, laid, widths
 from npulint.report.terminal import Paint, cells
-from npulint.report.view import View, render
+from npulint.report.view import ReportView, render
 from npulint.settings import FORMATS, PEOPLE_FORMATS
 from tests import hostile_results
 from tests.comparison_samples import LAUNCHER, compared, comparison, findings, row, side, source
@@ -46,7 +46,7 @@ CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]")
 
 def shown(format_name: str, lang: str, result: RunResult | None = None, **view: Any) -> str:
     lowest = "warning" if format_name in PEOPLE_FORMATS else "note"
-    asked = View(**{"lang": lang, "shown_from": lowest, "lines": source, "comparing": True, **view})
+    asked = ReportView(**{"lang": lang, "shown_from": lowest, "lines": source, "comparing": True, **view})
     text = render(format_name, compared() if result is None else result, asked)
     text = text.replace(f'"{__version__}"', '"VERSION"')
     return without_assets(text) if format_name == "html" else text
@@ -67,7 +67,7 @@ def test_every_format_carries_the_findings(format_name: str) -> None:
 @pytest.mark.parametrize("format_name", FORMATS)
 @pytest.mark.parametrize("verbose", [False, True])
 def test_a_run_without_a_reference_says_nothing_of_one(format_name: str, verbose: bool) -> None:
-    text = render(format_name, sample(), View(verbose=verbose))
+    text = render(format_name, sample(), ReportView(verbose=verbose))
     assert not re.search('Pre-tuning|"comparison"|"compared"', text)
     code = f"import sys; sys.path.insert(0, {str(GOLDEN.parent.parent)!r}); "
     code += "from npulint.report.view import View, render; from npulint.findings import RunResult; "
@@ -201,9 +201,9 @@ def test_only_a_comparison_without_a_difference_is_green() -> None:
 
 @given(st.text(max_size=60), st.integers(3, 30))
 def test_folded_text_fits_and_loses_nothing_but_blanks(text: str, room: int) -> None:
-    from npulint.report.terminal import harmless
+    from npulint.report.terminal import escape_control_chars
 
-    told = harmless(text)
+    told = escape_control_chars(text)
     lines = fold(told, room)
     assert all(cells(line) <= room for line in lines)
     assert "".join("".join(lines).split()) == "".join(told.split())
@@ -217,7 +217,7 @@ def test_a_way_is_broken_before_its_arrows() -> None:
 
 
 def test_wide_columns_share_what_narrow_ones_leave() -> None:
-    rows = [[[Line("a" * 5)], [Line("b" * 50)], [Line("c" * 50)]]]
+    rows = [[[TableLine("a" * 5)], [TableLine("b" * 50)], [TableLine("c" * 50)]]]
     assert widths(rows, 49) == [5, 20, 20]
     assert laid(rows[0], [5, 20, 20], Paint(False))[0] == "aaaaa  " + "b" * 20 + "  " + "c" * 20
 
@@ -307,7 +307,7 @@ def test_json_lines_say_the_same_item_by_item() -> None:
 
 
 def test_sarif_has_the_other_side_and_the_items() -> None:
-    document = json.loads(render("sarif", compared(), View(lines=source, comparing=True)))
+    document = json.loads(render("sarif", compared(), ReportView(lines=source, comparing=True)))
     assert (violations(document), demands(document)) == ([], [])
     (run,) = document["runs"]
     rate = next(one for one in run["results"] if one["ruleId"] == "NPU6201")
@@ -408,7 +408,7 @@ comparisons = st.builds(
 @given(comparisons, st.sampled_from(FORMATS), st.sampled_from([0, 40, 80]), st.booleans(), st.booleans())
 def test_any_comparison_is_told(told: Comparison, name: str, width: int, verbose: bool, comparing: bool) -> None:
     result = RunResult(findings(), summary=Summary(2, 2), comparison=told)
-    view = View(width=width, verbose=verbose, comparing=comparing, lines=source, links=True)
+    view = ReportView(width=width, verbose=verbose, comparing=comparing, lines=source, links=True)
     text = render(name, result, view)
     plain = re.sub("\x1b\\]8;;[!-~]*\x1b\\\\", "", text)
     assert not CONTROL.search(plain) if name in PEOPLE_FORMATS and name != "html" else text
@@ -426,7 +426,7 @@ def test_no_text_leaves_its_cell_in_markdown(what: str, value: str, path: str) -
     result = RunResult(
         comparison=Comparison("a", "b", (ComparedPair(path, path, items=(item,)),)), summary=Summary(1, 1)
     )
-    tokens = parsed(render("markdown", result, View(comparing=True)))
+    tokens = parsed(render("markdown", result, ReportView(comparing=True)))
     opened = [token.type for token in tokens if token.type in ("table_open", "tr_open", "td_open", "th_open")]
     assert opened.count("table_open") == 2
     assert (opened.count("tr_open"), opened.count("th_open"), opened.count("td_open")) == (4, 7, 7)

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from npulint import comparing, sides
+from npulint import compare_command, compare_inputs
 from npulint.assemble import build
-from npulint.comparing import compare
+from npulint.compare_command import compare
 from npulint.findings import RunResult
 from npulint.settings import Settings
 
@@ -47,7 +47,7 @@ def test_code_that_leads_the_comparison_in_circles_is_named_and_not_compared(
     def fails(*given: object) -> None:
         raise error
 
-    monkeypatch.setattr(comparing, "compared", fails)
+    monkeypatch.setattr(compare_command, "compared", fails)
     result = _compared(*_pair(tmp_path))
     assert result.comparison is not None
     (pair,) = result.comparison.pairs
@@ -55,7 +55,7 @@ def test_code_that_leads_the_comparison_in_circles_is_named_and_not_compared(
     assert all(item.look == result.notices[0] and item.title for item in pair.items)
     assert "nested too deeply" in result.notices[0] and "train.py" in result.notices[0]
     assert not result.findings
-    monkeypatch.setattr(comparing, "compared", fails)
+    monkeypatch.setattr(compare_command, "compared", fails)
     assert "嵌套过深" in _compared(*_pair(tmp_path / "zh"), lang="zh").notices[0]
 
 
@@ -69,10 +69,10 @@ def test_a_project_that_cannot_be_assembled_is_one_without_programs(
             raise RecursionError
         return assembled(root, files, *declared)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(sides, "assembled", fails)
+    monkeypatch.setattr(compare_inputs, "assembled", fails)
     result = _compared(*_pair(tmp_path))
     assert result.comparison is not None and not result.comparison.pairs
-    assert {problem.reason for problem in result.unread} == {"too-deep"}
+    assert {problem.reason for problem in result.unreadable} == {"too-deep"}
 
 
 def _deep_code(levels: int) -> str:

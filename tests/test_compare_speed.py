@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from npulint import comparing
+from npulint import compare_command
 from npulint.assemble.module import Module
-from npulint.comparing import compare
+from npulint.compare_command import compare
 from npulint.findings import RunResult
-from npulint.recipe.steps.collect import Collector
-from npulint.recipe.steps.model import Step
 from npulint.settings import Settings
+from npulint.training_config.steps.collect import Collector
+from npulint.training_config.steps.model import CodeStep
 
 _FILES = 200
 _SECONDS = 30.0  # of processor time; it takes 2
@@ -103,7 +103,7 @@ def test_the_steps_of_a_module_are_collected_once_for_all_programs(
     collected: Counter[str] = Counter()
     steps = Collector.steps
 
-    def counted(collector: Collector, module: Module) -> list[Step]:
+    def counted(collector: Collector, module: Module) -> list[CodeStep]:
         collected[module.path] += 1
         return steps(collector, module)
 
@@ -113,7 +113,7 @@ def test_the_steps_of_a_module_are_collected_once_for_all_programs(
 
 
 def test_a_run_ends_in_time_and_says_what_it_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(comparing, "_MODULES", 70)  # a program of 20 files with 6 scripts has 15 modules
+    monkeypatch.setattr(compare_command, "_MODULES", 70)  # a program of 20 files with 6 scripts has 15 modules
     result = _compared(_project(tmp_path / "gpu", 0.1, 20, 6), _project(tmp_path / "npu", 0.2, 20, 6))
     assert result.comparison is not None
     states = [{item.status for item in pair.items} for pair in result.comparison.pairs]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from npulint.option_values import Refused, from_table, from_words, soc_family
+from npulint.option_parsing import InvalidOption, from_table, from_words, soc_family
 from npulint.options import OPTIONS
 
 BY_NAME = {option.name: option for option in OPTIONS}
@@ -48,7 +48,7 @@ def test_words_become(name: str, words: list[str], value: object) -> None:
     ],
 )
 def test_words_are_refused(name: str, words: list[str], complaint: str) -> None:
-    with pytest.raises(Refused, match=complaint):
+    with pytest.raises(InvalidOption, match=complaint):
         from_words(BY_NAME[name], words, "en")
 
 
@@ -68,7 +68,7 @@ def test_words_are_refused(name: str, words: list[str], complaint: str) -> None:
     ],
 )
 def test_configured_values_of_a_wrong_kind_are_refused(name: str, value: Any, complaint: str) -> None:
-    with pytest.raises(Refused, match=complaint):
+    with pytest.raises(InvalidOption, match=complaint):
         from_table(BY_NAME[name], value, "en")
 
 

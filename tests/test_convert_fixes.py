@@ -11,8 +11,8 @@ import pytest
 from npulint.catalogue.check import Catalogue
 from npulint.catalogue.load import load_catalogue
 from npulint.findings import RunResult
-from npulint.fixing import mend_texts
-from npulint.settle.engine import SYNTAX_ERROR
+from npulint.fix_command import fix_texts
+from npulint.postprocess.engine import SYNTAX_ERROR
 from tests.convert_fixes import ALONG, LEFT, MADE
 from tests.convert_other_rewrites import OTHER_REWRITES
 from tests.convert_reports import REPORTS
@@ -52,7 +52,7 @@ def mended(
     files: dict[str, str], catalogue: Catalogue, checks: tuple[str, ...] = ()
 ) -> tuple[dict[str, str], RunResult]:
     """All files after the fixes of some checks (none named: of all), and what is found in them then."""
-    done = mend_texts(files, {}, catalogue, [CODES[name] for name in checks] or None)
+    done = fix_texts(files, {}, catalogue, [CODES[name] for name in checks] or None)
     return {**files, **{one.path: one.after.decode() for one in done.files}}, done.result
 
 

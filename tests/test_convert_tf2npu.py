@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from npulint.catalogue.load import load_catalogue
-from npulint.settle.engine import SYNTAX_ERROR
+from npulint.postprocess.engine import SYNTAX_ERROR
 from tests.convert_other_rewrites import OTHER_REWRITES
 from tests.convert_reports import REPORTS
 from tests.convert_samples import ESTIMATOR, MARK, ON_GPU, SESSION, Shape, filled, on_gpu, on_npu

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from npulint.discover import projects
-from npulint.discover.context import company
+from npulint.discover.context_files import context_files
 from npulint.discover.files import DiscoverOptions, discover
 from tests.git_support import git
 from tests.project_support import Project
@@ -117,6 +117,6 @@ def test_many_files_of_a_folder_cost_one_look_at_it(project: Project, monkeypatc
     project.write({"requirements.txt": "torch\n", **dict.fromkeys(names, "x = 1\n")})
     monkeypatch.setattr(projects, "_look", look)
     near = discover(names, FORCED)
-    company(near, FORCED)
+    context_files(near, FORCED)
     assert len(near.files) == 300
     assert len(looked) < 20

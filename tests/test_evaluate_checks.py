@@ -11,11 +11,11 @@ from npulint.assemble.programs import Program
 from npulint.catalogue.check import Applies, Catalogue, Check, Query, Text
 from npulint.evaluate.captures import fill
 from npulint.evaluate.checks import applies, evaluate
-from npulint.evaluate.match import Question
-from npulint.evaluate.register import Register
+from npulint.evaluate.fact_index import FactIndex
+from npulint.evaluate.match import CompiledQuery
 from npulint.evaluate.summary import summarise
 from npulint.facts.model import Fact, GenericFact, Span
-from npulint.facts.values import Known
+from npulint.facts.values import PossibleValues
 from npulint.findings import Finding
 from tests.support import facts, programs
 
@@ -32,13 +32,13 @@ def _call(name: str, **fields: Any) -> Query:
 
 
 def find(query: Query, program: Program) -> list[Fact]:
-    question = Question(query)
-    return question.find(Register([question]).candidates(program))
+    question = CompiledQuery(query)
+    return question.find(FactIndex([question]).candidates(program))
 
 
 def true_of(query: Query, program: Program) -> bool | None:
-    question = Question(query)
-    return question.true_of(Register([question]).candidates(program))
+    question = CompiledQuery(query)
+    return question.true_of(FactIndex([question]).candidates(program))
 
 
 def _lines(query: Query, text: str) -> list[int]:
@@ -289,9 +289,9 @@ def test_place_that_answers_twice_is_reported_once() -> None:
 @pytest.mark.parametrize(
     ("value", "text"),
     [
-        (Known((1, 2), True), "1 / 2"),
-        (Known((), False, "x"), "x"),
-        (Known(), "?"),
+        (PossibleValues((1, 2), True), "1 / 2"),
+        (PossibleValues((), False, "x"), "x"),
+        (PossibleValues(), "?"),
         ("word", "word"),
         (None, "?"),
         (3, "3"),

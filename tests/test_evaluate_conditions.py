@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from npulint.evaluate.conditions import holds
 from npulint.evaluate.patterns import last_segment, matches
 from npulint.evaluate.versions import key, within
-from npulint.facts.values import NO, NOTHING, YES, Known, merge, truth
+from npulint.facts.values import NO, NOTHING, YES, PossibleValues, merge, truth
 
-_ONE = Known((3,), True)
-_TWO = Known((3, 4), True)
-_SOME = Known((3,), False, "x")
-_TEXT = Known(("allow_mix_precision",), True)
+_ONE = PossibleValues((3,), True)
+_TWO = PossibleValues((3, 4), True)
+_SOME = PossibleValues((3,), False, "x")
+_TEXT = PossibleValues(("allow_mix_precision",), True)
 
 # condition -> answers for 3; 3 or 4; 3 or anything; anything; absent
 _TABLE: dict[str, tuple[Any, tuple[bool | None, ...]]] = {
@@ -70,10 +70,10 @@ _PLAIN: dict[str, tuple[Any, Any, bool | None]] = {
     "one is not true": (True, _ONE, False),
     "true": (True, YES, True),
     "false is not zero": (0, NO, False),
-    "numbers of either kind are equal": (3, Known((3.0,), True), True),
+    "numbers of either kind are equal": (3, PossibleValues((3.0,), True), True),
     "a truth value has no order": ({"lt": 3}, YES, False),
     "a text has no order": ({"lt": 3}, _TEXT, False),
-    "a bound in scientific notation": ({"lt": "1e-3"}, Known((0.0001,), True), True),
+    "a bound in scientific notation": ({"lt": "1e-3"}, PossibleValues((0.0001,), True), True),
     "a plain number": ({"gt": 1}, 2, True),
 }
 
@@ -97,15 +97,15 @@ _SCALARS = st.sampled_from([None, 0, 1, 2, 1.5, True, False, "a", "ab", ""])
 
 @given(_CONDITIONS, st.lists(_SCALARS, min_size=1, max_size=3))
 def test_a_sure_answer_holds_for_every_value(condition: Any, scalars: list[Any]) -> None:
-    answer = holds(condition, Known(tuple(scalars), True))
-    singles = {holds(condition, Known((s,), True)) for s in scalars}
+    answer = holds(condition, PossibleValues(tuple(scalars), True))
+    singles = {holds(condition, PossibleValues((s,), True)) for s in scalars}
     assert answer is None or singles == {answer}
 
 
 @given(_CONDITIONS, st.lists(_SCALARS, min_size=0, max_size=3), st.lists(_SCALARS, min_size=1, max_size=3))
 def test_knowing_more_never_turns_an_answer_round(condition: Any, seen: list[Any], others: list[Any]) -> None:
-    before = holds(condition, Known(tuple(seen), False))
-    after = holds(condition, Known(tuple(seen + others), True))
+    before = holds(condition, PossibleValues(tuple(seen), False))
+    after = holds(condition, PossibleValues(tuple(seen + others), True))
     assert before is None or after is before
 
 
@@ -176,12 +176,12 @@ def test_what_is_no_range_is_refused(wanted: str) -> None:
 
 
 def test_values_are_merged_without_repetition() -> None:
-    merged = merge([Known((1, "a"), True), Known((1, True), True), Known((), False, "x")])
-    assert merged == Known((1, "a", True), False, "x")
+    merged = merge([PossibleValues((1, "a"), True), PossibleValues((1, True), True), PossibleValues((), False, "x")])
+    assert merged == PossibleValues((1, "a", True), False, "x")
 
 
 def test_very_many_values_are_not_exact() -> None:
-    merged = merge([Known((i,), True) for i in range(40)])
+    merged = merge([PossibleValues((i,), True) for i in range(40)])
     assert (merged.exact, len(merged.values) <= 16) == (False, True)
 
 
@@ -191,11 +191,11 @@ def test_very_many_values_are_not_exact() -> None:
         (YES, True),
         (NO, False),
         (NOTHING, None),
-        (Known((), True), None),
-        (Known((0, ""), True), False),
-        (Known((0, 1), True), None),
+        (PossibleValues((), True), None),
+        (PossibleValues((0, ""), True), False),
+        (PossibleValues((0, 1), True), None),
         (_SOME, None),
     ],
 )
-def test_truth_of_a_value(known: Known, answer: bool | None) -> None:
+def test_truth_of_a_value(known: PossibleValues, answer: bool | None) -> None:
     assert truth(known) is answer

@@ -18,7 +18,7 @@ from npulint.evaluate.pretuning import pretuning, sided, status
 from npulint.facts.model import Fact, GenericFact, Span
 from npulint.facts.recipe import ITEM_OF, ITEMS
 from npulint.findings import ChecklistItem, Comparison, Evidence, Finding
-from npulint.pipeline import review
+from npulint.pipeline import check_sources
 
 CATALOGUE = load_catalogue(use_cache=False)
 REFERENCE_ITEMS = ["reference_repeatable", "reference_mixed_precision"]
@@ -186,7 +186,7 @@ def test_how_an_item_stands(answer: str, failures: int, word: str) -> None:
 @each_item
 def test_the_examples_hold(item: Item) -> None:
     def compare(files: dict[str, str], target: dict[str, str]) -> Comparison | None:
-        return review(files, target, CATALOGUE).comparison
+        return check_sources(files, target, CATALOGUE).comparison
 
     assert [str(one) for one in run_pretuning_examples([item], compare) if not one.ok] == []
 

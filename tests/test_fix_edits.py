@@ -9,7 +9,7 @@ import pytest
 from npulint.facts.model import Span
 from npulint.findings import Edit
 from npulint.fix.edits import Proposal, Round, coherent
-from npulint.fix.model import Plan, Refused, Text, Wish
+from npulint.fix.model import FixRefused, Plan, Text, Wish
 from npulint.fix.source import edited_text
 from tests.surface_support import finding
 
@@ -32,7 +32,7 @@ def united(text: Text, wishes: Sequence[Wish]) -> tuple[Edit, ...]:
     """Imports behind the first line; one of ``taken`` cannot be, nor one of ``b`` together with one of ``c``."""
     statements = [wish.statement for wish in wishes]
     if "import taken" in statements or {"import b", "import c"} <= set(statements):
-        raise Refused("name-taken")
+        raise FixRefused("name-taken")
     return (Edit(text.path, Span(2, 1, 2, 1), "".join(f"{one}\n" for one in statements)),)
 
 
@@ -113,7 +113,7 @@ def test_an_import_that_only_others_prevent_is_for_the_next_round() -> None:
 
 
 def test_an_import_that_cannot_be_is_refused() -> None:
-    with pytest.raises(Refused, match="name-taken"):
+    with pytest.raises(FixRefused, match="name-taken"):
         taken(proposal(edit(0, 1, "F"), wishes=["import taken"]))
 
 
@@ -137,7 +137,7 @@ def test_one_change_may_not_quarrel_with_itself() -> None:
         edit(1, 1, "b"),
     )
     for other in (edit(0, 1, "G"), edit(0, 2, "F(")):
-        with pytest.raises(Refused, match="overlap"):
+        with pytest.raises(FixRefused, match="overlap"):
             coherent([edit(0, 1, "F"), other])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from npulint.fix.imports import united
-from npulint.fix.model import Refused, Text, Wish
+from npulint.fix.model import FixRefused, Text, Wish
 from npulint.fix.source import edited_text
 from tests.fix_support import PATH
 
@@ -20,7 +20,7 @@ def result(source: str, wishes: tuple[tuple[str, str], ...]) -> str:
     """What the wishes (statement, after) make of a source."""
     try:
         edits = united(Text(PATH, "python", source), [Wish(PATH, statement, after) for statement, after in wishes])
-    except Refused as refused:
+    except FixRefused as refused:
         return f"refused: {refused.reason}"
     return edited_text(source, edits)
 

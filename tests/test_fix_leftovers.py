@@ -9,12 +9,12 @@ from npulint.facts.model import Span
 from npulint.findings import Edit
 from npulint.fix.blanks import closed_up
 from npulint.fix.model import Text
-from npulint.fix.python.questions import without_unread
+from npulint.fix.python.device_checks import without_unread
 from npulint.fix.python.tree import Tree
 from npulint.fix.python.unused import without_unused
 from npulint.fix.source import edited_text
-from npulint.fixing import mend_texts
-from tests.test_fixing import catalogue, check
+from npulint.fix_command import fix_texts
+from tests.test_fix_command import catalogue, check
 
 
 def cleaned(before: str, after: str, path: str = "a.py", exported: bool = False) -> str:
@@ -84,7 +84,7 @@ def test_a_name_that_two_fixes_need_by_turns() -> None:
         "opt = hvd.DistributedOptimizer(tf.train.AdamOptimizer(1e-3))\n"
         "with tf.Session(config=config) as sess:\n    sess.run(opt.minimize(loss))\n"
     )
-    mended = mend_texts({"train.py": source}, {}, load_catalogue())
+    mended = fix_texts({"train.py": source}, {}, load_catalogue())
     (after,) = [one.after.decode() for one in mended.files]
     assert "local_rank" not in after
     assert "config = tf.ConfigProto()" in after
@@ -96,6 +96,6 @@ def test_the_adapter_of_the_other_tensorflow_is_not_imported(adapter: str, mende
     edits = "[rename: torch.new, import: from npu_bridge.npu_init import npu_ops]"
     one = check("NPU5104", "old", "{call: torch.old}", f"{{applicability: safe, edits: {edits}}}")
     files = {"main.py": f"import {adapter}\n", "tool.py": "import torch\n\ntorch.old(1)\n"}
-    result = mend_texts(files, {}, catalogue(one))
+    result = fix_texts(files, {}, catalogue(one))
     assert bool(result.files) == mended
     assert [one.reason for one in result.refused] == [] if mended else ["adapter"]

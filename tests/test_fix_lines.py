@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from npulint.facts.model import Fact, Span
-from npulint.findings import Step
+from npulint.findings import FixStep
 from npulint.fix.lines import plan
-from npulint.fix.model import Refused, Text
+from npulint.fix.model import FixRefused, Text
 from npulint.fix.source import edited_text
 from npulint.read.dependency import read_dependency
 
@@ -20,12 +20,12 @@ def fact_of(text: str, path: str, name: str) -> Fact:
 def fixed(source: str, path: str, name: str, verb: str, **words: str) -> str:
     """The text after one step at the fact of that name."""
     kind = "dockerfile" if path == "Dockerfile" else "dependency"
-    step = Step(verb, path, fact_of(source, path, name).span, words)
+    step = FixStep(verb, path, fact_of(source, path, name).span, words)
     return edited_text(source, plan(step, Text(path, kind, source)).edits)
 
 
 def refusal(source: str, path: str, name: str, verb: str, **words: str) -> str:
-    with pytest.raises(Refused) as raised:
+    with pytest.raises(FixRefused) as raised:
         fixed(source, path, name, verb, **words)
     return raised.value.reason
 
@@ -117,13 +117,13 @@ def test_a_list_of_words_keeps_its_marks() -> None:
     text = 'CMD ["python", "-m", "torch.distributed.launch", "--use_env", "train.py"]\n'
     place = next(fact.span for fact in read_dependency(text, "Dockerfile") if fact.kind == "launch")
     source = Text("Dockerfile", "dockerfile", text)
-    step = Step("retext", "Dockerfile", place, {"part": "torch.distributed.launch", "to": "torch.distributed.run"})
+    step = FixStep("retext", "Dockerfile", place, {"part": "torch.distributed.launch", "to": "torch.distributed.run"})
     assert edited_text(text, plan(step, source).edits) == text.replace("launch", "run")
-    with pytest.raises(Refused, match="place"):
-        plan(Step("drop", "Dockerfile", place, {"name": "use_env"}), source)
+    with pytest.raises(FixRefused, match="place"):
+        plan(FixStep("drop", "Dockerfile", place, {"name": "use_env"}), source)
 
 
 def test_what_is_not_there_is_refused() -> None:
-    step = Step("delete", "requirements.txt", Span(9, 1, 9, 2), {"what": "line"})
-    with pytest.raises(Refused, match="place"):
+    step = FixStep("delete", "requirements.txt", Span(9, 1, 9, 2), {"what": "line"})
+    with pytest.raises(FixRefused, match="place"):
         plan(step, Text("requirements.txt", "dependency", "torch\n"))

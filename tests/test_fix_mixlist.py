@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from npulint.facts.model import Span
-from npulint.findings import Step
+from npulint.findings import FixStep
 from npulint.fix.mixlist import FILE, plan
-from npulint.fix.model import Plan, Refused, Text, Wish
+from npulint.fix.model import FixRefused, Plan, Text, Wish
 from npulint.fix.source import edited_text
 from npulint.read.json_tree import Lines
 from npulint.read.mixlist import read_mixlist
@@ -26,7 +26,7 @@ def none_there(path: str) -> Text:
 
 def added(text: str, operator: str = "Mul", **words: str) -> str:
     """A list after a step."""
-    step = Step("mixlist", "ops_info.json", Span(), {"operator": operator, **words})
+    step = FixStep("mixlist", "ops_info.json", Span(), {"operator": operator, **words})
     return edited_text(text, plan(step, Text("ops_info.json", "mixlist", text), none_there).edits)
 
 
@@ -34,7 +34,7 @@ def scripted(source: str, mark: str, path: str = "a/train.py") -> Plan:
     """What a step at the mark in a script comes to."""
     start = source.index(mark)
     span = Lines(source).span(start, start + len(mark))
-    step = Step("mixlist", path, span, {"operator": "ReduceSumD", "list": "black-list"})
+    step = FixStep("mixlist", path, span, {"operator": "ReduceSumD", "list": "black-list"})
     return plan(step, Text(path, "python", source), none_there)
 
 
@@ -94,7 +94,7 @@ def test_the_white_list_is_chosen_by_name() -> None:
     ],
 )
 def test_a_list_that_says_otherwise_is_left_alone(text: str, reason: str) -> None:
-    with pytest.raises(Refused, match=reason):
+    with pytest.raises(FixRefused, match=reason):
         added(text)
 
 
@@ -184,20 +184,20 @@ def test_a_configuration_names_the_list_beside_the_mode() -> None:
     ],
 )
 def test_other_places_are_refused(source: str) -> None:
-    with pytest.raises(Refused, match="place"):
+    with pytest.raises(FixRefused, match="place"):
         scripted(source, "precision_mode")
 
 
 def test_a_file_in_the_way_is_not_replaced() -> None:
-    step = Step("mixlist", "train.py", Span(1, 1, 1, 2), {"operator": "Mul"})
+    step = FixStep("mixlist", "train.py", Span(1, 1, 1, 2), {"operator": "Mul"})
     script = Text("train.py", "python", "o.precision_mode = 'x'\n")
-    with pytest.raises(Refused, match="exists"):
+    with pytest.raises(FixRefused, match="exists"):
         plan(step, script, lambda path: Text(path, "other", "[]"))
 
 
 def corrected(text: str, verb: str, mark: str, **words: str) -> str:
     start = text.index(mark)
-    step = Step(verb, "ops_info.json", Lines(text).span(start, start + len(mark)), words)
+    step = FixStep(verb, "ops_info.json", Lines(text).span(start, start + len(mark)), words)
     return edited_text(text, plan(step, Text("ops_info.json", "mixlist", text), none_there).edits)
 
 
@@ -206,7 +206,7 @@ def test_names_and_comments_in_a_list_are_corrected() -> None:
     assert corrected(text, "retext", '"mul"', part="mul", to="Mul") == text.replace("mul", "Mul")
     assert corrected(text, "delete", "// all", what="line") == text.replace("// all\n", "")
     assert corrected(text, "delete", "/* one */", what="line") == text.replace("  /* one */", "")
-    with pytest.raises(Refused, match="place"):
+    with pytest.raises(FixRefused, match="place"):
         corrected(text, "delete", '"mul"', what="line")
-    with pytest.raises(Refused, match="place"):
+    with pytest.raises(FixRefused, match="place"):
         corrected(text, "retext", '"mul"', part="Add", to="Mul")

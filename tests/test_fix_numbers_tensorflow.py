@@ -15,7 +15,7 @@ import pytest
 
 from npulint.catalogue.check import Catalogue
 from npulint.catalogue.load import load_catalogue
-from npulint.fixing import mended_example
+from npulint.fix_command import fixed_example
 from tests.tools import missing
 
 _RUNNER = os.path.join(os.path.dirname(__file__), "tensorflow_numbers.py")
@@ -59,7 +59,7 @@ def answers(catalogue: Catalogue, tmp_path_factory: pytest.TempPathFactory) -> A
     asked: list[tuple[str, str]] = []
     for check, number, setting in _TEXTS.values():
         example = checks[check].examples[number]
-        fixed, refused = mended_example(example.files, example.target, checks[check].code, catalogue)
+        fixed, refused = fixed_example(example.files, example.target, checks[check].code, catalogue)
         assert list(fixed) == [_SCRIPT], f"{check} {number} {refused}"
         asked += [(setting, example.files[_SCRIPT]), (setting, fixed[_SCRIPT])]
     folder = tmp_path_factory.mktemp("numbers")

@@ -16,7 +16,7 @@ import pytest
 
 from npulint.catalogue.check import Catalogue
 from npulint.catalogue.load import load_catalogue
-from npulint.fixing import mended_example
+from npulint.fix_command import fixed_example
 from tests.tools import missing
 
 _RUNNER = os.path.join(os.path.dirname(__file__), "torch_numbers.py")
@@ -332,7 +332,7 @@ def _catalogue() -> Catalogue:
 
 def _mended(name: str, source: str) -> str:
     code = next(check.code for check in _catalogue().checks if check.name == name)
-    made, refused = mended_example({"train.py": source}, {}, code, _catalogue())
+    made, refused = fixed_example({"train.py": source}, {}, code, _catalogue())
     assert made, refused
     return made["train.py"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from npulint.findings import Change, Step
-from npulint.fix.model import Plan, Refused, Text
+from npulint.findings import FixEdit, FixStep
+from npulint.fix.model import FixRefused, Plan, Text
 from npulint.fix.plan import planned
 from npulint.fix.python import plan
 from tests.fix_support import PATH, changed, marked, stepped
@@ -379,7 +379,7 @@ def test_wrap(source: str, words: Words, result: str) -> None:
 
 def test_wrap_touches_nothing_of_what_it_wraps() -> None:
     text, place = marked("x = «f(a + g(b))»\n")
-    edits = plan(Step("wrap", PATH, place, {"with": "h($old, 1)"}), Text(PATH, "python", text)).edits
+    edits = plan(FixStep("wrap", PATH, place, {"with": "h($old, 1)"}), Text(PATH, "python", text)).edits
     assert [(edit.text, edit.span.column, edit.span.end_column) for edit in edits] == [("h(", 5, 5), (", 1)", 16, 16)]
 
 
@@ -674,15 +674,15 @@ def test_whole_changes(source: str, steps: tuple[tuple[str, Words], ...], result
     ids=["Python 2", "nested too deep", "a NUL character"],
 )
 def test_sources_that_are_not_changed(text: str, reason: str) -> None:
-    with pytest.raises(Refused) as refused:
-        plan(Step("rename", PATH, marked("«x»")[1], {"to": "y"}), Text(PATH, "python", text))
+    with pytest.raises(FixRefused) as refused:
+        plan(FixStep("rename", PATH, marked("«x»")[1], {"to": "y"}), Text(PATH, "python", text))
     assert refused.value.reason == reason
 
 
 @pytest.mark.parametrize(("kind", "reason"), [("notebook", "notebook"), ("cuda", "kind")])
 def test_kinds_that_are_not_changed(kind: str, reason: str) -> None:
-    change = Change("safe", (Step("rename", PATH, marked("«x»")[1], {"to": "y"}),))
-    with pytest.raises(Refused) as refused:
+    change = FixEdit("safe", (FixStep("rename", PATH, marked("«x»")[1], {"to": "y"}),))
+    with pytest.raises(FixRefused) as refused:
         planned(change, lambda path: Text(path, kind, "x"))
     assert refused.value.reason == reason
 
@@ -693,7 +693,7 @@ def test_a_verb_that_python_does_not_know() -> None:
 
 def test_an_import_is_a_wish() -> None:
     found = plan(
-        Step("import", PATH, marked("«x»")[1], {"what": "import a", "after": "b"}), Text(PATH, "python", "x\n")
+        FixStep("import", PATH, marked("«x»")[1], {"what": "import a", "after": "b"}), Text(PATH, "python", "x\n")
     )
     assert found == Plan((), found.imports) and [(w.path, w.statement, w.after) for w in found.imports] == [
         (PATH, "import a", "b")

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from npulint.facts.model import Span
-from npulint.findings import Step
-from npulint.fix.model import Refused, Text
+from npulint.findings import FixStep
+from npulint.fix.model import FixRefused, Text
 from npulint.fix.shell import plan
 from npulint.fix.verify import objection
 from npulint.read.json_tree import Lines
@@ -33,7 +33,7 @@ def offset(script: str, line: int, column: int) -> int:
 def fixed(script: str, verb: str, mark: Mark, **words: str) -> str:
     """The script after one step at the mark."""
     text = Text("run.sh", "shell", script)
-    edits = plan(Step(verb, "run.sh", place(script, mark), words), text).edits
+    edits = plan(FixStep(verb, "run.sh", place(script, mark), words), text).edits
     after = script
     for edit in sorted(edits, key=lambda one: one.span, reverse=True):
         assert edit.path == "run.sh"
@@ -47,7 +47,7 @@ def fixed(script: str, verb: str, mark: Mark, **words: str) -> str:
 
 
 def refusal(script: str, verb: str, mark: Mark, **words: str) -> str:
-    with pytest.raises(Refused) as raised:
+    with pytest.raises(FixRefused) as raised:
         fixed(script, verb, mark, **words)
     return raised.value.reason
 
@@ -304,7 +304,7 @@ def test_lines_are_not_put_into_a_command(script: str, where: str) -> None:
 
 
 def test_line_ends_become_those_of_unix() -> None:
-    edits = plan(Step("line_ends", "run.sh", Span(), {"what": "lf"}), Text("run.sh", "shell", "a\n\nb")).edits
+    edits = plan(FixStep("line_ends", "run.sh", Span(), {"what": "lf"}), Text("run.sh", "shell", "a\n\nb")).edits
     assert [(edit.span, edit.text) for edit in edits] == [(Span(1, 2, 2, 1), "\n"), (Span(2, 1, 3, 1), "\n")]
 
 
@@ -330,7 +330,7 @@ def test_other_lines_keep_their_words(before: list[str], behind: list[str], verb
     reason, after = "", script
     try:
         after = fixed(script, verb, "A=1", **words.get(verb, {"what": "variable"}))
-    except Refused as refused:
+    except FixRefused as refused:
         reason = refused.reason
     assert reason in ("", "place", "shell", "joined", "computed", "several")
     assert (after == script) == bool(reason)

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from npulint.facts.model import Span
 from npulint.findings import Edit
-from npulint.fix.model import Refused
-from npulint.fix.source import Document, edited_text
+from npulint.fix.model import FixRefused
+from npulint.fix.source import SourceDocument, edited_text
 
 
 def edit(line: int, column: int, end_line: int, end_column: int, text: str) -> Edit:
@@ -19,7 +19,7 @@ def edit(line: int, column: int, end_line: int, end_column: int, text: str) -> E
 
 
 def edited(data: bytes, *edits: Edit, kind: str = "python") -> bytes:
-    return Document("a.py", kind, data).edited(edits)
+    return SourceDocument("a.py", kind, data).edited(edits)
 
 
 REPLACED = edit(2, 5, 2, 6, "y")
@@ -93,37 +93,37 @@ def test_two_insertions_at_one_place_keep_their_order() -> None:
     ],
 )
 def test_new_text_that_cannot_be_written(data: bytes, text: str) -> None:
-    with pytest.raises(Refused, match="encoding"):
+    with pytest.raises(FixRefused, match="encoding"):
         edited(data, edit(2, 1, 2, 1, text))
 
 
 def test_bytes_that_are_no_text() -> None:
     for data in (b"x\0", b"\xff\xff\xff", b"# coding: nonsense\n", "x".encode("utf-16")):
-        with pytest.raises(Refused, match="encoding"):
-            Document("a.py", "python", data)
+        with pytest.raises(FixRefused, match="encoding"):
+            SourceDocument("a.py", "python", data)
 
 
 @pytest.mark.parametrize("place", [(0, 1, 1, 1), (3, 1, 3, 1), (1, 4, 1, 4), (1, 2, 1, 1), (2, 1, 1, 1), (1, 0, 1, 1)])
 def test_places_that_are_not_there(place: tuple[int, int, int, int]) -> None:
-    with pytest.raises(Refused, match="place"):
+    with pytest.raises(FixRefused, match="place"):
         edited(b"ab\nc", edit(*place, "x"))
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "gb18030"])
 def test_offsets_are_the_same_however_they_are_counted(encoding: str) -> None:
     """Byte by byte, too, as where a character has two spellings."""
-    document = Document("a.py", "python", "# 甲\r\n乙 = 'é'\n# 𝛼\uf900".encode(encoding))
+    document = SourceDocument("a.py", "python", "# 甲\r\n乙 = 'é'\n# 𝛼\uf900".encode(encoding))
     places = range(len("# 甲\r\n乙 = 'é'\n# 𝛼\uf900") + 1)
     assert document._counted(frozenset(places)) == document._offsets(places)
 
 
 def test_two_line_ends_that_would_become_one() -> None:
-    with pytest.raises(Refused, match="encoding"):
+    with pytest.raises(FixRefused, match="encoding"):
         edited(b"a\rb\nc", edit(2, 1, 2, 2, ""))
 
 
 def test_edits_that_overlap() -> None:
-    with pytest.raises(Refused, match="place"):
+    with pytest.raises(FixRefused, match="place"):
         edited(b"abc\n", edit(1, 1, 1, 3, "x"), edit(1, 2, 1, 4, "y"))
 
 
@@ -178,12 +178,12 @@ def test_every_byte_outside_the_edits_is_the_same(
     pieces = [piece for line, end in zip(lines, ends, strict=True) for piece in (line, end)][:-1]
     before = mark + (head + "".join(pieces)).encode(encoding)
     kind = "mixlist" if encoding.startswith("utf-16") else "python"
-    document = Document("a.py", kind, before)
+    document = SourceDocument("a.py", kind, before)
     plain = head + "\n".join(lines)
     assert document.text.text == plain
     edits = [_edit(plain, len(head) + start, len(head) + end, text) for start, end, text in wanted]
     after = document.edited(edits)
-    again = Document("a.py", kind, after)
+    again = SourceDocument("a.py", kind, after)
     assert again.text.text == edited_text(plain, edits)
     _compare(before, after, mark, encoding, head, pieces, wanted)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from npulint.findings import Finding
-from npulint.fixing import mend
+from npulint.fix_command import apply_fixes
 from npulint.settings import Settings
 
 TRAIN = """\
@@ -53,7 +53,7 @@ def _port(folder: Path, port: str, files: dict[str, str]) -> tuple[dict[str, str
     for name, text in files.items():
         (folder / name).write_text(text, encoding="utf-8")
     settings = Settings(paths=(str(folder),), select=CHECKS, torch_port=port, cache=False)
-    mended = mend(settings, True)
+    mended = apply_fixes(settings, True)
     changed = {os.path.basename(one.path): one.after.decode() for one in mended.files}
     return {**files, **changed}, mended.result.findings
 

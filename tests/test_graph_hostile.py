@@ -11,21 +11,21 @@ from typing import Any
 import pytest
 
 from npulint.assemble.context import Context
-from npulint.assemble.graph.programs import graph_facts
+from npulint.assemble.graph.graph_programs import graph_facts
 from npulint.assemble.graph.target import Target
 from npulint.assemble.project import Project
 from npulint.cache import open_cache
-from npulint.discover import regular
+from npulint.discover import safe_open
 from npulint.discover.kinds import SourceFile
 from npulint.facts.graph import Body, Graph, Node
 from npulint.facts.model import Fact, Problem
-from npulint.memory import remembered_facts
 from npulint.read.files import load
 from npulint.read.graph import read_graph
 from npulint.read.graph.tensorflow import limits
 from npulint.read.graph.torch.schema import BackwardSignature, Signature
 from npulint.read.graph.torch.script.expression import Scan
 from npulint.read.graph.torch.signature import outputs
+from npulint.result_cache import cached_facts
 
 MANY = 20_000
 SECONDS = 20  # what takes time by the square of MANY takes minutes
@@ -191,8 +191,8 @@ def test_a_file_that_has_nothing_to_read_yet_is_empty(tmp_path: Path, monkeypatc
 
     path = tmp_path / "kmsg.pb"
     path.write_bytes(b"content")
-    monkeypatch.setattr(regular, "open", Waiting, raising=False)
-    assert regular.read_head(str(path), 9) == b"" == regular.read_regular(str(path), 9)
+    monkeypatch.setattr(safe_open, "open", Waiting, raising=False)
+    assert safe_open.read_head(str(path), 9) == b"" == safe_open.read_regular(str(path), 9)
 
 
 def test_graphs_are_not_remembered_beside_the_outcome(tmp_path: Path) -> None:
@@ -210,7 +210,7 @@ def test_graphs_are_not_remembered_beside_the_outcome(tmp_path: Path) -> None:
         put(items)
 
     cache.put_many = counted  # type: ignore[method-assign]
-    first, second = (remembered_facts([load(one) for one in sources], cache) for _ in range(2))
+    first, second = (cached_facts([load(one) for one in sources], cache) for _ in range(2))
     assert kept == [1, 0]
     assert first[0].graph == second[0].graph is not None
 

@@ -14,7 +14,7 @@ from npulint.assemble.graph.target import Target
 from npulint.assemble.graph.tensorflow import control, inputs, patterns, shapes, types
 from npulint.assemble.graph.tensorflow.flow import Flow
 from npulint.assemble.graph.tensorflow.origins import CONSTANT, DATA, SHAPE, UNKNOWN, origins
-from npulint.assemble.graph.tensorflow.view import View
+from npulint.assemble.graph.tensorflow.view import TensorFlowGraphView
 from npulint.facts.graph import Body, Graph, Node
 from npulint.facts.model import Fact
 
@@ -43,9 +43,9 @@ def trained(loss: str, dtype: str = "float32") -> list[Node]:
     ]
 
 
-def view(nodes: list[Node], functions: dict[str, list[Node]] | None = None, **graph: Any) -> View:
+def view(nodes: list[Node], functions: dict[str, list[Node]] | None = None, **graph: Any) -> TensorFlowGraphView:
     bodies = [Body("", nodes), *(Body(name, members) for name, members in (functions or {}).items())]
-    return View("model.pb", Graph("graph_def", bodies, **graph))
+    return TensorFlowGraphView("model.pb", Graph("graph_def", bodies, **graph))
 
 
 def found(nodes: list[Node], kind: str, functions: dict[str, list[Node]] | None = None, **graph: Any) -> list[Fact]:
@@ -57,7 +57,7 @@ def told(fact: Fact, *names: str) -> list[Any]:
     return [fact.name, *(fact.get(name) for name in names)]
 
 
-def on_path(one: View) -> set[str]:
+def on_path(one: TensorFlowGraphView) -> set[str]:
     return {n.name for _, _, n in one.stepped()}
 
 
@@ -581,6 +581,6 @@ WORDS = (
 )
 def test_whatever_a_file_holds_is_no_reason_to_fall_over(rows: list[tuple[str, list[str], dict[str, Any]]]) -> None:
     nodes = [Node(f"n{at}", op, tuple(taken), attrs) for at, (op, taken, attrs) in enumerate(rows)]
-    one = View("model.pb", Graph("graph_def", [Body("", nodes), Body("n1", nodes)]))
+    one = TensorFlowGraphView("model.pb", Graph("graph_def", [Body("", nodes), Body("n1", nodes)]))
     for part in PARTS:
         part.facts(one, Target())

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from npulint.assemble.context import Context
-from npulint.assemble.graph.programs import graph_facts
+from npulint.assemble.graph.graph_programs import graph_facts
 from npulint.assemble.graph.target import Target
 from npulint.assemble.project import Project
 from npulint.facts.graph import Graph

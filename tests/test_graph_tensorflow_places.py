@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from npulint.assemble.context import Context
-from npulint.assemble.graph.programs import graph_facts
+from npulint.assemble.graph.graph_programs import graph_facts
 from npulint.assemble.graph.target import Target
 from npulint.assemble.graph.tensorflow.interfaces import interfaces
 from npulint.assemble.project import Project

@@ -11,7 +11,7 @@ import pytest
 
 from npulint.assemble.graph.target import Target
 from npulint.assemble.graph.tensorflow import control, inputs, patterns, shapes, types
-from npulint.assemble.graph.tensorflow.view import View
+from npulint.assemble.graph.tensorflow.view import TensorFlowGraphView
 from npulint.facts.graph import Graph
 from npulint.facts.model import Fact
 from npulint.read.graph import read_graph
@@ -59,7 +59,7 @@ def said(framework: tuple[Any, Any], tmp_path: Path) -> Callable[..., Said]:
 def facts_of(path: str) -> Said:
     graph = read_graph(path, path)
     assert isinstance(graph, Graph), graph
-    view = View(path, graph)
+    view = TensorFlowGraphView(path, graph)
     found = [fact for part in (types, shapes, control, inputs, patterns) for fact in part.facts(view, Target())]
     by_name: Said = {}
     for fact in found:

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from npulint.assemble.context import Context
-from npulint.assemble.graph.programs import graph_facts
+from npulint.assemble.graph.graph_programs import graph_facts
 from npulint.assemble.graph.target import Target
 from npulint.assemble.project import Project
-from npulint.facts.graph import Body, Frame, Graph, Node
+from npulint.facts.graph import Body, Graph, Node, NodeFrame
 from npulint.facts.model import Fact, FileFacts
 from npulint.read.python import read_python
 
@@ -26,8 +26,11 @@ def said(nodes: list[Node], form: str = "exported_program", target: Target | Non
     return graph_facts("model.pt2", Graph(form, bodies, **more), context, target or Target())
 
 
-def at(line: int) -> tuple[Frame, ...]:
-    return (Frame("/opt/run/model.py", line, "forward"), Frame("/usr/lib/python3/site-packages/torch/x.py", 3, "f"))
+def at(line: int) -> tuple[NodeFrame, ...]:
+    return (
+        NodeFrame("/opt/run/model.py", line, "forward"),
+        NodeFrame("/usr/lib/python3/site-packages/torch/x.py", 3, "f"),
+    )
 
 
 def op(operator: str, line: int = 0, *inputs: str, **more: Any) -> Node:
@@ -54,7 +57,7 @@ def test_an_operator_is_told_once_for_each_line_with_its_count() -> None:
 
 
 def test_without_frames_of_the_project_the_graph_itself_is_the_place() -> None:
-    foreign = Node("mul", "aten.mul.Tensor", frames=(Frame("/home/other/net.py", 3, "forward"),))
+    foreign = Node("mul", "aten.mul.Tensor", frames=(NodeFrame("/home/other/net.py", 3, "forward"),))
     assert [(fact.path, fact.span.line) for fact in said([foreign]) if fact.kind == "torch_op"] == [("model.pt2", 1)]
 
 

@@ -13,9 +13,9 @@ import pytest
 
 from npulint.catalogue.load import load_catalogue
 from npulint.catalogue.problems import CatalogueError
-from npulint.comparing import compare
+from npulint.compare_command import compare
 from npulint.config import load
-from npulint.discover.context import company
+from npulint.discover.context_files import context_files
 from npulint.discover.files import DiscoverOptions, discover
 from npulint.findings import RunResult
 from npulint.pipeline import facts_of, run
@@ -219,7 +219,7 @@ def test_who_names_a_script_waits_for_no_graph(project: Path) -> None:
     (project / "other.py").write_text(TRAIN, encoding="utf-8")
     exported(project)
     options = DiscoverOptions()
-    assert [file.path for file in company(discover(["train.py"], options), options)] == ["other.py"]
+    assert [file.path for file in context_files(discover(["train.py"], options), options)] == ["other.py"]
     assert checked(paths=("train.py",)).graphs == []
     named = checked(paths=("model.json",))
     assert [graph.path for graph in named.graphs] == ["model.json"]
@@ -243,7 +243,7 @@ def test_a_comparison_reads_no_graph(project: Path) -> None:
         (project / side / "graph.pbtxt").write_text("node { broken", encoding="utf-8")
     result = compare(Settings(paths=("migrated",), cache=False), "reference")
     assert result.summary.files == 2
-    assert result.unread == []
+    assert result.unreadable == []
 
 
 def test_fixes_leave_graphs_alone(project: Path) -> None:
@@ -273,4 +273,4 @@ def test_who_has_no_graph_pays_for_none(project: Path) -> None:
     loaded = {name for name in _imported(".") if name.startswith("npulint") and any(part in name for part in about)}
     assert loaded <= needed
     exported(project)
-    assert {"npulint.settle.join", "npulint.report.graphs"} <= _imported(".")
+    assert {"npulint.postprocess.merge_graph_findings", "npulint.report.graphs"} <= _imported(".")

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from npulint.facts.model import Problem, Span
 from npulint.findings import Finding, Related, RunResult, Summary
 from npulint.integrations import template
-from npulint.report.terminal import harmless
-from npulint.report.view import View, render
+from npulint.report.terminal import escape_control_chars
+from npulint.report.view import ReportView, render
 from tests import hostile_results
 from tests.project_support import Project
 from tests.surface_support import finding, source
@@ -46,12 +46,12 @@ def matched(log: str) -> dict[str, Any]:
 
 
 def meant(one: Finding, owner: int) -> list[Any]:
-    message = harmless(one.message)
+    message = escape_control_chars(one.message)
     return [one.span.line, one.span.column, LEVEL[one.severity][owner], message.strip() if owner else message, one.name]
 
 
 def agree(result: RunResult, **view: Any) -> dict[str, Any]:
-    seen = matched(render("concise", result, View(lines=source, **view)))
+    seen = matched(render("concise", result, ReportView(lines=source, **view)))
     for owner, name in enumerate(("github", "vscode")):
         assert [row[1:] for row in seen[name]] == [meant(one, owner) for one in result.findings]
     return seen
@@ -85,7 +85,7 @@ findings = st.builds(
 def test_every_finding_is_found_and_none_is_invented(
     found: list[Finding], unread: list[Problem], verbose: bool, color: bool
 ) -> None:
-    result = RunResult(found, unread=unread, summary=Summary(9, 9))
+    result = RunResult(found, unreadable=unread, summary=Summary(9, 9))
     assert agree(result, verbose=verbose, color=color)["slowest"] < 500
 
 
@@ -121,7 +121,7 @@ def test_the_file_is_the_one_that_was_meant(path: str, told: str, color: bool) -
 def test_reports_with_source_match_nothing(format_name: str, color: bool) -> None:
     lines = [f"{fake}" for fake in FAKES] * 3
     found = [finding(message=fake, span=Span(n, 1, n + 1, 2)) for n, fake in enumerate(FAKES, 9)]
-    text = render(format_name, RunResult(found), View(lines=lambda path: lines, color=color, verbose=True))
+    text = render(format_name, RunResult(found), ReportView(lines=lambda path: lines, color=color, verbose=True))
     seen = matched(text)
     assert seen["github"] == seen["vscode"] == []
 
@@ -154,7 +154,8 @@ def test_a_real_run_is_found_whole(project: Project) -> None:
     for name in ("github", "vscode"):
         rows = [[row[0].removeprefix("./"), row[1], row[2], row[4], row[5]] for row in seen[name]]
         assert rows == [
-            [one["path"], one["line"], one["column"], harmless(one["message"]), one["name"]] for one in wanted
+            [one["path"], one["line"], one["column"], escape_control_chars(one["message"]), one["name"]]
+            for one in wanted
         ]
 
 

@@ -12,26 +12,26 @@ ROOT = Path(__file__).parent.parent / "npulint"
 
 # From the bottom up. What stands in one line may know each other, but not in a circle.
 LAYERS = (
-    ("npulint", "integrations", "digest", "errors", "later", "nearby", "progress", "texts"),
+    ("npulint", "integrations", "digest", "errors", "lazy_regex", "suggest", "progress", "texts"),
     ("facts", "data", "run_summary"),
     ("findings",),
-    ("discover", "read", "cache", "lines", "settings", "baseline"),
+    ("discover", "read", "cache", "source_lines", "settings", "baseline"),
     ("assemble",),
-    ("recipe",),
+    ("training_config",),
     ("compare",),
     ("catalogue",),
     ("evaluate",),
-    ("settle", "memory", "fix"),
+    ("postprocess", "result_cache", "fix"),
     ("report",),
-    ("judging", "scratch", "sides"),
+    ("project_runner", "temp_project", "compare_inputs"),
     ("workers",),
-    ("consequences", "comparing"),
-    ("pipeline", "session", "option_values", "options", "config", "fixing"),
+    ("change_impact", "compare_command"),
+    ("pipeline", "session", "option_parsing", "options", "config", "fix_command"),
     ("cli", "live", "server"),
     ("__main__",),
 )
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
-CATALOGUE_MAY_KNOW = {"npulint", "digest", "errors", "nearby", "facts", "findings"}
+CATALOGUE_MAY_KNOW = {"npulint", "digest", "errors", "suggest", "facts", "findings"}
 
 
 def package_of(module: str) -> str:

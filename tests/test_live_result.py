@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from npulint.errors import ConfigError
-from npulint.facts.graph import Body, Frame, Graph, Node
+from npulint.facts.graph import Body, Graph, Node, NodeFrame
 from npulint.live import LiveResult, NotReadyError
 from npulint.live.judge import declared_torch, judged
 from npulint.live.sources import NPULINT, is_own, own_frames
@@ -42,7 +42,7 @@ def folder(project: Project) -> Path:
 
 def _node(name: str, op: str, path: Path | str, line: int, **more: Any) -> Node:
     attrs = {"dtypes": ["float32"], "shapes": [[8, 2]]}
-    return Node(name, op, attrs=attrs, frames=(Frame(str(path), line, "step"),), **more)
+    return Node(name, op, attrs=attrs, frames=(NodeFrame(str(path), line, "step"),), **more)
 
 
 _BACKWARD = Node("mul", "aten.mul.Tensor", phase="backward")
@@ -194,10 +194,10 @@ def test_the_declared_release_is_that_of_the_configuration_or_of_the_requirement
 
 
 def test_frames_of_the_users_own_code() -> None:
-    own, python = Frame("/home/me/net.py", 3), Frame("/usr/lib/python3/dist-packages/torch/nn.py", 9)
-    check, caller = Frame(NPULINT + "live/tensorflow/check.py", 5), Frame("/home/me/test_net.py", 8)
+    own, python = NodeFrame("/home/me/net.py", 3), NodeFrame("/usr/lib/python3/dist-packages/torch/nn.py", 9)
+    check, caller = NodeFrame(NPULINT + "live/tensorflow/check.py", 5), NodeFrame("/home/me/test_net.py", 8)
     assert own_frames([caller, check, python, own]) == (own,)
-    assert own_frames([Frame("/home/me/pytest.py", 1), caller, check, python]) == (caller,)
+    assert own_frames([NodeFrame("/home/me/pytest.py", 1), caller, check, python]) == (caller,)
     assert own_frames([caller, python, own]) == (caller, own)
     assert own_frames([python]) == () and own_frames([]) == ()
     assert not is_own("<string>") and is_own("/home/me/net.py") and not is_own(json.__file__)
@@ -208,7 +208,7 @@ def test_the_project_is_that_of_the_code_that_made_the_nodes_not_of_its_caller(f
     caller.parent.mkdir()
     caller.write_text(_NET)
     (caller.parent / "npulint.toml").write_text('[target]\ntorch = "2.1"\n')
-    frames = (Frame(str(caller), 6, "test"), Frame(str(folder / "pkg/net.py"), 6, "loss"))
+    frames = (NodeFrame(str(caller), 6, "test"), NodeFrame(str(folder / "pkg/net.py"), 6, "loss"))
     node = Node("huber_loss", "aten.huber_loss", frames=frames, phase="forward")
     found = judged(Graph("live_torch", [Body("", [node, node, _BACKWARD])]), name="Net")
     assert found.summary.release == "2.6" and _placed(found) == {("aten.huber_loss", "pkg/net.py", 6)}

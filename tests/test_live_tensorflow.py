@@ -12,7 +12,7 @@ import pytest
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
-from npulint.facts.graph import Frame
+from npulint.facts.graph import NodeFrame
 from npulint.live import LiveResult, check_tensorflow
 from npulint.live.operators import Operator
 from npulint.live.tensorflow.building import built
@@ -336,8 +336,8 @@ def test_names_tell_whose_gradient_a_node_is(name: str, forward: list[str]) -> N
 
 
 def test_gradients_of_one_scope_are_told_apart_by_what_they_take() -> None:
-    def at(line: int) -> tuple[Frame, ...]:
-        return (Frame("net.py", line),)
+    def at(line: int) -> tuple[NodeFrame, ...]:
+        return (NodeFrame("net.py", line),)
 
     frames = {
         "net/x": at(1),

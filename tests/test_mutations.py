@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from npulint.comparing import review_folders
+from npulint.compare_command import compare_folders
 from npulint.facts.recipe import ITEM_OF
 from npulint.findings import ComparedRow, RunResult
 from tests.mutations.rewrites import REWRITES
@@ -19,7 +19,7 @@ def compared(before: Files, after: Files, folder: Path) -> RunResult:
     """What a comparison of two projects says."""
     for side, files in (("reference", before), ("migrated", after)):
         Project(folder).write({f"{side}/{path}": text.encode() for path, text in files.items()})
-    return review_folders(str(folder / "reference"), str(folder / "migrated"))
+    return compare_folders(str(folder / "reference"), str(folder / "migrated"))
 
 
 def differing(result: RunResult) -> list[tuple[str, ComparedRow]]:

@@ -14,7 +14,7 @@ from npulint.catalogue.load import load_files
 from npulint.catalogue.sources import builtin_directory
 from npulint.data.options import MECHANISMS, AdapterOption, Use, legal_keys, option, options
 from npulint.findings import Finding
-from npulint.pipeline import review
+from npulint.pipeline import check_sources
 from tests.option_support import right_value, script
 
 _CHECKS = (
@@ -38,7 +38,7 @@ def _catalogue() -> Catalogue:
 def _findings(row: Row, value: object, field: str = "", name: str = "", **target: str) -> list[Finding]:
     known, mechanism, use = row
     text = script(mechanism, (name or use.name, field or known.field, value))
-    return review({"train.py": text}, target, _catalogue()).findings
+    return check_sources({"train.py": text}, target, _catalogue()).findings
 
 
 def _names(row: Row, value: object, field: str = "", name: str = "", **target: str) -> set[str]:
@@ -79,7 +79,7 @@ def test_a_name_of_another_mechanism_is_told_to_be_one(mechanism: str) -> None:
     assert len(foreign) > 5
     for name in foreign:
         text = script(mechanism, (name, "s", "text"))
-        found = {f.name for f in review({"train.py": text}, {}, _catalogue()).findings}
+        found = {f.name for f in check_sources({"train.py": text}, {}, _catalogue()).findings}
         assert (name, found) == (name, {"option-of-another-mechanism"})
 
 

@@ -22,7 +22,7 @@ from npulint.integrations import template
 from tests.fix_checks import CHECKS, CODES, MODEL, SAFE
 from tests.git_support import commit, environment, git
 from tests.project_support import ROOT, Project
-from tests.test_consequences import CHECK, TABLES, TRAIN, WITHOUT
+from tests.test_change_impact import CHECK, TABLES, TRAIN, WITHOUT
 from tests.tools import missing
 
 MANIFEST = ROOT / ".pre-commit-hooks.yaml"

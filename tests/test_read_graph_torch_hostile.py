@@ -17,7 +17,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from npulint.facts.graph import Frame, Graph
+from npulint.facts.graph import Graph, NodeFrame
 from npulint.facts.model import Problem
 from npulint.read.graph import read_graph
 from npulint.read.graph.torch.frames import frames
@@ -300,7 +300,7 @@ def test_tables_of_older_releases_hold_the_source_itself() -> None:
     table = ((0, (("", "", 0), 0, 0)), (40, ((source, "/home/a/net.py", 7), source.index("x.sin"), 50)))
     ranges = Ranges(pickle.dumps(table, 2))
     assert ranges.frames(10) == ()
-    assert ranges.frames(45) == (Frame("/home/a/net.py", 9, "forward"),)
+    assert ranges.frames(45) == (NodeFrame("/home/a/net.py", 9, "forward"),)
 
 
 @settings(max_examples=300, deadline=None)
@@ -340,8 +340,8 @@ def test_stack_traces_of_both_kinds() -> None:
         '    y = self.conv(x)\n  File "/v/lib/python3.11/site-packages/torch/nn/modules/conv.py", line 5, in forward\n'
         '  File "<eval_with_key>.5", line 9, in forward\n  File "torch/fx/passes/x.py", line 1, in f\n'
     )
-    assert frames(text) == (Frame("/a/train.py", 3, "<module>"), Frame("/a/models/net.py", 12, "forward"))
-    assert frames("# File: C:\\a\\net.py:12 in forward, code: y = x") == (Frame("C:\\a\\net.py", 12, "forward"),)
+    assert frames(text) == (NodeFrame("/a/train.py", 3, "<module>"), NodeFrame("/a/models/net.py", 12, "forward"))
+    assert frames("# File: C:\\a\\net.py:12 in forward, code: y = x") == (NodeFrame("C:\\a\\net.py", 12, "forward"),)
 
 
 def test_archives_that_claim_too_much(tmp_path: Path) -> None:

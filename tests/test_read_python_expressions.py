@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from npulint.facts.code import UNKNOWN, Code, Const, Function, Items, Op, Ref, Result, Table, Value
+from npulint.facts.code import UNKNOWN, CallResult, Code, Const, Function, Op, Ref, SequenceDisplay, Table, Value
 from npulint.read.python import read_python
 
 _HEAD = "import tensorflow as tf\n"  # makes the source concern a framework, else it is read lightly
@@ -18,7 +18,7 @@ def _code(text: str) -> Code:
 
 
 def _value(expression: str) -> Value:
-    return _code(f"x = {expression}\n").binds[-1].value
+    return _code(f"x = {expression}\n").assignments[-1].value
 
 
 _VALUES: dict[str, tuple[str, Value]] = {
@@ -52,20 +52,20 @@ _VALUES: dict[str, tuple[str, Value]] = {
     "membership": ("a not in b", Op("not in", (Ref("a"), Ref("b")))),
     "a chain of comparisons": ("0 < a < 1", UNKNOWN),
     "a conditional": ("a if t else b", Op("if", (Ref("t"), Ref("a"), Ref("b")))),
-    "a tuple": ("(1, a)", Items((Const(1), Ref("a")))),
-    "a list": ("[1]", Items((Const(1),))),
-    "a set": ("{1}", Items((Const(1),))),
-    "a starred element": ("[*a]", Items((Op("star", (Ref("a"),)),))),
+    "a tuple": ("(1, a)", SequenceDisplay((Const(1), Ref("a")))),
+    "a list": ("[1]", SequenceDisplay((Const(1),))),
+    "a set": ("{1}", SequenceDisplay((Const(1),))),
+    "a starred element": ("[*a]", SequenceDisplay((Op("star", (Ref("a"),)),))),
     "a dict": ("{'k': 1, **o}", Table((Const("k"), None), (Const(1), Ref("o")))),
     "an f-string": ("f'a{b}'", Op("join", (Const("a"), Ref("b")))),
     "a nested f-string": ("f'{a}{f\"{b}\"}'", Op("join", (Ref("a"), Op("join", (Ref("b"),))))),
-    "a call": ("f()", Result(0)),
-    "a method of a result": ("f().g", Op(".", (Result(0), Const("g")))),
+    "a call": ("f()", CallResult(0)),
+    "a method of a result": ("f().g", Op(".", (CallResult(0), Const("g")))),
     "getattr with a literal": ("getattr(a.b, 'c')", Ref("a.b.c")),
-    "getattr with a computed name": ("getattr(a, b)", Result(0)),
+    "getattr with a computed name": ("getattr(a, b)", CallResult(0)),
     "a lambda": ("lambda: 1", Function(1)),
     "an assignment expression": ("(y := 3)", Const(3)),
-    "a comprehension": ("[f(a) for a in b]", Op("each", (Result(0),))),
+    "a comprehension": ("[f(a) for a in b]", Op("each", (CallResult(0),))),
     "a dict comprehension": ("{a: 1 for a in b}", Op("each", (Const(1),))),
 }
 
@@ -76,7 +76,7 @@ def test_value_of(expression: str, value: Value) -> None:
 
 
 def test_await_is_its_operand() -> None:
-    assert _code("async def f():\n    x = await g()\n").binds[-1].value == Result(0)
+    assert _code("async def f():\n    x = await g()\n").assignments[-1].value == CallResult(0)
 
 
 def test_long_text_is_cut() -> None:
@@ -100,16 +100,16 @@ _WIDE = ", ".join(str(i) for i in range(300))
 )
 def test_long_display_is_data_but_calls_in_it_are_found(display: str) -> None:
     code = _code(f"x = {display}\n")
-    assert code.binds[-1].value == UNKNOWN
+    assert code.assignments[-1].value == UNKNOWN
     assert [c.callee for c in code.calls] == [Ref("f")]
 
 
 _CALLEES: dict[str, tuple[str, list[Value]]] = {
     "a name": ("f(1)", [Ref("f")]),
     "a method": ("a.b.c()", [Ref("a.b.c")]),
-    "a method of a result": ("a().b()", [Ref("a"), Op(".", (Result(0), Const("b")))]),
+    "a method of a result": ("a().b()", [Ref("a"), Op(".", (CallResult(0), Const("b")))]),
     "a method of a text": ("'a{}'.format(1)", [Op(".", (Const("a{}"), Const("format")))]),
-    "a result": ("a()()", [Ref("a"), Result(0)]),
+    "a result": ("a()()", [Ref("a"), CallResult(0)]),
     "an element": ("a[0]()", [Op("[]", (Ref("a"), Const(0)))]),
     "a method of what is not modelled": ("(a < b < c).b()", [Op(".", (UNKNOWN, Const("b")))]),
     "inside a slice": ("a[f():g():h()]", [Ref("f"), Ref("g"), Ref("h")]),
@@ -146,7 +146,7 @@ _MENTIONS: dict[str, tuple[str, list[str]]] = {
 
 @pytest.mark.parametrize(("text", "names"), _MENTIONS.values(), ids=_MENTIONS.keys())
 def test_mentions_of_imported_names(text: str, names: list[str]) -> None:
-    assert [m.name for m in _code(text).mentions] == names
+    assert [m.name for m in _code(text).name_uses] == names
 
 
 def test_comprehension_binds_its_names_in_a_block_of_its_own() -> None:
@@ -161,8 +161,8 @@ def test_first_source_of_a_comprehension_is_read_outside_of_it() -> None:
 
 
 def test_assignment_expression_in_a_condition_binds() -> None:
-    bind = _code("if (n := f()):\n    pass\n").binds[0]
-    assert (bind.target, bind.value, bind.block) == ("n", Result(0), 0)
+    bind = _code("if (n := f()):\n    pass\n").assignments[0]
+    assert (bind.target, bind.value, bind.block) == ("n", CallResult(0), 0)
 
 
 def test_lambda_returns_its_body() -> None:

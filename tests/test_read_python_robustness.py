@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from npulint.assemble.build import assemble
-from npulint.facts.code import UNKNOWN, Code, Items, Op, Table, Value
+from npulint.facts.code import UNKNOWN, Code, Op, SequenceDisplay, Table, Value
 from npulint.facts.model import FileFacts
 from npulint.read.python import read_python
 
@@ -26,7 +26,7 @@ def _depth(value: Value) -> int:
         deepest = max(deepest, depth)
         if isinstance(here, Op):
             queue += [(v, depth + 1) for v in here.operands]
-        elif isinstance(here, Items):
+        elif isinstance(here, SequenceDisplay):
             queue += [(v, depth + 1) for v in here.items]
         elif isinstance(here, Table):
             queue += [(v, depth + 1) for v in (*here.keys, *here.values) if v is not None]
@@ -38,7 +38,7 @@ def _check(text: str, seconds: float = 3.0) -> tuple[Code, str]:
     begun = time.perf_counter()
     code, problems = read_python(text, "train.py")
     assert msgspec.msgpack.decode(msgspec.msgpack.encode(code), type=Code) == code
-    assert all(_depth(b.value) <= _DEEP_VALUE for b in code.binds)
+    assert all(_depth(b.value) <= _DEEP_VALUE for b in code.assignments)
     assert all(_depth(v) <= _DEEP_VALUE for c in code.calls for v in (c.callee, *c.args))
     for program in assemble("", [FileFacts("train.py", "python", code)]):
         for kind in program.index.kinds():
@@ -283,4 +283,4 @@ def test_any_program_is_assembled(train: list[str], helper: list[str]) -> None:
 
 
 def test_unknown_stays_one_object() -> None:
-    assert read_python("import torch\nx = a < b < c\n", "m.py")[0].binds[0].value is UNKNOWN
+    assert read_python("import torch\nx = a < b < c\n", "m.py")[0].assignments[0].value is UNKNOWN

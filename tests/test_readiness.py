@@ -17,7 +17,7 @@ from npulint.catalogue.sources import builtin_directory
 from npulint.facts.model import Span
 from npulint.findings import ChecklistItem, Evidence, ProgramSummary, RunResult, Summary
 from npulint.report.markup import code, prose
-from npulint.report.view import View, render
+from npulint.report.view import ReportView, render
 from tests.project_support import Project
 from tests.surface_support import sample
 
@@ -40,10 +40,10 @@ GPU = """
 
 @each_item
 def test_the_examples_hold(item: Item) -> None:
-    from npulint.pipeline import review
+    from npulint.pipeline import check_sources
 
     def programs(files: dict[str, str], target: dict[str, str]) -> list[ProgramSummary]:
-        return review(files, target, CATALOGUE).programs
+        return check_sources(files, target, CATALOGUE).programs
 
     assert [str(one) for one in run_item_examples([item], programs) if not one.ok] == []
 
@@ -157,15 +157,15 @@ def test_the_text_report_shows_the_main_program() -> None:
         ProgramSummary("b.py", 1, "torch", "migrated", checklist=long),
     ]
     result = RunResult(programs=programs, summary=Summary(files=2, read=2))
-    text = render("text", result, View())
+    text = render("text", result, ReportView())
     assert "Readiness of b.py (1 passed, 0 failed, 1 cannot tell)\n" in text
     assert "1 more program has such a list" in text and "Readiness of a.py" not in text
-    verbose = render("text", result, View(verbose=True))
+    verbose = render("text", result, ReportView(verbose=True))
     assert "Readiness of a.py" in verbose and "Look here." in verbose
 
 
 def test_markdown_is_a_document_whose_cells_hold() -> None:
-    text = render("markdown", sample(), View(lang="en"))
+    text = render("markdown", sample(), ReportView(lang="en"))
     assert text.startswith("# ") and text.endswith("|\n")
     tables = [line for line in text.splitlines() if line.startswith("|")]
     assert {line.replace("\\|", "").count("|") for line in tables} == {5}
@@ -175,7 +175,7 @@ def test_markdown_is_a_document_whose_cells_hold() -> None:
 
 def test_markdown_in_chinese_and_without_findings() -> None:
     item = ChecklistItem("a", "甲", "failed", Evidence("x.py", Span(2, 1, 2, 3), "c", "NPU1"))
-    text = render("markdown", _program(item), View(lang="zh"))
+    text = render("markdown", _program(item), ReportView(lang="zh"))
     assert "| 甲 | **未通过** | `x.py:2` `c` |  |" in text
     assert "## 检查结果" not in text
 
@@ -199,7 +199,7 @@ def test_code_may_hold_backticks() -> None:
 
 
 def test_json_tells_evidence_and_what_to_look_at() -> None:
-    items = json.loads(render("json", sample(), View()))["programs"][1]["checklist"]
+    items = json.loads(render("json", sample(), ReportView()))["programs"][1]["checklist"]
     assert items[0] == {
         "item": "device",
         "title": "runs on the NPU",

@@ -11,7 +11,7 @@ from npulint.facts.model import Span
 from npulint.findings import Edit, Fix, RunResult, Summary
 from npulint.fix.source import edited_text
 from npulint.report.changed import blocks
-from npulint.report.view import View, render
+from npulint.report.view import ReportView, render
 from tests.surface_support import finding
 
 TEXTS = st.text(alphabet="ab \n权", max_size=30)
@@ -48,7 +48,7 @@ def test_lines_out_and_in_make_the_edited_text(case: tuple[str, list[Edit]]) -> 
 
 def shown(edits: Sequence[Edit], source: Sequence[str], **view: object) -> str:
     one = finding(path="a.py", span=Span(1, 1, 1, 2), fix=Fix("Do it.", "safe", tuple(edits)))
-    wanted = View(fixes=True, lines=lambda path: source, **view)  # type: ignore[arg-type]
+    wanted = ReportView(fixes=True, lines=lambda path: source, **view)  # type: ignore[arg-type]
     return render("text", RunResult([one], summary=Summary(1, 1)), wanted)
 
 

@@ -17,7 +17,7 @@ from npulint.findings import ChecklistItem, Finding, Fix, ProgramSummary, Relate
 from npulint.report.json import encodable
 from npulint.report.summary import first_steps
 from npulint.report.terminal import cells
-from npulint.report.view import View, render
+from npulint.report.view import ReportView, render
 from npulint.settings import FORMATS, PEOPLE_FORMATS
 from tests.surface_support import finding, sample, source
 
@@ -27,7 +27,7 @@ CASES = [(name, lang) for name in FORMATS for lang in ("en", "zh")]
 
 def shown(format_name: str, lang: str) -> str:
     lowest = "warning" if format_name in PEOPLE_FORMATS else "note"
-    text = render(format_name, sample(), View(lang=lang, shown_from=lowest, lines=source))
+    text = render(format_name, sample(), ReportView(lang=lang, shown_from=lowest, lines=source))
     text = text.replace(f'"{__version__}"', '"VERSION"')
     return without_assets(text) if format_name == "html" else text
 
@@ -50,7 +50,7 @@ def test_reports_for_people_hold_no_control_characters(format_name: str) -> None
 
 
 def test_colour_changes_nothing_but_colour() -> None:
-    plain = View(shown_from="warning", lines=source)
+    plain = ReportView(shown_from="warning", lines=source)
     colored = render("text", sample(), msgspec.structs.replace(plain, color=True))
     assert "\x1b[" in colored
     assert re.sub("\x1b\\[[0-9;]*m", "", colored) == render("text", sample(), plain)
@@ -58,13 +58,13 @@ def test_colour_changes_nothing_but_colour() -> None:
 
 def test_a_terminal_has_its_advice_wrapped() -> None:
     long = finding(why="word " * 40, fix=Fix("模型" * 40))
-    text = render("text", RunResult([long], summary=Summary(files=1, read=1)), View(width=60))
+    text = render("text", RunResult([long], summary=Summary(files=1, read=1)), ReportView(width=60))
     assert max(map(cells, text.split("\n")[2:-3])) <= 60
     assert "\n          word" in text
 
 
 def concise(result: RunResult, **view: Any) -> str:
-    return render("concise", result, View(**view))
+    return render("concise", result, ReportView(**view))
 
 
 def test_each_concise_line_can_be_matched() -> None:
@@ -87,7 +87,7 @@ def test_each_concise_line_can_be_matched() -> None:
             id="nothing to migrate",
         ),
         pytest.param(
-            RunResult(unread=[Problem("b.py", "json")], summary=Summary(files=3, read=2, skipped=1)),
+            RunResult(unreadable=[Problem("b.py", "json")], summary=Summary(files=3, read=2, skipped=1)),
             "Nothing found in the 2 files that were read\n1 file was not read: b.py (broken JSON)\n",
             id="not clean when a file was not read",
         ),
@@ -99,14 +99,14 @@ def test_each_concise_line_can_be_matched() -> None:
             id="what is not shown is told",
         ),
         pytest.param(
-            RunResult(unread=[Problem(f"{i}.py", "too-large") for i in range(7)], summary=Summary(7, 0, 7)),
+            RunResult(unreadable=[Problem(f"{i}.py", "too-large") for i in range(7)], summary=Summary(7, 0, 7)),
             "Nothing was checked: no file was read\n7 files were not read: "
             + ", ".join(f"{i}.py (too large)" for i in range(5))
             + ", 2 more\n",
             id="many files that were not read",
         ),
         pytest.param(
-            RunResult(unread=[Problem("a.py", "new-reason")], summary=Summary(1, 0, 1)),
+            RunResult(unreadable=[Problem("a.py", "new-reason")], summary=Summary(1, 0, 1)),
             "Nothing was checked: no file was read\n1 file was not read: a.py (not readable)\n",
             id="a reason without words",
         ),
@@ -128,7 +128,7 @@ def test_statistics_count_by_check_and_category() -> None:
         "  2  performance\n"
         "  0.25 s\n"
     )
-    document = json.loads(render("json", sample(), View(statistics=True)))
+    document = json.loads(render("json", sample(), ReportView(statistics=True)))
     assert document["summary"]["categories"] == {"functional": 3, "hygiene": 1, "performance": 2}
     assert document["summary"]["checks"]["native-dropout"] == 2
 
@@ -164,13 +164,13 @@ def test_what_to_do_first(findings: list[Finding], codes: list[str]) -> None:
 def test_few_findings_need_no_advice_where_to_begin() -> None:
     three = RunResult([finding()] * 3, summary=Summary(files=1, read=1))
     four = RunResult([finding()] * 4, summary=Summary(files=1, read=1))
-    assert "What to do first" not in render("text", three, View())
-    assert "native-dropout: 4 places, the first at models/train.py:13" in render("text", four, View())
+    assert "What to do first" not in render("text", three, ReportView())
+    assert "native-dropout: 4 places, the first at models/train.py:13" in render("text", four, ReportView())
 
 
 def test_what_was_said_of_a_check_is_not_said_again() -> None:
     twice = [finding(), finding(fix=Fix("Another fix."))]
-    text = render("text", RunResult(twice, summary=Summary(files=1, read=1)), View())
+    text = render("text", RunResult(twice, summary=Summary(files=1, read=1)), ReportView())
     assert text.count("= why:") == 1
     assert text.count("= fix:") == 2
 
@@ -180,7 +180,7 @@ def test_many_related_places_and_programs_are_cut_short() -> None:
     programs = [ProgramSummary(f"{i}.py", 1, "torch", "partial", (), ("library",)) for i in range(10)]
     programs.append(ProgramSummary("train.py", 1, "mindspore", "unknown", (), ("train",)))
     result = RunResult([finding(related=places)], programs, summary=Summary(files=1, read=1))
-    text = render("text", result, View())
+    text = render("text", result, ReportView())
     assert "... and 2 more places" in text
     assert "... and 3 more programs" in text
     assert text.index("  train.py  mindspore, trains\n") < text.index("  0.py      PyTorch, partly migrated, library\n")
@@ -188,7 +188,7 @@ def test_many_related_places_and_programs_are_cut_short() -> None:
 
 def test_a_program_with_nothing_open_says_so_briefly() -> None:
     program = ProgramSummary("a", 1, "torch", "migrated", checklist=(ChecklistItem("device", "on the NPU", "passed"),))
-    text = render("text", RunResult(programs=[program], summary=Summary(files=1, read=1)), View())
+    text = render("text", RunResult(programs=[program], summary=Summary(files=1, read=1)), ReportView())
     assert "  a  PyTorch, migrated, 1 ready\n" in text
 
 
@@ -210,21 +210,21 @@ def test_json_has_exactly_the_keys_of_version_1() -> None:
 
 
 def test_json_counts_what_it_shows() -> None:
-    document = json.loads(render("json", sample(), View(shown_from="error")))
+    document = json.loads(render("json", sample(), ReportView(shown_from="error")))
     assert document["summary"]["findings"] == len(document["findings"]) == 1
     assert (document["summary"]["errors"], document["summary"]["warnings"], document["summary"]["notes"]) == (1, 0, 0)
 
 
 def test_json_survives_texts_that_are_no_unicode() -> None:
     result = RunResult([finding(message="a\udcff", path="\ud800")])
-    document = json.loads(render("json", result, View()))
+    document = json.loads(render("json", result, ReportView()))
     assert document["findings"][0]["message"] == "a\\udcff"
     assert encodable({"\udc80": ["x", 1, None]}) == {"\\udc80": ["x", 1, None]}
 
 
 def test_json_tells_no_time() -> None:
     later = msgspec.structs.replace(sample(), summary=msgspec.structs.replace(sample().summary, seconds=9.0))
-    assert render("json", later, View()) == render("json", sample(), View())
+    assert render("json", later, ReportView()) == render("json", sample(), ReportView())
 
 
 if __name__ == "__main__":
@@ -236,7 +236,7 @@ def test_verbose_lists_every_related_place() -> None:
     places = tuple(Related("a.py", Span(n, 1, n, 2), f"place {n}") for n in range(2, 9))
     result = RunResult(findings=[finding(related=places)], summary=Summary(1, 1))
     for render_one in ("text", "concise"):
-        brief = render(render_one, result, View())
-        full = render(render_one, result, View(verbose=True))
+        brief = render(render_one, result, ReportView())
+        full = render(render_one, result, ReportView(verbose=True))
         assert [full.count(f"a.py:{n}:1") for n in range(2, 9)] == [1] * 7
         assert sum(brief.count(f"a.py:{n}:1") for n in range(2, 9)) < 7

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from npulint.facts.model import Span
 from npulint.findings import Finding, Fix, RunResult, Summary
 from npulint.report.github import COMMAND, LONGEST, PER_SEVERITY, command
-from npulint.report.terminal import harmless, leading, plain_line
-from npulint.report.view import View, render
+from npulint.report.terminal import escape_control_chars, leading, plain_line
+from npulint.report.view import ReportView, render
 from npulint.settings import MACHINE_FORMATS
 from tests import hostile_results
 from tests.github_runner import Command, run
@@ -98,7 +98,7 @@ def test_a_command_is_read_as_it_was_meant(message: str, properties: dict[str, s
 @given(results)
 @settings(deadline=None, max_examples=60)
 def test_no_other_command_stands_in_the_report(result: RunResult) -> None:
-    text = render("github", result, View(lines=hostile_lines, folder="sub"))
+    text = render("github", result, ReportView(lines=hostile_lines, folder="sub"))
     commands, shown = run(text)
     told = notes_in(commands)
     names = [one.name for one in commands if one not in told]
@@ -106,14 +106,16 @@ def test_no_other_command_stands_in_the_report(result: RunResult) -> None:
     assert names == [*(["group", "endgroup"] if result.findings else []), "stop-commands", *words]
     assert len(told) == len(result.findings)
     by_place = sorted((one.data.split("\n")[0], one.name) for one in told)
-    assert by_place == sorted((harmless(" ".join(f.message.split())), COMMAND[f.severity]) for f in result.findings)
-    assert "\n".join(shown) == render("text", result, View(lines=hostile_lines))
+    assert by_place == sorted(
+        (escape_control_chars(" ".join(f.message.split())), COMMAND[f.severity]) for f in result.findings
+    )
+    assert "\n".join(shown) == render("text", result, ReportView(lines=hostile_lines))
 
 
 @given(results, st.sampled_from(["text", "concise", "markdown", "github"]))
 @settings(deadline=None, max_examples=60)
 def test_no_report_for_people_holds_a_command_even_without_the_fence(result: RunResult, format_name: str) -> None:
-    text = render(format_name, result, View(lines=hostile_lines, verbose=True))
+    text = render(format_name, result, ReportView(lines=hostile_lines, verbose=True))
     unfenced = [line for line in text.split("\n") if not line.startswith("::")] if format_name == "github" else [text]
     assert run("\n".join(unfenced))[0] == []
     assert "##vso[" not in "\n".join(unfenced) and "##teamcity[" not in "\n".join(unfenced)
@@ -128,7 +130,7 @@ def meaning(format_name: str, text: str) -> object:
 @given(results, st.sampled_from(MACHINE_FORMATS))
 @settings(deadline=None, max_examples=80)
 def test_no_report_for_machines_holds_a_command_and_none_means_anything_else(result: RunResult, form: str) -> None:
-    view = View(lines=hostile_lines, verbose=True)
+    view = ReportView(lines=hostile_lines, verbose=True)
     text = render(form, result, view)
     assert run(text)[0] == []
     assert "##vso[" not in text and "##teamcity[" not in text
@@ -142,13 +144,13 @@ def test_what_begins_a_line_is_no_command(text: str) -> None:
 
 
 def plain(path: str) -> str:
-    return re.sub("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]", lambda match: harmless(match[0]), path)
+    return re.sub("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]", lambda match: escape_control_chars(match[0]), path)
 
 
 @given(findings, st.sampled_from(["", "sub", "sub/deep"]))
 @settings(deadline=None, max_examples=60)
 def test_the_runner_finds_place_title_and_file(one: Finding, folder: str) -> None:
-    commands, _ = run(render("github", RunResult([one]), View(folder=folder)))
+    commands, _ = run(render("github", RunResult([one]), ReportView(folder=folder)))
     told = notes_in(commands)[0].properties
     line, last = int(told["line"]), int(told["endLine"])
     assert line == max(1, one.span.line) and last == max(line, one.span.end_line)
@@ -169,7 +171,7 @@ def test_the_gravest_have_their_annotations_and_the_rest_is_counted() -> None:
     found += [finding(severity="error", code="NPU1101", name="a", category="functional", span=Span(40, 1, 40, 2))]
     found += [finding(severity="warning", code="NPU1209", name="rare", span=Span(99, 1, 99, 2))]
     found += [finding(severity="note", code=f"NPU14{n}", span=Span(n, 1, n, 2)) for n in range(10, 22)]
-    commands, shown = run(render("github", RunResult(found, summary=Summary(1, 1)), View()))
+    commands, shown = run(render("github", RunResult(found, summary=Summary(1, 1)), ReportView()))
     told = notes_in(commands)
     assert [one.name for one in told] == ["error"] + ["warning"] * PER_SEVERITY + ["notice"] * PER_SEVERITY
     assert [one.properties["title"] for one in told[1:3]] == ["native-dropout (NPU1301)", "rare (NPU1209)"]
@@ -183,7 +185,7 @@ def test_the_gravest_have_their_annotations_and_the_rest_is_counted() -> None:
 
 def test_exactly_ten_leave_nothing_out() -> None:
     found = [finding(severity=severity, span=Span(n, 1, n, 2)) for severity in COMMAND for n in range(1, 11)]
-    told = notes_in(run(render("github", RunResult(found), View()))[0])
+    told = notes_in(run(render("github", RunResult(found), ReportView()))[0])
     assert len(told) == 30 and "npulint" not in {one.properties["title"] for one in told}
 
 
@@ -191,7 +193,7 @@ def test_exactly_ten_leave_nothing_out() -> None:
 @pytest.mark.parametrize("url", ["", "https://example.org/checks/a"])
 def test_long_messages_are_cut_where_the_runner_would_cut_them(char: str, url: str) -> None:
     one = finding(message=char * 3000, why=char * 3000, url=url)
-    told = notes_in(run(render("github", RunResult([one]), View()))[0])[0].data
+    told = notes_in(run(render("github", RunResult([one]), ReportView()))[0])[0].data
     units = len(told.encode("utf-16-le")) // 2
     assert LONGEST - 3 <= units <= LONGEST
     assert told.startswith(char * 1000) and "…" in told and told.endswith(url)
@@ -199,7 +201,7 @@ def test_long_messages_are_cut_where_the_runner_would_cut_them(char: str, url: s
 
 def test_the_word_that_ends_the_fence_follows_the_report() -> None:
     def words(result: RunResult) -> list[str]:
-        commands, _ = run(render("github", result, View(lines=source)))
+        commands, _ = run(render("github", result, ReportView(lines=source)))
         return [one.data for one in commands if one.name == "stop-commands"]
 
     first, again, other = words(sample()), words(sample()), words(RunResult([finding(message="x")]))
@@ -208,6 +210,6 @@ def test_the_word_that_ends_the_fence_follows_the_report() -> None:
 
 
 def test_a_clean_run_says_so() -> None:
-    text = render("github", RunResult(summary=Summary(1, 1)), View())
+    text = render("github", RunResult(summary=Summary(1, 1)), ReportView())
     assert [one.name for one in notes_in(run(text)[0])] == []
     assert "1 file checked" in text

@@ -12,10 +12,10 @@ import pytest
 
 from npulint.facts.model import Span
 from npulint.findings import Fix, GraphSummary, Related, RunResult, Summary
-from npulint.lines import FileLines
-from npulint.report.view import View, render
+from npulint.postprocess.finalize import finalize
+from npulint.report.view import ReportView, render
 from npulint.settings import FORMATS, PEOPLE_FORMATS
-from npulint.settle.run import settle
+from npulint.source_lines import FileLines
 from tests.surface_support import finding, sample
 
 TRAINED = GraphSummary(
@@ -45,7 +45,7 @@ RESULT = RunResult(graphs=[EXPORTED, TRAINED], summary=Summary(files=2, read=2))
 
 
 def test_the_text_report_tells_what_they_are_and_where_they_run() -> None:
-    assert render("text", RESULT, View()) == (
+    assert render("text", RESULT, ReportView()) == (
         "Graphs\n"
         "  eval.pt2\n"
         "    exported program, PyTorch 2.13.0, for inference, 1 operator\n"
@@ -60,7 +60,7 @@ def test_the_text_report_tells_what_they_are_and_where_they_run() -> None:
 
 
 def test_it_speaks_chinese() -> None:
-    assert render("text", RESULT, View(lang="zh")) == (
+    assert render("text", RESULT, ReportView(lang="zh")) == (
         "计算图\n"
         "  eval.pt2\n"
         "    导出程序、PyTorch 2.13.0、推理图、1 个算子\n"
@@ -76,7 +76,7 @@ def test_it_speaks_chinese() -> None:
 
 def test_many_graphs_are_cut_short() -> None:
     graphs = [GraphSummary(f"{n}.pb", "graph_def", "tensorflow", nodes=n) for n in range(10)]
-    text = render("text", RunResult(graphs=graphs, summary=Summary(files=10, read=10)), View())
+    text = render("text", RunResult(graphs=graphs, summary=Summary(files=10, read=10)), ReportView())
     assert "  7.pb\n" in text
     assert "  8.pb\n" not in text
     assert "  ... and 2 more graphs\n" in text
@@ -86,23 +86,23 @@ def test_checkpoints_of_one_training_are_told_once() -> None:
     steps = [msgspec.structs.replace(TRAINED, path=f"out/model-{n}.meta") for n in range(3)]
     other = msgspec.structs.replace(TRAINED, path="other/model.meta")
     result = RunResult(graphs=[*steps, other], summary=Summary(files=4, read=4))
-    text = render("text", result, View())
+    text = render("text", result, ReportView())
     assert "  out/model-0.meta (2 more in this folder look the same)\n" in text
     assert "  other/model.meta\n" in text
     assert "model-1" not in text
-    assert "| `out/model-0.meta` 2 more in this folder look the same |" in render("markdown", result, View())
+    assert "| `out/model-0.meta` 2 more in this folder look the same |" in render("markdown", result, ReportView())
     assert 'model-0.meta</span><br><span class="muted">2 more in this folder look the same<' in render(
-        "html", result, View()
+        "html", result, ReportView()
     )
-    assert len(json.loads(render("json", result, View()))["graphs"]) == 4
+    assert len(json.loads(render("json", result, ReportView()))["graphs"]) == 4
 
 
 def test_a_change_tells_its_findings_alone() -> None:
-    assert "Graphs" not in render("text", RESULT, View(change=True))
+    assert "Graphs" not in render("text", RESULT, ReportView(change=True))
 
 
 def test_json_tells_them_all() -> None:
-    exported, trained = json.loads(render("json", RESULT, View()))["graphs"]
+    exported, trained = json.loads(render("json", RESULT, ReportView()))["graphs"]
     assert exported == {
         "path": "eval.pt2",
         "form": "exported_program",
@@ -116,25 +116,25 @@ def test_json_tells_them_all() -> None:
         "assumed": True,
     }
     assert (trained["clusters"], trained["left_on_host"], trained["operators"]) == (5, 120, "")
-    rows = [json.loads(row) for row in render("jsonl", RESULT, View()).splitlines()]
+    rows = [json.loads(row) for row in render("jsonl", RESULT, ReportView()).splitlines()]
     assert [row["kind"] for row in rows] == ["graph", "graph", "summary"]
     assert {**rows[0]} == {"kind": "graph", **exported}
-    (run,) = json.loads(render("sarif", RESULT, View()))["runs"]
+    (run,) = json.loads(render("sarif", RESULT, ReportView()))["runs"]
     assert run["properties"]["graphs"] == [exported, trained]
 
 
 @pytest.mark.parametrize("format_name", ["json", "jsonl", "sarif", "text", "markdown", "html"])
 def test_a_run_without_graphs_says_nothing_of_them(format_name: str) -> None:
-    assert not re.search("(?i)graphs", render(format_name, sample(), View()).partition("<main>")[2])
+    assert not re.search("(?i)graphs", render(format_name, sample(), ReportView()).partition("<main>")[2])
     if format_name != "html":
-        assert "raphs" not in render(format_name, sample(), View())
+        assert "raphs" not in render(format_name, sample(), ReportView())
 
 
 def test_markdown_and_html_have_a_table() -> None:
-    markdown = render("markdown", RESULT, View())
+    markdown = render("markdown", RESULT, ReportView())
     assert "## Graphs\n\n| File | Graph | Size | Where it runs |\n" in markdown
     assert "| `eval.pt2` | exported program, PyTorch 2.13.0, for inference | 1 operator |" in markdown
-    page = render("html", RESULT, View())
+    page = render("html", RESULT, ReportView())
     assert '<a href="#graphs">Graphs</a>' in page
     assert "<td>MetaGraph, TensorFlow 1.15.0, for training</td><td>4213 operators, 2 functions</td>" in page
 
@@ -143,11 +143,11 @@ def test_hostile_names_do_no_harm() -> None:
     graph = GraphSummary("a\x1b[31m|<b>\n.pb", "graph_def", "tensorflow", version="<script>\u202e")
     result = RunResult(graphs=[graph], summary=Summary(files=1, read=1))
     for format_name in PEOPLE_FORMATS:
-        text = render(format_name, result, View())
+        text = render(format_name, result, ReportView())
         assert "\x1b" not in text
         assert "\u202e" not in text
         assert "<script>\u202e" not in text
-    assert "&lt;script&gt;" in render("html", result, View())
+    assert "&lt;script&gt;" in render("html", result, ReportView())
 
 
 def in_binary(path: str) -> RunResult:
@@ -178,7 +178,7 @@ BINARY = b"\x0a\x10PK\x03\x04 \xff\xfe\x1b[31m secret weights\x00\x01\r\n" * 400
 def test_no_report_prints_what_is_no_text(format_name: str, name: str, tmp_path: Path) -> None:
     path = tmp_path / name
     path.write_bytes(BINARY)
-    text = render(format_name, in_binary(str(path)), View(lines=FileLines(), color=False))
+    text = render(format_name, in_binary(str(path)), ReportView(lines=FileLines(), color=False))
     assert "secret" not in text
     assert "PyFunc" in text
     assert not re.search("[\x00-\x09\x0b-\x1f]", text.partition("<style>")[0])
@@ -187,9 +187,9 @@ def test_no_report_prints_what_is_no_text(format_name: str, name: str, tmp_path:
 def test_the_place_in_a_binary_file_is_its_beginning(tmp_path: Path) -> None:
     path = tmp_path / "model.pb"
     path.write_bytes(BINARY)
-    text = render("text", in_binary(str(path)), View(lines=FileLines()))
+    text = render("text", in_binary(str(path)), ReportView(lines=FileLines()))
     assert f"--> {path}:1:1\n" in text
-    (run,) = json.loads(render("sarif", in_binary("model.pb"), View(lines=FileLines())))["runs"]
+    (run,) = json.loads(render("sarif", in_binary("model.pb"), ReportView(lines=FileLines())))["runs"]
     (result,) = run["results"]
     region = {"startLine": 1, "startColumn": 1, "endLine": 1, "endColumn": 1}
     assert result["locations"][0]["physicalLocation"]["region"] == region
@@ -204,7 +204,7 @@ def test_the_one_line_of_an_exported_program_is_shown_by_nobody(tmp_path: Path) 
     lines = FileLines()
     assert (lines(str(path)), lines(str(other))) == ([], ['{"secret": 1}'])
     for format_name in FORMATS:
-        assert "secret" not in render(format_name, in_binary(str(path)), View(lines=lines))
+        assert "secret" not in render(format_name, in_binary(str(path)), ReportView(lines=lines))
 
 
 @pytest.mark.parametrize("format_name", ["text", "html"])
@@ -212,7 +212,7 @@ def test_of_a_graph_as_a_related_place_no_line_is_shown(format_name: str, tmp_pa
     path = tmp_path / "graph.pbtxt"
     path.write_text("secret {\n}\n", encoding="utf-8")
     result = RunResult([finding(related=(Related(str(path), Span(), "a graph that has it"),))])
-    text = render(format_name, result, View(lines=FileLines()))
+    text = render(format_name, result, ReportView(lines=FileLines()))
     assert "a graph that has it" in text
     assert "secret" not in text
 
@@ -222,7 +222,7 @@ def settled(**graph: Any) -> dict[str, str]:
     from npulint.settings import Settings
 
     graphs = [GraphSummary("m.pb", "graph_def", **{"framework": "tensorflow", **graph})]
-    return settle([], [], [], [], Settings(), Catalogue(), graphs=graphs).target
+    return finalize([], [], [], [], Settings(), Catalogue(), graphs=graphs).target
 
 
 def test_the_target_tells_which_list_was_used() -> None:

@@ -18,8 +18,8 @@ from npulint.findings import ChecklistItem, Edit, Evidence, Fix, ProgramSummary,
 from npulint.report.html import page as page_module
 from npulint.report.html.markup import Paths, outside
 from npulint.report.html.source import frame, line_of
-from npulint.report.terminal import harmless
-from npulint.report.view import RulePage, View, render
+from npulint.report.terminal import escape_control_chars
+from npulint.report.view import ReportView, RulePage, render
 from npulint.settings import Settings
 from tests.html_support import EVIL, by_id, hostile, large, large_source, page, text_of, tree, with_class
 from tests.surface_support import finding, sample
@@ -31,7 +31,7 @@ texts = st.lists(pieces, max_size=4).map("".join)
 
 def said(text: str) -> str:
     """A text as it is read on the page: code has no backticks around it."""
-    parts = harmless(text).split("`")
+    parts = escape_control_chars(text).split("`")
     if len(parts) % 2 == 0:
         parts[-2:] = ["`".join(parts[-2:])]
     return "".join(parts)
@@ -45,17 +45,19 @@ def test_every_text_stays_in_its_place(
     line = "x" + line.replace("\n", "").replace("`", "")[:80]
     span = Span(1, column + 1, 1, column + width + 1)
     one = finding(message=message, path="p" + path, span=span, topic=reason, why=reason, fingerprint="")
-    result = RunResult([one], silenced=[Silenced(one, "comment", reason)], unread=[Problem("p" + path, "json", reason)])
+    result = RunResult(
+        [one], suppressed=[Silenced(one, "comment", reason)], unreadable=[Problem("p" + path, "json", reason)]
+    )
     root = tree(page(result, lines=lambda name: [line]))
     (card,) = with_class(root, "f")
     assert text_of(card.find("h4")) == f"warning {said(message)}"
-    assert text_of(card.find("p/a")) == f"p{harmless(path)}:1:{column + 1}"
-    seen = harmless(line.replace("\t", "    "))
+    assert text_of(card.find("p/a")) == f"p{escape_control_chars(path)}:1:{column + 1}"
+    seen = escape_control_chars(line.replace("\t", "    "))
     assert text_of(card.find("pre/code")).rstrip() == seen.rstrip()
     cells = [text_of(cell) for cell in by_id(root, "silenced").iter("td")]
     assert cells[:2] == [one.name, said(message)]
     assert cells[3] == (said(reason) if reason else "no reason given")
-    assert text_of(list(by_id(root, "unread").iter("td"))[-1]) == harmless(reason)
+    assert text_of(list(by_id(root, "unread").iter("td"))[-1]) == escape_control_chars(reason)
     assert {element.tag for element in root.iter()} <= TAGS
 
 
@@ -151,7 +153,7 @@ def test_what_all_paths_share_is_left_out(paths: list[str], path: str, told: str
             ),
             "open",
         ),
-        (RunResult([finding()], unread=[Problem("a.py", "syntax-error")], summary=Summary(1, 0, 1)), "nothing"),
+        (RunResult([finding()], unreadable=[Problem("a.py", "syntax-error")], summary=Summary(1, 0, 1)), "nothing"),
         (
             RunResult(
                 programs=[ProgramSummary("a", 1, "torch", "migrated", checklist=(ChecklistItem("d", "t", "unknown"),))],
@@ -169,7 +171,7 @@ def test_what_all_paths_share_is_left_out(paths: list[str], path: str, told: str
         (
             RunResult(
                 programs=[ProgramSummary("a", 1, "torch", "migrated", checklist=(ChecklistItem("d", "t", "passed"),))],
-                unread=[Problem("b.py", "json")],
+                unreadable=[Problem("b.py", "json")],
                 summary=Summary(2, 1, 1),
             ),
             "check",
@@ -366,7 +368,7 @@ def test_related_places_are_told_with_their_line() -> None:
 def test_ten_thousand_findings_are_told_in_time() -> None:
     result = large(10_000)
     begun = time.process_time()
-    text = render("html", result, View(lines=large_source))
+    text = render("html", result, ReportView(lines=large_source))
     assert time.process_time() - begun < 3
     assert len(text.encode()) < 20_000_000
     assert text.count("<article ") == 10_000

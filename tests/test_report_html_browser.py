@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from npulint.findings import RunResult
-from npulint.report.view import View
+from npulint.report.view import ReportView
 from npulint.report.view import render as rendered
 from tests.html_support import hostile, large, large_source, page, squeezed
 from tests.project_support import ROOT, Project
@@ -171,7 +171,7 @@ def test_numbers_beside_the_filters_follow_the_other_filters(opened: Open) -> No
 
 
 def test_grouping_by_file_and_back_loses_nothing(opened: Open) -> None:
-    one = opened(rendered("html", large(600), View(lines=large_source)))
+    one = opened(rendered("html", large(600), ReportView(lines=large_source)))
     order = "Array.from(document.querySelectorAll('.f'), f => f.id)"
     before = one.ask(order)
     one.tab.locator(".group-by label").nth(1).click()
@@ -192,7 +192,7 @@ def test_grouping_by_file_and_back_loses_nothing(opened: Open) -> None:
 
 
 def test_links_lead_to_findings_even_where_these_are_hidden(opened: Open) -> None:
-    one = opened(rendered("html", large(1500), View(lines=large_source)))
+    one = opened(rendered("html", large(1500), ReportView(lines=large_source)))
     last = one.ask("Array.from(document.querySelectorAll('.rest .f')).pop().id")
     note = one.ask("document.querySelector('.f.note').id")
     for target, grouping in ((last, 0), (note, 0), (last, 1), (note, 1)):
@@ -329,7 +329,7 @@ TIMED = """async () => {
 
 
 def test_ten_thousand_findings_stay_usable(opened: Open, record_property: Callable[[str, object], None]) -> None:
-    one = opened(rendered("html", large(10_000), View(lines=large_source)))
+    one = opened(rendered("html", large(10_000), ReportView(lines=large_source)))
     load = one.ask("performance.getEntriesByType('navigation')[0].duration")
     elements = one.ask("document.querySelectorAll('*').length")
     typed = "filters.q.value = '{}'; filters.topic.dispatchEvent(new Event('input', {{ bubbles: true }}))"

@@ -13,7 +13,7 @@ from junitparser import Error, Failure, JUnitXml, Skipped
 
 from npulint.facts.model import Problem, Span
 from npulint.findings import Related, RunResult, Silenced, Summary
-from npulint.report.view import View, render
+from npulint.report.view import ReportView, render
 from tests.hostile_results import results
 from tests.project_support import Project
 from tests.surface_support import finding, sample, source
@@ -60,7 +60,7 @@ def refused_by_jenkins(node: ElementTree.Element) -> list[str]:
 
 def suites(result: RunResult, **view: Any) -> JUnitXml:
     """The report as a library reads it, after Jenkins' schema and the totals were looked at."""
-    text = render("junit", result, View(**view))
+    text = render("junit", result, ReportView(**view))
     root = ElementTree.fromstring(text.encode())
     assert refused_by_jenkins(root) == []
     told = JUnitXml.fromstring(text.encode())
@@ -95,10 +95,10 @@ def outcomes(result: RunResult, **view: Any) -> list[tuple[str, str, str]]:
 @settings(max_examples=100, deadline=None)
 def test_junit_is_valid_whatever_the_texts(result: RunResult) -> None:
     told = outcomes(result)
-    fatal = {problem.path for problem in result.unread if problem.fatal}
+    fatal = {problem.path for problem in result.unreadable if problem.fatal}
     parsed = {one.path for one in result.findings if one.topic == "parse"}
-    assert len(told) == len(result.findings) + len(fatal - parsed) + len(result.silenced)
-    assert render("junit", result, View()) == render("junit", result, View())
+    assert len(told) == len(result.findings) + len(fatal - parsed) + len(result.suppressed)
+    assert render("junit", result, ReportView()) == render("junit", result, ReportView())
 
 
 def test_a_clean_run_has_a_case_that_passes() -> None:
@@ -160,14 +160,14 @@ def test_equal_cases_have_different_names() -> None:
     ],
 )
 def test_what_is_silenced_is_skipped(by: str, reason: str, message: str) -> None:
-    _, suite = suites(RunResult(silenced=[Silenced(finding(severity="error"), by, reason)]))
+    _, suite = suites(RunResult(suppressed=[Silenced(finding(severity="error"), by, reason)]))
     (case,) = suite
     assert [one.message for one in case.result] == [message]
     assert case.is_skipped
 
 
 def test_notes_that_are_not_shown_are_not_skipped_either() -> None:
-    assert outcomes(RunResult(silenced=[Silenced(finding(severity="note"), "comment")]), shown_from="warning") == []
+    assert outcomes(RunResult(suppressed=[Silenced(finding(severity="note"), "comment")]), shown_from="warning") == []
 
 
 @pytest.mark.parametrize(
@@ -182,14 +182,14 @@ def test_notes_that_are_not_shown_are_not_skipped_either() -> None:
 )
 def test_files_that_were_not_read(problem: Problem, shown: bool, outcome: list[tuple[str, str, str]]) -> None:
     told = [finding(code="NPU0101", name="syntax-error", topic="parse", path="a.py")] if shown else []
-    assert outcomes(RunResult(told, unread=[problem])) == outcome
+    assert outcomes(RunResult(told, unreadable=[problem])) == outcome
 
 
 def test_the_counts_of_the_run_are_properties() -> None:
     result = RunResult(
         target={"cann": "8.0 (given)"}, summary=Summary(files=3, read=2, suppressed=4, known=5, hidden=6)
     )
-    root = ElementTree.fromstring(render("junit", result, View()).encode())
+    root = ElementTree.fromstring(render("junit", result, ReportView()).encode())
     told = {one.attrib["name"]: one.attrib["value"] for one in root.iterfind("testsuite/properties/property")}
     assert (told["suppressed"], told["known"], told["hidden"], told["files"]) == ("4", "5", "6", "3")
     assert told["target.cann"] == "8.0 (given)"

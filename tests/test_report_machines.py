@@ -16,7 +16,7 @@ from junitparser import JUnitXml
 from npulint.facts.model import Span
 from npulint.findings import Fix, RunResult
 from npulint.report.json import encodable
-from npulint.report.view import View, render
+from npulint.report.view import ReportView, render
 from npulint.report.xmltext import element, escaped, legal
 from tests.hostile_results import results, texts
 from tests.project_support import Project
@@ -26,7 +26,7 @@ FORMATS = ("jsonl", "gitlab", "junit", "checkstyle")
 
 
 def report(name: str, result: RunResult, **view: Any) -> str:
-    return render(name, result, View(**view))
+    return render(name, result, ReportView(**view))
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -248,7 +248,7 @@ def test_several_reports_are_written_at_once(tmp_path: Path, monkeypatch: pytest
 @pytest.mark.parametrize("format_name", ["gitlab", "sarif"])
 def test_paths_begin_at_the_root_of_the_repository_in_ci(format_name: str) -> None:
     result = RunResult([finding(path=path) for path in ("a b.py", "../c.py", "/d.py")])
-    text = render(format_name, result, View(folder="training"))
+    text = render(format_name, result, ReportView(folder="training"))
     document = json.loads(text)
     if format_name == "gitlab":
         paths = [issue["location"]["path"] for issue in document]

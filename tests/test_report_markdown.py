@@ -16,8 +16,8 @@ from npulint.facts.model import Span
 from npulint.findings import ChecklistItem, Finding, Fix, ProgramSummary, RunResult, Summary
 from npulint.report.markdown import LIMIT
 from npulint.report.markup import code, link, prose
-from npulint.report.terminal import harmless
-from npulint.report.view import View, render
+from npulint.report.terminal import escape_control_chars
+from npulint.report.view import ReportView, render
 from tests import hostile_results
 from tests.surface_support import finding
 
@@ -72,7 +72,7 @@ def test_prose_is_read_as_it_was_meant(text: str) -> None:
     assert [token.type for token in tokens] == ["paragraph_open", "inline", "paragraph_close"]
     children = tokens[1].children or []
     assert {token.type for token in children} <= {"text", "text_special", "code_inline"}
-    assert read(children).replace("`", "") == f"x {harmless(text)} x".replace("`", "")
+    assert read(children).replace("`", "") == f"x {escape_control_chars(text)} x".replace("`", "")
 
 
 @given(texts)
@@ -81,7 +81,7 @@ def test_a_cell_is_one_cell_and_is_read_as_it_was_meant(text: str) -> None:
     cells = [rows[place + 1].children or [] for place, token in enumerate(rows) if token.type == "td_open"]
     assert len(cells) == 2
     assert {token.type for cell in cells for token in cell} <= {"text", "text_special", "code_inline"}
-    meant = harmless(text)
+    meant = escape_control_chars(text)
     assert read(cells[0]).replace("`", "").strip() == meant.replace("`", "").strip()
     assert [token.content for token in cells[1] if token.type == "code_inline"] == ([meant] if meant else [])
 
@@ -89,7 +89,7 @@ def test_a_cell_is_one_cell_and_is_read_as_it_was_meant(text: str) -> None:
 @given(texts)
 def test_code_is_shown_letter_by_letter(text: str) -> None:
     assert [token.content for token in inline(f"x {code(text)} x") if token.type == "code_inline"] == (
-        [harmless(text)] if text else []
+        [escape_control_chars(text)] if text else []
     )
 
 
@@ -145,7 +145,7 @@ def test_the_whole_report_has_only_the_markup_that_it_makes(
         for text in items
     ]
     result = RunResult(found, programs, unread, summary=Summary(1, 1))
-    tokens = PARSER.parse(render("markdown", result, View()))
+    tokens = PARSER.parse(render("markdown", result, ReportView()))
     blocks = [token for token in tokens if token.nesting >= 0]
     assert not {token.type for token in blocks} & {"html_block", "fence", "code_block", "blockquote_open", "hr"}
     children = [child for token in tokens for child in token.children or []]
@@ -160,7 +160,7 @@ def test_the_gravest_stand_first() -> None:
     found = [
         finding(severity=word, message=word, path=f"{n}.py") for n, word in enumerate(["note", "error", "warning"])
     ]
-    text = render("markdown", RunResult(found, summary=Summary(3, 3)), View())
+    text = render("markdown", RunResult(found, summary=Summary(3, 3)), ReportView())
     assert text.index("| error |") < text.index("| warning |") < text.index("| note |")
 
 
@@ -187,7 +187,7 @@ def test_what_has_no_room_is_left_out_and_counted(limit: int, many: str) -> None
         programs if many in ("programs", "all") else [],
         summary=Summary(1, 1),
     )
-    text = render("markdown", result, View(limit=limit))
+    text = render("markdown", result, ReportView(limit=limit))
     assert len(text.encode()) <= (limit or LIMIT)
     rows = len(re.findall(r"^\| (?:error|warning) \|", text, re.MULTILINE))
     assert text.count("| error |") == (many != "programs")
@@ -206,6 +206,6 @@ def test_the_limit_holds_at_every_size() -> None:
     programs = [ProgramSummary(f"{n}.py", 1, "torch", "partial", (), ("train",), "", items) for n in range(10)]
     found = [finding(path=f"{n}.py", code=f"NPU{n:04}", fix=Fix("Do it.")) for n in range(60)]
     result = RunResult(found, programs, summary=Summary(60, 60))
-    sizes = {limit: len(render("markdown", result, View(limit=limit)).encode()) for limit in range(700, 9000, 11)}
+    sizes = {limit: len(render("markdown", result, ReportView(limit=limit)).encode()) for limit in range(700, 9000, 11)}
     assert [limit for limit, size in sizes.items() if size > limit] == []
     assert all(size > limit - 800 for limit, size in sizes.items() if limit < 6000)

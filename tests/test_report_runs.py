@@ -24,7 +24,7 @@ from npulint.report.html.plots import axis, plot
 from npulint.report.runs import words
 from npulint.report.runs.bars import bar, padded, powers, spark, stacked
 from npulint.report.terminal import cells, has_blocks
-from npulint.report.view import View, render
+from npulint.report.view import ReportView, render
 from npulint.run_summary import RunCurve, RunFile, RunGraph, RunPart, RunStall, RunSummary, RunTimes
 from npulint.settings import FORMATS, MACHINE_FORMATS, Settings
 from npulint.texts.runs import TEXTS
@@ -50,7 +50,7 @@ TEXT = """Training run
 
 
 def test_the_text_report_draws_it() -> None:
-    text = render("text", RESULT, View())
+    text = render("text", RESULT, ReportView())
     assert text.startswith(TEXT)
     assert "\n  similarity  ██▁   lowest 0.9, 1 of 4 outputs below 0.98\n" in text
     assert "\n  slow steps  every 50 steps, 25 times: 16.0 % of the time is lost (sec)\n" in text
@@ -59,7 +59,7 @@ def test_the_text_report_draws_it() -> None:
 
 
 def test_it_speaks_chinese() -> None:
-    text = render("text", RESULT, View(lang="zh"))
+    text = render("text", RESULT, ReportView(lang="zh"))
     for line in (
         "训练运行",
         "  已读取  算子明细表（191 行）、日志 ×2（912 行）",
@@ -72,7 +72,7 @@ def test_it_speaks_chinese() -> None:
 
 
 def test_terminals_without_blocks_get_plain_characters() -> None:
-    text = render("text", RESULT, View(plain=True))
+    text = render("text", RESULT, ReportView(plain=True))
     assert text.partition("\n\n")[0].isascii()
     assert "    MatMulV2   ########################  50.0 %     2 ms\n" in text
     assert "    # computing 40.0 %   + communication not overlapped 50.0 %   . free 10.0 %\n" in text
@@ -92,7 +92,7 @@ def test_the_encoding_tells_whether_there_are_blocks(encoding: str, there: bool)
 @pytest.mark.parametrize("lang", ["en", "zh"])
 @pytest.mark.parametrize("width", [1, 40, 60, 80, 200])
 def test_lines_fit_the_terminal(width: int, lang: str) -> None:
-    lines = render("text", RESULT, View(width=width, lang=lang)).partition("\n\n")[0].split("\n")
+    lines = render("text", RESULT, ReportView(width=width, lang=lang)).partition("\n\n")[0].split("\n")
     assert max(map(cells, lines)) <= max(width, 48)
     assert len(lines) <= (24 if width >= 80 else 36)
 
@@ -100,41 +100,43 @@ def test_lines_fit_the_terminal(width: int, lang: str) -> None:
 def test_what_has_no_room_is_counted() -> None:
     many = msgspec.structs.replace(RUN, curves=(LOSS,) * 3, stalls=RUN.stalls * 4, left_out=5)
     assert "  ... and 9 more tables, curves or stalls (--output html=FILE)\n" in render(
-        "text", RunResult(runs=[many], summary=Summary(files=1, read=1)), View()
+        "text", RunResult(runs=[many], summary=Summary(files=1, read=1)), ReportView()
     )
 
 
 def test_of_several_comparisons_the_worst_is_told() -> None:
     good = msgspec.structs.replace(SIMILARITY, count=900, minimum=1.0, bad=0)
     several = msgspec.structs.replace(RUN, curves=(good, SIMILARITY))
-    assert "lowest 0.9, 1 of 4 outputs" in render("text", msgspec.structs.replace(RESULT, runs=[several]), View())
+    assert "lowest 0.9, 1 of 4 outputs" in render("text", msgspec.structs.replace(RESULT, runs=[several]), ReportView())
 
 
 def test_a_change_tells_its_findings_alone() -> None:
-    assert "Training run" not in render("text", RESULT, View(change=True))
+    assert "Training run" not in render("text", RESULT, ReportView(change=True))
 
 
 def test_runs_of_several_projects_are_told_together() -> None:
     other = RunSummary(files=(RunFile("b/op_statistic.csv", "op_statistic", 2021, 3),))
-    text = render("text", msgspec.structs.replace(RESULT, runs=[RUN, other]), View())
+    text = render("text", msgspec.structs.replace(RESULT, runs=[RUN, other]), ReportView())
     assert text.count("Training run\n") == 1
     assert "  read  kernel table (191 rows), log ×2 (912 lines), operator totals (3 rows)\n" in text
 
 
 @pytest.mark.parametrize("format_name", FORMATS)
 def test_projects_without_artifacts_hear_nothing_of_it(format_name: str) -> None:
-    text = render(format_name, plain_result(), View())
+    text = render(format_name, plain_result(), ReportView())
     assert not re.search(r"Training run|runs\.css|training runs; only", text)
     assert '"runs"' not in text or format_name == "sarif"
 
 
 @pytest.mark.parametrize("format_name", sorted(set(MACHINE_FORMATS) - {"json", "jsonl"}))
 def test_other_formats_of_machines_stay_as_they_are(format_name: str) -> None:
-    assert render(format_name, RESULT, View()) == render(format_name, msgspec.structs.replace(RESULT, runs=[]), View())
+    assert render(format_name, RESULT, ReportView()) == render(
+        format_name, msgspec.structs.replace(RESULT, runs=[]), ReportView()
+    )
 
 
 def test_json_gives_the_numbers() -> None:
-    (told,) = json.loads(render("json", RESULT, View()))["runs"]
+    (told,) = json.loads(render("json", RESULT, ReportView()))["runs"]
     assert told["files"][3] == {
         "path": "gpu.log",
         "form": "log",
@@ -148,7 +150,7 @@ def test_json_gives_the_numbers() -> None:
     assert told["times"][1]["parts"][1] == {"name": "exposed", "us": 5000.0, "share": 50.0, "count": 0}
     assert told["curves"][2]["points"] == [1.0, 0.999, 0.9, None]
     assert (told["stalls"][0]["lost_seconds"], told["graphs"][0]["first_ms"], told["left_out"]) == (47.5, 11595.5, 0)
-    rows = [json.loads(row) for row in render("jsonl", RESULT, View()).splitlines()]
+    rows = [json.loads(row) for row in render("jsonl", RESULT, ReportView()).splitlines()]
     assert rows[0] == {"kind": "run", **told}
 
 
@@ -162,14 +164,14 @@ def test_the_documentation_names_every_key() -> None:
 
 
 def test_markdown_has_one_table() -> None:
-    text = render("markdown", RESULT, View())
+    text = render("markdown", RESULT, ReportView())
     assert text.count("## Training run\n\n| Figure | Value |\n") == 1
     assert "| Parts of a step | 10 ms, mean of 4 steps; computing 40.0 % (4 ms), communication not" in text
     assert "| loss scale (scaler 0) | 2^16 → 1, 5 values `train.log:7` |" in text
 
 
 def test_the_page_has_a_picture_and_a_table_of_every_curve() -> None:
-    page = render("html", RESULT, View())
+    page = render("html", RESULT, ReportView())
     root = tree(page)
     part = by_id(root, "runs")
     assert '<a href="#runs">Training run</a>' in page
@@ -184,8 +186,8 @@ def test_the_page_has_a_picture_and_a_table_of_every_curve() -> None:
 
 
 def test_pages_without_runs_carry_no_style_for_them() -> None:
-    assert len(render("html", RESULT, View()).partition("</style>")[0]) > len(
-        render("html", plain_result(), View()).partition("</style>")[0]
+    assert len(render("html", RESULT, ReportView()).partition("</style>")[0]) > len(
+        render("html", plain_result(), ReportView()).partition("</style>")[0]
     )
 
 
@@ -204,10 +206,10 @@ def test_names_of_a_run_do_no_harm() -> None:
     )
     result = RunResult(runs=[evil], summary=Summary(files=1, read=1))
     for format_name in ("text", "markdown", "html", "json", "jsonl"):
-        text = render(format_name, result, View())
+        text = render(format_name, result, ReportView())
         assert "\x1b" not in text
         assert "\u202e" not in text or format_name in ("json", "jsonl")
-    root = tree(render("html", result, View()))
+    root = tree(render("html", result, ReportView()))
     assert [one for one in root.iter() if one.tag == "img"] == []
     assert len([one for one in root.iter() if one.tag == "script"]) == 1
 

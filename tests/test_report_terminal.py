@@ -8,7 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npulint.report.terminal import Paint, cells, cut, harmless, linked, wants_color, wants_links, width_of, wrap
+from npulint.report.terminal import (
+    Paint,
+    cells,
+    cut,
+    escape_control_chars,
+    linked,
+    wants_color,
+    wants_links,
+    width_of,
+    wrap,
+)
 
 
 class Terminal(io.StringIO):
@@ -34,16 +44,16 @@ class Terminal(io.StringIO):
     ],
 )
 def test_harmless(text: str, shown: str) -> None:
-    assert harmless(text) == shown
+    assert escape_control_chars(text) == shown
 
 
 @given(st.text())
 def test_harmless_text_obeys_nobody_and_can_be_encoded(text: str) -> None:
-    shown = harmless(text)
+    shown = escape_control_chars(text)
     shown.encode("utf-8")
     assert shown.isprintable() or not any(ord(c) < 0x20 or 0x7F <= ord(c) < 0xA0 for c in shown)
     assert not set(shown) & set("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\n\r\x1b")
-    assert harmless(shown) == shown
+    assert escape_control_chars(shown) == shown
 
 
 @pytest.mark.parametrize(

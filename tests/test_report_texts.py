@@ -13,7 +13,7 @@ import npulint
 from npulint.catalogue.check import CATEGORIES, STATES
 from npulint.cli.commands import COMMANDS
 from npulint.findings import CONFIDENCES, SEVERITIES
-from npulint.settle.engine import ENGINE_RULES
+from npulint.postprocess.engine import ENGINE_RULES
 from npulint.texts import FAMILIES, count, known, say
 from npulint.texts import TEXTS as MAIN
 

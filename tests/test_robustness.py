@@ -12,7 +12,7 @@ import pytest
 from npulint.catalogue.check import Catalogue
 from npulint.facts.code import Code
 from npulint.facts.model import FileFacts
-from npulint.judging import judge_facts
+from npulint.project_runner import evaluate_project
 from npulint.settings import Settings
 from tests.project_support import Answer, Project
 
@@ -65,9 +65,9 @@ def test_code_that_leads_resolution_in_circles_spoils_its_project_only(monkeypat
     def endless(*given: object) -> None:
         raise RecursionError
 
-    monkeypatch.setattr("npulint.judging.assemble", endless)
+    monkeypatch.setattr("npulint.project_runner.assemble", endless)
     files = [FileFacts("a.py", "python", Code()), FileFacts("run.sh", "shell")]
-    outcome = judge_facts("", files, Catalogue(), Settings())
+    outcome = evaluate_project("", files, Catalogue(), Settings())
     assert [(f.path, f.problems[0].reason) for f in outcome.files] == [("a.py", "too-deep")]
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from npulint.facts.model import Fact, Problem
 from npulint.read.artifacts import read_artifact
-from npulint.read.artifacts.figures import share
+from npulint.read.artifacts.quantities import share
 from npulint.read.artifacts.rows import Row, Seen, rows
 
 KERNELS = "Op Name,OP Type,OP State,Task Type,Task Duration(us),Task Wait Time(us),Block Dim\n"

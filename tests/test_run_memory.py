@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npulint.catalogue.vocabulary import KINDS
+from npulint.catalogue.vocabulary import fact_kinds
 from npulint.discover.artifacts import form_of
 from npulint.facts.model import Fact
 from npulint.findings import Finding
@@ -35,7 +35,7 @@ def facts_of(text: str, name: str = "memory_record.csv") -> tuple[dict[str, Any]
     facts = read_artifact(name, name, text.encode())
     assert isinstance(facts, list), facts
     for fact in facts[1:]:
-        declared = KINDS["run_memory"].attributes
+        declared = fact_kinds()["run_memory"].attributes
         assert set(fact.attrs) <= set(declared), fact
         assert all(not declared[key] or value in declared[key] for key, value in fact.attrs.items())
     return facts[0].attrs, facts[1:]

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from npulint.assemble.run.shares import with_step_shares
-from npulint.catalogue.vocabulary import KINDS
+from npulint.catalogue.vocabulary import fact_kinds
 from npulint.discover.artifacts import form_of_text
 from npulint.facts.model import Fact, GenericFact, Span
 from npulint.read.artifacts import (
@@ -24,8 +24,8 @@ from npulint.read.artifacts import (
     steps,
     training_trace,
 )
-from npulint.read.artifacts.figures import Values, nanoseconds, number, share
 from npulint.read.artifacts.frames import user_frame
+from npulint.read.artifacts.quantities import Values, nanoseconds, number, share
 from npulint.read.artifacts.rows import Seen
 
 
@@ -39,7 +39,7 @@ def table(read: Any, form: str, text: str) -> tuple[list[Fact], Seen]:
 
 def check_declared(facts: list[Fact]) -> None:
     for fact in facts:
-        declared = KINDS[fact.kind].attributes
+        declared = fact_kinds()[fact.kind].attributes
         assert set(fact.attrs) <= set(declared), fact
         for key, value in fact.attrs.items():
             words = declared[key]

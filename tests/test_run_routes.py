@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npulint.catalogue.vocabulary import KINDS
+from npulint.catalogue.vocabulary import fact_kinds
 from npulint.facts.model import Fact, Problem
 from npulint.pipeline import run
 from npulint.read.artifacts import communication, read_artifact
@@ -50,7 +50,7 @@ def read(name: str, content: object, indent: int | None = 1) -> list[Fact]:
     facts = read_artifact(name, name, text.encode())
     assert isinstance(facts, list), facts
     for fact in facts:
-        assert set(fact.attrs) <= set(KINDS[fact.kind].attributes), fact
+        assert set(fact.attrs) <= set(fact_kinds()[fact.kind].attributes), fact
     return facts
 
 

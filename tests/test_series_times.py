@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from npulint.facts.model import Fact
 from npulint.read.artifacts.series import SeriesWatcher
-from npulint.read.artifacts.series.pace import timing_of
 from npulint.read.artifacts.series.stalls import periods
+from npulint.read.artifacts.series.step_rate import timing_of
 
 _GIVEN = Path(__file__).parent.parent.parent / "shared" / "samples"
 SAMPLES = _GIVEN if _GIVEN.is_dir() else None

@@ -11,7 +11,7 @@ import pytest
 from lsprotocol import types as lsp
 
 from npulint.facts.model import Span
-from npulint.findings import Change, Fix, Step
+from npulint.findings import Fix, FixEdit, FixStep
 from npulint.server.actions import FIX_ALL, File, Proposer
 from npulint.server.diagnostics import Abilities, diagnostic
 from npulint.server.positions import Places, replaced
@@ -153,8 +153,8 @@ def proposer(texts: dict[str, str]) -> Proposer:
     return Proposer(file, "utf-16", True, "en")
 
 
-def renaming(path: str, line: int, to: str, applicability: str) -> Change:
-    return Change(applicability, (Step("rename", path, Span(line, 1, line, 6), {"to": to}),))
+def renaming(path: str, line: int, to: str, applicability: str) -> FixEdit:
+    return FixEdit(applicability, (FixStep("rename", path, Span(line, 1, line, 6), {"to": to}),))
 
 
 def offered(fix: Fix, texts: dict[str, str]) -> dict[str, lsp.CodeAction]:
@@ -180,7 +180,7 @@ def test_what_can_be_mended_safely_in_part_is_offered_so_and_wholly() -> None:
 def test_a_fix_may_reach_into_another_file_but_all_at_once_stay_in_theirs() -> None:
     texts = {"/w/a.py": "import t\nt.a()\n", "/w/b.py": "import t\nt.a()\n"}
     steps = tuple(renaming(path, 2, "t.x", "safe").steps[0] for path in texts)
-    fix = Fix("Do it.", "safe", changes=(Change("safe", steps),))
+    fix = Fix("Do it.", "safe", changes=(FixEdit("safe", steps),))
     (action,) = offered(fix, texts).values()
     assert action.edit is not None and action.edit.document_changes is not None
     assert len(action.edit.document_changes) == 2

@@ -14,9 +14,9 @@ from npulint.catalogue.check import Catalogue, Check, Example
 from npulint.catalogue.load import load_catalogue
 from npulint.facts.model import Span
 from npulint.findings import Finding
-from npulint.pipeline import review
+from npulint.pipeline import check_sources
+from npulint.postprocess.removal import applied
 from npulint.server.ignoring import ignore_here, ignore_in_file, style_of
-from npulint.settle.removal import applied
 from tests.surface_support import finding
 
 
@@ -158,7 +158,7 @@ def test_in_the_whole_file(text: str, after: str) -> None:
 @given(st.data())
 def test_what_the_editor_offers_silences_the_finding_and_nothing_else(data: st.DataObject) -> None:
     check, example = data.draw(st.sampled_from(bad_examples()))
-    found = review(example.files, example.target, catalogue()).findings
+    found = check_sources(example.files, example.target, catalogue()).findings
     one = data.draw(st.sampled_from([f for f in found if f.code == check.code]))
     lines = example.files[one.path].split("\n")
     style = style_of(one.path, example.files[one.path].encode())
@@ -168,7 +168,7 @@ def test_what_the_editor_offers_silences_the_finding_and_nothing_else(data: st.D
         return
     assert edit is not None
     files = {**example.files, one.path: "\n".join(applied(lines, edit))}
-    left = review(files, example.target, catalogue()).findings
+    left = check_sources(files, example.target, catalogue()).findings
     before, after = (Counter((f.code, f.path, f.message) for f in some) for some in (found, left))
     assert (one.code, one.path, one.message) in before - after
     assert {key[0] for key in before - after} == {one.code}

@@ -14,7 +14,7 @@ import pytest
 from lsprotocol import types as lsp
 
 from npulint.server.configuration import ConfigProblem
-from npulint.server.engine import Answer
+from npulint.server.engine import EngineAnswer
 from npulint.server.server import Server
 from npulint.server.uris import uri_of
 
@@ -40,7 +40,7 @@ class Heard(Server):
 def test_a_bug_is_logged_each_time_and_shown_once() -> None:
     server = Heard()
     for _ in range(3):
-        server._told(Answer(failures=["Traceback\nRuntimeError: x"]))
+        server._told(EngineAnswer(failures=["Traceback\nRuntimeError: x"]))
     assert len(server.logged) == 3
     assert [text for text in server.shown if "bug in npulint" in text] == server.shown
     assert len(server.shown) == 1
@@ -48,7 +48,7 @@ def test_a_bug_is_logged_each_time_and_shown_once() -> None:
 
 def test_a_problem_of_the_configuration_is_shown_once() -> None:
     server = Heard()
-    answer = Answer(problems=[ConfigProblem("/w/npulint.toml", 2, 1, "unknown key `x`")])
+    answer = EngineAnswer(problems=[ConfigProblem("/w/npulint.toml", 2, 1, "unknown key `x`")])
     server._told(answer)
     server._told(answer)
     assert server.shown == [
@@ -59,7 +59,7 @@ def test_a_problem_of_the_configuration_is_shown_once() -> None:
 def test_a_notice_is_logged_once() -> None:
     server = Heard()
     for _ in range(2):
-        server._told(Answer(notices=["`ignore` names no check"]))
+        server._told(EngineAnswer(notices=["`ignore` names no check"]))
     assert (server.logged, server.shown) == (["`ignore` names no check"], [])
 
 
@@ -70,7 +70,7 @@ def test_a_bug_in_what_is_shown_does_not_stop_the_next_run(monkeypatch: pytest.M
         raise ZeroDivisionError
 
     monkeypatch.setattr(server, "show", broken)
-    server._told(Answer())
+    server._told(EngineAnswer())
     assert "ZeroDivisionError" in server.logged[0]
 
 

@@ -19,13 +19,13 @@ from npulint.discover.projects import group
 from npulint.errors import ConfigError
 from npulint.facts.model import FileFacts
 from npulint.findings import Finding
-from npulint.judging import Outcome, judge_facts
-from npulint.lines import FileLines
 from npulint.pipeline import run
+from npulint.postprocess.baseline import Place
+from npulint.project_runner import Outcome, evaluate_project
 from npulint.read.files import load, read
 from npulint.session import Checked, Session
 from npulint.settings import Settings
-from npulint.settle.baseline import Place
+from npulint.source_lines import FileLines
 from tests.project_support import ROOT
 
 BAD = """\
@@ -109,10 +109,10 @@ def test_facts_stay_as_they_were_read(example: str) -> None:
     for root, sources in group(discover([str(ROOT / "examples" / example)]).files).items():
         facts = [read(load(source)) for source in sources]
         before = [msgspec.msgpack.encode(one) for one in facts]
-        first = judge_facts(root, facts, catalogue, Settings())
+        first = evaluate_project(root, facts, catalogue, Settings())
         assert [msgspec.msgpack.encode(one) for one in facts] == before
         remembered = [msgspec.msgpack.decode(data, type=FileFacts) for data in before]
-        assert judge_facts(root, remembered, catalogue, Settings()) == first
+        assert evaluate_project(root, remembered, catalogue, Settings()) == first
 
 
 def test_remembered_facts_are_written_out_alike() -> None:
@@ -133,7 +133,7 @@ if __name__ == '__main__':
     facts = read(load(SourceFile("train.py", "python", "train.py", ".", len(text)), text))
     again = msgspec.msgpack.decode(msgspec.msgpack.encode(facts), type=FileFacts)
     catalogue = load_catalogue((), whole=False)
-    first, second = (judge_facts(".", [one], catalogue, Settings()).findings for one in (facts, again))
+    first, second = (evaluate_project(".", [one], catalogue, Settings()).findings for one in (facts, again))
     assert first == second
     assert any("[" in one.message and one.name == "mask-selection" for one in first)
 
@@ -208,9 +208,9 @@ def test_only_what_code_says_is_judged_again(folder: Path, monkeypatch: pytest.M
 
     def judge(root: str, *rest: object) -> Outcome:
         judged.append(1)
-        return judge_facts(root, *rest)  # type: ignore[arg-type]
+        return evaluate_project(root, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(npulint.session, "judge_facts", judge)
+    monkeypatch.setattr(npulint.session, "evaluate_project", judge)
     silent = HELPER.replace("0.5)", "0.5)  # npulint: ignore[native-dropout]")
     session.change("helper.py", silent.encode())
     checked = session.check("train.py")
@@ -366,7 +366,7 @@ def test_what_cannot_be_read_is_told_like_by_a_run(folder: Path, data: bytes) ->
     write(folder, {"other.py": data})
     session.touched(["other.py"])
     assert told(session.check("train.py")) == told(typed) == fresh()
-    assert session.check("train.py").unread == run(settings(paths=(".",))).unread
+    assert session.check("train.py").unread == run(settings(paths=(".",))).unreadable
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no FIFOs here")

@@ -16,9 +16,9 @@ from npulint.catalogue.load import load_catalogue
 from npulint.cli.commands import COMMANDS
 from npulint.options import OPTIONS
 from npulint.pipeline import judge
+from npulint.postprocess.engine import ENGINE_RULES
+from npulint.postprocess.identity import pages as addresses
 from npulint.settings import DOCS_URL
-from npulint.settle.engine import ENGINE_RULES
-from npulint.settle.identity import pages as addresses
 from scripts.docsite import words
 from scripts.docsite.checks import all_rules, silenced
 from scripts.docsite.generate import pages, redirects, renamed_checks, retired, retired_codes

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from npulint.catalogue.check import Catalogue
 from npulint.catalogue.load import load_catalogue
-from npulint.settle.engine import ENGINE_RULES
+from npulint.postprocess.engine import ENGINE_RULES
 from scripts.docsite.build import build
 from scripts.docsite.checks import all_rules
 from tests.tools import missing, needed

@@ -13,7 +13,7 @@ from npulint.data.option_slips import counterpart, meant_key, meant_value
 from npulint.data.options import AdapterOption, Use, elsewhere, generation, legal_keys, near, option
 from npulint.data.releases import standing
 from npulint.facts.model import Fact
-from npulint.facts.values import Known
+from npulint.facts.values import PossibleValues
 
 _HOLDERS = {"session_key": "parameter_map", "run_config": "NPURunConfig", "npu_options": "global_options()"}
 _FORMER = {"jit_compile": "b"}  # the field that an option had in older adapters
@@ -79,7 +79,7 @@ def _certain(settings: Sequence[Fact]) -> str:
     found = []
     for fact in settings:
         value = fact.get("value")
-        if fact.get("active") == "yes" and isinstance(value, Known) and value.single is not None:
+        if fact.get("active") == "yes" and isinstance(value, PossibleValues) and value.single is not None:
             found.append(f"{fact.name}={value.single}")
     return " ".join(sorted(found))
 
@@ -166,30 +166,30 @@ def _expected_type(known: AdapterOption, use: Use, via: str) -> str:
     return _WORDS.get(known.field if via == "session_key" else use.type, use.type)
 
 
-def _seen(value: object) -> Known | None:
+def _seen(value: object) -> PossibleValues | None:
     """All values that a setting may have, if they are known; names of a framework are not what they stand for."""
-    if not isinstance(value, Known) or not value.exact or not value.values:
+    if not isinstance(value, PossibleValues) or not value.exact or not value.values:
         return None
     return None if any(isinstance(v, str) and v.startswith(_NAMES) for v in value.values) else value
 
 
 def _likely(value: object, use: Use) -> str:
     """The legal text that the one given is meant to be."""
-    given = value.single if isinstance(value, Known) and value.exact else None
+    given = value.single if isinstance(value, PossibleValues) and value.exact else None
     meant = meant_value(given, use) if isinstance(given, str) and not use.accepts(given) else None
     return NONE if meant is None else meant
 
 
 def _counterpart(value: object) -> str:
     """What the value is called in the other precision option."""
-    given = value.single if isinstance(value, Known) and value.exact else None
+    given = value.single if isinstance(value, PossibleValues) and value.exact else None
     return (counterpart(given) if isinstance(given, str) else None) or NONE
 
 
 def _chips(value: object, use: Use) -> str:
     """The generations that have the option, or a value that is certainly given to it; empty for all."""
     chips = set(use.chips)
-    if isinstance(value, Known) and value.exact and value.values:
+    if isinstance(value, PossibleValues) and value.exact and value.values:
         limits = [set(use.value_chips[str(v)]) for v in value.values if str(v) in use.value_chips]
         if len(limits) == len(value.values):
             chips |= set().union(*limits)

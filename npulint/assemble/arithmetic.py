@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from npulint.facts.code import Scalar
-from npulint.facts.values import NO, NOTHING, YES, Known, merge, truth
+from npulint.facts.values import NO, NOTHING, YES, PossibleValues, merge, truth
 
 _TWO: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add,
@@ -33,7 +33,7 @@ _PAIRS = 16  # combinations of alternatives that are tried
 _LARGE = 1 << 1024  # integers beyond are no settings, and printing them may be refused
 
 
-def apply(symbol: str, parts: list[Known]) -> Known:
+def apply(symbol: str, parts: list[PossibleValues]) -> PossibleValues:
     """The value of an operation on values; unknown operators and operands give `NOTHING`."""
     if symbol == "not":
         answer = truth(parts[0])
@@ -45,7 +45,7 @@ def apply(symbol: str, parts: list[Known]) -> Known:
         return merge(parts[1:]) if answer is None else parts[1 if answer else 2]
     if symbol == "join":
         texts = [p.single for p in parts]
-        return NOTHING if any(t is None for t in texts) else Known(("".join(str(t) for t in texts),), True)
+        return NOTHING if any(t is None for t in texts) else PossibleValues(("".join(str(t) for t in texts),), True)
     convert = _CONVERT.get(symbol) or METHODS.get(symbol)
     if convert is not None and len(parts) == 1:
         return _each(convert, parts[0])
@@ -56,13 +56,13 @@ def apply(symbol: str, parts: list[Known]) -> Known:
     return NOTHING
 
 
-def _binary(symbol: str, left: Known, right: Known) -> Known:
+def _binary(symbol: str, left: PossibleValues, right: PossibleValues) -> PossibleValues:
     if not (left.exact and right.exact and 0 < len(left.values) * len(right.values) <= _PAIRS):
         return NOTHING
     return merge([_pair(symbol, a, b) for a in left.values for b in right.values])
 
 
-def _pair(symbol: str, a: Scalar, b: Scalar) -> Known:
+def _pair(symbol: str, a: Scalar, b: Scalar) -> PossibleValues:
     if symbol == "**":
         return _power(a, b)
     function = _TWO.get(symbol)
@@ -78,7 +78,7 @@ def _pair(symbol: str, a: Scalar, b: Scalar) -> Known:
         return NOTHING
 
 
-def _power(a: Scalar, b: Scalar) -> Known:
+def _power(a: Scalar, b: Scalar) -> PossibleValues:
     if isinstance(a, int | float) and isinstance(b, int | float) and abs(a) <= 1 << 20 and abs(b) <= 64:
         try:
             return _of(a**b)
@@ -87,34 +87,34 @@ def _power(a: Scalar, b: Scalar) -> Known:
     return NOTHING
 
 
-def _each(function: Callable[[Any], Any], part: Known) -> Known:
+def _each(function: Callable[[Any], Any], part: PossibleValues) -> PossibleValues:
     try:
-        return Known(tuple(function(v) for v in part.values), part.exact, part.symbol)
+        return PossibleValues(tuple(function(v) for v in part.values), part.exact, part.symbol)
     except (TypeError, ValueError, ArithmeticError):
-        return Known((), False, part.symbol)
+        return PossibleValues((), False, part.symbol)
 
 
-def _logic(symbol: str, parts: list[Known]) -> Known:
+def _logic(symbol: str, parts: list[PossibleValues]) -> PossibleValues:
     """The first operand that decides, or the last; where one before it is unknown, any that may."""
     stop = symbol == "or"
-    possible: list[Known] = []
+    possible: list[PossibleValues] = []
     for part in parts[:-1]:
         answer = truth(part)
         if answer is stop:
             return _either(possible, part, stop)
         if answer is None:
             kept = tuple(v for v in part.values if bool(v) is stop)
-            possible.append(Known(kept, part.exact and bool(kept), part.symbol))
+            possible.append(PossibleValues(kept, part.exact and bool(kept), part.symbol))
     return _either(possible, parts[-1], stop)
 
 
-def _either(possible: list[Known], last: Known, stop: bool) -> Known:
+def _either(possible: list[PossibleValues], last: PossibleValues, stop: bool) -> PossibleValues:
     if possible and truth(last) is stop and (not stop or last.single is True):
         return YES if stop else NO  # whatever comes before, the answer is the same
     return merge([*possible, last])
 
 
-def _of(value: Any) -> Known:
+def _of(value: Any) -> PossibleValues:
     if isinstance(value, int) and abs(value) > _LARGE:
         return NOTHING
-    return Known((value,), True) if value is None or isinstance(value, str | int | float) else NOTHING
+    return PossibleValues((value,), True) if value is None or isinstance(value, str | int | float) else NOTHING

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from npulint.assemble.module import Module
 from npulint.assemble.names import Names
-from npulint.facts.code import Bind
+from npulint.facts.code import Assignment
 
-Bound = tuple[Module, Bind]
+Bound = tuple[Module, Assignment]
 """An assignment and the module that it stands in."""
 
 _DEPTH = 8
@@ -131,5 +131,5 @@ def may_be_passed(module: Module, function: int, block: int, binds: list[Bound])
     return not any(home is module and bind.block in around for home, bind in binds)
 
 
-def _line(bind: Bind) -> int:
+def _line(bind: Assignment) -> int:
     return bind.line

@@ -11,11 +11,11 @@ import msgspec
 from npulint.assemble.adapter import Declared
 from npulint.assemble.context import Context
 from npulint.assemble.index import FactTable, table
+from npulint.assemble.launches.launch_options import launch_options
 from npulint.assemble.programs import Program, Programs
 from npulint.assemble.project import Project
-from npulint.assemble.recognise import recognise
+from npulint.assemble.recognizers import recognise
 from npulint.assemble.resources import complete
-from npulint.assemble.starts.launch_options import launch_options
 from npulint.assemble.torch_release import torch_release
 from npulint.facts.model import Fact, FileFacts
 
@@ -53,7 +53,7 @@ def assemble(
     if any(file.graph is not None for file in files):
         programs += graphs_in(whole, files, adapter, cann, soc, supported)
     if left:
-        from npulint.assemble.run.programs import run_program  # most projects have none
+        from npulint.assemble.run.run_program import run_program  # most projects have none
 
         programs.append(run_program(root, left, whole.programs, whole.context))
     return programs
@@ -68,7 +68,7 @@ def graphs_in(
     supported: SupportedOps | None = None,
 ) -> list[Program]:
     """The programs that the graphs among some files are, in a project that is known otherwise."""
-    from npulint.assemble.graph.programs import graph_programs
+    from npulint.assemble.graph.graph_programs import graph_programs
     from npulint.assemble.graph.target import Target
 
     target = Target(torch=whole.context.torch, adapter=adapter, cann=cann, soc=soc)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from npulint.assemble.cursors import Assignment, CallSite, Scope
+from npulint.assemble.cursors import AssignmentSite, CallSite, Scope
 from npulint.assemble.surroundings import surroundings_of
 from npulint.facts.attributes import Flag, attribute
 from npulint.facts.model import Arguments, Fact, Span
-from npulint.facts.values import Known
+from npulint.facts.values import PossibleValues
 
 
 class CodeFact(Fact, eq=False, dict=True):
@@ -104,7 +104,7 @@ class CallFact(CodeFact, eq=False, dict=True):
 class AssignmentFact(CodeFact, eq=False, dict=True):
     """A fact about an assignment."""
 
-    assignment: Assignment
+    assignment: AssignmentSite
     name: str
 
     @property
@@ -118,7 +118,7 @@ class AssignmentFact(CodeFact, eq=False, dict=True):
         return self.assignment.span
 
     @attribute
-    def value(self) -> Known:
+    def value(self) -> PossibleValues:
         """What is assigned."""
         return self.assignment.value.known
 

@@ -9,19 +9,19 @@ import msgspec
 
 from npulint.assemble.flow import Flow, argument
 from npulint.assemble.guards import Guards
+from npulint.assemble.input_reachability import Reach
+from npulint.assemble.launches.options import Options
 from npulint.assemble.module import Module
 from npulint.assemble.names import Names
 from npulint.assemble.project import Project
 from npulint.assemble.ranks import on_some_ranks
-from npulint.assemble.reach import Reach
-from npulint.assemble.starts.options import Options
 from npulint.assemble.training import Training
-from npulint.facts.code import Bind, Call, Note, Op, Value
+from npulint.facts.code import Assignment, Call, Op, TorchExpression, Value
 from npulint.facts.model import Fact, GenericFact, Span
-from npulint.facts.values import Known
-from npulint.later import regex
+from npulint.facts.values import PossibleValues
+from npulint.lazy_regex import lazy_compile
 
-_TEST_FILE = regex(r"(?:^|/)(?:tests?|testing|unittests?)/|(?:^|/)(?:test_[^/]+|[^/]+_test)\.py$")
+_TEST_FILE = lazy_compile(r"(?:^|/)(?:tests?|testing|unittests?)/|(?:^|/)(?:test_[^/]+|[^/]+_test)\.py$")
 
 _T = TypeVar("_T")
 
@@ -43,7 +43,7 @@ class Context:
         self._places: dict[tuple[str, int], Place] = {}
         self._worked_out: dict[object, Any] = {}
 
-    def once(self, key: object, work: Callable[[], _T]) -> _T:
+    def memoize(self, key: object, work: Callable[[], _T]) -> _T:
         """The result of `work`, done once for a key: what many facts ask must not be looked for anew."""
         if key not in self._worked_out:
             self._worked_out[key] = work()
@@ -58,13 +58,13 @@ class Context:
             kind, name, module.path, span, attrs, CallArguments(self, module, call), self.around(module, call.block)
         )
 
-    def bind_fact(self, kind: str, name: str, module: Module, bind: Bind, **attrs: Any) -> Fact:
+    def bind_fact(self, kind: str, name: str, module: Module, bind: Assignment, **attrs: Any) -> Fact:
         """A fact about an assignment; its attribute `value` is what is assigned."""
         attrs.setdefault("value", lambda: self.flow.known(module, bind.value, bind.block, bind.line))
         span = Span(bind.line, bind.column, bind.end_line, bind.end_column)
         return GenericFact(kind, name, module.path, span, attrs, None, self.around(module, bind.block))
 
-    def note_fact(self, kind: str, name: str, module: Module, note: Note, **attrs: Any) -> Fact:
+    def note_fact(self, kind: str, name: str, module: Module, note: TorchExpression, **attrs: Any) -> Fact:
         """A fact about a noted expression."""
         span = Span(note.line, note.column, note.end_line, note.end_column)
         return GenericFact(kind, name, module.path, span, attrs, None, self.around(module, note.block))
@@ -105,7 +105,7 @@ class Context:
                 names.append(self.names.of_value(module, record.test, record.parent, record.line))
         return " ".join(names)
 
-    def known(self, module: Module, value: Value, call: Call | Bind) -> Known:
+    def known(self, module: Module, value: Value, call: Call | Assignment) -> PossibleValues:
         """The value of an operand of a call or assignment."""
         return self.flow.known(module, value, call.block, call.line)
 
@@ -142,7 +142,7 @@ class Place:
         if attribute == "step":
             return context.training.step(module, block)
         if attribute == "behind":
-            return context.guards.behind(module, block)
+            return context.guards.guarded_by(module, block)
         if attribute == "ranked":
             return "yes" if on_some_ranks(context.flow, module, block) else "no"
         return context.under(module, block) if attribute == "under" else None
@@ -155,7 +155,7 @@ class CallArguments(msgspec.Struct, frozen=True, eq=False):
     module: Module
     call: Call
 
-    def argument_value(self, name: str, position: int) -> Known | None:
+    def argument_value(self, name: str, position: int) -> PossibleValues | None:
         """See `npulint.facts.model.Arguments`."""
         value = argument(self.call, name, position)
         return None if value is None else self.context.known(self.module, value, self.call)

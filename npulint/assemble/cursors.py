@@ -14,9 +14,21 @@ from npulint.assemble.context import Context
 from npulint.assemble.flow import argument, initialiser
 from npulint.assemble.module import Module
 from npulint.facts.calls import receiver_of
-from npulint.facts.code import Bind, Call, Const, Function, Items, Op, Ref, Result, Scalar, Table, Value
+from npulint.facts.code import (
+    Assignment,
+    Call,
+    CallResult,
+    Const,
+    Function,
+    Op,
+    Ref,
+    Scalar,
+    SequenceDisplay,
+    Table,
+    Value,
+)
 from npulint.facts.model import Span
-from npulint.facts.values import Known
+from npulint.facts.values import PossibleValues
 
 
 class Scope(BlockCursor):
@@ -56,9 +68,9 @@ class Scope(BlockCursor):
         return [self.call(index) for index in self.module.calls_of(*lasts)]
 
     @property
-    def assignments(self) -> list[Assignment]:
+    def assignments(self) -> list[AssignmentSite]:
         """All assignments of its module."""
-        return [assignment_at(self.context, self.module, record) for record in self.module.code.binds]
+        return [assignment_at(self.context, self.module, record) for record in self.module.code.assignments]
 
     @property
     def returns(self) -> list[Expr]:
@@ -86,7 +98,7 @@ class Scope(BlockCursor):
         bound = self.context.flow.attribute_bindings(self.module, self.block, name)
         return [assignment_at(self.context, home, bind).value for home, bind in bound]
 
-    def _value(self, bind: Bind) -> Expr:
+    def _value(self, bind: Assignment) -> Expr:
         return Expr(bind.value, self.at(bind.block), bind.line)
 
     # -- a function and who calls it ---------------------------------------------------------------
@@ -183,7 +195,7 @@ class CallSite(msgspec.Struct, frozen=True, eq=False):
     @property
     def last(self) -> str:
         """The last segment of what it calls, as written (``step`` in ``self.opt.step()``)."""
-        return self.scope.module.written(self.index)
+        return self.scope.module.callee_name(self.index)
 
     @property
     def written(self) -> str:
@@ -194,7 +206,7 @@ class CallSite(msgspec.Struct, frozen=True, eq=False):
     @property
     def result(self) -> Expr:
         """What it gives."""
-        return Expr(Result(self.index), self.scope, self.record.line)
+        return Expr(CallResult(self.index), self.scope, self.record.line)
 
     @property
     def callee(self) -> Expr:
@@ -237,7 +249,7 @@ class CallSite(msgspec.Struct, frozen=True, eq=False):
         """Whether an argument is given by this keyword."""
         return any(key == name for key, _ in self.record.keywords)
 
-    def argument_value(self, name: str, position: int = -1) -> Known | None:
+    def argument_value(self, name: str, position: int = -1) -> PossibleValues | None:
         """What a parameter may be given; None when it is not given."""
         value = argument(self.record, name, position)
         return None if value is None else self.expr(value).known
@@ -285,7 +297,7 @@ class Expr(msgspec.Struct, frozen=True):
     # -- what it is --------------------------------------------------------------------------------
 
     @property
-    def known(self) -> Known:
+    def known(self) -> PossibleValues:
         """The scalars that it may have."""
         return self.context.flow.known(self.module, self.value, self.scope.block, self.line)
 
@@ -324,7 +336,7 @@ class Expr(msgspec.Struct, frozen=True):
     @property
     def call(self) -> CallSite | None:
         """The call whose result it is; None for everything else."""
-        return self.scope.call(self.value.call) if isinstance(self.value, Result) else None
+        return self.scope.call(self.value.call) if isinstance(self.value, CallResult) else None
 
     @property
     def function(self) -> Scope | None:
@@ -334,12 +346,12 @@ class Expr(msgspec.Struct, frozen=True):
     @property
     def is_display(self) -> bool:
         """Whether it is a list, tuple or set display."""
-        return isinstance(self.value, Items)
+        return isinstance(self.value, SequenceDisplay)
 
     @property
     def items(self) -> list[Expr]:
         """The elements of a list, tuple or set display; none for everything else."""
-        return [self.sibling(one) for one in self.value.items] if isinstance(self.value, Items) else []
+        return [self.sibling(one) for one in self.value.items] if isinstance(self.value, SequenceDisplay) else []
 
     @property
     def entries(self) -> list[tuple[Expr | None, Expr]]:
@@ -411,7 +423,7 @@ class Expr(msgspec.Struct, frozen=True):
         return [scope_at(self.context, home, block) for home, block in found]
 
     @property
-    def assignments(self) -> list[Assignment]:
+    def assignments(self) -> list[AssignmentSite]:
         """The assignments that may give a name its value here; none for everything else."""
         if not isinstance(self.value, Ref):
             return []
@@ -441,11 +453,11 @@ class Expr(msgspec.Struct, frozen=True):
         return found
 
 
-class Assignment(msgspec.Struct, frozen=True, eq=False):
+class AssignmentSite(msgspec.Struct, frozen=True, eq=False):
     """One assignment. `record` is the assignment as read."""
 
     scope: Scope
-    record: Bind
+    record: Assignment
 
     @property
     def target(self) -> str:
@@ -486,9 +498,9 @@ def call_at(context: Context, module: Module, index: int) -> CallSite:
     return CallSite(scope_at(context, module, record.block), index, record)
 
 
-def assignment_at(context: Context, module: Module, record: Bind) -> Assignment:
+def assignment_at(context: Context, module: Module, record: Assignment) -> AssignmentSite:
     """An assignment of a module."""
-    return Assignment(scope_at(context, module, record.block), record)
+    return AssignmentSite(scope_at(context, module, record.block), record)
 
 
 def module_scopes(context: Context) -> list[Scope]:

@@ -12,17 +12,17 @@ from npulint.assemble.index import FactTable
 from npulint.assemble.project import Project
 from npulint.data.environment import ALLOCATOR, Rule, Variable, allocator_problem, nearest, variable
 from npulint.facts.model import Fact
-from npulint.facts.values import Known
-from npulint.later import regex
+from npulint.facts.values import PossibleValues
+from npulint.lazy_regex import lazy_compile
 
 _CUDA_ALLOCATOR = "PYTORCH_CUDA_ALLOC_CONF"
 NONE = "-"  # stands in messages where there is nothing to name
 _TIMEOUTS = ("HCCL_EVENT_TIMEOUT", "HCCL_EXEC_TIMEOUT")  # the first must be longer
-_PREPARES = regex(r"env|profile|bashrc|activate|conda")
+_PREPARES = lazy_compile(r"env|profile|bashrc|activate|conda")
 _OF_NPU_DEVICE = frozenset(("NPU_DEBUG", "NPU_DUMP_GRAPH", "NPU_ENABLE_PERF", "NPU_LOOP_SIZE"))
 _TOOLKIT = frozenset(("ASCEND_OPP_PATH", "ASCEND_HOME_PATH", "ASCEND_TOOLKIT_HOME", "ASCEND_AICPU_PATH", "ASCEND_HOME"))
 _PORT_OPTIONS = ("master_port", "rdzv_endpoint", "dist_url", "init_method", "dist_port")
-_PORT = regex(r"(?:^|:)(\d+)/?$")
+_PORT = lazy_compile(r"(?:^|:)(\d+)/?$")
 
 
 def describe_environment(tables: Iterable[FactTable], project: Project) -> None:
@@ -161,7 +161,7 @@ def _conditional(fact: Fact) -> bool:
 
 def _text(fact: Fact) -> str | None:
     value = fact.get("value")
-    value = value.single if isinstance(value, Known) else value
+    value = value.single if isinstance(value, PossibleValues) else value
     return value if isinstance(value, str) else None
 
 
@@ -195,8 +195,8 @@ def _agreed(fact: Fact, test: Any) -> str:
     """Whether all values that the variable may have pass (yes), or none (no)."""
     value = fact.get("value")
     if isinstance(value, str):
-        value = Known((value,), True)
-    if not isinstance(value, Known) or not value.exact or not value.values:
+        value = PossibleValues((value,), True)
+    if not isinstance(value, PossibleValues) or not value.exact or not value.values:
         return "unknown"
     answers = {test(one) if isinstance(one, str) else None for one in value.values}
     if len(answers) > 1 or None in answers:

@@ -7,16 +7,16 @@ from collections import defaultdict
 
 from npulint.assemble.arithmetic import METHODS, apply
 from npulint.assemble.bindings import Bindings, may_be_passed, surely_set, taker
+from npulint.assemble.launches.options import Options
 from npulint.assemble.module import Module
 from npulint.assemble.names import Names
-from npulint.assemble.starts.options import Options
 from npulint.facts.calls import receiver_of
-from npulint.facts.code import Call, Const, Function, Items, Op, Ref, Result, Scalar, Table, Value
-from npulint.facts.values import NONE, NOTHING, Known, merge
+from npulint.facts.code import Call, CallResult, Const, Function, Op, Ref, Scalar, SequenceDisplay, Table, Value
+from npulint.facts.values import NONE, NOTHING, PossibleValues, merge
 
 Site = tuple[Module, int]
 """A call: its module and its index there."""
-Shown = tuple[Module, Items | Table, int, int]
+Shown = tuple[Module, SequenceDisplay | Table, int, int]
 """A display with its place: module, block and line."""
 
 _DEPTH = 12
@@ -43,15 +43,15 @@ class Flow:
 
     # -- values ---------------------------------------------------------------------------------
 
-    def known(self, module: Module, value: Value, block: int, line: int, depth: int = 0) -> Known:
+    def known(self, module: Module, value: Value, block: int, line: int, depth: int = 0) -> PossibleValues:
         """The scalars that `value` may have at `line` in `block`."""
         if isinstance(value, Const):
-            return Known((value.value,), True)
+            return PossibleValues((value.value,), True)
         if not self._may_go_on(depth):
             return NOTHING
         if isinstance(value, Ref):
             return self._known_name(module, value.name, block, line, depth + 1)
-        if isinstance(value, Result):
+        if isinstance(value, CallResult):
             return self._known_result(module, value.call, depth + 1)
         if isinstance(value, Op):
             return self._known_operation(module, value, block, line, depth + 1)
@@ -61,7 +61,7 @@ class Flow:
         self._steps = self._steps + 1 if depth else 0
         return depth <= _DEPTH and self._steps <= _STEPS
 
-    def _known_operation(self, module: Module, value: Op, block: int, line: int, depth: int) -> Known:
+    def _known_operation(self, module: Module, value: Op, block: int, line: int, depth: int) -> PossibleValues:
         if value.op == "[]":
             return self._known_element(module, value, block, line, depth)
         if value.op == ".":
@@ -69,12 +69,12 @@ class Flow:
         parts = [self.known(module, v, block, line, depth) for v in value.operands]
         return apply(value.op, parts)
 
-    def _known_element(self, module: Module, value: Op, block: int, line: int, depth: int) -> Known:
+    def _known_element(self, module: Module, value: Op, block: int, line: int, depth: int) -> PossibleValues:
         holder, key = value.operands
         index = self.known(module, key, block, line, depth).single
         if isinstance(holder, Ref):
             if self.names.of_name(module, holder.name, block, line) == "os.environ":
-                return Known((), False, f"${index}")
+                return PossibleValues((), False, f"${index}")
             option = self.options.value(module, f"{holder.name}.{index}", self) if isinstance(index, str) else None
             if option is not None:
                 return option
@@ -89,13 +89,13 @@ class Flow:
             parts.append(self.known(module, bind.value, bind.block, bind.line, depth))
         return merge(parts) if parts else NOTHING
 
-    def displays(self, module: Module, value: Value, block: int, line: int) -> list[Items | Table]:
+    def displays(self, module: Module, value: Value, block: int, line: int) -> list[SequenceDisplay | Table]:
         """The list, tuple or dict displays that `value` may be."""
         return [display for _, display, _, _ in self.shown(module, value, block, line, 0)]
 
     def shown(self, module: Module, value: Value, block: int, line: int, depth: int = 0) -> list[Shown]:
         """The list, tuple, set or dict displays that `value` may be, each at its place."""
-        if isinstance(value, Items | Table):
+        if isinstance(value, SequenceDisplay | Table):
             return [(module, value, block, line)]
         if isinstance(value, Ref) and self._may_go_on(depth + 1):
             return [
@@ -103,7 +103,7 @@ class Flow:
                 for home, bind in self.bindings(module, value.name, block, line)
                 for s in self.shown(home, bind.value, bind.block, bind.line, depth + 1)
             ]
-        if isinstance(value, Result) and self._may_go_on(depth + 1):
+        if isinstance(value, CallResult) and self._may_go_on(depth + 1):
             target = self.names.function(self.names.of_call(module, value.call))
             if target is not None:
                 home, inner = target
@@ -114,10 +114,10 @@ class Flow:
                 ]
         return []
 
-    def _known_name(self, module: Module, name: str, block: int, line: int, depth: int) -> Known:
+    def _known_name(self, module: Module, name: str, block: int, line: int, depth: int) -> PossibleValues:
         option = self.options.value(module, name, self)
         if option is not None:  # the script itself may set another value
-            return Known(option.values, False, option.symbol) if name in module.dotted else option
+            return PossibleValues(option.values, False, option.symbol) if name in module.dotted else option
         key = (module.path, name, block, line)
         if key in self._busy:
             return NOTHING
@@ -131,13 +131,13 @@ class Flow:
                     parts.append(self._known_parameter(module, name, block, depth) or NOTHING)
                 merged = merge(parts)
                 sure = surely_set(module, name, block, binds) and not self._set_elsewhere(module, name)
-                return merged if sure else Known(merged.values, False, merged.symbol)
+                return merged if sure else PossibleValues(merged.values, False, merged.symbol)
             parameter = self._known_parameter(module, name, block, depth)
             if parameter is not None:
                 return parameter
             meaning = self.names.of_name(module, name, block, line)
             if meaning.startswith(("tensorflow.", "torch.", "npu_bridge.", "npu_device.")) and "()" not in meaning:
-                return Known((meaning,), True)
+                return PossibleValues((meaning,), True)
             return NOTHING
         finally:
             self._busy.discard(key)
@@ -154,7 +154,7 @@ class Flow:
                         self._attributes[target.rpartition(".")[2]].add((home.path, target))
         return bool(self._attributes.get(name.rpartition(".")[2], set()) - {(module.path, name)})
 
-    def _known_parameter(self, module: Module, name: str, block: int, depth: int) -> Known | None:
+    def _known_parameter(self, module: Module, name: str, block: int, depth: int) -> PossibleValues | None:
         """A parameter has the values that the project's calls pass, else its default as one of several."""
         function = module.function_of(block)
         while function > 0:
@@ -168,12 +168,12 @@ class Flow:
                 position = record.params.index(name) - (len(record.params) - len(record.defaults))
                 if position >= 0:
                     default = self.known(module, record.defaults[position], record.parent, record.line, depth)
-                    return Known(default.values, False, name)
-                return Known((), False, name)
+                    return PossibleValues(default.values, False, name)
+                return PossibleValues((), False, name)
             function = module.function_of(record.parent)
         return None
 
-    def _passed(self, module: Module, function: int, name: str, depth: int) -> Known | None:
+    def _passed(self, module: Module, function: int, name: str, depth: int) -> PossibleValues | None:
         parts = []
         for (home, index), value in self.passed(module, function, name):
             call = home.code.calls[index]
@@ -209,7 +209,7 @@ class Flow:
         meaning = self.names.of_name(home, head, call.block, call.line)
         return 0 if self.names.function(meaning) is not None and not meaning.endswith("()") else 1
 
-    def _known_result(self, module: Module, index: int, depth: int) -> Known:
+    def _known_result(self, module: Module, index: int, depth: int) -> PossibleValues:
         call = module.code.calls[index]
         name = self.names.of_call(module, index)
         last = name.rsplit(".", 1)[-1]
@@ -229,11 +229,11 @@ class Flow:
         if name == "os.path.join":
             texts = [self.known(module, a, call.block, call.line, depth).single for a in call.args]
             known = [t for t in texts if isinstance(t, str)]
-            return Known((posixpath.join(*known),), True) if known and len(known) == len(texts) else NOTHING
+            return PossibleValues((posixpath.join(*known),), True) if known and len(known) == len(texts) else NOTHING
         target = self.names.function(name)
         return NOTHING if target is None else self._known_returns(*target, depth)
 
-    def _known_returns(self, home: Module, block: int, depth: int) -> Known:
+    def _known_returns(self, home: Module, block: int, depth: int) -> PossibleValues:
         returns = home.returns.get(block, [])
         if home.blocks[block].kind == "class" or not returns:
             return NOTHING
@@ -242,10 +242,10 @@ class Flow:
             parts.append(NONE)  # it may come to its end
         return merge(parts)
 
-    def _known_environment(self, module: Module, call: Call, depth: int) -> Known:
+    def _known_environment(self, module: Module, call: Call, depth: int) -> PossibleValues:
         parts = [self.known(module, a, call.block, call.line, depth) for a in call.args[:2]]
         default = parts[1].values if len(parts) > 1 else (None,)
-        return Known(default, False, f"${parts[0].single}" if parts else "$?")
+        return PossibleValues(default, False, f"${parts[0].single}" if parts else "$?")
 
     # -- objects -------------------------------------------------------------------
 
@@ -254,7 +254,7 @@ class Flow:
         parameters out to their callers. Empty when nothing is known."""
         if not self._may_go_on(depth):
             return []
-        if isinstance(value, Result):
+        if isinstance(value, CallResult):
             return self._result_sites(module, value.call, depth)
         if isinstance(value, Ref):
             return self._name_sites(module, value.name, block, line, depth)
@@ -319,7 +319,7 @@ class Flow:
         """The own functions that a value may be (a name, a lambda, a partial, a bound method)."""
         if isinstance(value, Function):
             return [(module, value.block)]
-        if isinstance(value, Result):
+        if isinstance(value, CallResult):
             name = self.names.of_call(module, value.call)
             call = module.code.calls[value.call]
             if name == "functools.partial" and call.args:
@@ -360,8 +360,8 @@ def argument(call: Call, name: str, position: int) -> Value | None:
     return None
 
 
-def _element(display: Items | Table, index: Scalar) -> Value | None:
-    if isinstance(display, Items):
+def _element(display: SequenceDisplay | Table, index: Scalar) -> Value | None:
+    if isinstance(display, SequenceDisplay):
         return (
             display.items[index]
             if isinstance(index, int) and -len(display.items) <= index < len(display.items)

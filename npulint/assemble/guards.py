@@ -8,14 +8,14 @@ from typing import Literal
 from npulint.assemble.flow import Flow
 from npulint.assemble.module import Module
 from npulint.facts.attributes import Flag
-from npulint.facts.code import Block, Const, Items, Op, Ref, Value
+from npulint.facts.code import Block, Const, Op, Ref, SequenceDisplay, Value
 from npulint.facts.values import truth
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
-_NPU = regex(r"(?<!i)npu|ascend|davinci|hccl|910", re.IGNORECASE)  # no input
-_GPU = regex(r"cuda|gpu", re.IGNORECASE)
+_NPU = lazy_compile(r"(?<!i)npu|ascend|davinci|hccl|910", re.IGNORECASE)  # no input
+_GPU = lazy_compile(r"cuda|gpu", re.IGNORECASE)
 # Options that choose the job of a script: each of its jobs counts as run.
-_ROLE = regex(
+_ROLE = lazy_compile(
     r"(?:^|[._])(?:is_|do_|if_|for_|to_)?(?:pre|fine)?_?(?:train|training|eval|evaluate|test|predict"
     r"|infer|inference|mode|phase|action|task|command|cmd|export|tune)(?:_mode|_only|_phase)?$",
     re.IGNORECASE,
@@ -46,7 +46,7 @@ class Guards:
             known = self._memo[key] = self._active(module, block, depth)
         return known
 
-    def behind(self, module: Module, block: int) -> Literal["npu", "cuda", "none"]:
+    def guarded_by(self, module: Module, block: int) -> Literal["npu", "cuda", "none"]:
         """Which device the conditions around `block` ask for: npu, cuda or none."""
         found: Literal["cuda", "none"] = "none"
         for inner in module.ancestors(block):
@@ -105,7 +105,7 @@ class Guards:
         if known is None:
             known = self._tests_itself[module.path] = (
                 not any(record.module in _COMMAND_LINES for record in module.code.imports)
-                and not any(record.name.startswith("sys.argv") for record in module.code.mentions)
+                and not any(record.name.startswith("sys.argv") for record in module.code.name_uses)
                 and not module.calls_of("backward", "main", "train", "run", "fit")
                 and (self._is_brought_along(module) or self._tries_own_class(module))
             )
@@ -191,7 +191,7 @@ def _negated(test: Value) -> bool:
         return False
     if test.op == "not":
         return True
-    against = [one for v in test.operands for one in (v.items if isinstance(v, Items) else (v,))]
+    against = [one for v in test.operands for one in (v.items if isinstance(v, SequenceDisplay) else (v,))]
     nothing = test.op in _EQUALITY and any(isinstance(one, Const) and not one.value for one in against)
     return (test.op in ("!=", "not in", "is not")) != nothing
 

@@ -7,7 +7,20 @@ from collections import defaultdict
 from collections.abc import Callable
 from functools import cached_property
 
-from npulint.facts.code import Bind, Block, Code, Const, Function, Import, Items, Op, Ref, Result, Return, Value
+from npulint.facts.code import (
+    Assignment,
+    Block,
+    CallResult,
+    Code,
+    Const,
+    Function,
+    Import,
+    Op,
+    Ref,
+    Return,
+    SequenceDisplay,
+    Value,
+)
 from npulint.facts.model import FileFacts
 
 _SCOPES = frozenset(("module", "function", "class", "lambda"))
@@ -37,8 +50,8 @@ class Module:
             call.callee.name.rpartition(".")[2] if isinstance(call.callee, Ref) else _method(call.callee)
             for call in self.code.calls
         ]
-        self.names: dict[int, dict[str, list[Bind]]] = defaultdict(dict)
-        self.dotted: dict[str, list[Bind]] = defaultdict(list)
+        self.names: dict[int, dict[str, list[Assignment]]] = defaultdict(dict)
+        self.dotted: dict[str, list[Assignment]] = defaultdict(list)
         self.imports: dict[int, dict[str, Import]] = defaultdict(dict)
         self.stars: list[Import] = []
         self.returns: dict[int, list[Return]] = defaultdict(list)
@@ -60,7 +73,7 @@ class Module:
 
     def _fill(self) -> None:
         names, dotted, scope = self.names, self.dotted, self.scope
-        for bind in self.code.binds:
+        for bind in self.code.assignments:
             target = bind.target
             if "." in target or "[" in target:
                 dotted[target].append(bind)
@@ -98,9 +111,9 @@ class Module:
         return {b.name: i for i, b in enumerate(self.blocks) if b.name}
 
     @cached_property
-    def attributes(self) -> dict[int, dict[str, list[Bind]]]:
+    def attributes(self) -> dict[int, dict[str, list[Assignment]]]:
         """Class block -> attribute -> bindings, from ``self.x = …`` in methods and from the class body."""
-        found: dict[int, dict[str, list[Bind]]] = defaultdict(dict)
+        found: dict[int, dict[str, list[Assignment]]] = defaultdict(dict)
         for target, binds in self.dotted.items():
             root, _, rest = target.partition(".")
             if not rest or "." in rest or "[" in rest:
@@ -135,7 +148,7 @@ class Module:
         for index, call in enumerate(self.code.calls):
             if isinstance(call.callee, Op) and call.callee.op == ".":
                 owner, method = call.callee.operands
-                if isinstance(owner, Result) and isinstance(method, Const):
+                if isinstance(owner, CallResult) and isinstance(method, Const):
                     found[owner.call] = (index, str(method.value))
         return found
 
@@ -144,7 +157,7 @@ class Module:
         self.settled[(block, name)] = meaning
         return meaning
 
-    def written(self, index: int) -> str:
+    def callee_name(self, index: int) -> str:
         """The last segment of what call number `index` calls, as written."""
         return self._written[index]
 
@@ -220,14 +233,14 @@ class Module:
         """What an expression is put together from: operands, items, of a call its callee and positional arguments."""
         if isinstance(value, Op):
             return value.operands
-        if isinstance(value, Items):
+        if isinstance(value, SequenceDisplay):
             return value.items
-        if isinstance(value, Result):
+        if isinstance(value, CallResult):
             call = self.code.calls[value.call]
             return (call.callee, *call.args)
         return ()
 
-    def reaching(self, binds: list[Bind], block: int, line: int) -> list[Bind]:
+    def reaching(self, binds: list[Assignment], block: int, line: int) -> list[Assignment]:
         """Which of `binds` (one name, one scope, by line) may hold at `line` in `block`, the nearest
         first: those before it back to the first that lies on every path to it, and those further down
         in a loop around it, but none of the other branch of a condition around it. From another scope, or

@@ -10,7 +10,7 @@ from __future__ import annotations
 from npulint.assemble.module import Module
 from npulint.assemble.project import Project
 from npulint.data.names import canonical, star_exports
-from npulint.facts.code import Bind, Const, Function, Import, Items, Op, Ref, Result, Value
+from npulint.facts.code import Assignment, CallResult, Const, Function, Import, Op, Ref, SequenceDisplay, Value
 
 _DEPTH = 24
 _TOP = 2  # depth of the name that a caller asked for, or of a call's
@@ -80,7 +80,7 @@ class Names:
         """The canonical name of a value, or ``?``."""
         if isinstance(value, Ref):
             return self.of_name(module, value.name, block, line)
-        if isinstance(value, Result):
+        if isinstance(value, CallResult):
             return self._result(self.of_call(module, value.call), module, value.call)
         if isinstance(value, Function):
             return f"{module.name}:{module.blocks[value.block].name or '<lambda>'}"
@@ -99,7 +99,7 @@ class Names:
 
     def _element(self, module: Module, value: Op, block: int, line: int) -> str:
         holder, key = value.operands
-        if isinstance(holder, Result) and isinstance(key, Const) and isinstance(key.value, int):
+        if isinstance(holder, CallResult) and isinstance(key, Const) and isinstance(key.value, int):
             returned = self._returned_element(module, holder, key.value)
             if returned:
                 return returned
@@ -113,11 +113,11 @@ class Names:
             return ""
         return self.member(self.of_name(module, holder.name[: -len(".__dict__")], block, line), str(key.value))
 
-    def _returned_element(self, module: Module, result: Result, index: int) -> str:
+    def _returned_element(self, module: Module, result: CallResult, index: int) -> str:
         """What ``f()[index]`` is when the own function f returns a tuple as written."""
         target = self.function(self.of_call(module, result.call))
         for returned in target[0].returns.get(target[1], ()) if target else ():
-            items = returned.value.items if isinstance(returned.value, Items) else ()
+            items = returned.value.items if isinstance(returned.value, SequenceDisplay) else ()
             if -len(items) <= index < len(items) and self._may_go_on():
                 self._depth += 1
                 name = self.of_value(target[0], items[index], returned.block, returned.line + 1) if target else "?"
@@ -235,7 +235,7 @@ class Names:
                 return name
         return self.of_import(module, record) if record is not None else "?" + root
 
-    def of_bind(self, module: Module, bind: Bind) -> str:
+    def of_bind(self, module: Module, bind: Assignment) -> str:
         """The canonical name of what one assignment binds."""
         return self.of_value(module, bind.value, bind.block, bind.line)
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from npulint.data.option_rules import Rule, holds, rules
 from npulint.data.options import option
 from npulint.facts.model import Fact, GenericFact
-from npulint.facts.values import Known
+from npulint.facts.values import PossibleValues
 
 Group = dict[str, list[Fact]]
 """What is set in one place, by the key of the option."""
@@ -113,7 +113,7 @@ def _first_certain(facts: list[Fact], condition: str, via: str) -> Fact | None:
 def _state(fact: Fact, condition: str, via: str) -> str:
     """Whether a setting meets a condition: yes, no or maybe."""
     value = fact.get("value")
-    if not isinstance(value, Known) or not value.exact or not value.values:
+    if not isinstance(value, PossibleValues) or not value.exact or not value.values:
         return "yes" if condition == "any" or (condition == "*" and via == "session_key") else "maybe"
     answers = {holds(condition, v) for v in value.values}
     return "maybe" if len(answers) > 1 else "yes" if True in answers else "no"
@@ -131,7 +131,7 @@ def _is_open(group: Group) -> bool:
 
 def _text(facts: list[Fact]) -> str:
     value = facts[0].get("value") if facts else None
-    return value.text() if isinstance(value, Known) else ""
+    return value.text() if isinstance(value, PossibleValues) else ""
 
 
 def _default(key: str, via: str) -> str:
@@ -148,6 +148,6 @@ def _is_default(fact: Fact, via: str) -> bool:
 def _is_below(fact: Fact, seconds: str) -> bool:
     """Whether a time in milliseconds is no longer than one in seconds."""
     value = fact.get("value")
-    return isinstance(value, Known) and all(
+    return isinstance(value, PossibleValues) and all(
         isinstance(v, int) and v <= int(seconds) * _MILLISECONDS for v in value.values
     )

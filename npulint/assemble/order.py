@@ -9,24 +9,24 @@ import msgspec
 from npulint.assemble.flow import Flow, initialiser
 from npulint.assemble.guards import is_main
 from npulint.assemble.module import Module
-from npulint.facts.code import Bind, Call, Import, Ref
+from npulint.facts.code import Assignment, Call, Import, Ref
 
 _SURE = frozenset(("with", "try", "module", "function", "class", "lambda", "global", "nonlocal"))
 _RUNNERS = frozenset(("tensorflow.app.run", "absl.app.run", "tensorflow.compat.v2.app.run"))
 _STEPS = 20_000  # what one walk may come to
 _DEPTH = 40  # functions within functions
 
-Item = tuple[tuple[int, int], Call | Bind | Import, int]
+Item = tuple[tuple[int, int], Call | Assignment | Import, int]
 """What is done at a place, ordered by the place; of calls also the index, else -1."""
 
 
-class Step(msgspec.Struct, frozen=True):
+class ExecutionStep(msgspec.Struct, frozen=True):
     """A call (`call` is its index, else -1) or an assignment that a walk comes to. `sure`: it happens on every way
     through the script, no condition and no loop stands around it or around the calls that lead to it."""
 
     module: Module
     call: int
-    bind: Bind | None
+    bind: Assignment | None
     sure: bool
 
 
@@ -41,7 +41,7 @@ class Order:
         self._skips = skips
         self._items: dict[str, dict[int, list[Item]]] = {}
 
-    def steps(self, start: Module) -> Iterator[Step]:
+    def steps(self, start: Module) -> Iterator[ExecutionStep]:
         """What `start` does when it is started, at most so much as is worth looking at."""
         walked: set[tuple[str, int]] = set()
         for count, step in enumerate(self._walk(start, -1, True, walked, start, 0)):
@@ -51,7 +51,7 @@ class Order:
 
     def _walk(
         self, module: Module, function: int, sure: bool, walked: set[tuple[str, int]], start: Module, depth: int
-    ) -> Iterator[Step]:
+    ) -> Iterator[ExecutionStep]:
         key = (module.path, function)
         if key in walked or depth > _DEPTH or (function >= 0 and self._skips(module, function)):
             return
@@ -64,10 +64,10 @@ class Order:
             if isinstance(record, Import):
                 for inner in self._names.project.imported(module, record):
                     yield from self._walk(inner, -1, certain, walked, start, depth + 1)
-            elif isinstance(record, Bind):
-                yield Step(module, -1, record, certain)
+            elif isinstance(record, Assignment):
+                yield ExecutionStep(module, -1, record, certain)
             else:
-                yield Step(module, index, None, certain)
+                yield ExecutionStep(module, index, None, certain)
                 for home, block in self._entered(module, index):
                     yield from self._walk(home, block, certain, walked, start, depth + 1)
 
@@ -102,7 +102,7 @@ class Order:
 
 
 def _add(
-    found: dict[int, list[Item]], module: Module, place: tuple[int, int], record: Call | Bind | Import, index: int
+    found: dict[int, list[Item]], module: Module, place: tuple[int, int], record: Call | Assignment | Import, index: int
 ) -> None:
     found.setdefault(module.function_of(record.block), []).append((place, record, index))
 

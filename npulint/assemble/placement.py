@@ -12,31 +12,31 @@ from npulint.assemble.bindings import may_be_passed, taker
 from npulint.assemble.flow import Flow, Site, argument, initialiser
 from npulint.assemble.module import Module
 from npulint.assemble.uses import Key, Use, Uses, leaves
-from npulint.facts.code import Bind, Ref, Value
-from npulint.later import regex
+from npulint.facts.code import Assignment, Ref, Value
+from npulint.lazy_regex import lazy_compile
 
 Read = tuple[Module, Value, int, int]
 """A value with the place where it is read: module, block and line."""
 
 _STEPS = 400  # places that one question looks at
-_MODEL = regex(
+_MODEL = lazy_compile(
     r"^(?:tensorflow\.)?keras\.(?:layers\.\w+|Model|Sequential|models\.\w+)\(\)|^(?:tensorlayer|tflearn)\.layers\.|"
     r"^tensorflow\.(?:layers\.(?!flatten)|contrib\.(?:layers|slim|seq2seq)\.(?!flatten|arg_scope|one_hot)|"
     r"matmul$|tensordot$|einsum$|nn\.(?:conv|depthwise|separable_conv|atrous_conv|xw_plus|bias_add|batch_norm|fused_batch|"
     r"(?:bidirectional_)?(?:dynamic|static)_rnn|static_bi|raw_rnn|nce_loss|sampled_softmax|l2_loss|\w*cross_entropy|"
     r"ctc_loss|embedding_lookup))|^tensorflow\.(?:keras\.)?layers\.\w+\(\)\.\w+$"
 )
-_TRAINED = regex(
+_TRAINED = lazy_compile(
     r"^tensorflow\.(?:losses\.|gradients$|keras\.losses\.|contrib\.layers\.optimize_loss)|\.(?:minimize|compute_gradients|"
     r"optimize_loss|create_train_op|GradientTape\(\)\.gradient)$"
 )
-_VARIABLE = regex(r"^tensorflow\.(?:get_variable|Variable|trainable_variables|contrib\.\w+\.model_variable)$")
-_SHOWN = regex(
+_VARIABLE = lazy_compile(r"^tensorflow\.(?:get_variable|Variable|trainable_variables|contrib\.\w+\.model_variable)$")
+_SHOWN = lazy_compile(
     r"^tensorflow\.(?:contrib\.)?(?:summary|metrics|logging|saved_model)\.|^tensorflow\.(?:contrib\.metrics|train\.Logging|"
     r"train\.Summary|print$|keras\.metrics)|[.)]run$|^print$|\.(?:eval|numpy|add_summary|info|debug|write|export)$|"
     r"^(?:numpy|logging|os|json|time)\."
 )
-_GIVEN = regex(
+_GIVEN = lazy_compile(
     r"^tensorflow\.(?:placeholder|constant|data\.|random|truncated_normal|range$|zeros$|ones$|fill$|linspace$|shape$|size$|"
     r"rank$|train\.(?!\w*Optimizer)|io\.|parse_|decode_|read_file|image\.decode|keras\.(?:Input$|layers\.Input$)|sparse_placeholder|"
     r"eye$|one_hot$|sequence_mask$|contrib\.training\.|python_io\.|queue|feature_column|global_|string)|"
@@ -215,7 +215,7 @@ class _Forward:
                 if use.kind == "call":
                     self._called(module, use)
                 elif use.kind == "bind":
-                    self._bound(module, module.code.binds[use.index])
+                    self._bound(module, module.code.assignments[use.index])
                 else:
                     self._returned(module, use)
         return "shown" if self._sure and not self._queue else "unknown"
@@ -263,7 +263,7 @@ class _Forward:
             if taker(home, name, there.block) == function and may_be_passed(home, function, there.block, binds):
                 self._queue.append((home, there))
 
-    def _bound(self, module: Module, bind: Bind) -> None:
+    def _bound(self, module: Module, bind: Assignment) -> None:
         name = bind.target.partition("[")[0]
         if name != bind.target:
             self._held(module, name, bind.block, bind.line)
@@ -277,7 +277,7 @@ class _Forward:
         for home, bind in binds:
             self._name(home, bind.target, bind)
 
-    def _name(self, module: Module, name: str, bind: Bind) -> None:
+    def _name(self, module: Module, name: str, bind: Assignment) -> None:
         places = [(module, name, use) for use in self._placement.uses(module).of.get(name, ())]
         if "." in name:
             places += self._elsewhere(module, name)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from npulint.assemble.flow import Flow
 from npulint.assemble.module import Module
-from npulint.facts.code import Const, Op, Ref, Result, Value
-from npulint.later import regex
+from npulint.facts.code import CallResult, Const, Op, Ref, Value
+from npulint.lazy_regex import lazy_compile
 
-_NAMED = regex(r"(?:^|[._])(?:(?:local|npu|hvd|device|worker|my)_rank(?:_id)?|rank_(?:id|idx|index))$")
-_ASKED = regex(
+_NAMED = lazy_compile(r"(?:^|[._])(?:(?:local|npu|hvd|device|worker|my)_rank(?:_id)?|rank_(?:id|idx|index))$")
+_ASKED = lazy_compile(
     r"^horovod\.(?:\w+\.)*(?:local_)?rank$|^(?:npu_bridge\.|hccl\.|npu_device\.).*get_(?:npu_)?(?:local_)?rank_id$"
 )
 _SET = frozenset(("$RANK_ID", "$RANK", "$LOCAL_RANK", "$OMPI_COMM_WORLD_RANK", "$DEVICE_INDEX"))
@@ -40,7 +40,7 @@ def _is_rank(flow: Flow, module: Module, value: Value, block: int, line: int) ->
     it; ``rank % n`` as well."""
     if isinstance(value, Op) and value.op == "%" and not isinstance(value.operands[0], Const):
         return any(_is_rank(flow, module, v, block, line) for v in value.operands)
-    if not isinstance(value, Ref | Result):
+    if not isinstance(value, Ref | CallResult):
         return False
     if isinstance(value, Ref) and _NAMED.search(value.name):
         return True

@@ -7,13 +7,13 @@ import posixpath
 from npulint.assemble.adapter import Declared, describe_options
 from npulint.assemble.environment import describe_environment
 from npulint.assemble.index import FactTable
+from npulint.assemble.iteration_sinking import describe_sinking
+from npulint.assemble.launches.launch_options import relate_settings
 from npulint.assemble.option_rules import option_conflicts
 from npulint.assemble.project import Project
-from npulint.assemble.sinking import describe_sinking
-from npulint.assemble.starts.launch_options import relate_settings
 from npulint.data.ops import known_op, near_op
 from npulint.facts.model import Fact
-from npulint.facts.values import Known
+from npulint.facts.values import PossibleValues
 
 _PRECISION = ("precision_mode", "precision_mode_v2")
 _MIXED = frozenset(
@@ -61,7 +61,7 @@ def _lists(settings: list[Fact], project: Project) -> None:
         if fact.name != "modify_mixlist":
             continue
         value = fact.get("value")
-        if isinstance(value, Known) and isinstance(value.single, str) and not value.symbol:
+        if isinstance(value, PossibleValues) and isinstance(value.single, str) and not value.symbol:
             base = posixpath.basename(value.single)
             named.update(one.path for one in lists if posixpath.basename(one.path) == base)
         else:
@@ -93,21 +93,21 @@ def _entries(settings: list[Fact], optimizers: list[Fact]) -> None:
 
 def _on_host(facts: list[Fact]) -> bool:
     values = [fact.get("value") for fact in facts if fact.name == "use_off_line"]
-    return bool(values) and all(isinstance(v, Known) and v.single is False and not v.symbol for v in values)
+    return bool(values) and all(isinstance(v, PossibleValues) and v.single is False and not v.symbol for v in values)
 
 
 def _mixed(modes: list[Fact]) -> str:
     values = [fact.get("value") for fact in modes]
     if not values:
         return "unset"
-    if any(not isinstance(v, Known) or not v.exact or not v.values for v in values):
+    if any(not isinstance(v, PossibleValues) or not v.exact or not v.values for v in values):
         return "unknown"
     return "yes" if any(str(x) in _MIXED for v in values for x in v.values) else "no"
 
 
 def _exists(value: object, path: str, paths: set[str], names: set[str], root: str) -> str:
     """A relative path that no folder of the project holds does not resolve; others are unknown."""
-    if not isinstance(value, Known) or not isinstance(value.single, str) or value.symbol:
+    if not isinstance(value, PossibleValues) or not isinstance(value.single, str) or value.symbol:
         return "unknown"
     named = value.single
     if not named.endswith(".json") or posixpath.isabs(named):

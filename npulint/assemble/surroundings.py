@@ -8,9 +8,9 @@ from typing import Literal
 from npulint.assemble.cursors import Scope
 from npulint.assemble.ranks import on_some_ranks
 from npulint.facts.attributes import Flag
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
-_TEST_FILE = regex(r"(?:^|/)(?:tests?|testing|unittests?)/|(?:^|/)(?:test_[^/]+|[^/]+_test)\.py$")
+_TEST_FILE = lazy_compile(r"(?:^|/)(?:tests?|testing|unittests?)/|(?:^|/)(?:test_[^/]+|[^/]+_test)\.py$")
 
 
 class Surroundings:
@@ -43,7 +43,7 @@ class Surroundings:
     @cached_property
     def behind(self) -> Literal["npu", "cuda", "none"]:
         """The device that a condition around it asks for."""
-        return self._scope.context.guards.behind(self._scope.module, self._scope.block)
+        return self._scope.context.guards.guarded_by(self._scope.module, self._scope.block)
 
     @cached_property
     def ranked(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from npulint.assemble.index import Index
-from npulint.facts.values import Known
+from npulint.facts.values import PossibleValues
 
 _MIXED = frozenset(
     "allow_mix_precision allow_mix_precision_fp16 allow_mix_precision_bf16 mixed_float16 mixed_bfloat16 "
@@ -84,7 +84,7 @@ def _precision(index: Index) -> str:
     for key in ("precision_mode", "precision_mode_v2"):
         for fact in index.named("setting", key):
             value = fact.get("value")
-            if isinstance(value, Known) and value.values:
+            if isinstance(value, PossibleValues) and value.values:
                 values |= {str(v) for v in value.values}
             else:
                 unknown = True
@@ -99,7 +99,7 @@ def _precision(index: Index) -> str:
 
 def _multi_device(index: Index) -> str:
     values = [f.get("value") for f in index.named("environment", "RANK_SIZE")]
-    sizes = {str(v.single if isinstance(v, Known) else v) for v in values}
+    sizes = {str(v.single if isinstance(v, PossibleValues) else v) for v in values}
     if any(s.isdigit() and int(s) > 1 for s in sizes):
         return "yes"
     stacks = {

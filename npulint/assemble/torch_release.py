@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from npulint.facts.model import FileFacts
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
-_PIN = regex(r"^(?:={1,3}|~=)?(\d+\.\d+(?:\.\d+)*)")
-_WHEEL = regex(r"^(torch(?:-npu)?)-(\d+-\d+(?:-\d+)?)(?:-|$)")
+_PIN = lazy_compile(r"^(?:={1,3}|~=)?(\d+\.\d+(?:\.\d+)*)")
+_WHEEL = lazy_compile(r"^(torch(?:-npu)?)-(\d+-\d+(?:-\d+)?)(?:-|$)")
 _FIRST = (2, 1)  # older pins without torch_npu beside them are those of the GPU environment that is left behind
 
 

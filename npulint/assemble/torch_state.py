@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from npulint.assemble.index import Index
 from npulint.facts.model import Fact
-from npulint.facts.values import Known
+from npulint.facts.values import PossibleValues
 
 # What replaces the CUDA names, itself or by importing what does.
 _TRANSFER = (
@@ -69,7 +69,7 @@ def migration(index: Index) -> str:
 
 def _is_set(index: Index, variable: str) -> bool:
     values = [fact.get("value") for fact in index.named("environment", variable)]
-    return any(str(v.single if isinstance(v, Known) else v) not in ("0", "") for v in values)
+    return any(str(v.single if isinstance(v, PossibleValues) else v) not in ("0", "") for v in values)
 
 
 def _speaks_npu(index: Index) -> bool:

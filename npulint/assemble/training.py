@@ -9,38 +9,38 @@ from typing import Literal
 from npulint.assemble.flow import Flow, Site
 from npulint.assemble.module import Module
 from npulint.assemble.names import Names
-from npulint.facts.code import UNKNOWN, Block, Const, Function, Op, Ref, Result, Value
-from npulint.later import regex
+from npulint.facts.code import UNKNOWN, Block, CallResult, Const, Function, Op, Ref, Value
+from npulint.lazy_regex import lazy_compile
 
 _STEP_METHODS = frozenset(  # called by Lightning, transformers, mmcv and fairseq
     ("training_step", "optimizer_step", "compute_loss", "forward_train", "train_step")
 )
 _HOST_METHODS = frozenset(("__getitem__", "__len__", "collate_fn", "collate"))
 _HOST_KEYWORDS = frozenset(("worker_init_fn", "transform", "target_transform", "transforms"))
-_HOST_CLASS = regex(
+_HOST_CLASS = lazy_compile(
     r"(?:^|\.)torch\.utils\.data\.|(?:Data[sS]et|DataLoader|Collat(?:or|e)|[a-z]Transforms?)(?:V?\d+)?(?:\(\))?$"
 )
-_HOST_FILE = regex(
+_HOST_FILE = lazy_compile(
     r"(?:^|[/_])(?:datasets?|data_?loader|data_?utils?|transforms?|augment\w*|preprocess\w*|tokeniz\w*|collat\w*|samplers?)"
     r"(?:[/_.]|\.py$)"
 )
-_EVALUATION = regex(
+_EVALUATION = lazy_compile(
     r"(?:^|[_.])(?:eval\w*|valid\w*|val|test\w*|infer\w*|predict\w*|demo|visuali\w*|export\w*|sample|recogni[sz]e\w*|beam\w*)(?:_|$)"
 )
-_AFTERWARDS = regex(r"(?:PostProcess\w*|Evaluat\w*|Predictor\w*|Inferenc\w*|Metrics?|Visuali[sz]er)$")
+_AFTERWARDS = lazy_compile(r"(?:PostProcess\w*|Evaluat\w*|Predictor\w*|Inferenc\w*|Metrics?|Visuali[sz]er)$")
 _UNTRAINED = ("torch.no_grad", "torch.inference_mode")
-_TRAINING = regex(r"(?:^|\.)training$")
-_TARGETS = regex(r"(?:^|[._])(?:targets?|labels?|gts?|gt_\w+|truths?|\w+_labels?|\w+_targets?)$")
-_COUNTER = regex(
+_TRAINING = lazy_compile(r"(?:^|\.)training$")
+_TARGETS = lazy_compile(r"(?:^|[._])(?:targets?|labels?|gts?|gt_\w+|truths?|\w+_labels?|\w+_targets?)$")
+_COUNTER = lazy_compile(
     r"(?:^|[._])(?:i|j|n|idx|\w*iter|\w*iteration|\w*iters|\w*step|\w*steps|\w*batch_?(?:idx|id|i|index|nr|num)|epoch)$"
 )
 _COMPARING = frozenset(("==", "<", "<=", "in"))
 _UNUSUAL = frozenset(("isnan", "isinf", "isfinite"))
-_SOMETIMES = regex(
+_SOMETIMES = lazy_compile(
     r"(?:^|[._])(?:rank|local_rank|verbose|debug|log|logging|print\w*|is_main\w*|is_master|master|rank_?0?|writer|prof\w*"
     r"|timers?|timing|benchmark|dry_run|wandb|tensorboard\w*|tb_\w+|summary\w*)(?:$|[._(])"
 )
-_LOADER = regex(r"loader|dataset|batch|data_?iter|prefetch|pbar", re.IGNORECASE)
+_LOADER = lazy_compile(r"loader|dataset|batch|data_?iter|prefetch|pbar", re.IGNORECASE)
 _HOPS = 5  # functions around a backward call that may hold its loop
 _NAMESAKES = 4  # methods of one name that a call on an unknown object may reach
 
@@ -329,11 +329,11 @@ def _now_and_then(module: Module, test: Value, depth: int = 0) -> bool:
         if test.op in _COMPARING and any(isinstance(v, Ref) and _COUNTER.search(v.name) for v in test.operands):
             return True
         return test.op == "%" or any(_now_and_then(module, v, depth + 1) for v in test.operands)
-    if isinstance(test, Result):
+    if isinstance(test, CallResult):
         call = module.code.calls[test.call]
         if isinstance(call.callee, Ref) and _SOMETIMES.search(call.callee.name):
             return True
-        if module.written(test.call) in _UNUSUAL:
+        if module.callee_name(test.call) in _UNUSUAL:
             return True
         values = [call.callee, *call.args] if isinstance(call.callee, Op) else call.args
         return any(_now_and_then(module, v, depth + 1) for v in values if not isinstance(v, Function | Const))
@@ -346,7 +346,7 @@ def _names(module: Module, value: Value, depth: int = 0) -> list[str]:
         return [value.name]
     if isinstance(value, Op) and depth < 4:
         return [name for part in value.operands for name in _names(module, part, depth + 1)]
-    if isinstance(value, Result) and depth < 4:
+    if isinstance(value, CallResult) and depth < 4:
         call = module.code.calls[value.call]
         return [name for part in (call.callee, *call.args) for name in _names(module, part, depth + 1)]
     return []

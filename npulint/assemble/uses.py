@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import msgspec
 
 from npulint.assemble.module import Module
-from npulint.facts.code import Const, Function, Items, Op, Ref, Result, Table, Value
+from npulint.facts.code import CallResult, Const, Function, Op, Ref, SequenceDisplay, Table, Value
 
 _APART = frozenset(  # what is asked of a tensor without computing with it
     """shape dtype name device op graph get_shape set_shape _set_shape ndims rank as_list merge_with
@@ -46,11 +46,13 @@ class Uses:
             given: list[tuple[int | str, Value]] = [*enumerate(call.args), *call.keywords]
             for slot, value in given:
                 self._add(value, "call", index, call.block, call.line, slot)
-        for index, bind in enumerate(code.binds):
+        for index, bind in enumerate(code.assignments):
             self._add(bind.value, "bind", index, bind.block, bind.line, 0)
         for index, returned in enumerate(code.returns):
-            values = returned.value.items if isinstance(returned.value, Items) else (returned.value,)
-            slots: list[int | str] = list(range(len(values))) if isinstance(returned.value, Items) else ["all"]
+            values = returned.value.items if isinstance(returned.value, SequenceDisplay) else (returned.value,)
+            slots: list[int | str] = (
+                list(range(len(values))) if isinstance(returned.value, SequenceDisplay) else ["all"]
+            )
             for slot, value in zip(slots, values, strict=True):
                 self._add(value, "return", index, returned.block, returned.line + 1, slot)
 
@@ -73,11 +75,11 @@ def leaves(value: Value) -> Iterator[tuple[Key, int | None]]:
         if isinstance(part, Ref):
             if part.name.rpartition(".")[2] not in _APART:
                 yield part.name, None
-        elif isinstance(part, Result):
+        elif isinstance(part, CallResult):
             yield part.call, None
         elif isinstance(part, Function):
             yield (part.block,), None
-        elif isinstance(part, Items):
+        elif isinstance(part, SequenceDisplay):
             queue += part.items
         elif isinstance(part, Table):
             queue += part.values
@@ -91,7 +93,7 @@ def leaves(value: Value) -> Iterator[tuple[Key, int | None]]:
 
 def _taken(part: Op) -> tuple[Key, int] | None:
     """``f(x)[0]``, also as ``first, second = f(x)``."""
-    if part.op != "[]" or not isinstance(part.operands[0], Result) or not isinstance(part.operands[1], Const):
+    if part.op != "[]" or not isinstance(part.operands[0], CallResult) or not isinstance(part.operands[1], Const):
         return None
     element = part.operands[1].value
     return (part.operands[0].call, element) if isinstance(element, int) else None
@@ -113,4 +115,4 @@ def _owner(callee: Value) -> Value | None:
     if isinstance(callee, Ref):
         head, _, last = callee.name.rpartition(".")
         return Ref(head) if head and last not in _APART else None
-    return callee if isinstance(callee, Result) else None
+    return callee if isinstance(callee, CallResult) else None

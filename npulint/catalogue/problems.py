@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import msgspec
 
 from npulint.errors import NpulintError
-from npulint.nearby import nearest
+from npulint.suggest import closest_match
 
 
 class CatalogueProblem(msgspec.Struct, frozen=True, order=True):
@@ -35,5 +35,5 @@ class CatalogueError(NpulintError):
 
 def suggestion(word: str, known: Iterable[str]) -> str:
     """`` (did you mean 'x'?)`` or nothing, for a word that is not in a closed set."""
-    near = nearest(word, known)
+    near = closest_match(word, known)
     return f" (did you mean '{near}'?)" if near else ""

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 
 from npulint.catalogue.check import Catalogue, Check
 from npulint.errors import ConfigError
-from npulint.nearby import nearest
 from npulint.options import OPTIONS
+from npulint.postprocess.engine import ENGINE_RULES, EngineRule
 from npulint.report.view import RulePage
 from npulint.settings import Settings
-from npulint.settle.engine import ENGINE_RULES, EngineRule
+from npulint.suggest import closest_match
 from npulint.texts import say
 
 
@@ -71,6 +71,6 @@ def look_up(word: str, catalogue: Catalogue, lang: str) -> Check | EngineRule:
     for rule in rules:
         if word.casefold() in (rule.code.casefold(), rule.name):
             return rule
-    meant = nearest(word, [name for rule in rules for name in (rule.code, rule.name)])
+    meant = closest_match(word, [name for rule in rules for name in (rule.code, rule.name)])
     hint = say(lang, "meant", word=meant) if meant else ""
     raise ConfigError([say(lang, "invalid.unknown", name=word) + hint])

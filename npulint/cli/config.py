@@ -11,7 +11,7 @@ from npulint.cli.host import Host
 from npulint.config import LANGUAGE_VARIABLES, load, places
 from npulint.discover.files import EXCLUDED
 from npulint.options import OPTIONS, Option
-from npulint.report.terminal import harmless
+from npulint.report.terminal import escape_control_chars
 from npulint.settings import Settings
 from npulint.texts import say
 
@@ -24,7 +24,11 @@ def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang
     settings = load(words, options, host.environ)
     lang = settings.language()
     written = places(settings.config, lang) if settings.config else {}
-    head = say(lang, "settings.file", path=harmless(settings.config)) if settings.config else say(lang, "settings.none")
+    head = (
+        say(lang, "settings.file", path=escape_control_chars(settings.config))
+        if settings.config
+        else say(lang, "settings.none")
+    )
     rows = [
         (_line(option.key, _value(option, settings)), _origin(option, options, written, settings, host))
         for option in OPTIONS
@@ -50,7 +54,7 @@ def _origin(
     if option.name in options:
         return say(lang, "settings.command-line")
     if option.key in written:
-        return harmless(written[option.key])
+        return escape_control_chars(written[option.key])
     if option.name == "lang" and any(host.environ.get(name) for name in LANGUAGE_VARIABLES):
         return say(lang, "settings.environment")
     return say(lang, "settings.found" if option.name == "baseline" and settings.baseline else "settings.default")
@@ -64,7 +68,7 @@ def _toml(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        return msgspec.json.encode(harmless(value)).decode()
+        return msgspec.json.encode(escape_control_chars(value)).decode()
     if isinstance(value, dict):
         inside = ", ".join(f"{key} = {_toml(one)}" for key, one in value.items())
         return f"{{ {inside} }}" if inside else "{}"

@@ -8,7 +8,7 @@ from npulint.cli.catalogue import known_options, load_all
 from npulint.cli.host import Host
 from npulint.config import load
 from npulint.findings import Comparison, Finding, ProgramSummary
-from npulint.report.terminal import harmless
+from npulint.report.terminal import escape_control_chars
 from npulint.texts import count
 
 
@@ -31,14 +31,14 @@ def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang
         return host.review(files, target, catalogue).comparison
 
     def mend(files: dict[str, str], target: dict[str, str], code: str) -> tuple[dict[str, str], list[str]]:
-        from npulint.fixing import mended_example
+        from npulint.fix_command import fixed_example
 
-        return mended_example(files, target, code, catalogue)
+        return fixed_example(files, target, code, catalogue)
 
     outcomes = run_examples(tested.checks, catalogue.checks, judge, mend) + run_item_examples(tested.items, programs)
     outcomes += run_pretuning_examples(tested.pretuning, compare)
     wrong = [outcome for outcome in outcomes if not outcome.ok]
-    host.write("".join(f"{harmless(line)}\n" for outcome in wrong for line in str(outcome).split("\n")))
+    host.write("".join(f"{escape_control_chars(line)}\n" for outcome in wrong for line in str(outcome).split("\n")))
     examples = len({(outcome.code, outcome.name, outcome.example) for outcome in outcomes})
     failed = len({(outcome.code, outcome.name, outcome.example) for outcome in wrong})
     lang = settings.language()

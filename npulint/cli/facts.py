@@ -15,9 +15,9 @@ from npulint.config import load
 from npulint.discover.paths import local, shown
 from npulint.errors import NpulintError
 from npulint.facts.model import Fact
-from npulint.facts.values import Known
+from npulint.facts.values import PossibleValues
 from npulint.report.json import encodable
-from npulint.report.terminal import harmless
+from npulint.report.terminal import escape_control_chars
 from npulint.texts import say
 
 
@@ -39,7 +39,7 @@ def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang
         rows = encodable([_row(fact, here) for fact in facts])
         host.write(msgspec.json.format(msgspec.json.encode(rows), indent=2).decode() + "\n")
     else:
-        host.write(_table(facts, here) if facts else say(lang, "facts.none", path=harmless(path)) + "\n")
+        host.write(_table(facts, here) if facts else say(lang, "facts.none", path=escape_control_chars(path)) + "\n")
     return 0
 
 
@@ -50,7 +50,9 @@ def _table(facts: Sequence[Fact], here: str) -> str:
     rows = []
     for fact, place in zip(facts, places, strict=True):
         told = "  ".join(f"{name}={_word(fact.get(name))}" for name in sorted(fact.attrs))
-        rows.append(harmless(f"{place:>{width}}  {fact.kind:<{kinds}}  {fact.name}  {told}".rstrip()) + "\n")
+        rows.append(
+            escape_control_chars(f"{place:>{width}}  {fact.kind:<{kinds}}  {fact.name}  {told}".rstrip()) + "\n"
+        )
     return "".join(rows)
 
 
@@ -60,7 +62,7 @@ def _elsewhere(fact: Fact, here: str) -> str:
 
 
 def _word(value: Any) -> str:
-    if isinstance(value, Known):
+    if isinstance(value, PossibleValues):
         text = value.text()
         return text if value.exact or text.endswith("?") else f"{text}?"
     return str(value)
@@ -82,7 +84,7 @@ def _row(fact: Fact, here: str) -> dict[str, Any]:
 
 def _plain(value: Any) -> Any:
     """A value for JSON; one that is not fully known tells what it may be."""
-    if isinstance(value, Known):
+    if isinstance(value, PossibleValues):
         return {"values": [_plain(part) for part in value.values], "exact": value.exact, "symbol": value.symbol}
     if isinstance(value, tuple | list):
         return [_plain(part) for part in value]

@@ -12,11 +12,11 @@ from npulint.cli.reference import beside_reference
 from npulint.cli.reporting import fruitless, report, warn_of_nothing
 from npulint.errors import ConfigError
 from npulint.findings import Finding, RunResult
-from npulint.fix.model import FileChange, Mended
-from npulint.report.mended import told
+from npulint.fix.model import FileChange, FixResult
+from npulint.report.fix_summary import told
 from npulint.report.summary import fixable
 from npulint.report.terminal import Paint, is_terminal, plain_line, wants_color
-from npulint.report.view import View
+from npulint.report.view import ReportView
 from npulint.settings import Settings
 from npulint.texts import say
 
@@ -63,14 +63,14 @@ def _write(changes: Sequence[FileChange], host: Host, lang: str) -> set[str]:
     return failed
 
 
-def _pass_on(mended: Mended, source: bytes, settings: Settings, host: Host) -> int:
+def _pass_on(mended: FixResult, source: bytes, settings: Settings, host: Host) -> int:
     """The source from standard input goes on to standard output, mended or not; the report goes elsewhere."""
     after = next((one.after for one in mended.files if one.path == settings.stdin_filename), source)
     host.put(after)
     return report(mended.result, msgspec.structs.replace(settings, stdin=after), host, mended)
 
 
-def _show(mended: Mended, settings: Settings, host: Host) -> int:
+def _show(mended: FixResult, settings: Settings, host: Host) -> int:
     """The patch, and on the other stream what is in it."""
     from npulint.fix.diff import unified
     from npulint.report.github import fenced
@@ -84,7 +84,7 @@ def _show(mended: Mended, settings: Settings, host: Host) -> int:
         host.put(patch)
     for notice in mended.result.notices:
         host.warn(notice)
-    view = View(
+    view = ReportView(
         lang=settings.language(),
         verbose=settings.verbose,
         fixes=settings.show_fixes,
@@ -112,8 +112,8 @@ def _readable(patch: bytes, paint: Paint) -> str:
 
 def with_edits(result: RunResult, settings: Settings) -> RunResult:
     """The result with the edits that mend each finding, worked out for the files as they are."""
-    from npulint.fix.model import Refused
-    from npulint.fix.offer import Files, edits_of
+    from npulint.fix.code_actions import Files, edits_of
+    from npulint.fix.model import FixRefused
 
     files = Files(_reading(settings))
     found: list[Finding] = []
@@ -121,7 +121,7 @@ def with_edits(result: RunResult, settings: Settings) -> RunResult:
         if one.fix.changes:
             try:
                 edits = edits_of(one, files, unsafe=True)
-            except Refused:
+            except FixRefused:
                 edits = ()
             one = msgspec.structs.replace(one, fix=msgspec.structs.replace(one.fix, edits=edits))
         found.append(one)
@@ -129,7 +129,7 @@ def with_edits(result: RunResult, settings: Settings) -> RunResult:
 
 
 def _reading(settings: Settings) -> Callable[[str], bytes | None]:
-    from npulint.discover.regular import read_regular
+    from npulint.discover.safe_open import read_regular
     from npulint.read.files import LIMIT
 
     def bytes_of(path: str) -> bytes | None:

@@ -17,27 +17,27 @@ from npulint.report.terminal import is_terminal, plain_line
 from npulint.settings import Settings
 
 if TYPE_CHECKING:
-    from npulint.fix.model import Mended
+    from npulint.fix.model import FixResult
 
 _Done = TypeVar("_Done")
 
 
-def _mend(settings: Settings, progress: Progress | None) -> Mended:
-    from npulint.fixing import mend
+def _mend(settings: Settings, progress: Progress | None) -> FixResult:
+    from npulint.fix_command import apply_fixes
 
-    return mend(settings, settings.unsafe_fixes, progress)
+    return apply_fixes(settings, settings.unsafe_fixes, progress)
 
 
 def _compare(settings: Settings, reference: str, progress: Progress | None) -> RunResult:
-    from npulint.comparing import compare
+    from npulint.compare_command import compare
 
     return compare(settings, reference, progress)
 
 
 def _beside(result: RunResult, settings: Settings, progress: Progress | None) -> RunResult:
-    from npulint.comparing import beside
+    from npulint.compare_command import add_comparison
 
-    return beside(result, settings, progress)
+    return add_comparison(result, settings, progress)
 
 
 class Host(msgspec.Struct, frozen=True):
@@ -50,7 +50,7 @@ class Host(msgspec.Struct, frozen=True):
     run: Callable[[Settings, Progress | None], RunResult]
     facts_of: Callable[[str], Sequence[Fact]]
     review: Callable[[dict[str, str], dict[str, str], Catalogue], RunResult]
-    mend: Callable[[Settings, Progress | None], Mended] = _mend
+    mend: Callable[[Settings, Progress | None], FixResult] = _mend
     compare: Callable[[Settings, str, Progress | None], RunResult] = _compare
     beside: Callable[[RunResult, Settings, Progress | None], RunResult] = _beside
 
@@ -135,6 +135,6 @@ def _facts_of(path: str) -> Sequence[Fact]:
 
 
 def _review(files: dict[str, str], target: dict[str, str], catalogue: Catalogue) -> RunResult:
-    from npulint.pipeline import review
+    from npulint.pipeline import check_sources
 
-    return review(files, target, catalogue)
+    return check_sources(files, target, catalogue)

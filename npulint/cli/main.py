@@ -14,7 +14,7 @@ from npulint.cli.commands import COMMANDS
 from npulint.cli.host import Host, system
 from npulint.config import language
 from npulint.errors import ConfigError, NpulintError
-from npulint.nearby import nearest
+from npulint.suggest import closest_match
 from npulint.texts import say
 
 CANNOT = 2  # usage, configuration, catalogue or internal error
@@ -71,7 +71,7 @@ def _dispatch(words: list[str], host: Host, lang: str) -> int:
 def _unknown_command(word: str, lang: str) -> str:
     if os.path.lexists(word):
         return say(lang, "unknown.command", word=word) + say(lang, "command.path", path=word)
-    meant = nearest(word, [command.name for command in COMMANDS])
+    meant = closest_match(word, [command.name for command in COMMANDS])
     return say(lang, "unknown.command", word=word) + (say(lang, "meant", word=meant) if meant else "")
 
 

@@ -9,9 +9,9 @@ from typing import Any, NoReturn
 
 from npulint.cli.commands import COMMANDS, Command
 from npulint.errors import ConfigError
-from npulint.nearby import nearest
 from npulint.options import GROUPS, Option
 from npulint.report.terminal import wrap
+from npulint.suggest import closest_match
 from npulint.texts import say
 
 Given = dict[str, list[str] | bool]
@@ -118,5 +118,5 @@ def _add(group: Any, option: Option, lang: str) -> None:
 
 def _unknown_option(word: str, command: Command, lang: str) -> str:
     flags = [option.flag for option in command.options] + ["--help"]
-    meant = nearest(word.partition("=")[0], flags)
+    meant = closest_match(word.partition("=")[0], flags)
     return say(lang, "unknown.option", word=word) + (say(lang, "meant", word=meant) if meant else "")

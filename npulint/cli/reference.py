@@ -7,7 +7,7 @@ import os
 from npulint.cli.host import Host
 from npulint.errors import NpulintError
 from npulint.findings import RunResult
-from npulint.report.terminal import harmless
+from npulint.report.terminal import escape_control_chars
 from npulint.settings import Settings
 from npulint.texts import say
 
@@ -15,7 +15,7 @@ from npulint.texts import say
 def require(path: str, lang: str) -> None:
     """Without either side there is nothing to compare: raises `NpulintError` for a path that is not there."""
     if not os.path.exists(path):
-        raise NpulintError(say(lang, "compare.missing", path=harmless(path)))
+        raise NpulintError(say(lang, "compare.missing", path=escape_control_chars(path)))
 
 
 def beside_reference(result: RunResult, settings: Settings, host: Host) -> RunResult:

@@ -11,16 +11,16 @@ from npulint.cli.host import Host
 from npulint.discover.paths import local, shown
 from npulint.facts.model import Problem
 from npulint.findings import RunResult
-from npulint.lines import Lines
+from npulint.postprocess.finalize import file_lines
 from npulint.report.summary import reason
 from npulint.report.terminal import has_blocks, wants_color, wants_links, width_of
-from npulint.report.view import View, render
+from npulint.report.view import ReportView, render
 from npulint.settings import PEOPLE_FORMATS, RANK, Settings
-from npulint.settle.run import file_lines
+from npulint.source_lines import LineProvider
 from npulint.texts import say
 
 if TYPE_CHECKING:
-    from npulint.fix.model import Mended
+    from npulint.fix.model import FixResult
 
 FROM_THE_ROOT = ("github", "gitlab", "sarif")
 """Formats whose paths mean the root of the repository, wherever the run starts."""
@@ -28,7 +28,7 @@ _UNREADABLE = ("missing", "unreadable", "not-a-file")
 
 
 def report(
-    result: RunResult, settings: Settings, host: Host, mended: Mended | None = None, *, comparing: bool = False
+    result: RunResult, settings: Settings, host: Host, mended: FixResult | None = None, *, comparing: bool = False
 ) -> int:
     """All that is said of a result, after what was `mended` if that was asked for; the exit code. `comparing` tells
     that the run was there for the comparison."""
@@ -41,7 +41,7 @@ def report(
         if stop:
             return 2 if unreadable(result, settings) else 0
     if not settings.silenced:
-        result = msgspec.structs.replace(result, silenced=[])
+        result = msgspec.structs.replace(result, suppressed=[])
     views = Views(settings, host, file_lines(settings), mended, comparing)
     if mended is not None and settings.stdin is not None:  # standard output has the source
         host.warn(render(settings.format, result, views.plain(settings.format)).rstrip("\n"))
@@ -72,7 +72,7 @@ def unreadable(result: RunResult, settings: Settings) -> list[Problem]:
     """The paths that were named and are not there or cannot be opened."""
     paths = [*settings.paths, *([settings.reference] if settings.reference else [])]
     named = {shown(local(path)) for path in paths} if settings.stdin is None else set()
-    return [problem for problem in result.unread if problem.path in named and problem.reason in _UNREADABLE]
+    return [problem for problem in result.unreadable if problem.path in named and problem.reason in _UNREADABLE]
 
 
 def warn_of_nothing(result: RunResult, settings: Settings, host: Host) -> None:
@@ -80,7 +80,7 @@ def warn_of_nothing(result: RunResult, settings: Settings, host: Host) -> None:
     lang = settings.language()
     for problem in unreadable(result, settings):
         host.warn(say(lang, "error", text=f"{problem.path}: {reason(problem, lang)}"))
-    if not result.summary.files and not result.unread and not settings.force_exclude:
+    if not result.summary.files and not result.unreadable and not settings.force_exclude:
         host.warn(say(lang, "nothing.below", paths=", ".join(settings.paths)))
 
 
@@ -106,14 +106,14 @@ class Views(msgspec.Struct, frozen=True):
 
     settings: Settings
     host: Host
-    lines: Lines
-    mended: Mended | None = None
+    lines: LineProvider
+    mended: FixResult | None = None
     comparing: bool = False
 
-    def plain(self, format_name: str) -> View:
+    def plain(self, format_name: str) -> ReportView:
         """For a file."""
         settings = self.settings
-        return View(
+        return ReportView(
             lang=settings.language(),
             shown_from=settings.shown_from(format_name),
             fail_on=settings.fail_on,
@@ -130,7 +130,7 @@ class Views(msgspec.Struct, frozen=True):
             sources=_sources(format_name, self.host),
         )
 
-    def screen(self, format_name: str) -> View:
+    def screen(self, format_name: str) -> ReportView:
         """For standard output."""
         view, host = self.plain(format_name), self.host
         if format_name not in PEOPLE_FORMATS:

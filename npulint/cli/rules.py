@@ -9,10 +9,10 @@ from npulint.cli.catalogue import known_options, load_all
 from npulint.cli.host import Host
 from npulint.config import load
 from npulint.errors import ConfigError
-from npulint.option_values import Refused, choice
+from npulint.option_parsing import InvalidOption, choice
 from npulint.options import LIST_FORMAT
-from npulint.settle.engine import ENGINE_RULES, EngineRule
-from npulint.settle.select import unknown, wanted
+from npulint.postprocess.engine import ENGINE_RULES, EngineRule
+from npulint.postprocess.select import unknown, wanted
 from npulint.texts import say
 
 
@@ -38,7 +38,7 @@ def list_format(options: dict[str, list[str] | bool], lang: str) -> str:
     given = options.get("format")
     try:
         return choice(given[-1], LIST_FORMAT.choices, lang) if isinstance(given, list) else "text"
-    except Refused as refused:
+    except InvalidOption as refused:
         raise ConfigError([f"--format: {text}" for text in refused.texts]) from refused
 
 

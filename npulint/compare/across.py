@@ -6,14 +6,14 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
-from npulint.compare.difference import Difference, Mark
-from npulint.compare.kinds import Known, Told, of_kinds
+from npulint.compare.difference import Difference, SideValue
+from npulint.compare.kinds import KindSummary, KnownKinds, of_kinds
 from npulint.compare.values import shown_plain
 from npulint.facts.recipe import Ingredient
-from npulint.recipe.origins.plain import canonical
-from npulint.recipe.origins.tracer import Tracer
-from npulint.recipe.program import Recipe
-from npulint.recipe.steps.model import Step
+from npulint.training_config.program import Recipe
+from npulint.training_config.provenance.plain import canonical
+from npulint.training_config.provenance.tracer import Tracer
+from npulint.training_config.steps.model import CodeStep
 
 _KINDS = ("optimizer", "schedule", "loss", "clipping", "average", "loss_scale")
 """Parts of which a program mostly has one operation."""
@@ -25,8 +25,8 @@ _NONE_IS_ZERO = frozenset(("weight_decay", "momentum"))
 
 
 def of_frameworks(
-    reference: Sequence[Told],
-    migrated: Sequence[Told],
+    reference: Sequence[KindSummary],
+    migrated: Sequence[KindSummary],
     first: Sequence[Ingredient],
     second: Sequence[Ingredient],
     scheduled: tuple[bool, bool] = (True, True),
@@ -53,7 +53,7 @@ def of_frameworks(
             yield _compared(part, part, "", one, other)
 
 
-def _are_one_without_decay(left: Told, right: Told) -> bool:
+def _are_one_without_decay(left: KindSummary, right: KindSummary) -> bool:
     """Whether two optimizers differ in how they decay weights alone, and decay none."""
     decays = [side.values.get("weight_decay") for side in (left, right)]
     none = all(decay is None or decay.value in (None, 0) for decay in decays)
@@ -61,7 +61,7 @@ def _are_one_without_decay(left: Told, right: Told) -> bool:
 
 
 def _of_schedules(
-    reference: Sequence[Told], migrated: Sequence[Told], scheduled: tuple[bool, bool]
+    reference: Sequence[KindSummary], migrated: Sequence[KindSummary], scheduled: tuple[bool, bool]
 ) -> Iterator[Difference]:
     """A schedule that only one side has, beside the optimizer of the other one."""
     left, right = (_single(side, "schedule") for side in (reference, migrated))
@@ -79,24 +79,24 @@ def scheduled(recipe: Recipe) -> bool:
     return any(step.part == "schedule" for home, steps in recipe.homes.items() if recipe.runs(home) for step in steps)
 
 
-def _compared(part: str, what: str, argument: str, one: Known, other: Known) -> Difference:
+def _compared(part: str, what: str, argument: str, one: KnownKinds, other: KnownKinds) -> Difference:
     values = [0 if value is None and part in _NONE_IS_ZERO else value for value in (one.value, other.value)]
     same = canonical(values[0]) == canonical(values[1])
     return Difference(part, "none" if same else "changed", what, argument, one.mark, other.mark)
 
 
-def _single(side: Sequence[Told], part: str) -> Told | None:
+def _single(side: Sequence[KindSummary], part: str) -> KindSummary | None:
     """The operation of a part, if there is only one kind of it."""
     found = [told for told in side if told.part == part]
     return found[0] if found and len({told.name for told in found}) == 1 else None
 
 
-def _number(side: Sequence[Told], settings: Sequence[Ingredient], part: str) -> Known | None:
+def _number(side: Sequence[KindSummary], settings: Sequence[Ingredient], part: str) -> KnownKinds | None:
     """The number that a program uses for a part, if there is only one."""
     used = [value for told in side for name, value in told.values.items() if told.roles.get(name) == part]
     if not used:
         used = [
-            Known(one.traced.value, Mark(one.traced.text, one.path, one.span, one.traced.stations))
+            KnownKinds(one.traced.value, SideValue(one.traced.text, one.path, one.span, one.traced.stations))
             for one in settings
             if one.part == part and one.traced.known
         ]
@@ -105,7 +105,7 @@ def _number(side: Sequence[Told], settings: Sequence[Ingredient], part: str) -> 
     return used[0] if used and len({canonical(one.value) for one in used}) == 1 else None
 
 
-def operations(recipe: Recipe, tracer: Tracer) -> list[Told]:
+def operations(recipe: Recipe, tracer: Tracer) -> list[KindSummary]:
     """The operations of a program that have a name without framework, those for evaluation alone left out."""
     made = Counter(step.target for steps in recipe.homes.values() for step in steps if step.target is not None)
     return [
@@ -117,7 +117,7 @@ def operations(recipe: Recipe, tracer: Tracer) -> list[Told]:
     ]
 
 
-def _is_made_once(step: Step, made: Counter[tuple[str, int]]) -> bool:
+def _is_made_once(step: CodeStep, made: Counter[tuple[str, int]]) -> bool:
     """Whether code runs once, as far as loops and calls around it tell."""
     module = step.module
     if any(module.blocks[block].kind == "loop" for block in module.ancestors(step.block)):
@@ -125,18 +125,18 @@ def _is_made_once(step: Step, made: Counter[tuple[str, int]]) -> bool:
     return max(made[module.path, home] for home in (step.home, module.class_of(step.home))) <= 1
 
 
-def _told(step: Step, tracer: Tracer, once: bool) -> Told:
+def _told(step: CodeStep, tracer: Tracer, once: bool) -> KindSummary:
     known = step.known
     assert known is not None
     given: dict[str, object] = {}
-    marks: dict[str, Mark] = defaultdict(lambda: Mark("", step.module.path, step.span))
+    marks: dict[str, SideValue] = defaultdict(lambda: SideValue("", step.module.path, step.span))
     missing = {argument.name for argument in step.arguments}
     for argument in step.arguments:
         traced = tracer.trace(step.module, argument.value, argument.block, argument.line, argument.span or step.span)
         if traced.known:
             given[argument.name] = traced.value
             place = traced.stations[0] if traced.stations else None
-            marks[argument.name] = Mark(
+            marks[argument.name] = SideValue(
                 traced.text,
                 place.path if place else step.module.path,
                 place.span if place else step.span,
@@ -146,11 +146,11 @@ def _told(step: Step, tracer: Tracer, once: bool) -> Told:
     values = {name: value for name, value in defaults.items() if name not in missing} | given
     neutral = known.neutral_values(values)
     back = {other: name for name, other in known.neutral_names.items()}
-    return Told(
+    return KindSummary(
         known.neutral,
         step.part,
-        Mark(known.neutral, step.module.path, step.span),
-        {name: Known(value, _shown(marks[_origin(back, name)], value)) for name, value in neutral.items()},
+        SideValue(known.neutral, step.module.path, step.span),
+        {name: KnownKinds(value, _shown(marks[_origin(back, name)], value)) for name, value in neutral.items()},
         {name: known.roles[_origin(back, name)] for name in neutral if _origin(back, name) in known.roles},
         once,
     )
@@ -161,5 +161,5 @@ def _origin(back: dict[str, str], neutral: str) -> str:
     return back.get(neutral, neutral).partition("[")[0]
 
 
-def _shown(mark: Mark, value: object) -> Mark:
-    return Mark(shown_plain(value), mark.path, mark.span, mark.stations)
+def _shown(mark: SideValue, value: object) -> SideValue:
+    return SideValue(shown_plain(value), mark.path, mark.span, mark.stations)

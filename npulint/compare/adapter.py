@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from npulint.assemble.context import Place
 from npulint.assemble.programs import Program
-from npulint.compare.difference import Difference, Mark
+from npulint.compare.difference import Difference, SideValue
 from npulint.data.recipe import setting_parts
 from npulint.facts.model import Fact
-from npulint.facts.values import Known
-from npulint.recipe.origins.tracer import Tracer
+from npulint.facts.values import PossibleValues
+from npulint.training_config.provenance.tracer import Tracer
 
 _LIST = "mixlist_entry"
 
@@ -58,7 +58,7 @@ def _is_off(fact: Fact, tracer: Tracer) -> bool:
 
 def _value(fact: Fact | None) -> object:
     value = None if fact is None else fact.get("value")
-    return value.single if isinstance(value, Known) else value
+    return value.single if isinstance(value, PossibleValues) else value
 
 
 def _lists(reference: Program, migrated: Program) -> Iterator[Difference]:
@@ -83,5 +83,5 @@ def _entries(program: Program) -> dict[tuple[str, str], Fact]:
     return {(f"{fact.get('list')} {fact.get('action')}", fact.name): fact for fact in entries}
 
 
-def _mark(fact: Fact, value: object) -> Mark:
-    return Mark("?" if value is None else str(value), fact.path, fact.span)
+def _mark(fact: Fact, value: object) -> SideValue:
+    return SideValue("?" if value is None else str(value), fact.path, fact.span)

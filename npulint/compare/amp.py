@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
 
-from npulint.compare.difference import Difference, Mark
+from npulint.compare.difference import Difference, SideValue
 from npulint.compare.steps import function_of
 from npulint.compare.values import shown_plain
 from npulint.facts.model import Span
 from npulint.facts.recipe import Station
-from npulint.recipe.origins.tracer import Tracer
-from npulint.recipe.program import Recipe
-from npulint.recipe.steps.model import Step
+from npulint.training_config.program import Recipe
+from npulint.training_config.provenance.tracer import Tracer
+from npulint.training_config.steps.model import CodeStep
 
 _AUTOCAST = "torch.autocast"
 _SCALER = "torch.amp.GradScaler"
@@ -31,7 +31,7 @@ class _Scale(msgspec.Struct, frozen=True):
 
     dynamic: bool
     value: object
-    mark: Mark
+    mark: SideValue
 
 
 def one_way(
@@ -52,7 +52,7 @@ def one_way(
     return [one for one in found if not _is_of_calls(one, _spots(idle), any)]
 
 
-def _calls(recipe: Recipe) -> list[Step]:
+def _calls(recipe: Recipe) -> list[CodeStep]:
     """The calls of mixed precision of a program, those of the entry script first and those for evaluation last."""
     found = [
         step
@@ -64,7 +64,7 @@ def _calls(recipe: Recipe) -> list[Step]:
     return sorted(found, key=lambda step: (step.evaluates, step.module.path != recipe.program.entry))
 
 
-def _way(steps: Sequence[Step], tracer: Tracer) -> str:
+def _way(steps: Sequence[CodeStep], tracer: Tracer) -> str:
     """Which of the two ways a program takes in the start that the tracer follows: native, apex, both (that cannot be
     told) or none (empty)."""
     taken = [step for step in steps if step.name in (_SCALER, _APEX)]
@@ -76,7 +76,7 @@ def _way(steps: Sequence[Step], tracer: Tracer) -> str:
     return "native" if _SCALER in names else "apex"
 
 
-def _spots(steps: Iterable[Step]) -> set[tuple[str, Span]]:
+def _spots(steps: Iterable[CodeStep]) -> set[tuple[str, Span]]:
     return {(step.module.path, step.span) for step in steps}
 
 
@@ -87,7 +87,7 @@ def _is_of_calls(one: Difference, spots: set[tuple[str, Span]], whole: Callable[
     return whole((mark.path, mark.span) in spots for mark in (one.reference, one.migrated) if mark is not None)
 
 
-def _scaled(left: list[Step], first: Tracer, right: list[Step], second: Tracer) -> Iterator[Difference]:
+def _scaled(left: list[CodeStep], first: Tracer, right: list[CodeStep], second: Tracer) -> Iterator[Difference]:
     one, other = _scale(left, first), _scale(right, second)
     if one is None or other is None:
         return
@@ -98,7 +98,7 @@ def _scaled(left: list[Step], first: Tracer, right: list[Step], second: Tracer) 
     )
 
 
-def _scale(steps: list[Step], tracer: Tracer) -> _Scale | None:
+def _scale(steps: list[CodeStep], tracer: Tracer) -> _Scale | None:
     """How the first scaler of a program scales; None where that cannot be told."""
     step = next((step for step in steps if step.name in (_SCALER, _APEX)), None)
     if step is None:
@@ -121,7 +121,7 @@ def _scale(steps: list[Step], tracer: Tracer) -> _Scale | None:
     return _Scale(dynamic, float(value), msgspec.structs.replace(mark, text=f"{kind}, {shown_plain(value)}"))
 
 
-def _cast(left: list[Step], first: Tracer, right: list[Step], second: Tracer) -> Iterator[Difference]:
+def _cast(left: list[CodeStep], first: Tracer, right: list[CodeStep], second: Tracer) -> Iterator[Difference]:
     """The opt level against autocast: of one that casts operator by operator as that does it is the same but for the
     lists of operators, of others not."""
     casts = [next((step for step in steps if step.name in (_AUTOCAST, _APEX)), None) for steps in (left, right)]
@@ -131,7 +131,7 @@ def _cast(left: list[Step], first: Tracer, right: list[Step], second: Tracer) ->
     marks = []
     for step, tracer in zip(casts, (first, second), strict=True):
         assert step is not None
-        mark = Mark(step.shown, step.module.path, step.span)
+        mark = SideValue(step.shown, step.module.path, step.span)
         if step.name == _APEX:
             given = _given(step, tracer, "opt_level")
             if given is None:
@@ -145,7 +145,7 @@ def _cast(left: list[Step], first: Tracer, right: list[Step], second: Tracer) ->
     )
 
 
-def _given(step: Step, tracer: Tracer, name: str) -> tuple[object, Mark] | None:
+def _given(step: CodeStep, tracer: Tracer, name: str) -> tuple[object, SideValue] | None:
     """The value of an argument, or its default, and where it is written; None where that is not known."""
     known = step.known
     for argument in step.arguments:
@@ -155,8 +155,8 @@ def _given(step: Step, tracer: Tracer, name: str) -> tuple[object, Mark] | None:
             if not traced.known:
                 return None
             place = next(iter(traced.stations), Station(step.module.path, span, ""))
-            return traced.value, Mark(traced.text, place.path, place.span, traced.stations)
+            return traced.value, SideValue(traced.text, place.path, place.span, traced.stations)
     if known is None or step.open or name not in known.effective({}):
         return None
     value = known.effective({})[name]
-    return value, Mark(shown_plain(value), step.module.path, step.span)
+    return value, SideValue(shown_plain(value), step.module.path, step.span)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from npulint.compare.difference import Difference, Mark
+from npulint.compare.difference import Difference, SideValue
 from npulint.facts.recipe import Ingredient
 
 _TYPE = ".type"
@@ -47,6 +47,6 @@ def _lists(given: Sequence[Ingredient]) -> dict[str, dict[str, Ingredient]]:
     return found
 
 
-def _mark(one: Ingredient) -> Mark:
+def _mark(one: Ingredient) -> SideValue:
     way = one.traced.stations
-    return Mark(one.traced.text, way[0].path if way else one.path, way[0].span if way else one.span, way)
+    return SideValue(one.traced.text, way[0].path if way else one.path, way[0].span if way else one.span, way)

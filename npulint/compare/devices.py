@@ -6,16 +6,16 @@ from collections.abc import Iterator
 
 from npulint.assemble.context import Context
 from npulint.assemble.module import Module
-from npulint.facts.code import Items, Op, Result, Table, Value
-from npulint.recipe.program import Recipe
-from npulint.recipe.steps.model import Step
+from npulint.facts.code import CallResult, Op, SequenceDisplay, Table, Value
+from npulint.training_config.program import Recipe
+from npulint.training_config.steps.model import CodeStep
 
 _CONDITIONS = frozenset(("==", "!=", "<", ">", "<=", ">=", "in", "not in", "and", "or", "not", "if"))
 _BROADCAST = "horovod.broadcast"
 _BROADCASTING = "NPUEstimator"  # gives a hook that broadcasts to every distributed training
 
 
-def says_nothing(step: Step, own: Recipe, other: Recipe) -> bool:
+def says_nothing(step: CodeStep, own: Recipe, other: Recipe) -> bool:
     """Whether a step is a rank or size that only conditions ask for (what they guard is told itself), or broadcasts
     initial weights that the other program's Estimator broadcasts by itself."""
     if step.part == "ranks":
@@ -29,25 +29,25 @@ def says_nothing(step: Step, own: Recipe, other: Recipe) -> bool:
 
 def _asked(context: Context, module: Module) -> frozenset[int]:
     """The calls of a module whose results conditions compare."""
-    return context.once(("asked", module.path), lambda: frozenset(_in_conditions(module)))
+    return context.memoize(("asked", module.path), lambda: frozenset(_in_conditions(module)))
 
 
 def _in_conditions(module: Module) -> Iterator[int]:
     waiting: list[tuple[Value, bool]] = [(block.test, True) for block in module.blocks]
-    waiting += [(bind.value, False) for bind in module.code.binds]
+    waiting += [(bind.value, False) for bind in module.code.assignments]
     waiting += [(returned.value, False) for returned in module.code.returns]
     for call in module.code.calls:
         waiting += [(value, False) for value in (*call.args, *(value for _, value in call.keywords))]
     while waiting:
         value, asked = waiting.pop()
-        if isinstance(value, Result):
+        if isinstance(value, CallResult):
             if asked:
                 yield value.call
         elif isinstance(value, Op):
             test = value.op in _CONDITIONS
             first = asked or (test and value.op != "if")
             waiting += [(part, first or (test and at == 0)) for at, part in enumerate(value.operands)]
-        elif isinstance(value, Items):
+        elif isinstance(value, SequenceDisplay):
             waiting += [(item, asked) for item in value.items]
         elif isinstance(value, Table):
             waiting += [(item, asked) for item in value.values]

@@ -8,7 +8,7 @@ from npulint.facts.model import Span
 from npulint.facts.recipe import Station
 
 
-class Mark(msgspec.Struct, frozen=True):
+class SideValue(msgspec.Struct, frozen=True):
     """One side: the value as it is shown, where it is written, and the way that it came (empty: as it stands)."""
 
     text: str
@@ -28,9 +28,9 @@ class Difference(msgspec.Struct, frozen=True):
     change: str
     what: str
     argument: str = ""
-    reference: Mark | None = None
-    migrated: Mark | None = None
-    near: Mark | None = None
+    reference: SideValue | None = None
+    migrated: SideValue | None = None
+    near: SideValue | None = None
     certain: bool = True
     adapter: bool = False
     count: int = 1
@@ -39,6 +39,6 @@ class Difference(msgspec.Struct, frozen=True):
     evaluates: bool = False
 
     @property
-    def place(self) -> Mark | None:
+    def place(self) -> SideValue | None:
         """Where it is reported: in the migrated program where there is such a place."""
         return self.migrated or self.near or self.reference

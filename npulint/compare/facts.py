@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from npulint.compare.difference import Difference, Mark
+from npulint.compare.difference import Difference, SideValue
 from npulint.facts.model import Fact, GenericFact
 from npulint.facts.recipe import ITEM_OF
 
@@ -57,9 +57,9 @@ def ingredient_facts(found: Iterable[Difference]) -> list[Fact]:
     return facts
 
 
-def _text(mark: Mark | None) -> str:
+def _text(mark: SideValue | None) -> str:
     return NONE if mark is None or not mark.text else mark.text
 
 
-def _place(mark: Mark | None) -> str:
+def _place(mark: SideValue | None) -> str:
     return NONE if mark is None else f"{mark.path}:{mark.span.line}"

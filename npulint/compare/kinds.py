@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
-from npulint.compare.difference import Difference, Mark
+from npulint.compare.difference import Difference, SideValue
 from npulint.compare.values import shown_plain
 from npulint.data.recipe import neutral_parameters
-from npulint.recipe.origins.plain import canonical
+from npulint.training_config.provenance.plain import canonical
 
 _WEIGHTED = frozenset(("filters", "units", "epsilon", "output_dim", "num_heads"))
 """Parameters of layers with weights of their own."""
@@ -18,35 +18,37 @@ _SIZES = ("filters", "units", "output_dim")
 _UNSCALED = frozenset(("normalize",))  # by arithmetic, or by values of 0…1 on one side and of 0…255 on the other
 
 
-class Known(msgspec.Struct, frozen=True, eq=False):
+class KnownKinds(msgspec.Struct, frozen=True, eq=False):
     """A value that is known, with its place."""
 
     value: object
-    mark: Mark
+    mark: SideValue
 
 
-class Told(msgspec.Struct, frozen=True, eq=False):
+class KindSummary(msgspec.Struct, frozen=True, eq=False):
     """An operation by its name without framework, with its arguments by theirs. `once`: the code makes one of it."""
 
     name: str
     part: str
-    mark: Mark
-    values: dict[str, Known]
+    mark: SideValue
+    values: dict[str, KnownKinds]
     roles: dict[str, str]
     once: bool = True
 
 
-_Comparing = Callable[[str, list[Told], list[Told]], Iterator[Difference]]
+_Comparing = Callable[[str, list[KindSummary], list[KindSummary]], Iterator[Difference]]
 
 
-def of_kinds(reference: Sequence[Told], migrated: Sequence[Told]) -> Iterator[Difference]:
+def of_kinds(reference: Sequence[KindSummary], migrated: Sequence[KindSummary]) -> Iterator[Difference]:
     """The differences by kind. What only one side has may be done otherwise by the other: that is not certain."""
     yield from _of_part(reference, migrated, "layer", _of_layers)
     yield from _of_part(reference, migrated, "dropout", _of_rates)
     yield from _of_part(reference, migrated, "transform", _of_transforms)
 
 
-def _of_part(reference: Sequence[Told], migrated: Sequence[Told], part: str, told: _Comparing) -> Iterator[Difference]:
+def _of_part(
+    reference: Sequence[KindSummary], migrated: Sequence[KindSummary], part: str, told: _Comparing
+) -> Iterator[Difference]:
     left, right = (_by_name(side, part) for side in (reference, migrated))
     layers = [next((one.mark for one in side if one.part in ("layer", part)), None) for side in (reference, migrated)]
     for name in dict.fromkeys((*left, *right)):
@@ -61,15 +63,15 @@ def _of_part(reference: Sequence[Told], migrated: Sequence[Told], part: str, tol
             yield Difference(part, "added", name, "", None, other[0].mark, certain=False, count=len(other))
 
 
-def _by_name(side: Sequence[Told], part: str) -> dict[str, list[Told]]:
-    found: dict[str, list[Told]] = {}
+def _by_name(side: Sequence[KindSummary], part: str) -> dict[str, list[KindSummary]]:
+    found: dict[str, list[KindSummary]] = {}
     for one in side:
         if one.part == part and (part != "layer" or _WEIGHTED & set(neutral_parameters().get(one.name, ()))):
             found.setdefault(one.name, []).append(one)
     return found
 
 
-def _of_layers(name: str, one: list[Told], other: list[Told]) -> Iterator[Difference]:
+def _of_layers(name: str, one: list[KindSummary], other: list[KindSummary]) -> Iterator[Difference]:
     """How many there are, if the code shows that, and their sizes in any order."""
     if not all(told.once for told in (*one, *other)):
         return
@@ -84,14 +86,14 @@ def _of_layers(name: str, one: list[Told], other: list[Told]) -> Iterator[Differ
             yield from _listed("layer", name, size, sizes[0], sizes[1])
 
 
-def _of_rates(name: str, one: list[Told], other: list[Told]) -> Iterator[Difference]:
+def _of_rates(name: str, one: list[KindSummary], other: list[KindSummary]) -> Iterator[Difference]:
     """Which rates there are, however often."""
     rates = [_different([told.values["rate"] for told in side if "rate" in told.values]) for side in (one, other)]
     if rates[0] and rates[1]:
         yield from _listed("dropout", name, "rate", rates[0], rates[1])
 
 
-def _of_transforms(name: str, one: list[Told], other: list[Told]) -> Iterator[Difference]:
+def _of_transforms(name: str, one: list[KindSummary], other: list[KindSummary]) -> Iterator[Difference]:
     """Those that each side has once with their values."""
     yield Difference("transform", "none", name, "", one[0].mark, other[0].mark)
     if len(one) == len(other) == 1 and name not in _UNSCALED:
@@ -101,7 +103,9 @@ def _of_transforms(name: str, one: list[Told], other: list[Told]) -> Iterator[Di
                 yield from _listed("transform", name, value, [first], [second])
 
 
-def _listed(part: str, name: str, argument: str, one: list[Known], other: list[Known]) -> Iterator[Difference]:
+def _listed(
+    part: str, name: str, argument: str, one: list[KnownKinds], other: list[KnownKinds]
+) -> Iterator[Difference]:
     """The values of both sides, in any order; of several only which there are is certain, not where."""
     if sorted(map(_key, one)) == sorted(map(_key, other)):
         yield Difference(part, "none", name, argument, one[0].mark, other[0].mark)
@@ -114,9 +118,9 @@ def _listed(part: str, name: str, argument: str, one: list[Known], other: list[K
     yield Difference(part, "changed", name, argument, marks[0], marks[1], certain=certain)
 
 
-def _different(values: Sequence[Known]) -> list[Known]:
+def _different(values: Sequence[KnownKinds]) -> list[KnownKinds]:
     return list({_key(value): value for value in reversed(values)}.values())[::-1]
 
 
-def _key(one: Known) -> str:
+def _key(one: KnownKinds) -> str:
     return repr(canonical(one.value))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from npulint.assemble.context import Context
-from npulint.assemble.starts.launches import Launch
-from npulint.compare.difference import Difference, Mark
+from npulint.assemble.launches.project_launches import Launch
+from npulint.compare.difference import Difference, SideValue
 from npulint.facts.model import Fact
 
 _PARTS = {
@@ -36,7 +36,8 @@ def of_launchers(
     sizes = [_size(launch) for launch in (first, second)]
     if sizes[0] and sizes[1] and not {"WORLD_SIZE", "RANK_SIZE"} & left.keys() & right.keys():
         marks = [
-            Mark(size, launch.fact.path, launch.fact.span) for size, launch in zip(sizes, (first, second), strict=True)
+            SideValue(size, launch.fact.path, launch.fact.span)
+            for size, launch in zip(sizes, (first, second), strict=True)
         ]
         change = "none" if sizes[0] == sizes[1] else "changed"
         yield Difference("ranks", change, "processes", "", marks[0], marks[1])
@@ -61,5 +62,11 @@ def _compared(part: str, name: str, one: Fact, other: Fact) -> Difference:
     texts = [str(fact.get("value")) for fact in (one, other)]
     change = "none" if texts[0] == texts[1] else "changed"
     return Difference(
-        part, change, name, "", Mark(texts[0], one.path, one.span), Mark(texts[1], other.path, other.span), named=True
+        part,
+        change,
+        name,
+        "",
+        SideValue(texts[0], one.path, one.span),
+        SideValue(texts[1], other.path, other.span),
+        named=True,
     )

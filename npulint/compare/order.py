@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from npulint.assemble.module import Module
 from npulint.compare.step_pairs import Pairing
-from npulint.facts.code import Bind, Call
+from npulint.facts.code import Assignment, Call
 from npulint.facts.model import Span
-from npulint.recipe.steps.model import Step
+from npulint.training_config.steps.model import CodeStep
 
 _ORDERED = frozenset(("transform", "shuffle", "repeat", "batch_size", "dataset", "schedule"))
 _MADE = frozenset(("dataset", "schedule"))
@@ -17,13 +17,13 @@ Around = tuple[str, Span]
 """A call or assignment that steps stand in, by path and place."""
 
 
-def matters(left: Step, right: Step, pairing: Pairing, function: str) -> bool:
+def matters(left: CodeStep, right: CodeStep, pairing: Pairing, function: str) -> bool:
     """Whether it matters that a step of `function` stands at another point now."""
     counts = left.counts or right.counts
     return counts and _has_place(left, function) and _among(left, right, pairing)
 
 
-def _has_place(step: Step, function: str) -> bool:
+def _has_place(step: CodeStep, function: str) -> bool:
     """Whether it matters between which others a step stands: layers do where they are applied, not where they are
     made."""
     if step.kind not in ("call", "own"):
@@ -34,7 +34,7 @@ def _has_place(step: Step, function: str) -> bool:
     return step.part in _ORDERED or applied or (step.part in ("layer", "dropout") and not function.endswith("__init__"))
 
 
-def _among(left: Step, right: Step, pairing: Pairing) -> bool:
+def _among(left: CodeStep, right: CodeStep, pairing: Pairing) -> bool:
     """Whether steps that are made within others (``Compose([Flip(), Crop()])``) have changed places there."""
     first, second = _around(left), _around(right)
     if first is None or second is None:
@@ -46,7 +46,7 @@ def _among(left: Step, right: Step, pairing: Pairing) -> bool:
     return False
 
 
-def _around(step: Step) -> Around | None:
+def _around(step: CodeStep) -> Around | None:
     """The smallest call, else the assignment, that a step is made in; None where it stands for itself."""
     place = step.span
     best: Span | None = None
@@ -57,8 +57,8 @@ def _around(step: Step) -> Around | None:
     return None if best is None else (step.module.path, best)
 
 
-def _assignments(module: Module, block: int) -> Iterator[Call | Bind]:
-    return (bind for bind in module.code.binds if bind.block == block)
+def _assignments(module: Module, block: int) -> Iterator[Call | Assignment]:
+    return (bind for bind in module.code.assignments if bind.block == block)
 
 
 def _contains(outer: Span, inner: Span) -> bool:

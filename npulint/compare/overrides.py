@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from npulint.recipe.program import Home, Recipe
-from npulint.recipe.steps.model import MODULE
-from npulint.recipe.steps.places import home_of
+from npulint.training_config.program import Home, Recipe
+from npulint.training_config.steps.code_context import home_of
+from npulint.training_config.steps.model import MODULE
 
 
 def overridden(own: Recipe, other: Recipe, matched: Mapping[Home, Home]) -> dict[Home, Home]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from npulint.facts.code import Result
-from npulint.recipe.program import Home
-from npulint.recipe.steps.model import Step
+from npulint.facts.code import CallResult
+from npulint.training_config.program import Home
+from npulint.training_config.steps.model import CodeStep
 
 _APPLIED = "()"
 
 
-def without_repeats(steps: Sequence[Step]) -> list[Step]:
+def without_repeats(steps: Sequence[CodeStep]) -> list[CodeStep]:
     """The steps without the ranks and sizes that others of them are given (``shard(hvd.size(), hvd.rank())``), and
     without the applications of layers that are among them."""
     given: set[tuple[str, int]] = set()
@@ -19,14 +19,14 @@ def without_repeats(steps: Sequence[Step]) -> list[Step]:
         if step.call >= 0 and step.part != "ranks":
             call = step.module.code.calls[step.call]
             values = (*call.args, *(value for _, value in call.keywords))
-            given |= {(step.module.path, value.call) for value in values if isinstance(value, Result)}
+            given |= {(step.module.path, value.call) for value in values if isinstance(value, CallResult)}
     made = {(step.module.path, step.name + _APPLIED) for step in steps if step.kind == "call"}
     return [step for step in steps if not _is_given(step, given) and (step.module.path, step.name) not in made]
 
 
 def without_moved(
-    gone: Sequence[Step], new: Sequence[Step], counterpart: Callable[[Home], Home | None]
-) -> tuple[list[Step], list[Step]]:
+    gone: Sequence[CodeStep], new: Sequence[CodeStep], counterpart: Callable[[Home], Home | None]
+) -> tuple[list[CodeStep], list[CodeStep]]:
     """Both lists without the calls of functions and of their counterparts that only moved to another function."""
     theirs = {step.target for step in new if step.target is not None}
     moved = {
@@ -38,5 +38,5 @@ def without_moved(
     return [step for step in gone if step.target not in left], [step for step in new if step.target not in right]
 
 
-def _is_given(step: Step, given: set[tuple[str, int]]) -> bool:
+def _is_given(step: CodeStep, given: set[tuple[str, int]]) -> bool:
     return step.part == "ranks" and (step.module.path, step.call) in given

@@ -5,18 +5,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from npulint.compare.difference import Difference, Mark
+from npulint.compare.difference import Difference, SideValue
 from npulint.compare.side import Side
 from npulint.compare.steps import function_of
 from npulint.facts.code import Const
-from npulint.recipe.steps.model import Argument, Step
-from npulint.recipe.steps.shown import shown
+from npulint.training_config.steps.formatting import shown
+from npulint.training_config.steps.model import Argument, CodeStep
 
 _ROLES = frozenset(("drop_remainder", "clipping", "loss_scale"))
 _OFF = (None, False, 0, -1)
 
 
-def of_roles(lonely: Sequence[tuple[Side, Sequence[Step]]]) -> Iterator[Difference]:
+def of_roles(lonely: Sequence[tuple[Side, Sequence[CodeStep]]]) -> Iterator[Difference]:
     """The arguments of such steps that do something else than the steps and have no counterpart in the function."""
     for side, steps in lonely:
         for step in steps:
@@ -30,17 +30,17 @@ def of_roles(lonely: Sequence[tuple[Side, Sequence[Step]]]) -> Iterator[Differen
                     yield _difference(side, step, argument)
 
 
-def _speaks(argument: Argument, step: Step) -> bool:
+def _speaks(argument: Argument, step: CodeStep) -> bool:
     off = isinstance(argument.value, Const) and argument.value.value in _OFF
     return argument.role in _ROLES and argument.role != step.part and not off
 
 
-def _has(step: Step, role: str) -> bool:
+def _has(step: CodeStep, role: str) -> bool:
     return step.part == role or any(_speaks(one, step) for one in step.arguments if one.role == role)
 
 
-def _difference(side: Side, step: Step, argument: Argument) -> Difference:
-    mark = Mark(shown(step.module, argument.value), step.module.path, argument.span or step.span)
+def _difference(side: Side, step: CodeStep, argument: Argument) -> Difference:
+    mark = SideValue(shown(step.module, argument.value), step.module.path, argument.span or step.span)
     return Difference(
         part=argument.role,
         change=side.change,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
 
+from npulint.assemble.call_graph import Reached
 from npulint.assemble.module import Module
-from npulint.assemble.reached import Reached
 from npulint.facts.code import Op, Ref
-from npulint.recipe.origins.tracer import Tracer
-from npulint.recipe.program import Recipe
-from npulint.recipe.steps.model import MODULE, Step
+from npulint.training_config.program import Recipe
+from npulint.training_config.provenance.tracer import Tracer
+from npulint.training_config.steps.model import MODULE, CodeStep
 
 _LOOKING_UP = frozenset(("getattr", "eval", "exec", "globals", "locals", "vars", "import_module", "__import__"))
 
@@ -25,7 +25,7 @@ class Running:
         self._tracers = tracers
         self._known = lru_cache(maxsize=None)(self._block)
 
-    def may(self, step: Step) -> bool:
+    def may(self, step: CodeStep) -> bool:
         """Whether some start may come to a step."""
         if step.module.path not in self._loaded:
             return False
@@ -61,7 +61,7 @@ class Running:
         project, given = recipe.context.project, (recipe.paths, recipe.program.entry)
         found = Reached(project, self._known).by_name(*given)
         if any(_computes_names(project.modules[path]) for path in recipe.paths):
-            whole = recipe.context.once(Reached, lambda: Reached(project)).by_name(*given)
+            whole = recipe.context.memoize(Reached, lambda: Reached(project)).by_name(*given)
             every = ((path, at) for path in recipe.paths for at in range(len(project.modules[path].blocks)))
             found |= {place for place in every if place not in whole}
         return found
@@ -85,6 +85,6 @@ def _computes_names(module: Module) -> bool:
                 return True
     return any(
         value.operands[0].name.endswith("__dict__")
-        for bind in module.code.binds
+        for bind in module.code.assignments
         if isinstance(value := bind.value, Op) and value.op == "[]" and isinstance(value.operands[0], Ref)
     )

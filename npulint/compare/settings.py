@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from npulint.compare.difference import Difference, Mark
+from npulint.compare.difference import Difference, SideValue
 from npulint.facts.recipe import Ingredient
-from npulint.later import regex
-from npulint.recipe.origins.plain import canonical
-from npulint.recipe.steps.components import TYPE
-from npulint.recipe.steps.naming import told_part
-from npulint.recipe.steps.unresolved import component
+from npulint.lazy_regex import lazy_compile
+from npulint.training_config.provenance.plain import canonical
+from npulint.training_config.steps.components import TYPE
+from npulint.training_config.steps.naming import told_part
+from npulint.training_config.steps.unresolved import component
 
-_FUSED = regex(r"(?i)^npu_?fused_?(?=\w)")
+_FUSED = lazy_compile(r"(?i)^npu_?fused_?(?=\w)")
 
 
 def of_settings(reference: Sequence[Ingredient], migrated: Sequence[Ingredient]) -> Iterator[Difference]:
@@ -51,8 +51,8 @@ def _plain(name: str) -> str:
     return _FUSED.sub("", name).replace("_", "").lower()
 
 
-def _mark(one: Ingredient) -> Mark:
+def _mark(one: Ingredient) -> SideValue:
     way = one.traced.stations
     if way:
-        return Mark(one.traced.text, way[0].path, way[0].span, way)
-    return Mark(one.traced.text, one.path, one.span)
+        return SideValue(one.traced.text, way[0].path, way[0].span, way)
+    return SideValue(one.traced.text, one.path, one.span)

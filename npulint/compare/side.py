@@ -7,8 +7,8 @@ from collections.abc import Callable
 import msgspec
 
 from npulint.compare.running import Running
-from npulint.recipe.program import Home, Recipe
-from npulint.recipe.steps.model import Step
+from npulint.training_config.program import Home, Recipe
+from npulint.training_config.steps.model import CodeStep
 
 
 class Side(msgspec.Struct, frozen=True, eq=False):
@@ -21,7 +21,7 @@ class Side(msgspec.Struct, frozen=True, eq=False):
     counterpart: Callable[[Home], Home | None]
     running: Running
 
-    def known(self, step: Step) -> bool:
+    def known(self, step: CodeStep) -> bool:
         """Whether the function of a step has a counterpart that does something too."""
         return self.knows(home(step))
 
@@ -29,12 +29,12 @@ class Side(msgspec.Struct, frozen=True, eq=False):
         """Whether a function has a counterpart."""
         return self.counterpart(place) is not None
 
-    def opposite(self, step: Step) -> list[Step]:
+    def opposite(self, step: CodeStep) -> list[CodeStep]:
         """The steps of the counterpart of the function that a step belongs to."""
         other = self.counterpart(home(step))
         return [] if other is None else self.other.homes.get(other, [])
 
 
-def home(step: Step) -> Home:
+def home(step: CodeStep) -> Home:
     """The function that a step belongs to."""
     return step.module.path, step.home

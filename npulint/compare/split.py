@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable
 
 from npulint.compare.step_pairs import Pairing
-from npulint.recipe.program import Home
-from npulint.recipe.steps.model import Step
+from npulint.training_config.program import Home
+from npulint.training_config.steps.model import CodeStep
 
 _MOST = 0.6  # share of the steps of a function
 
@@ -24,5 +24,5 @@ def split_off(pairing: Pairing, *known: Callable[[Home], bool]) -> frozenset[Hom
     return frozenset(found)
 
 
-def _home(step: Step) -> Home:
+def _home(step: CodeStep) -> Home:
     return step.module.path, step.home

@@ -8,20 +8,20 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 import msgspec
 
 from npulint.compare.align import align
-from npulint.compare.matching.counterparts import Counterparts
+from npulint.compare.matching.matches import Matches
 from npulint.compare.overrides import calls_base, overridden
 from npulint.facts.code import Ref, Value
-from npulint.later import regex
-from npulint.recipe.program import Home, Recipe
-from npulint.recipe.steps.literals import skeleton
-from npulint.recipe.steps.model import MODULE, Step
+from npulint.lazy_regex import lazy_compile
+from npulint.training_config.program import Home, Recipe
+from npulint.training_config.steps.literals import skeleton
+from npulint.training_config.steps.model import MODULE, CodeStep
 
 _LITERAL = frozenset(("bind", "default", "entry"))
 _FEW = 2
 _COMMON = 3  # steps that functions have to have in common
 _MOST = 0.8  # share of a function's steps
 _HALF = 0.5
-_TYPES = regex(r"b?float\d*|half|double|u?int\d*|long|bool|string|complex\d+")
+_TYPES = lazy_compile(r"b?float\d*|half|double|u?int\d*|long|bool|string|complex\d+")
 _MOST_OF_BOTH = 0.6
 _RARE = frozenset(
     """optimizer schedule loss clipping average loss_scale dataset shuffle repeat batch_size seed sampler shard
@@ -35,17 +35,17 @@ class Pairing(msgspec.Struct, frozen=True, eq=False):
     same function, and those that only one side has. `before` tells, for a step that only the reference has, next to
     which step of the migrated program it would stand."""
 
-    pairs: list[tuple[Step, Step]]
-    swapped: list[tuple[Step, Step]]
-    removed: list[Step]
-    added: list[Step]
-    neighbours: dict[int, Step]
+    pairs: list[tuple[CodeStep, CodeStep]]
+    swapped: list[tuple[CodeStep, CodeStep]]
+    removed: list[CodeStep]
+    added: list[CodeStep]
+    neighbours: dict[int, CodeStep]
 
 
 class Pairer:
     """Pairs the steps of counterparts, then what is left over anywhere in the programs."""
 
-    def __init__(self, reference: Recipe, migrated: Recipe, matched: Counterparts) -> None:
+    def __init__(self, reference: Recipe, migrated: Recipe, matched: Matches) -> None:
         self._reference = reference
         self._migrated = migrated
         self._matched = matched
@@ -101,14 +101,14 @@ class Pairer:
         found = self._matched.reference_blocks.get(home) or _module(home, self._matched.reference_modules)
         return found if found in self._reference.homes else self._joined_reference.get(home, found)
 
-    def key(self, step: Step) -> Hashable:
+    def key(self, step: CodeStep) -> Hashable:
         """What is equal for a step of the reference and its counterparts."""
         if step.target is None:
             return _key(step)
         target = self._matched.blocks.get(step.target) or self._inherited.get(step.target, step.target)
         return ("own", target, step.name.endswith("()"))
 
-    def migrated_key(self, step: Step) -> Hashable:
+    def migrated_key(self, step: CodeStep) -> Hashable:
         """The key of a step of the migrated program."""
         if step.target is None:
             return _key(step)
@@ -116,21 +116,21 @@ class Pairer:
         target = step.target if base is None else self._matched.blocks.get(base, base)
         return ("own", target, step.name.endswith("()"))
 
-    def exact(self, step: Step) -> Hashable:
+    def exact(self, step: CodeStep) -> Hashable:
         """What is equal for a step of the reference and one that does just the same: the functions that it is given are
         each other's counterparts too."""
         return self.key(step), tuple(self._matched.blocks.get(one, one) for one in step.handed)
 
-    def migrated_exact(self, step: Step) -> Hashable:
+    def migrated_exact(self, step: CodeStep) -> Hashable:
         """The same of a step of the migrated program."""
         return self.migrated_key(step), step.handed
 
-    def _align(self, left: Sequence[Step], right: Sequence[Step]) -> None:
+    def _align(self, left: Sequence[CodeStep], right: Sequence[CodeStep]) -> None:
         """Pair the steps of two counterparts in their order, then those that stand elsewhere in the function."""
         result = self._result
-        gone: list[Step] = []
-        new: list[Step] = []
-        last: Step | None = None
+        gone: list[CodeStep] = []
+        new: list[CodeStep] = []
+        last: CodeStep | None = None
         for one, other in self._in_order(left, right):
             if one is not None and other is not None:
                 result.pairs.append((one, other))
@@ -148,13 +148,15 @@ class Pairer:
         result.removed.extend(gone)
         result.added.extend(new)
 
-    def _in_order(self, left: Sequence[Step], right: Sequence[Step]) -> Iterator[tuple[Step | None, Step | None]]:
+    def _in_order(
+        self, left: Sequence[CodeStep], right: Sequence[CodeStep]
+    ) -> Iterator[tuple[CodeStep | None, CodeStep | None]]:
         """The steps of two counterparts side by side: those with the same arguments first, and between them those
         that do the same with others."""
         first = [(self.exact(step), _written(step)) for step in left]
         second = [(self.migrated_exact(step), _written(step)) for step in right]
-        gone: list[Step] = []
-        new: list[Step] = []
+        gone: list[CodeStep] = []
+        new: list[CodeStep] = []
         for a, b in (*align(first, second), (-1, -1)):
             if a is not None and b is not None:
                 if gone or new:
@@ -167,7 +169,7 @@ class Pairer:
             elif b is not None:
                 new.append(right[b])
 
-    def _by_name(self, gone: list[Step], new: list[Step]) -> Iterator[tuple[Step | None, Step | None]]:
+    def _by_name(self, gone: list[CodeStep], new: list[CodeStep]) -> Iterator[tuple[CodeStep | None, CodeStep | None]]:
         for a, b in align([self.key(step) for step in gone], [self.migrated_key(step) for step in new]):
             yield None if a is None else gone[a], None if b is None else new[b]
 
@@ -218,11 +220,11 @@ class Pairer:
         result.pairs.extend(called)
 
 
-def _home(step: Step) -> Home:
+def _home(step: CodeStep) -> Home:
     return step.module.path, step.home
 
 
-def _by_home(steps: Sequence[Step], key: Callable[[Step], Hashable]) -> dict[Home, Counter[Hashable]]:
+def _by_home(steps: Sequence[CodeStep], key: Callable[[CodeStep], Hashable]) -> dict[Home, Counter[Hashable]]:
     found: dict[Home, Counter[Hashable]] = defaultdict(Counter)
     for step in steps:
         if step.kind in ("call", "own"):
@@ -245,19 +247,19 @@ def _module(home: Home, modules: dict[str, str]) -> Home | None:
     return None if other is None else (other, MODULE)
 
 
-def _key(step: Step) -> Hashable:
+def _key(step: CodeStep) -> Hashable:
     kind = "literal" if step.kind in _LITERAL else step.kind
     name = step.name.rpartition(".")[2] if kind == "literal" else step.name
     return (kind, name)
 
 
-_Key = Callable[[Step], Hashable]
-_Pairs = list[tuple[Step, Step]]
+_Key = Callable[[CodeStep], Hashable]
+_Pairs = list[tuple[CodeStep, CodeStep]]
 
 
-def _equal(gone: list[Step], new: list[Step], left_key: _Key, right_key: _Key) -> _Pairs:
+def _equal(gone: list[CodeStep], new: list[CodeStep], left_key: _Key, right_key: _Key) -> _Pairs:
     """Pairs of steps that do the same with the same arguments; taken out of both lists."""
-    waiting: dict[Hashable, list[Step]] = defaultdict(list)
+    waiting: dict[Hashable, list[CodeStep]] = defaultdict(list)
     for step in new:
         waiting[right_key(step), _written(step)].append(step)
     found: _Pairs = []
@@ -270,7 +272,7 @@ def _equal(gone: list[Step], new: list[Step], left_key: _Key, right_key: _Key) -
 
 
 def _alone(
-    gone: list[Step], new: list[Step], left_key: _Key, right_key: _Key, parts: frozenset[str] | None = None
+    gone: list[CodeStep], new: list[CodeStep], left_key: _Key, right_key: _Key, parts: frozenset[str] | None = None
 ) -> _Pairs:
     """Pairs of steps (of some parts) that do the same, of which there is one on either side; taken out of both
     lists."""
@@ -282,24 +284,24 @@ def _alone(
     return found
 
 
-def _single(steps: Sequence[Step], key: _Key) -> dict[Hashable, Step]:
-    by_key: dict[Hashable, list[Step]] = defaultdict(list)
+def _single(steps: Sequence[CodeStep], key: _Key) -> dict[Hashable, CodeStep]:
+    by_key: dict[Hashable, list[CodeStep]] = defaultdict(list)
     for step in steps:
         by_key[key(step)].append(step)
     return {one: found[0] for one, found in by_key.items() if len(found) == 1}
 
 
-def _take_out(found: _Pairs, gone: list[Step], new: list[Step]) -> None:
+def _take_out(found: _Pairs, gone: list[CodeStep], new: list[CodeStep]) -> None:
     taken = {id(step) for pair in found for step in pair}
     gone[:] = [step for step in gone if id(step) not in taken]
     new[:] = [step for step in new if id(step) not in taken]
 
 
-def _written(step: Step) -> Hashable:
+def _written(step: CodeStep) -> Hashable:
     """The arguments of a step as they are written, without the names in them but those of types; of an applied layer
     what it is called."""
     if step.call >= 0 and not step.arguments:
-        return step.module.written(step.call)
+        return step.module.callee_name(step.call)
     written = {argument.name: _type(argument.value) or skeleton(argument.value) for argument in step.arguments}
     return tuple((name, written[name]) for name in sorted(written))
 
@@ -310,7 +312,7 @@ def _type(value: Value) -> str:
     return last if _TYPES.fullmatch(last) else ""
 
 
-def _in_place_of(gone: list[Step], new: list[Step]) -> _Pairs:
+def _in_place_of(gone: list[CodeStep], new: list[CodeStep]) -> _Pairs:
     """Steps that stand for each other under other names: arithmetic that gives the same name its value, and one or two
     calls of a part where there were as many."""
     applied = [s for s in gone if s.name.endswith("()")], [s for s in new if s.name.endswith("()")]
@@ -329,9 +331,9 @@ def _in_place_of(gone: list[Step], new: list[Step]) -> _Pairs:
     return found
 
 
-def _chosen(gone: list[Step], new: list[Step]) -> _Pairs:
+def _chosen(gone: list[CodeStep], new: list[CodeStep]) -> _Pairs:
     """Calls by a name that one of several imports gives: which of them depends on the start."""
-    waiting: dict[str, list[Step]] = defaultdict(list)
+    waiting: dict[str, list[CodeStep]] = defaultdict(list)
     for step in new:
         if step.kind == "own":
             waiting[step.shown].append(step)
@@ -344,16 +346,16 @@ def _chosen(gone: list[Step], new: list[Step]) -> _Pairs:
     return found
 
 
-def _is_chosen(step: Step) -> bool:
+def _is_chosen(step: CodeStep) -> bool:
     callee = step.module.code.calls[step.call].callee
     root = callee.name.partition(".")[0] if isinstance(callee, Ref) else ""
     records = step.module.code.imports
     return sum((one.alias or one.name or one.module.partition(".")[0]) == root for one in records) > 1
 
 
-def _object(step: Step) -> Hashable:
-    return step.part, step.module.written(step.call)
+def _object(step: CodeStep) -> Hashable:
+    return step.part, step.module.callee_name(step.call)
 
 
-def _target(step: Step) -> Hashable:
+def _target(step: CodeStep) -> Hashable:
     return step.part, step.shown

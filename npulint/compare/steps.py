@@ -6,16 +6,16 @@ from collections.abc import Iterator
 
 import msgspec
 
-from npulint.compare.difference import Difference, Mark
+from npulint.compare.difference import Difference, SideValue
 from npulint.compare.order import matters
 from npulint.compare.step_pairs import Pairing
-from npulint.compare.values import DIFFERS, SAME, UNKNOWN, Answer, Comparer, Given
+from npulint.compare.values import DIFFERS, SAME, UNKNOWN, Comparer, Given, ValueAnswer
 from npulint.data.recipe import is_half, is_whole, neutral_parameters
 from npulint.facts.code import UNKNOWN as UNKNOWN_VALUE
 from npulint.facts.code import Const, Op
 from npulint.facts.recipe import Station
-from npulint.recipe.steps.model import Argument, Step
-from npulint.recipe.steps.naming import SPLIT, STRONG
+from npulint.training_config.steps.model import Argument, CodeStep
+from npulint.training_config.steps.naming import SPLIT, STRONG
 
 _LITERAL = frozenset(("switch", "bind", "fill", "counter", "default", "entry", "expression", "loop", "named"))
 _NOTHING = Argument("", UNKNOWN_VALUE, 0, 0)
@@ -34,7 +34,7 @@ def of_pairs(pairing: Pairing, comparer: Comparer) -> Iterator[Difference]:
             yield _whole("reordered", *over)
 
 
-def _overtaken(left: Step, right: Step, pairing: Pairing) -> tuple[Step, Step] | None:
+def _overtaken(left: CodeStep, right: CodeStep, pairing: Pairing) -> tuple[CodeStep, CodeStep] | None:
     """Of the steps of one function that a moved step has overtaken, the first for which that matters."""
     for one, other in pairing.pairs:
         here = one.home == left.home and one.module is left.module and other.home == right.home
@@ -44,7 +44,7 @@ def _overtaken(left: Step, right: Step, pairing: Pairing) -> tuple[Step, Step] |
     return None
 
 
-def _pair(left: Step, right: Step, comparer: Comparer) -> Iterator[Difference]:
+def _pair(left: CodeStep, right: CodeStep, comparer: Comparer) -> Iterator[Difference]:
     if left.kind == "expression" and left.name != right.name:
         yield _formula(left, right, comparer)
     elif left.kind == "call" and left.name != right.name and left.part == "dropout" and _are_neutral(left, right):
@@ -57,7 +57,7 @@ def _pair(left: Step, right: Step, comparer: Comparer) -> Iterator[Difference]:
         yield from _same(left, right, comparer)
 
 
-def _same(left: Step, right: Step, comparer: Comparer) -> Iterator[Difference]:
+def _same(left: CodeStep, right: CodeStep, comparer: Comparer) -> Iterator[Difference]:
     """The differences between the arguments of two steps that do the same."""
     told = False
     for name, first, second in _arguments(left, right):
@@ -76,13 +76,13 @@ def _same(left: Step, right: Step, comparer: Comparer) -> Iterator[Difference]:
         yield _whole("none", left, right)
 
 
-def _are_neutral(left: Step, right: Step) -> bool:
+def _are_neutral(left: CodeStep, right: CodeStep) -> bool:
     """Whether two calls have one name without framework."""
     one, other = left.known, right.known
     return one is not None and other is not None and bool(one.neutral) and one.neutral == other.neutral
 
 
-def _neutral(step: Step) -> Step:
+def _neutral(step: CodeStep) -> CodeStep:
     """A step with the arguments that have names without framework, by these."""
     assert step.known is not None
     names, wanted = step.known.neutral_names, neutral_parameters()[step.known.neutral]
@@ -92,7 +92,7 @@ def _neutral(step: Step) -> Step:
     )
 
 
-def _role(left: Step, first: Argument | None, right: Step, second: Argument | None) -> str:
+def _role(left: CodeStep, first: Argument | None, right: CodeStep, second: Argument | None) -> str:
     """The part of the recipe that an argument belongs to."""
     if _tells_split(first, second):
         return "split"
@@ -100,22 +100,22 @@ def _role(left: Step, first: Argument | None, right: Step, second: Argument | No
 
 
 def _answer(
-    left: Step, first: Argument | None, right: Step, second: Argument | None, role: str, comparer: Comparer
-) -> Answer | None:
+    left: CodeStep, first: Argument | None, right: CodeStep, second: Argument | None, role: str, comparer: Comparer
+) -> ValueAnswer | None:
     """The answer about an argument, if it is worth telling: of what cannot be told only where something is calculated
     or given on one side alone, and then of what decides much, or has another value when it is not given."""
     if not (left.counts or right.counts or role in STRONG):
         return None
     answer = _compared(left, first, right, second, comparer)
     if answer is None or answer.answer != UNKNOWN:
-        return Answer(SAME) if answer is not None and _are_whole(left, first, second, answer) else answer
+        return ValueAnswer(SAME) if answer is not None and _are_whole(left, first, second, answer) else answer
     weighty = role in STRONG or first is None or second is None
     if role == "evaluation" and _is_cut(first) != _is_cut(second):
         return answer  # some of the samples, or all of them
     return answer if weighty and answer.shaped else None
 
 
-def _are_whole(step: Step, first: Argument | None, second: Argument | None, answer: Answer) -> bool:
+def _are_whole(step: CodeStep, first: Argument | None, second: Argument | None, answer: ValueAnswer) -> bool:
     """Whether an operation only gives whole numbers of another width: adapters lack operators for some."""
     name = next((one.name for one in (second, first) if one is not None), "")
     typed = name == "dtype" and step.part == "operation"
@@ -135,7 +135,7 @@ def _tells_split(first: Argument | None, second: Argument | None) -> bool:
     return len(texts) == _SIDES and texts[0] != texts[1] and all(map(SPLIT.search, texts))
 
 
-def _formula(left: Step, right: Step, comparer: Comparer) -> Difference:
+def _formula(left: CodeStep, right: CodeStep, comparer: Comparer) -> Difference:
     """Two formulas of other shapes: what they come to, as far as that can be told."""
     one = Given(left.module, left.whole, left.span)
     other = Given(right.module, right.whole, right.span)
@@ -145,7 +145,7 @@ def _formula(left: Step, right: Step, comparer: Comparer) -> Difference:
     return msgspec.structs.replace(_whole("changed", left, right), certain=answer == DIFFERS)
 
 
-def _arguments(left: Step, right: Step) -> Iterator[tuple[str, Argument | None, Argument | None]]:
+def _arguments(left: CodeStep, right: CodeStep) -> Iterator[tuple[str, Argument | None, Argument | None]]:
     """The arguments of both steps that go together: those of one name; of own functions whose parameters have other
     names now, those of one place."""
     first = {argument.name: argument for argument in left.arguments}
@@ -161,15 +161,15 @@ def _arguments(left: Step, right: Step) -> Iterator[tuple[str, Argument | None, 
 
 
 def _compared(
-    left: Step, first: Argument | None, right: Step, second: Argument | None, comparer: Comparer
-) -> Answer | None:
+    left: CodeStep, first: Argument | None, right: CodeStep, second: Argument | None, comparer: Comparer
+) -> ValueAnswer | None:
     """The answer about an argument; None where one side does not give it and its default is not known."""
     one, other = _given(left, first, second), _given(right, second, first)
     role = (second or first or _NOTHING).role
     return None if one is None or other is None else comparer.compare(one, other, role not in ("", left.part))
 
 
-def _given(step: Step, argument: Argument | None, instead: Argument | None) -> Given | None:
+def _given(step: CodeStep, argument: Argument | None, instead: Argument | None) -> Given | None:
     if argument is not None:
         return Given(step.module, argument, step.span, how=argument.how)
     if step.open or instead is None or step.known is None:
@@ -179,13 +179,13 @@ def _given(step: Step, argument: Argument | None, instead: Argument | None) -> G
 
 
 def _argument(
-    left: Step,
+    left: CodeStep,
     first: Argument | None,
-    right: Step,
+    right: CodeStep,
     second: Argument | None,
     name: str,
     role: str,
-    answer: Answer,
+    answer: ValueAnswer,
     change: str = "changed",
 ) -> Difference:
     literal = left.kind in _LITERAL
@@ -204,25 +204,25 @@ def _argument(
     )
 
 
-def _mark(step: Step, argument: Argument | None, text: str, stations: tuple[Station, ...]) -> Mark:
+def _mark(step: CodeStep, argument: Argument | None, text: str, stations: tuple[Station, ...]) -> SideValue:
     if stations:
-        return Mark(text, stations[0].path, stations[0].span, stations)
+        return SideValue(text, stations[0].path, stations[0].span, stations)
     own = argument.span if argument is not None else None
-    return Mark(text, step.module.path, own or step.span)
+    return SideValue(text, step.module.path, own or step.span)
 
 
-def _whole(change: str, left: Step, right: Step) -> Difference:
+def _whole(change: str, left: CodeStep, right: CodeStep) -> Difference:
     return Difference(
         part=left.part or right.part,
         change=change,
         what=left.shown,
-        reference=Mark(left.text or left.shown, left.module.path, left.span),
-        migrated=Mark(right.text or right.shown, right.module.path, right.span),
+        reference=SideValue(left.text or left.shown, left.module.path, left.span),
+        migrated=SideValue(right.text or right.shown, right.module.path, right.span),
         function=function_of(right),
         evaluates=left.evaluates and right.evaluates,
     )
 
 
-def function_of(step: Step) -> str:
+def function_of(step: CodeStep) -> str:
     """The name of the function that a step belongs to; empty outside functions."""
     return step.module.blocks[step.home].name if step.home else ""

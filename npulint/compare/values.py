@@ -8,16 +8,16 @@ import msgspec
 
 from npulint.assemble.module import Module
 from npulint.data.recipe import converted, recipe_call
-from npulint.facts.code import Const, Function, Items, Op, Ref, Result, Value
+from npulint.facts.code import CallResult, Const, Function, Op, Ref, SequenceDisplay, Value
 from npulint.facts.model import Span
 from npulint.facts.recipe import Station, Traced
-from npulint.recipe.origins.plain import Pairs, canonical
-from npulint.recipe.origins.tracer import Tracer
-from npulint.recipe.steps.expressions import ordered
-from npulint.recipe.steps.literals import skeleton
-from npulint.recipe.steps.model import Argument
-from npulint.recipe.steps.naming import SPLIT
-from npulint.recipe.steps.shown import shown
+from npulint.training_config.provenance.plain import ValuePairs, canonical
+from npulint.training_config.provenance.tracer import Tracer
+from npulint.training_config.steps.expressions import ordered
+from npulint.training_config.steps.formatting import shown
+from npulint.training_config.steps.literals import skeleton
+from npulint.training_config.steps.model import Argument
+from npulint.training_config.steps.naming import SPLIT
 
 SAME, DIFFERS, UNKNOWN = "same", "differs", "unknown"
 _RANK = {SAME: 0, UNKNOWN: 1, DIFFERS: 2}
@@ -36,7 +36,7 @@ class Given(msgspec.Struct, frozen=True, eq=False):
     how: str = ""
 
 
-class Answer(msgspec.Struct, frozen=True):
+class ValueAnswer(msgspec.Struct, frozen=True):
     """How two values stand to each other, what to show of them, and how each came to where it is used. `shaped`: it
     cannot be told, but one is calculated or a constant where the other is not, or they are calculated otherwise."""
 
@@ -55,22 +55,22 @@ class Comparer:
         self._reference = reference
         self._migrated = migrated
 
-    def compare(self, left: Given, right: Given, closely: bool = False) -> Answer:
+    def compare(self, left: Given, right: Given, closely: bool = False) -> ValueAnswer:
         """The answer about two values. What is written alike is the same, unless they are to be compared `closely`:
         then what it comes to counts, as it may be written elsewhere."""
         written = UNKNOWN
         if left.argument is not None and right.argument is not None and left.how == right.how:
             written = self._written(left, left.argument.value, right, right.argument.value, 0)
             if written == SAME and not closely:
-                return Answer(SAME)
+                return ValueAnswer(SAME)
             if written == DIFFERS:  # it is this place that has to be changed
                 first, second = _traced(self._reference, left), _traced(self._migrated, right)
                 calculated = isinstance(left.argument.value, Op) and isinstance(right.argument.value, Op)
                 if calculated and first.known and second.known and canonical(first.value) == canonical(second.value):
-                    return Answer(SAME)
-                return Answer(DIFFERS, _text(left, first), _text(right, second))
+                    return ValueAnswer(SAME)
+                return ValueAnswer(DIFFERS, _text(left, first), _text(right, second))
         first, second = _traced(self._reference, left), _traced(self._migrated, right)
-        if first.known and second.known and isinstance(first.value, Pairs) == isinstance(second.value, Pairs):
+        if first.known and second.known and isinstance(first.value, ValuePairs) == isinstance(second.value, ValuePairs):
             same = canonical(converted(left.how, first.value)) == canonical(converted(right.how, second.value))
             written = SAME if same else DIFFERS
         if written == UNKNOWN:
@@ -87,18 +87,18 @@ class Comparer:
             return SAME if a.name == b.name else UNKNOWN
         if depth >= _DEEP or type(a) is not type(b):
             return UNKNOWN
-        if isinstance(a, Result) and isinstance(b, Result):
+        if isinstance(a, CallResult) and isinstance(b, CallResult):
             return SAME if self._are_one_rank(left, a, right, b) else _called(left.module, a, right.module, b)
         if isinstance(a, Function):
             return SAME
-        if isinstance(a, Items) and isinstance(b, Items):
+        if isinstance(a, SequenceDisplay) and isinstance(b, SequenceDisplay):
             return self._parts(left, a.items, right, b.items, depth)
         if isinstance(a, Op) and isinstance(b, Op) and a.op == b.op:
             as_written = self._parts(left, a.operands, right, b.operands, depth)
             return as_written if as_written == SAME else self._parts(left, ordered(a), right, ordered(b), depth)
         return UNKNOWN
 
-    def _are_one_rank(self, left: Given, a: Result, right: Given, b: Result) -> bool:
+    def _are_one_rank(self, left: Given, a: CallResult, right: Given, b: CallResult) -> bool:
         """Whether two calls ask for the same rank or number of devices, each of its own library."""
         names = (self._reference.names.of_call(left.module, a.call), self._migrated.names.of_call(right.module, b.call))
         first, second = (recipe_call(name) for name in names)
@@ -138,20 +138,20 @@ def _frame(value: Value, depth: int = 0) -> Hashable:
     """An expression with constants and the members that it reads, but without the names of variables."""
     if isinstance(value, Ref):
         return value.name.partition(".")[2]
-    if isinstance(value, Items | Op) and depth < _DEEP:
-        parts = value.items if isinstance(value, Items) else value.operands
+    if isinstance(value, SequenceDisplay | Op) and depth < _DEEP:
+        parts = value.items if isinstance(value, SequenceDisplay) else value.operands
         return (getattr(value, "op", ""), *(_frame(part, depth + 1) for part in parts))
     return skeleton(value)
 
 
-def _called(left: Module, a: Result, right: Module, b: Result) -> str:
+def _called(left: Module, a: CallResult, right: Module, b: CallResult) -> str:
     """Calls are steps themselves where they count; those of equal names are taken for the same."""
-    if left.written(a.call) != right.written(b.call):
+    if left.callee_name(a.call) != right.callee_name(b.call):
         return UNKNOWN
-    return DIFFERS if left.written(a.call) in _JOINING and _other_split(left, a, right, b) else SAME
+    return DIFFERS if left.callee_name(a.call) in _JOINING and _other_split(left, a, right, b) else SAME
 
 
-def _other_split(left: Module, a: Result, right: Module, b: Result) -> bool:
+def _other_split(left: Module, a: CallResult, right: Module, b: CallResult) -> bool:
     """Whether the end of a path names another part of a data set."""
     ends = [module.code.calls[one.call].args[-1:] for module, one in ((left, a), (right, b))]
     texts = [end[0].value for end in ends if end and isinstance(end[0], Const)]
@@ -171,8 +171,8 @@ def shown_plain(value: object) -> str:
     return repr(value) if isinstance(value, str) else str(value)
 
 
-def _told(answer: str, left: Given, first: Traced, right: Given, second: Traced) -> Answer:
-    return Answer(answer, _text(left, first), _text(right, second), first.stations, second.stations)
+def _told(answer: str, left: Given, first: Traced, right: Given, second: Traced) -> ValueAnswer:
+    return ValueAnswer(answer, _text(left, first), _text(right, second), first.stations, second.stations)
 
 
 def _text(given: Given, traced: Traced) -> str:

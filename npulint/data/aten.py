@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 import msgspec
 
 from npulint.data import table
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 NEWEST = (2, 13)
 """The latest release whose kernels are recorded. Its dispatcher also tells which operators are composite: for other
@@ -17,14 +17,14 @@ OLDEST = (2, 1)
 FALLS = frozenset(("cpu", "cpu_out"))
 """Verdicts by which the CPU computes an operator."""
 
-_LEADING = regex(r"(\d+)\.(\d+)")
+_LEADING = lazy_compile(r"(\d+)\.(\d+)")
 _FINE = ("npu", "npu_out", "generic", "decomposes")
 _BAD = ("cpu", "cpu_out", "error")
-_OUT = regex(  # overloads that write into tensors they are given
+_OUT = lazy_compile(  # overloads that write into tensors they are given
     r"(?:^|_)out\d?$|^out_|^(?:L|Q|U|X|a|OutTensor|OutScalar_(?:Other|Self)|dim_(?:max|min|values)|eigenvalues|eigvals|"
     r"grad_input|inverse|output|result|sign|values|values_stable)$"
 )
-_NAMED = regex(r"(?i)dimname|^names")  # overloads for named tensors, which no graph holds
+_NAMED = lazy_compile(r"(?i)dimname|^names")  # overloads for named tensors, which no graph holds
 _PARTS = frozenset("_operator builtins math operator torch prim prims higher_order c10d _c10d_functional".split())
 _LAYOUTS = frozenset("quantized _quantized sparse mkldnn mkldnn_prepacked prepacked onednn xnnpack".split())
 _METHODS = frozenset(("cpu", "cuda", "tensor", "as_tensor"))  # of TorchScript

@@ -9,20 +9,20 @@ from itertools import pairwise
 import msgspec
 
 from npulint.data import table
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 ALLOCATOR = "PYTORCH_NPU_ALLOC_CONF"
 _CLOSE = 0.92
 _SHORTEST = 9  # letters of a name that may be taken for a misspelling
 # Names with such a beginning are nobody's but the stack's; others may be the project's own.
-_OURS = regex(
+_OURS = lazy_compile(
     r"(?:ASCEND|HCCL|TORCH_NPU|TORCH_HCCL|TORCH_TRANSFER|PYTORCH_NPU|PYTORCH_NO_NPU|TASK_QUEUE|INF_NAN|ACL|ACLNN|COMBINED"
     r"|MULTI_STREAM|CPU_AFFINITY|NPU)_",
     re.IGNORECASE,
 )
 _SWITCHES = {"true": "1", "on": "1", "yes": "1", "false": "0", "off": "0", "no": "0"}
-_INTEGER = regex(r"[+-]?\d+")
-_DECIMAL = regex(r"[+-]?(?:\d+\.?\d*|\.\d+)")
+_INTEGER = lazy_compile(r"[+-]?\d+")
+_DECIMAL = lazy_compile(r"[+-]?(?:\d+\.?\d*|\.\d+)")
 
 
 class Rule(msgspec.Struct, frozen=True):

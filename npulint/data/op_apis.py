@@ -9,11 +9,11 @@ import msgspec
 
 from npulint.data import table
 from npulint.data.host_ops import host_ops
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
-_GRADIENT = regex(r"(?:Grad(?:WithArgmax|Grad)?|Backprop(?:Input|Filter)?|Backward)(?=(?:V\d+|D|Ex)*$)")
-_RELEASE = regex(r"(?:V\d+|D|Ex|Native)$")
-_ATEN = regex(r"(?:aten|npu)(?:::|\.)_?(\w+?)_?(?:\.\w+)?$")
+_GRADIENT = lazy_compile(r"(?:Grad(?:WithArgmax|Grad)?|Backprop(?:Input|Filter)?|Backward)(?=(?:V\d+|D|Ex)*$)")
+_RELEASE = lazy_compile(r"(?:V\d+|D|Ex|Native)$")
+_ATEN = lazy_compile(r"(?:aten|npu)(?:::|\.)_?(\w+?)_?(?:\.\w+)?$")
 _MODULES = frozenset(("linalg", "fft", "special"))  # of torch, by which their operators are named as well
 _LONG = 200
 

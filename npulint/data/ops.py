@@ -8,10 +8,10 @@ from functools import cache
 import msgspec
 
 from npulint.data import table
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
-_TYPE = regex(r"_?[A-Z][A-Za-z0-9_]*")
-_SUFFIX = regex(r"(D|Ex|V\d)$")
+_TYPE = lazy_compile(r"_?[A-Z][A-Za-z0-9_]*")
+_SUFFIX = lazy_compile(r"(D|Ex|V\d)$")
 _LOOKALIKE = str.maketrans({"1": "l", "0": "o", "_": None, ".": None, "/": None, "-": None})
 _SHORT = 6  # below this length two real types may differ in one letter
 

@@ -15,7 +15,7 @@ import msgspec
 from npulint.data import table
 from npulint.data.names import canonical
 from npulint.data.recipe_tables import NOTHING, SPELLING, Plain, Row, sheet, signature_of
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 FRAMEWORKS = ("tensorflow", "torch")
 _TABLES = (*FRAMEWORKS, "host")
@@ -68,8 +68,8 @@ USUAL = {
 _APPLIED = frozenset(("layer", "operation", "dropout", "loss", "regularisation", "transform", "initialisation"))
 _HALF = frozenset("float16 half bfloat16 fp16 bf16".split())
 _WHOLE = frozenset("bool bool_ int int8 int16 int32 int64 long short uint8 uint16 uint32 uint64".split())
-_ELEMENT = regex(r"^(.+)\[(-?\d+)\]$")
-_ROOT = regex(r"^\??[^.:()\[\]]*")
+_ELEMENT = lazy_compile(r"^(.+)\[(-?\d+)\]$")
+_ROOT = lazy_compile(r"^\??[^.:()\[\]]*")
 
 
 class RecipeCall(msgspec.Struct, frozen=True):

@@ -39,7 +39,7 @@ from typing import Any
 import msgspec
 
 from npulint.data import table
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 Plain = str | int | float | bool | None | tuple["Plain", ...]
 
@@ -47,7 +47,7 @@ NOTHING = "-"
 SPELLING = "="
 RECORDED = ("tensorflow", "torch")  # tables that have a file of signatures
 
-_BRACES = regex(r"\{([^{}]*)\}")
+_BRACES = lazy_compile(r"\{([^{}]*)\}")
 
 
 class Row(msgspec.Struct, frozen=True):
@@ -135,7 +135,7 @@ def spelled_out(pattern: str) -> Iterator[tuple[str, str]]:
 
 def _expression(pattern: str, anything: bool) -> re.Pattern[str]:
     text = re.escape(pattern).replace(r"\*\*", "(.*)" if anything else r"([^()\[\]]*)")
-    return regex(text.replace(r"\*", r"([^.()\[\]]*)"))
+    return lazy_compile(text.replace(r"\*", r"([^.()\[\]]*)"))
 
 
 @cache

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 Release = tuple[int, ...]
 
-_PART = regex(r"\d+|rc", re.IGNORECASE)
+_PART = lazy_compile(r"\d+|rc", re.IGNORECASE)
 _NEXT = "2026"  # how the tables write the line that followed r1.15.0
 _FIRST_NEXT, _SURELY_NEXT = (2, 0, 0), (9, 0, 0)  # what lies between them may be of either line
 _CANN = (  # which adapter came with which CANN, by the tags of the adapter

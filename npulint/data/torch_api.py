@@ -7,13 +7,13 @@ from functools import cache, lru_cache
 import msgspec
 
 from npulint.data import table
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 _STATES = {"n": "no", "p": "partial", "y": "yes", "-": "unknown", "": "unknown"}
 # A tensor for sure: what a function of torch gives, through methods and the elements of a pair.
 # An object of a module class.
-_MODULE = regex(r"^torch\.nn\.(?!(?:parameter\.)?Parameter\(\)$)(?:[a-z_]\w*\.)*[A-Z]\w*\(\)$")
-_TENSOR = regex(
+_MODULE = lazy_compile(r"^torch\.nn\.(?!(?:parameter\.)?Parameter\(\)$)(?:[a-z_]\w*\.)*[A-Z]\w*\(\)$")
+_TENSOR = lazy_compile(
     r"^torch\.(?!load\b|device\b|finfo\b|iinfo\b|compile\b|typename\b|hub\b)"
     r"(?:(?:(?:nn\.functional|linalg|fft|special|Tensor)\.)?[a-z]\w*\(\)|nn\.(?:parameter\.)?Parameter\(\))"
     r"(?:\[\])?(?:\.[a-z]\w*\(\)(?:\[\])?)*$"

@@ -11,11 +11,11 @@ from functools import cache, lru_cache
 import msgspec
 
 from npulint.data import table
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 ROOTS = frozenset(("torch", "torch_npu", "apex"))
 # Modules of one class each, named after it: the class is exported by the package above them.
-_HOMES = regex(
+_HOMES = lazy_compile(
     r"^(torch\.nn)\.modules\.(?:[a-z_0-9]+\.)?([A-Z]\w*)"
     r"|^((?:torch|apex|torch_npu)\.optim(?:izers)?)\.(?!lr_scheduler|swa_utils)[a-z_0-9]+\.([A-Z]\w*)"
 )

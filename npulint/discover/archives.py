@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 import zipfile
 
-from npulint.discover.regular import open_regular
+from npulint.discover.safe_open import open_regular
 
 DIRECTORY = 16 * 1024 * 1024
 """Bytes of the directory of an archive that is opened; it takes some hundred thousand members."""

@@ -8,77 +8,77 @@ import zlib
 
 from npulint.data.run_columns import form_of_header, plain
 from npulint.discover.graphs import HEAD
-from npulint.discover.regular import read_head
-from npulint.later import regex
+from npulint.discover.safe_open import read_head
+from npulint.lazy_regex import lazy_compile
 
-_FOLDER = regex(
+_FOLDER = lazy_compile(
     r"PROF_\d{6}_\d{17}_\w+|.+_ascend_(?:pt|ms)|ASCEND_PROFILER_OUTPUT|mindstudio_profiler_(?:output|log)"
     r"|cluster_analysis_output|precision_data|plog|info_\d{14}|aicerror_\d+_\d{14}"
 )
 _BINARY_IN_FOLDER = frozenset(("FRAMEWORK", "sqlite", "hash_dic", "data"))
-_RAW = regex(r"PROF_\d{6}_\d{17}_\w+|.+_ascend_(?:pt|ms)|(?:host|device_\d+)")
+_RAW = lazy_compile(r"PROF_\d{6}_\d{17}_\w+|.+_ascend_(?:pt|ms)|(?:host|device_\d+)")
 
 _NAMES = (
-    ("kernel_table", regex(r"op_summary\w*\.csv|kernel_details\w*\.csv")),
-    ("op_statistic", regex(r"op_statistic\w*\.csv")),
-    ("api_statistic", regex(r"api_statistic\w*\.csv")),
-    ("cluster_step_trace_time", regex(r"cluster_step_trace_time\.csv")),
-    ("step_trace_time", regex(r"step_trace_time\.csv")),
-    ("step_trace", regex(r"step_trace_\w*\.csv")),
-    ("training_trace", regex(r"training_trace[\w.]*")),
-    ("operator_details", regex(r"operator_details\.csv")),
-    ("aicpu", regex(r"aicpu_\w*\.csv")),
-    ("fusion_op", regex(r"fusion_op_\w*\.csv")),
-    ("comparison", regex(r"result_\d+\.(?:csv|xlsx)|(?:compare_)?result_\w+\.(?:csv|xlsx)")),
-    ("comparison_advice", regex(r"advisor\w*\.txt")),
-    ("trace", regex(r"trace_view\.json|(?:msprof|task_time|hccl|ge|acl)_[\d_]+\.json")),
-    ("communication_matrix", regex(r"(?:cluster_)?communication_matrix\.json")),
-    ("communication_group", regex(r"communication_group\.json")),
-    ("communication", regex(r"(?:cluster_)?communication\.json")),
-    ("profiler_info", regex(r"profiler_info(?:_\d+)?\.json")),
-    ("profiler_metadata", regex(r"profiler_metadata\.json")),
-    ("fusion_result", regex(r"fusion_result\w*\.json")),
-    ("fusion_switch", regex(r"fusion_switch\w*\.(?:cfg|json)")),
-    ("statistics_dump", regex(r"dump\.json")),
-    ("anomaly", regex(r"anomaly_(?:analyze|detected)\w*\.json")),
-    ("overflow_dump", regex(r"Opdebug\.Node_OpDebug\.[\d.]+")),
-    ("rank_table", regex(r"(?:rank_?table\w*|hccl_\d+p\w*|jobstart_hccl)\.json")),
-    ("log", regex(r".*(?:\.log(?:\.\d+)?|[-_]stdout\.\w+)|nohup\.out|\w*log\.out|(?:\w+_)?log(?:_\w+)?\.txt")),
-    ("log", regex(r"npu_info_\w+\.txt")),
-    ("log", regex(r"(?:.*-proc-)?(?:rank|worker)[-_]\d+[\w.-]*\.txt|messages[\w.-]*|[\w-]*dmesg[\w-]*\.txt")),
+    ("kernel_table", lazy_compile(r"op_summary\w*\.csv|kernel_details\w*\.csv")),
+    ("op_statistic", lazy_compile(r"op_statistic\w*\.csv")),
+    ("api_statistic", lazy_compile(r"api_statistic\w*\.csv")),
+    ("cluster_step_trace_time", lazy_compile(r"cluster_step_trace_time\.csv")),
+    ("step_trace_time", lazy_compile(r"step_trace_time\.csv")),
+    ("step_trace", lazy_compile(r"step_trace_\w*\.csv")),
+    ("training_trace", lazy_compile(r"training_trace[\w.]*")),
+    ("operator_details", lazy_compile(r"operator_details\.csv")),
+    ("aicpu", lazy_compile(r"aicpu_\w*\.csv")),
+    ("fusion_op", lazy_compile(r"fusion_op_\w*\.csv")),
+    ("comparison", lazy_compile(r"result_\d+\.(?:csv|xlsx)|(?:compare_)?result_\w+\.(?:csv|xlsx)")),
+    ("comparison_advice", lazy_compile(r"advisor\w*\.txt")),
+    ("trace", lazy_compile(r"trace_view\.json|(?:msprof|task_time|hccl|ge|acl)_[\d_]+\.json")),
+    ("communication_matrix", lazy_compile(r"(?:cluster_)?communication_matrix\.json")),
+    ("communication_group", lazy_compile(r"communication_group\.json")),
+    ("communication", lazy_compile(r"(?:cluster_)?communication\.json")),
+    ("profiler_info", lazy_compile(r"profiler_info(?:_\d+)?\.json")),
+    ("profiler_metadata", lazy_compile(r"profiler_metadata\.json")),
+    ("fusion_result", lazy_compile(r"fusion_result\w*\.json")),
+    ("fusion_switch", lazy_compile(r"fusion_switch\w*\.(?:cfg|json)")),
+    ("statistics_dump", lazy_compile(r"dump\.json")),
+    ("anomaly", lazy_compile(r"anomaly_(?:analyze|detected)\w*\.json")),
+    ("overflow_dump", lazy_compile(r"Opdebug\.Node_OpDebug\.[\d.]+")),
+    ("rank_table", lazy_compile(r"(?:rank_?table\w*|hccl_\d+p\w*|jobstart_hccl)\.json")),
+    ("log", lazy_compile(r".*(?:\.log(?:\.\d+)?|[-_]stdout\.\w+)|nohup\.out|\w*log\.out|(?:\w+_)?log(?:_\w+)?\.txt")),
+    ("log", lazy_compile(r"npu_info_\w+\.txt")),
+    ("log", lazy_compile(r"(?:.*-proc-)?(?:rank|worker)[-_]\d+[\w.-]*\.txt|messages[\w.-]*|[\w-]*dmesg[\w-]*\.txt")),
 )
-_NUMBERED = regex(r"(?:info|sample)\.json\.\d{1,4}")
-_EVENTS = regex(r".*\bevents\.out\.tfevents\.\d+.*")
-_DATABASE = regex(r"(?:ascend_(?:pytorch|mindspore)_profiler|msprof|analysis|cluster_analysis|ge_info)\w*\.db")
+_NUMBERED = lazy_compile(r"(?:info|sample)\.json\.\d{1,4}")
+_EVENTS = lazy_compile(r".*\bevents\.out\.tfevents\.\d+.*")
+_DATABASE = lazy_compile(r"(?:ascend_(?:pytorch|mindspore)_profiler|msprof|analysis|cluster_analysis|ge_info)\w*\.db")
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _SQLITE = b"SQLite format 3\0"
-_TENSOR = regex(r".+\.\d+(?:\.\d+)?\.\d{13,}(?:\.(?:input|output)\.\d+\.npy)?")
+_TENSOR = lazy_compile(r".+\.\d+(?:\.\d+)?\.\d{13,}(?:\.(?:input|output)\.\d+\.npy)?")
 
 _JSON = (
-    ("fusion_result", regex(rb'"(?:graph|ub)_fusion"\s*:|"(?:match|effect)_times"\s*:')),
-    ("fusion_switch", regex(rb'"(?:Graph|UB)Fusion"\s*:\s*\{')),
-    ("overflow", regex(rb'"(?:AI Core|L2 Atomic Add|DHA Atomic Add|acc_list)"\s*:')),
-    ("trace", regex(rb'"ph"\s*:\s*"')),
-    ("communication", regex(rb'"Communication (?:Time|Bandwidth) Info"\s*:')),
-    ("communication_matrix", regex(rb'"Transport Type"\s*:')),
-    ("profiler_metadata", regex(rb'"ENV_VARIABLES"\s*:')),
-    ("profiler_info", regex(rb'"_?profiler_level"\s*:|"ProfilerActivity\.NPU"')),
-    ("device_info", regex(rb'"(?:ai_core_num|DeviceInfo)"\s*:')),
-    ("sample_info", regex(rb'"ai_core_profiling(?:_mode)?"\s*:')),
-    ("statistics_dump", regex(rb'"dump_data_dir"\s*:')),
-    ("construct", regex(rb'"\w+(?:\.\w+)+\.\d+\.(?:forward|backward)"\s*:\s*(?:"|null)')),
-    ("rank_table", regex(rb'"(?:server_list|group_list)"\s*:')),
+    ("fusion_result", lazy_compile(rb'"(?:graph|ub)_fusion"\s*:|"(?:match|effect)_times"\s*:')),
+    ("fusion_switch", lazy_compile(rb'"(?:Graph|UB)Fusion"\s*:\s*\{')),
+    ("overflow", lazy_compile(rb'"(?:AI Core|L2 Atomic Add|DHA Atomic Add|acc_list)"\s*:')),
+    ("trace", lazy_compile(rb'"ph"\s*:\s*"')),
+    ("communication", lazy_compile(rb'"Communication (?:Time|Bandwidth) Info"\s*:')),
+    ("communication_matrix", lazy_compile(rb'"Transport Type"\s*:')),
+    ("profiler_metadata", lazy_compile(rb'"ENV_VARIABLES"\s*:')),
+    ("profiler_info", lazy_compile(rb'"_?profiler_level"\s*:|"ProfilerActivity\.NPU"')),
+    ("device_info", lazy_compile(rb'"(?:ai_core_num|DeviceInfo)"\s*:')),
+    ("sample_info", lazy_compile(rb'"ai_core_profiling(?:_mode)?"\s*:')),
+    ("statistics_dump", lazy_compile(rb'"dump_data_dir"\s*:')),
+    ("construct", lazy_compile(rb'"\w+(?:\.\w+)+\.\d+\.(?:forward|backward)"\s*:\s*(?:"|null)')),
+    ("rank_table", lazy_compile(rb'"(?:server_list|group_list)"\s*:')),
 )
-_CONSOLE = regex(rb"\[Status:\d+\]\s*\[TaskId:|\bPrecisionTool > |\xe2\x95\xad(?:\xe2\x94\x80){1,99} \[\d+\] \S")
+_CONSOLE = lazy_compile(rb"\[Status:\d+\]\s*\[TaskId:|\bPrecisionTool > |\xe2\x95\xad(?:\xe2\x94\x80){1,99} \[\d+\] \S")
 _TEXTS = (
-    ("trace_summary", regex(rb"(?:\A|\n)(?:FP_BP|bpend_iter): \d")),
-    ("training_trace", regex(rb"(?:\A|\n)[\w.]*\bFP_start\s*=\s*\d")),
-    ("log", regex(rb"\[(?:TRACE|DEBUG|INFO|WARNING|ERROR|EVENT)\] \w+\(\d+,[^)\n]*\):\d{4}-\d\d-\d\d")),  # CANN
-    ("log", regex(rb"\d{4}-\d\d-\d\d[ T-]\d\d:\d\d:\d\d[.,]\d+:? ?[:\[|]? ?(?:[IWEF]\b|INFO|WARN|ERROR|DEBUG)")),
-    ("log", regex(rb"(?:\A|\n)(?:WARNING|INFO|ERROR):\w+:|(?:\A|\n)\[(?:INFO|WARN(?:ING)?|ERROR)\]|\[GEOP\]")),
-    ("log", regex(rb"(?:\A|\n)Traceback \(most recent|\b[EW][A-Z0-9]\d{4}: |\bTF Adapter|\btorch_npu\b")),
-    ("log", regex(rb"(?i)\b(?:epochs?|steps?|iter(?:ation)?s?)\b[^\n]{0,80}\bloss\b")),
-    ("log", regex(rb"(?i)\bloss\b[^\n]{0,80}\b(?:epoch|step)")),
+    ("trace_summary", lazy_compile(rb"(?:\A|\n)(?:FP_BP|bpend_iter): \d")),
+    ("training_trace", lazy_compile(rb"(?:\A|\n)[\w.]*\bFP_start\s*=\s*\d")),
+    ("log", lazy_compile(rb"\[(?:TRACE|DEBUG|INFO|WARNING|ERROR|EVENT)\] \w+\(\d+,[^)\n]*\):\d{4}-\d\d-\d\d")),  # CANN
+    ("log", lazy_compile(rb"\d{4}-\d\d-\d\d[ T-]\d\d:\d\d:\d\d[.,]\d+:? ?[:\[|]? ?(?:[IWEF]\b|INFO|WARN|ERROR|DEBUG)")),
+    ("log", lazy_compile(rb"(?:\A|\n)(?:WARNING|INFO|ERROR):\w+:|(?:\A|\n)\[(?:INFO|WARN(?:ING)?|ERROR)\]|\[GEOP\]")),
+    ("log", lazy_compile(rb"(?:\A|\n)Traceback \(most recent|\b[EW][A-Z0-9]\d{4}: |\bTF Adapter|\btorch_npu\b")),
+    ("log", lazy_compile(rb"(?i)\b(?:epochs?|steps?|iter(?:ation)?s?)\b[^\n]{0,80}\bloss\b")),
+    ("log", lazy_compile(rb"(?i)\bloss\b[^\n]{0,80}\b(?:epoch|step)")),
 )
 _TEXT_NAMES = (".txt", ".out", ".stdout", ".err", ".stderr")
 _MARKS_OF_COMPARISON = (
@@ -88,7 +88,7 @@ _MARKS_OF_COMPARISON = (
     frozenset(("npudump", "groundtruth")),
 )
 _EXPORTED_SCALARS = frozenset(("walltime", "step", "value"))
-_OF_SCRIPT = regex(
+_OF_SCRIPT = lazy_compile(
     r"lossscaler?|(?:[a-z]+[/.])*(?:train|val|valid|total|mean|avg|eval|test)?loss(?:es|avg|mean|total|value)?"
 )
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from npulint.discover.file_filter import counts, is_read, limit_of, may_be_list, may_be_run, of_text, special
 from npulint.discover.graphs import SAVED_MODEL, superseded
 from npulint.discover.ignore import Chain, Excludes, Git, chain_above, enter, ignored
 from npulint.discover.kinds import (
@@ -23,8 +24,7 @@ from npulint.discover.kinds import (
 )
 from npulint.discover.paths import local, shown
 from npulint.discover.projects import base_of
-from npulint.discover.regular import read_head
-from npulint.discover.taking import counts, is_read, limit_of, may_be_list, may_be_run, of_text, special
+from npulint.discover.safe_open import read_head
 from npulint.facts.model import Problem
 
 EXCLUDED = (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from npulint.discover.regular import is_regular, read_head
-from npulint.later import regex
+from npulint.discover.safe_open import is_regular, read_head
+from npulint.lazy_regex import lazy_compile
 
 HEAD = 64 * 1024
 """Bytes of a text that are looked at."""
@@ -14,24 +14,24 @@ SAVED_MODEL = ("saved_model.pb", "saved_model.pbtxt")
 """The file with the graph in the folder that a SavedModel is."""
 
 _PROTOBUF = (".pb", ".meta", ".pbtxt", ".pb.txt")
-_FIRST = regex(rb"(?:\xef\xbb\xbf)?(?:[\s,;]|#[^\n]*\n)*([A-Za-z_]\w*)\s*[:{<[]")
+_FIRST = lazy_compile(rb"(?:\xef\xbb\xbf)?(?:[\s,;]|#[^\n]*\n)*([A-Za-z_]\w*)\s*[:{<[]")
 _OF_GRAPH = frozenset((b"node", b"library", b"version", b"versions", b"debug_info"))
 _OF_META = frozenset(
     b"meta_info_def graph_def saver_def collection_def object_graph_def meta_graphs saved_model_schema_version".split()
 )
-_LIBRARY = regex(rb"(?:^|[\s}>;])library\s*:?\s*[{<]\s*function\s*:?\s*[{<]")
-_NODE = regex(rb"(?:^|[\s}>;])node\s*:?\s*[{<[]")
-_OPERATOR = regex(rb"[\s{<;,]op\s*:\s*[\"']")
-_OTHER = regex(rb"[\s{<]calculator\s*:\s*[\"']")
-_CHECKPOINT = regex(r"(.+-)(\d{1,18})\.meta")
-_EXPORTED = regex(rb'"graph_module"\s*:\s*\{')
-EXPORTED_MEMBER = regex(r"(?:^|/)models/[^/]+\.json$|^(?:[^/]+/)?serialized_exported_program\.json$")
+_LIBRARY = lazy_compile(rb"(?:^|[\s}>;])library\s*:?\s*[{<]\s*function\s*:?\s*[{<]")
+_NODE = lazy_compile(rb"(?:^|[\s}>;])node\s*:?\s*[{<[]")
+_OPERATOR = lazy_compile(rb"[\s{<;,]op\s*:\s*[\"']")
+_OTHER = lazy_compile(rb"[\s{<]calculator\s*:\s*[\"']")
+_CHECKPOINT = lazy_compile(r"(.+-)(\d{1,18})\.meta")
+_EXPORTED = lazy_compile(rb'"graph_module"\s*:\s*\{')
+EXPORTED_MEMBER = lazy_compile(r"(?:^|/)models/[^/]+\.json$|^(?:[^/]+/)?serialized_exported_program\.json$")
 """The names of the members of an archive that tell the graphs of exported programs."""
 
-CODE_MEMBER = regex(r"^[^/]+/code/.+\.py$")
+CODE_MEMBER = lazy_compile(r"^[^/]+/code/.+\.py$")
 """The names of the members that are TorchScript's code."""
 
-_PACKAGE = regex(r"^[^/]+/\.data/extern_modules$")  # of torch.package: its code is Python
+_PACKAGE = lazy_compile(r"^[^/]+/\.data/extern_modules$")  # of torch.package: its code is Python
 _POINTER = b"version https://git-lfs."
 _ZIP = b"PK\x03\x04"
 

@@ -11,14 +11,14 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from npulint.discover.regular import read_head
-from npulint.later import regex
+from npulint.discover.safe_open import read_head
+from npulint.lazy_regex import lazy_compile
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
-_GLOB = regex(r"[*?\[\]!\\]")
-_GROUP_NAME = regex(r"\(\?P<\w+>")
+_GLOB = lazy_compile(r"[*?\[\]!\\]")
+_GROUP_NAME = lazy_compile(r"\(\?P<\w+>")
 _RULES_LIMIT = 256 * 1024  # bytes of one .gitignore
 _STARS = 4  # wildcards in one path segment; more make matching slow and are no honest pattern
 

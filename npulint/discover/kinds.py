@@ -6,7 +6,7 @@ import re
 
 import msgspec
 
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 _EXACT = {
     "setup.py": ("python", "dependency"),
@@ -42,13 +42,15 @@ _SUFFIX = {
     "jit": ("graph",),
 }
 _CONFIGURATIONS = frozenset("yaml yml json toml ini cfg conf gin pbtxt prototxt config".split())
-_REQUIREMENTS = regex(r"requirements?[\w.-]*\.txt", re.IGNORECASE)
-_LIST = regex(rb"(?<!\\)[\"'](?:black|white)-list[\"']\s*:")
-_KEY = regex(rb"\"[^\"\n]{1,200}\"\s{0,9}:")
-_LIST_KEY = regex(rb"(?i)\"[^\"\n]{0,40}(?:black|white|gr[ae]y|to[-_ ]?add|to[-_ ]?remove)[^\"\n]{0,40}\"\s{0,9}:")
-_LIST_NAME = regex(r"(?i).*(?:black|white|gr[ae]y|mix|ops?_?info|precision).*")
+_REQUIREMENTS = lazy_compile(r"requirements?[\w.-]*\.txt", re.IGNORECASE)
+_LIST = lazy_compile(rb"(?<!\\)[\"'](?:black|white)-list[\"']\s*:")
+_KEY = lazy_compile(rb"\"[^\"\n]{1,200}\"\s{0,9}:")
+_LIST_KEY = lazy_compile(
+    rb"(?i)\"[^\"\n]{0,40}(?:black|white|gr[ae]y|to[-_ ]?add|to[-_ ]?remove)[^\"\n]{0,40}\"\s{0,9}:"
+)
+_LIST_NAME = lazy_compile(r"(?i).*(?:black|white|gr[ae]y|mix|ops?_?info|precision).*")
 _BASELINE = b'{"version": 1, "findings": ['
-_SHEBANG = regex(rb"#![^\n]*?\b(?:(python)[\d.]*|(ba|da|k|z)?sh)\b")
+_SHEBANG = lazy_compile(rb"#![^\n]*?\b(?:(python)[\d.]*|(ba|da|k|z)?sh)\b")
 
 JSON_LIMIT = 256 * 1024
 """Bytes above which a JSON file is data, never a mixed precision list."""

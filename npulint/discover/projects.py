@@ -8,19 +8,19 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 if TYPE_CHECKING:
     from npulint.discover.kinds import SourceFile
 
 _DECISIVE = frozenset(("npulint.toml", ".npulint.toml", "modelzoo_level.txt"))
 _CERTAIN = frozenset((".git", "pyproject.toml", *_DECISIVE))
-_REQUIREMENTS = regex(r"requirements?[\w.-]*\.txt", re.IGNORECASE)
-_README = regex(r"readme(?:[._-].*)?", re.IGNORECASE)
-_PACKAGING = regex(r"setuptools|distutils|skbuild|\bsetup\(")
+_REQUIREMENTS = lazy_compile(r"requirements?[\w.-]*\.txt", re.IGNORECASE)
+_README = lazy_compile(r"readme(?:[._-].*)?", re.IGNORECASE)
+_PACKAGING = lazy_compile(r"setuptools|distutils|skbuild|\bsetup\(")
 _BEGINNING = 1 << 16  # of a setup.py, in which it says what it is
-_START = regex(r"(?:\w*_)?(?:train|main|run)(?:n?ing|n?er|_\w+|-\w+)?\.py|.+\.sh", re.IGNORECASE)
-_HELPER = regex(r"(?:utils?|ops?|helpers?|lib|common|config|hooks?|loop|data|base)\.py$", re.IGNORECASE)
+_START = lazy_compile(r"(?:\w*_)?(?:train|main|run)(?:n?ing|n?er|_\w+|-\w+)?\.py|.+\.sh", re.IGNORECASE)
+_HELPER = lazy_compile(r"(?:utils?|ops?|helpers?|lib|common|config|hooks?|loop|data|base)\.py$", re.IGNORECASE)
 _CODE = ("python", "notebook")
 _START_FOLDERS = frozenset("test tests scripts script src code bin shell tools train".split())
 

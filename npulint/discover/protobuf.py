@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
-_OPERATOR = regex(rb"[A-Za-z_][\w.>/-]*")
-_FUNCTION = regex(rb"[A-Za-z_][^\x00-\x20\x7f]*")  # TensorFlow names some after ``<lambda>``
-_RELEASE = regex(rb"\d+\.\d+[\w.+-]*")
+_OPERATOR = lazy_compile(rb"[A-Za-z_][\w.>/-]*")
+_FUNCTION = lazy_compile(rb"[A-Za-z_][^\x00-\x20\x7f]*")  # TensorFlow names some after ``<lambda>``
+_RELEASE = lazy_compile(rb"\d+\.\d+[\w.+-]*")
 _WIRES = (0, 1, 2, 5)
 _FIXED = {1: 8, 5: 4}
 _FIELDS = 16  # of a message that are looked at

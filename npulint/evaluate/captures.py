@@ -8,10 +8,10 @@ from typing import Any
 
 from npulint.catalogue.forms import FORMS
 from npulint.facts.model import Fact
-from npulint.facts.values import Known
-from npulint.later import regex
+from npulint.facts.values import PossibleValues
+from npulint.lazy_regex import lazy_compile
 
-_CAPTURE = regex(r"\{([a-z_][a-z0-9_]*)(?::([a-z]+))?\}")
+_CAPTURE = lazy_compile(r"\{([a-z_][a-z0-9_]*)(?::([a-z]+))?\}")
 
 
 def fill(text: str, fact: Fact, counts: Mapping[str, str] = {}) -> str:
@@ -23,7 +23,7 @@ def fill(text: str, fact: Fact, counts: Mapping[str, str] = {}) -> str:
 def capture(name: str, fact: Fact, form: str = "") -> str:
     """The text of one capture: name, short, path, an attribute, or an argument of a call; of a number in a `form`."""
     value = _value(name, fact)
-    if isinstance(value, Known):
+    if isinstance(value, PossibleValues):
         return value.text()
     if form and isinstance(value, (int, float)) and isfinite(value):
         return FORMS[form](name, value)
@@ -35,7 +35,7 @@ def capture(name: str, fact: Fact, form: str = "") -> str:
 def sure(name: str, fact: Fact) -> str | None:
     """The one text that a capture can stand for; None when it is not known for sure."""
     value = _value(name, fact)
-    if isinstance(value, Known):
+    if isinstance(value, PossibleValues):
         return value.text() if value.exact and len(value.values) == 1 else None
     return None if value is None or value == "unknown" else str(value)
 

@@ -8,13 +8,13 @@ from npulint.assemble.programs import Program
 from npulint.catalogue.check import FixRule, StepRule
 from npulint.evaluate.captures import sure
 from npulint.evaluate.conditions import Answer, both, either, opposite
-from npulint.evaluate.match import Candidates, Question
+from npulint.evaluate.match import Candidates, CompiledQuery
 from npulint.evaluate.patterns import matches
 from npulint.facts.model import Fact, Span
-from npulint.findings import Change, Step
-from npulint.later import regex
+from npulint.findings import FixEdit, FixStep
+from npulint.lazy_regex import lazy_compile
 
-_CAPTURE = regex(r"(?<!\$)\{((?:at\.)?[a-z_][a-z0-9_]*)\}")
+_CAPTURE = lazy_compile(r"(?<!\$)\{((?:at\.)?[a-z_][a-z0-9_]*)\}")
 
 
 class AskedFix:
@@ -23,26 +23,26 @@ class AskedFix:
     def __init__(self, rule: FixRule, kinds: frozenset[str] = frozenset()) -> None:
         self.applicability = rule.applicability
         self._kinds = kinds
-        self._when = None if rule.when is None else Question(rule.when)
-        self._steps = [(step, None if step.at is None else Question(step.at)) for step in rule.steps]
+        self._when = None if rule.when is None else CompiledQuery(rule.when)
+        self._steps = [(step, None if step.at is None else CompiledQuery(step.at)) for step in rule.steps]
 
-    def questions(self) -> Iterator[Question]:
+    def questions(self) -> Iterator[CompiledQuery]:
         """The questions that have to be put to the program; those about the found fact need nobody else."""
         for leaf in () if self._when is None else self._when.leaves():
             if leaf.anywhere or leaf.kind not in self._kinds:
                 yield leaf
         yield from (place for _, place in self._steps if place is not None)
 
-    def change(self, fact: Fact, program: Program, candidates: Candidates) -> Change | None:
+    def change(self, fact: Fact, program: Program, candidates: Candidates) -> FixEdit | None:
         """What mends a fact; None where the rule does not fit it, or a word or a place is not known for sure."""
         if self._when is not None and _answer(self._when, fact, self._kinds, candidates) is not True:
             return None
         steps = [_step(rule, place, fact, program, candidates) for rule, place in self._steps]
         sure = tuple(step for step in steps if step is not None)
-        return Change(self.applicability, sure) if len(sure) == len(steps) else None
+        return FixEdit(self.applicability, sure) if len(sure) == len(steps) else None
 
 
-def changes(fixes: list[AskedFix], facts: list[Fact], program: Program, candidates: Candidates) -> tuple[Change, ...]:
+def changes(fixes: list[AskedFix], facts: list[Fact], program: Program, candidates: Candidates) -> tuple[FixEdit, ...]:
     """What mends the facts that a finding speaks for, as far as a rule is known."""
     found = []
     for fact in facts:
@@ -53,14 +53,14 @@ def changes(fixes: list[AskedFix], facts: list[Fact], program: Program, candidat
     return tuple(found)
 
 
-def applicability(found: tuple[Change, ...]) -> str:
+def applicability(found: tuple[FixEdit, ...]) -> str:
     """That of a finding: unsafe when a part of it is."""
     if not found:
         return "manual"
     return "unsafe" if any(change.applicability == "unsafe" for change in found) else "safe"
 
 
-def _answer(question: Question, fact: Fact, kinds: frozenset[str], candidates: Candidates) -> Answer:
+def _answer(question: CompiledQuery, fact: Fact, kinds: frozenset[str], candidates: Candidates) -> Answer:
     """Whether a condition holds; what it says of facts of one of `kinds` is meant of this one."""
     if question.negated is not None:
         return opposite(_answer(question.negated, fact, kinds, candidates))
@@ -73,11 +73,13 @@ def _answer(question: Question, fact: Fact, kinds: frozenset[str], candidates: C
     return question.true_of(candidates)
 
 
-def _named(question: Question, fact: Fact) -> bool:
+def _named(question: CompiledQuery, fact: Fact) -> bool:
     return not question.names or any(matches(pattern, fact.name) for pattern in question.names)
 
 
-def _step(rule: StepRule, place: Question | None, fact: Fact, program: Program, candidates: Candidates) -> Step | None:
+def _step(
+    rule: StepRule, place: CompiledQuery | None, fact: Fact, program: Program, candidates: Candidates
+) -> FixStep | None:
     at = fact
     if place is not None:
         found = sorted(place.find(candidates), key=lambda one: _distance(one, fact))
@@ -91,8 +93,8 @@ def _step(rule: StepRule, place: Question | None, fact: Fact, program: Program, 
             return None
         words[word] = filled
     if rule.entry:
-        return Step(rule.verb, program.entry, Span(), words) if program.entry else None
-    return Step(rule.verb, at.path, at.span, words)
+        return FixStep(rule.verb, program.entry, Span(), words) if program.entry else None
+    return FixStep(rule.verb, at.path, at.span, words)
 
 
 def _distance(one: Fact, fact: Fact) -> tuple[bool, bool, str, Span]:

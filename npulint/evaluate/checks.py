@@ -8,24 +8,24 @@ from npulint.assemble.programs import Program
 from npulint.catalogue.check import COMPARE, GRAPH, LEFT, RUN, Applies, Catalogue, Check, Query
 from npulint.evaluate.captures import fill
 from npulint.evaluate.changes import AskedFix, applicability, changes
-from npulint.evaluate.match import Candidates, Question
+from npulint.evaluate.fact_index import FactIndex
+from npulint.evaluate.match import Candidates, CompiledQuery
 from npulint.evaluate.readiness import AskedItem, Spoken, checklist
-from npulint.evaluate.register import Register
 from npulint.evaluate.versions import within
 from npulint.facts.model import Fact, Span
-from npulint.findings import Change, ChecklistItem, Finding, Fix, Related
+from npulint.findings import ChecklistItem, Finding, Fix, FixEdit, Related
 
 _RELATED = 24  # facts of `related` that are listed; the places that a finding speaks for are listed all
 
 
-class Verdict(msgspec.Struct, frozen=True):
+class ProgramVerdict(msgspec.Struct, frozen=True):
     """What is said of one program: findings, and its readiness list if it trains."""
 
     findings: list[Finding]
     checklist: tuple[ChecklistItem, ...]
 
 
-def evaluate(catalogue: Catalogue, program: Program, target: dict[str, str], lang: str) -> Verdict:
+def evaluate(catalogue: Catalogue, program: Program, target: dict[str, str], lang: str) -> ProgramVerdict:
     """What the catalogue says of one program. `target` holds declared versions and the SoC family. A program that is a
     side of a comparison (`npulint.evaluate.pretuning`) is asked the questions of comparisons alone, a graph those of
     graphs, a run those of runs, others none of these."""
@@ -42,7 +42,7 @@ def evaluate(catalogue: Catalogue, program: Program, target: dict[str, str], lan
             found += _findings(asked, facts, related, candidates, program, lang)
             spoken.append(Spoken(asked.check, facts))
     items = [item for item in ready.items if applies(item.item.applies, program, target)] if _listed(program) else []
-    return Verdict(found, checklist(items, program.entry, candidates, spoken, lang))
+    return ProgramVerdict(found, checklist(items, program.entry, candidates, spoken, lang))
 
 
 def _family(program: Program) -> str:
@@ -62,14 +62,14 @@ class _Asked:
 
     def __init__(self, check: Check) -> None:
         self.check = check
-        self.subject = Question(check.find)
-        self.needs = None if check.needs is None else Question(check.needs)
-        self.unless = None if check.unless is None else Question(check.unless)
-        self.related = None if check.related is None else Question(check.related)
+        self.subject = CompiledQuery(check.find)
+        self.needs = None if check.needs is None else CompiledQuery(check.needs)
+        self.unless = None if check.unless is None else CompiledQuery(check.unless)
+        self.related = None if check.related is None else CompiledQuery(check.related)
         kinds = frozenset(part.kind for part in self.subject.sources()) if check.fixes else frozenset()
         self.fixes = [AskedFix(rule, kinds) for rule in check.fixes]
 
-    def questions(self) -> list[Question]:
+    def questions(self) -> list[CompiledQuery]:
         asked = [q for q in (self.subject, self.needs, self.unless, self.related) if q is not None]
         return asked + [question for fix in self.fixes for question in fix.questions()]
 
@@ -94,8 +94,8 @@ class _Ready:
         self.asked = [_Asked(check) for check in checks if _of(check.applies, framework)]
         self.items = [AskedItem(item) for item in items if _of(item.applies, framework)]
         of_checks = [question for asked in self.asked for question in asked.questions()]
-        self.register = Register(of_checks + [question for item in self.items for question in item.questions()])
-        self._by_source: dict[Question, list[int]] = {}
+        self.register = FactIndex(of_checks + [question for item in self.items for question in item.questions()])
+        self._by_source: dict[CompiledQuery, list[int]] = {}
         for place, asked in enumerate(self.asked):
             for source in asked.subject.sources():
                 self._by_source.setdefault(source, []).append(place)
@@ -195,7 +195,7 @@ def _place(fact: Fact, graph: bool) -> tuple[str, Span, str]:
 
 
 def _finding(
-    check: Check, lang: str, facts: list[Fact], related: list[Fact], program: Program, mending: tuple[Change, ...]
+    check: Check, lang: str, facts: list[Fact], related: list[Fact], program: Program, mending: tuple[FixEdit, ...]
 ) -> Finding:
     fact = facts[0]
     text = check.text.get(lang) or check.text["en"]

@@ -6,15 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 from npulint.facts.code import Scalar
-from npulint.facts.values import Known
-from npulint.later import regex
+from npulint.facts.values import PossibleValues
+from npulint.lazy_regex import lazy_compile
 
 Answer = bool | None
 Test = Callable[[Any], Answer]
 
 
 def holds(condition: Any, value: Any) -> Answer:
-    """Whether `value` (a `Known`, plain text or number, or None for absent) meets a condition of a check."""
+    """Whether `value` (a `PossibleValues`, plain text or number, or None for absent) meets a condition of a check."""
     return tester(condition)(value)
 
 
@@ -31,9 +31,11 @@ _WORDS: dict[str, Test] = {
     "present": lambda value: value is not None,
     "absent": lambda value: value is None,
     "known": lambda value: (
-        value.exact if isinstance(value, Known) else isinstance(value, str | int | float) and value != "unknown"
+        value.exact
+        if isinstance(value, PossibleValues)
+        else isinstance(value, str | int | float) and value != "unknown"
     ),
-    "unknown": lambda value: not value.exact if isinstance(value, Known) else bool(value == "unknown"),
+    "unknown": lambda value: not value.exact if isinstance(value, PossibleValues) else bool(value == "unknown"),
 }
 
 
@@ -41,8 +43,8 @@ def _operators(tests: list[Test]) -> Test:
     """All of `tests`; several values that agree are sure even where no test alone is."""
 
     def test(value: Any) -> Answer:
-        if isinstance(value, Known) and value.exact and len(value.values) > 1:
-            answers = {test(Known((v,), True, value.symbol)) for v in value.values}
+        if isinstance(value, PossibleValues) and value.exact and len(value.values) > 1:
+            answers = {test(PossibleValues((v,), True, value.symbol)) for v in value.values}
             if len(answers) == 1:
                 return answers.pop()
         return both([one(value) for one in tests])
@@ -64,7 +66,7 @@ def _operator(name: str, operand: Any) -> Test:
         part = str(operand)
         return _each(lambda value: isinstance(value, str) and part in value)
     if name == "matches":
-        pattern = regex(operand)
+        pattern = lazy_compile(operand)
         return _each(lambda value: isinstance(value, str) and pattern.search(value[:4096]) is not None)
     return _each(lambda value: _ordered(name, value, operand))
 
@@ -79,7 +81,7 @@ def _each(test: Callable[[Scalar], bool]) -> Test:
     """All possible values pass: yes; none does and there are no others: no; else unknown."""
 
     def answer(value: Any) -> Answer:
-        if not isinstance(value, Known):
+        if not isinstance(value, PossibleValues):
             return test(value)
         answers = {test(v) for v in value.values}
         return answers.pop() if value.exact and len(answers) == 1 else None

@@ -11,7 +11,7 @@ from npulint.facts.model import Fact
 _COSTLY = {"in_input": 1, "active": 2, "place": 3}  # answers that follow calls and values through the project
 
 
-class Question:
+class CompiledQuery:
     """A query made ready to be asked of many programs; what costs least is asked first. A leaf is a
     question about facts, other questions join the answers of their parts."""
 
@@ -19,9 +19,9 @@ class Question:
         self.kind = query.kind
         self.names = query.names
         self.anywhere = query.anywhere
-        self.any = tuple(Question(part) for part in query.any)
-        self.all = tuple(Question(part) for part in query.all)
-        self.negated = None if query.negated is None else Question(query.negated)
+        self.any = tuple(CompiledQuery(part) for part in query.any)
+        self.all = tuple(CompiledQuery(part) for part in query.all)
+        self.negated = None if query.negated is None else CompiledQuery(query.negated)
         self.leaf = not self.any and not self.all and self.negated is None
         self.cheap: bool = self.kind == "program" if self.leaf else all(part.cheap for part in self.parts())
         self._least = query.at_least
@@ -30,21 +30,21 @@ class Question:
         self._query = query
         self._tests: _Tests | None = None  # most questions never meet a fact
 
-    def parts(self) -> Iterator[Question]:
+    def parts(self) -> Iterator[CompiledQuery]:
         """The questions that this one joins."""
         yield from self.any
         yield from self.all
         if self.negated is not None:
             yield self.negated
 
-    def leaves(self) -> Iterator[Question]:
+    def leaves(self) -> Iterator[CompiledQuery]:
         """The questions about facts in it, in order."""
         if self.leaf:
             yield self
         for part in self.parts():
             yield from part.leaves()
 
-    def sources(self) -> Iterator[Question]:
+    def sources(self) -> Iterator[CompiledQuery]:
         """The leaves whose facts `find` reports."""
         if self.leaf:
             yield self
@@ -121,20 +121,20 @@ Answers = dict[int, Answer]
 """What facts answer to one question, by the identity of the fact."""
 
 
-class Candidates(dict[Question, list[Fact]]):
+class Candidates(dict[CompiledQuery, list[Fact]]):
     """The facts of a program that have the kind and name that a leaf asks for; those without any are absent. The
     answers are shared by the programs of a project, which have most of their facts in common."""
 
-    def __init__(self, facts: Mapping[Question, list[Fact]], known: dict[Question, Answers]) -> None:
+    def __init__(self, facts: Mapping[CompiledQuery, list[Fact]], known: dict[CompiledQuery, Answers]) -> None:
         super().__init__(facts)
         self._known = known
 
-    def answers(self, question: Question) -> Answers:
+    def answers(self, question: CompiledQuery) -> Answers:
         """The answers so far to a question."""
         return self._known.setdefault(question, {})
 
 
-def _until(decisive: bool, parts: tuple[Question, ...] | list[Question], candidates: Candidates) -> Answer:
+def _until(decisive: bool, parts: tuple[CompiledQuery, ...] | list[CompiledQuery], candidates: Candidates) -> Answer:
     """The answer that decides, else unknown if one is, else the opposite of the decisive one."""
     doubt = False
     for part in parts:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from npulint.assemble.index import Index, table
 from npulint.assemble.programs import Program
 from npulint.catalogue.check import LEFT, Catalogue
-from npulint.evaluate.checks import Verdict, evaluate
+from npulint.evaluate.checks import ProgramVerdict, evaluate
 from npulint.facts.model import Fact
 from npulint.findings import ChecklistItem
 
@@ -25,7 +25,7 @@ def sided(program: Program, side: str, facts: Iterable[Fact] = ()) -> Program:
     return Program(program.entry, program.root, program.paths, index, attrs)
 
 
-def pretuning(catalogue: Catalogue, program: Program, target: dict[str, str], lang: str) -> Verdict:
+def pretuning(catalogue: Catalogue, program: Program, target: dict[str, str], lang: str) -> ProgramVerdict:
     """What the checks of comparisons and the pre-tuning checklist say of one side (see `sided`). Of the checklist these
     are the items that concern the side, apart from what findings decide (see `status`)."""
     return evaluate(catalogue, program, target, lang)

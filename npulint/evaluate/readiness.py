@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from npulint.catalogue.check import Check, Failing, Item
-from npulint.evaluate.match import Candidates, Question
+from npulint.evaluate.match import Candidates, CompiledQuery
 from npulint.facts.model import Fact
 from npulint.findings import SEVERITIES, ChecklistItem, Evidence
 
@@ -26,12 +26,12 @@ class AskedItem:
 
     def __init__(self, item: Item) -> None:
         self.item = item
-        self.needs = None if item.needs is None else Question(item.needs)
-        self.passed = None if item.passed is None else Question(item.passed)
-        self.failed = None if item.failed is None else Question(item.failed)
-        self.look = None if item.look is None else Question(item.look)
+        self.needs = None if item.needs is None else CompiledQuery(item.needs)
+        self.passed = None if item.passed is None else CompiledQuery(item.passed)
+        self.failed = None if item.failed is None else CompiledQuery(item.failed)
+        self.look = None if item.look is None else CompiledQuery(item.look)
 
-    def questions(self) -> list[Question]:
+    def questions(self) -> list[CompiledQuery]:
         """The questions that the item asks."""
         return [question for question in (self.needs, self.passed, self.failed, self.look) if question is not None]
 
@@ -61,7 +61,7 @@ def _judged(asked: AskedItem, entry: str, candidates: Candidates, spoken: Sequen
     )
 
 
-def _first(question: Question | None, entry: str, candidates: Candidates) -> Evidence | None:
+def _first(question: CompiledQuery | None, entry: str, candidates: Candidates) -> Evidence | None:
     """The place of the first fact that answers, those of the entry script before others. A fact about the
     program as a whole has no place: then it is the first line of the entry script."""
     facts = [] if question is None else question.find(candidates)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 
-from npulint.compare.difference import Difference, Mark
+from npulint.compare.difference import Difference, SideValue
 from npulint.facts.model import Span
 from npulint.facts.recipe import ITEM_OF
 from npulint.findings import ChecklistItem, ComparedItem, ComparedRow, ComparedSide, Finding, Related
@@ -89,7 +89,7 @@ def _sides(one: Difference) -> tuple[ComparedSide | None, ComparedSide | None]:
     return _side(one.reference), _side(one.migrated)
 
 
-def _side(mark: Mark | None) -> ComparedSide | None:
+def _side(mark: SideValue | None) -> ComparedSide | None:
     if mark is None:
         return None
     way = tuple(Related(station.path, station.span, station.name) for station in mark.stations)

@@ -10,8 +10,8 @@ from npulint.assemble.run.operators import operators
 from npulint.assemble.run.origins import Origin
 from npulint.catalogue.check import Query
 from npulint.facts.model import Fact, Span
-from npulint.findings import Finding, Related, Shown
-from npulint.later import regex
+from npulint.findings import ArtifactLocation, Finding, Related
+from npulint.lazy_regex import lazy_compile
 from npulint.texts import say
 
 _MEASURED = frozenset(("run_wait", "run_line", "run_host"))
@@ -27,7 +27,7 @@ _SHARES = frozenset(
 )
 """Attributes that are parts of the time of a step or run, or of computing."""
 
-_NUMBERED = regex(r"\w*\d\w*")
+_NUMBERED = lazy_compile(r"\w*\d\w*")
 
 _FACTS = 3  # facts of a finding of which the lines that they come from are told
 
@@ -38,7 +38,7 @@ def shown(one: Finding, facts: Sequence[Fact], find: Query, lang: str) -> Findin
     fact = facts[0]
     origins = list(dict.fromkeys(origin for some in facts[:_FACTS] for origin in _origins(some)))
     about = operators(fact)
-    row = Shown(
+    row = ArtifactLocation(
         path=fact.path,
         span=fact.span,
         about=_about(fact),
@@ -55,7 +55,9 @@ def shown(one: Finding, facts: Sequence[Fact], find: Query, lang: str) -> Findin
     known = {(path, span.line), *((place.path, place.span.line) for place in told)}
     more = (place for place in one.related[len(others) :] if (place.path, place.span.line) not in known)
     cost = max(_cost(some, find) for some in facts)
-    return msgspec.structs.replace(one, path=path, span=span, related=(*told, *others, *more), shown=row, cost=cost)
+    return msgspec.structs.replace(
+        one, path=path, span=span, related=(*told, *others, *more), artifact_location=row, cost=cost
+    )
 
 
 def _cost(fact: Fact, find: Query) -> float:

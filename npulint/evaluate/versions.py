@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
-_PART = regex(r"\d+|[a-z]+", re.IGNORECASE)
-_CLAUSE = regex(r"^\s*(>=|<=|==|!=|>|<)?\s*(\S+)\s*$")
+_PART = lazy_compile(r"\d+|[a-z]+", re.IGNORECASE)
+_CLAUSE = lazy_compile(r"^\s*(>=|<=|==|!=|>|<)?\s*(\S+)\s*$")
 _RANKS = {"alpha": -3, "alph": -3, "a": -3, "beta": -2, "b": -2, "rc": -1}
 
 

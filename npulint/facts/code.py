@@ -24,21 +24,21 @@ class Ref(msgspec.Struct, frozen=True, array_like=True, tag="r", gc=False):
     name: str
 
 
-class Result(msgspec.Struct, frozen=True, array_like=True, tag="k", gc=False):
+class CallResult(msgspec.Struct, frozen=True, array_like=True, tag="k", gc=False):
     """The result of a call; `call` is its index in `Code.calls`."""
 
     call: int
 
 
-class Items(msgspec.Struct, frozen=True, array_like=True, tag="s"):
+class SequenceDisplay(msgspec.Struct, frozen=True, array_like=True, tag="s"):
     """A list, tuple or set display."""
 
     items: tuple[Value, ...]
 
 
 class Table(msgspec.Struct, frozen=True, array_like=True, tag="d"):
-    """A dict display; a ``**other`` entry has the key ``None``. `places` are those of the values, in the close reading
-    of an assigned display."""
+    """A dict display; a ``**other`` entry has the key ``None``. `keyword_spans` are those of the values, in the close
+    reading of an assigned display."""
 
     keys: tuple[Value | None, ...]
     values: tuple[Value, ...]
@@ -64,7 +64,7 @@ class Unknown(msgspec.Struct, frozen=True, array_like=True, tag="u", gc=False):
     """An expression that the reader does not model."""
 
 
-Value = Const | Ref | Result | Items | Table | Op | Function | Unknown
+Value = Const | Ref | CallResult | SequenceDisplay | Table | Op | Function | Unknown
 UNKNOWN = Unknown()
 
 
@@ -92,9 +92,9 @@ class Block(msgspec.Struct, frozen=True, array_like=True):
 
 class Call(msgspec.Struct, frozen=True, array_like=True):
     """A call. `callee` is a `Ref` for a dotted name, ``Op(".", (Result, Const))`` for a method on a
-    result. Lines count from 1, columns from 1 in characters, ends are inclusive-exclusive. `places` are the places
-    of the keywords of classes of settings (``…Config``), of which each is a setting by itself; `spots` are those of the
-    values of all arguments, in the close reading of a call of several lines."""
+    result. Lines count from 1, columns from 1 in characters, ends are inclusive-exclusive. `keyword_spans` are the
+    places of the keywords of classes of settings (``…Config``), of which each is a setting by itself; `argument_spans`
+    are those of the values of all arguments, in the close reading of a call of several lines."""
 
     callee: Value
     args: tuple[Value, ...]
@@ -104,11 +104,11 @@ class Call(msgspec.Struct, frozen=True, array_like=True):
     column: int
     end_line: int
     end_column: int
-    places: tuple[tuple[int, int, int, int], ...] = ()
-    spots: tuple[tuple[int, int, int, int], ...] = ()
+    keyword_spans: tuple[tuple[int, int, int, int], ...] = ()
+    argument_spans: tuple[tuple[int, int, int, int], ...] = ()
 
 
-class Bind(msgspec.Struct, frozen=True, array_like=True):
+class Assignment(msgspec.Struct, frozen=True, array_like=True):
     """An assignment. `target` is a dotted name as written; subscripts with a literal key stand as
     ``[key]`` (``op.parameter_map[precision_mode].s``), other subscripts as ``[*]``. `key` is the computed
     key of a last such subscript (``x[x > 1] = 0``)."""
@@ -137,7 +137,7 @@ class Import(msgspec.Struct, frozen=True, array_like=True):
     end_column: int
 
 
-class Mention(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class NameUse(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A dotted name that is used but not called and not assigned."""
 
     name: str
@@ -147,7 +147,7 @@ class Mention(msgspec.Struct, frozen=True, array_like=True, gc=False):
     end_column: int
 
 
-class Note(msgspec.Struct, frozen=True, array_like=True):
+class TorchExpression(msgspec.Struct, frozen=True, array_like=True):
     """An expression that only PyTorch checks ask about; other files have none. Kinds: compare (with a text
     or name that says CUDA, GPU or NCCL), attribute (of an object that was not imported: ``x.is_cuda``), mask (a
     subscript that is read and whose index is computed), matmul (``a @ b``), choice (what a conditional expression
@@ -176,10 +176,10 @@ class Code(msgspec.Struct, frozen=True, array_like=True):
 
     blocks: list[Block] = []
     calls: list[Call] = []
-    binds: list[Bind] = []
+    assignments: list[Assignment] = []
     imports: list[Import] = []
-    mentions: list[Mention] = []
+    name_uses: list[NameUse] = []
     returns: list[Return] = []
-    notes: list[Note] = []
+    torch_expressions: list[TorchExpression] = []
     devices: bool = True
     light: bool = False

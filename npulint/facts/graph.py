@@ -13,7 +13,7 @@ TENSORFLOW_FORMS = ("graph_def", "meta_graph", "saved_model", "live_tensorflow")
 TORCH_FORMS = ("exported_program", "torchscript", "live_torch")
 
 
-class Frame(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class NodeFrame(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A place in the source code that made a node. `path` is as the machine that made the graph spells it: it is
     matched with the files of the project by its end, never printed."""
 
@@ -41,7 +41,7 @@ class Node(msgspec.Struct, frozen=True, array_like=True):
     inputs: tuple[str, ...] = ()
     attrs: dict[str, Any] = {}
     line: int = 0
-    frames: tuple[Frame, ...] = ()
+    frames: tuple[NodeFrame, ...] = ()
     phase: str = ""
     count: int = 1
 

@@ -9,7 +9,7 @@ import msgspec
 from npulint.facts.attributes import attribute
 from npulint.facts.code import Code, Scalar
 from npulint.facts.graph import Graph
-from npulint.facts.values import Known
+from npulint.facts.values import PossibleValues
 
 _PLAIN = frozenset(("name", "path", "span", "call", "scope", "assignment", "expression"))  # of all facts, or handles
 
@@ -26,7 +26,7 @@ class Span(msgspec.Struct, frozen=True, array_like=True, gc=False, order=True):
 class Arguments(Protocol):
     """The arguments of a call, worked out when asked for."""
 
-    def argument_value(self, name: str, position: int) -> Known | None:
+    def argument_value(self, name: str, position: int) -> PossibleValues | None:
         """The value given by keyword or position (-1: keyword only); None when it is not given."""
 
     @property

@@ -7,7 +7,7 @@ import msgspec
 from npulint.facts.code import Scalar
 
 
-class Known(msgspec.Struct, frozen=True, gc=False):
+class PossibleValues(msgspec.Struct, frozen=True, gc=False):
     """The scalars that an expression may have. `exact`: there are no others. `symbol` names the option,
     parameter or environment variable that decides (its default is then among `values`). A framework
     constant stands as its canonical name (``tensorflow.float16``)."""
@@ -28,13 +28,13 @@ class Known(msgspec.Struct, frozen=True, gc=False):
         return " / ".join(str(v) for v in self.values)
 
 
-NOTHING = Known()
-YES = Known((True,), True)
-NO = Known((False,), True)
-NONE = Known((None,), True)
+NOTHING = PossibleValues()
+YES = PossibleValues((True,), True)
+NO = PossibleValues((False,), True)
+NONE = PossibleValues((None,), True)
 
 
-def merge(parts: list[Known]) -> Known:
+def merge(parts: list[PossibleValues]) -> PossibleValues:
     """What an expression is that may be any of `parts`."""
     if len(parts) == 1:
         return parts[0]
@@ -42,10 +42,10 @@ def merge(parts: list[Known]) -> Known:
     for part in parts:
         values += [v for v in part.values if not any(v is w or (v == w and type(v) is type(w)) for w in values)]
     symbol = next((p.symbol for p in parts if p.symbol), "")
-    return Known(tuple(values[:16]), bool(parts) and len(values) <= 16 and all(p.exact for p in parts), symbol)
+    return PossibleValues(tuple(values[:16]), bool(parts) and len(values) <= 16 and all(p.exact for p in parts), symbol)
 
 
-def truth(known: Known) -> bool | None:
+def truth(known: PossibleValues) -> bool | None:
     """Whether the value is true in a condition; None when that depends."""
     if not known.exact or not known.values:
         return None

@@ -9,12 +9,12 @@ from itertools import pairwise
 import msgspec
 
 from npulint.facts.model import Span
-from npulint.findings import SEVERITIES, Change, Edit, Finding
+from npulint.findings import SEVERITIES, Edit, Finding, FixEdit
 from npulint.fix.blanks import closed_up
-from npulint.fix.model import Plan, Refused, Text, Wish
+from npulint.fix.model import FixRefused, Plan, Text, Wish
 
 Uniting = Callable[[Text, Sequence[Wish]], tuple[Edit, ...]]
-"""The edits that give a text all imports that it is wished for; raises `Refused`."""
+"""The edits that give a text all imports that it is wished for; raises `FixRefused`."""
 
 
 Spot = tuple[str, str]
@@ -29,7 +29,7 @@ class Proposal(msgspec.Struct, frozen=True):
     applicability: str
     path: str
     place: Span
-    change: Change | None
+    change: FixEdit | None
     plan: Plan
 
     @property
@@ -48,14 +48,14 @@ class Proposal(msgspec.Struct, frozen=True):
 
 
 def coherent(edits: Iterable[Edit]) -> tuple[Edit, ...]:
-    """The edits of one change, each once, those of the same place in their order. Raises `Refused` (``overlap``) when
-    two of them want something else of the same text."""
+    """The edits of one change, each once, those of the same place in their order. Raises `FixRefused` (``overlap``)
+    when two of them want something else of the same text."""
     unique = tuple(dict.fromkeys(edits))
     ordered = sorted(unique, key=lambda edit: (edit.path, edit.span))
     for one, other in pairwise(ordered):
         quarrel = _overlap(one, other) or (_same_range(one, other) and not _insertion(one))
         if one.path == other.path and quarrel:
-            raise Refused("overlap")
+            raise FixRefused("overlap")
     return unique
 
 
@@ -72,7 +72,7 @@ class Round:
         self.accepted: list[Proposal] = []
 
     def add(self, proposal: Proposal) -> bool:
-        """Take a change, whole or not at all: whether it meets none of those taken. Raises `Refused` when a file
+        """Take a change, whole or not at all: whether it meets none of those taken. Raises `FixRefused` when a file
         cannot have an import that it is wished for."""
         edits = [edit for edit in proposal.plan.edits if not self._shared(edit)]
         if any(self._met(edit) for edit in edits):
@@ -135,7 +135,7 @@ class Round:
             alone = self._uniting(text, fresh)
             try:
                 edits = self._uniting(text, list(dict.fromkeys((*known, *fresh)))) if known else alone
-            except Refused:
+            except FixRefused:
                 return None
             if any(_crosses(other, edits) for _, _, other in self._taken.get(path, ())):
                 return None

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from npulint.data.names import star_exports
 from npulint.findings import Edit
-from npulint.fix.model import Refused, Text, Wish
+from npulint.fix.model import FixRefused, Text, Wish
 from npulint.fix.python.sections import import_place, put
 from npulint.fix.python.statements import listed_names
 from npulint.fix.python.tree import Tree, parsed, tree_of
@@ -21,7 +21,7 @@ class _Asked:
     def __init__(self, wish: Wish) -> None:
         body = parsed(wish.statement).body
         if len(body) != 1 or not isinstance(body[0], ast.Import | ast.ImportFrom) or len(body[0].names) != 1:
-            raise Refused("template")
+            raise FixRefused("template")
         self.after = wish.after
         self.statement = body[0]
         self.alias = body[0].names[0]
@@ -31,8 +31,8 @@ class _Asked:
 
 
 def united(text: Text, wishes: Sequence[Wish]) -> tuple[Edit, ...]:
-    """The edits that give a file all imports of `wishes` that it has not yet. Raises `Refused` (``name-taken``) when a
-    name that they bind means something else at module level."""
+    """The edits that give a file all imports of `wishes` that it has not yet. Raises `FixRefused` (``name-taken``) when
+    a name that they bind means something else at module level."""
     tree = tree_of(text)
     leading = list(dict.fromkeys(wish.statement for wish in wishes if wish.first))
     if leading:
@@ -46,10 +46,10 @@ def united(text: Text, wishes: Sequence[Wish]) -> tuple[Edit, ...]:
         if known.has(asked):
             continue
         if any(not _alike(one, asked.target) for one in known.targets.get(asked.bound, set())):
-            raise Refused("name-taken")
+            raise FixRefused("name-taken")
         alike = [one for one in missing if one.bound == asked.bound]
         if any(one.target != asked.target for one in alike):
-            raise Refused("name-taken")
+            raise FixRefused("name-taken")
         if all(one.written != asked.written for one in alike):
             missing.append(asked)
     return _merged(tree, missing)

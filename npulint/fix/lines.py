@@ -5,22 +5,22 @@ from __future__ import annotations
 import re
 
 from npulint.facts.model import Span
-from npulint.findings import Edit, Step
-from npulint.fix.model import Plan, Refused, Text
+from npulint.findings import Edit, FixStep
+from npulint.fix.model import FixRefused, Plan, Text
 from npulint.fix.renaming import whole
 from npulint.fix.script import Script
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
-_BEHIND = regex(r"[ \t]+[#;].*\Z|[ \t]*;.*\Z")  # a marker of the environment, a comment
-_NAME = regex(r"[A-Za-z0-9][\w.-]*(?:[ \t]*\[[^\]\n]*\])?")
-_ITEM = regex(r"[ \t]*(?:-[ \t]+)?[\"']?\Z")
-_OLD_ENV = regex(r"[ \t]*ENV[ \t]+\w+[ \t]+[^=]*\Z", re.IGNORECASE)
+_BEHIND = lazy_compile(r"[ \t]+[#;].*\Z|[ \t]*;.*\Z")  # a marker of the environment, a comment
+_NAME = lazy_compile(r"[A-Za-z0-9][\w.-]*(?:[ \t]*\[[^\]\n]*\])?")
+_ITEM = lazy_compile(r"[ \t]*(?:-[ \t]+)?[\"']?\Z")
+_OLD_ENV = lazy_compile(r"[ \t]*ENV[ \t]+\w+[ \t]+[^=]*\Z", re.IGNORECASE)
 
 
-def plan(step: Step, text: Text) -> Plan:
+def plan(step: FixStep, text: Text) -> Plan:
     """The edits that one step comes to in a requirements file, a conda environment or a Dockerfile.
 
-    Raises `Refused`: ``place`` (nothing of that kind stands there), ``joined`` (other things stand on the line),
+    Raises `FixRefused`: ``place`` (nothing of that kind stands there), ``joined`` (other things stand on the line),
     ``verb``, and for the commands of a Dockerfile what `npulint.fix.shell.plan` raises.
     """
     if text.kind == "dockerfile":
@@ -33,13 +33,13 @@ def plan(step: Step, text: Text) -> Plan:
         return Plan((_versioned(step, line, start, lines[line]),))
     if step.verb == "delete":
         return Plan((_deleted(step.path, line, start, lines),))
-    raise Refused("verb")
+    raise FixRefused("verb")
 
 
 def _place(span: Span, lines: list[str]) -> tuple[int, int]:
     line, start = span.line - 1, span.column - 1
     if not 0 <= line < len(lines) or start >= len(lines[line]):
-        raise Refused("place")
+        raise FixRefused("place")
     return line, start
 
 
@@ -53,7 +53,7 @@ def _end(line: str, start: int) -> int:
     return len(line.rstrip()) if behind is None else behind.start()
 
 
-def _retexted(step: Step, line: int, start: int, content: str) -> tuple[Edit, ...]:
+def _retexted(step: FixStep, line: int, start: int, content: str) -> tuple[Edit, ...]:
     """Another text for a part of what begins at the place; names are compared as package indexes do."""
     part, to = step.words["part"], step.words["to"]
     pattern = whole(part)
@@ -63,15 +63,15 @@ def _retexted(step: Step, line: int, start: int, content: str) -> tuple[Edit, ..
     end = _end(content, start)
     found = [_edit(step.path, line, match.start(), match.end(), to) for match in pattern.finditer(content, start, end)]
     if not found:
-        raise Refused("place")
+        raise FixRefused("place")
     return tuple(found)
 
 
-def _versioned(step: Step, line: int, start: int, content: str) -> Edit:
+def _versioned(step: FixStep, line: int, start: int, content: str) -> Edit:
     """Another version for the package at the place, all of what is said of its version."""
     name = _NAME.match(content, start)
     if name is None or content[start:].startswith("-"):
-        raise Refused("place")
+        raise FixRefused("place")
     old = re.split(r"[\"']", content[name.end() : _end(content, start)])[0]
     return _edit(step.path, line, name.end(), name.end() + len(old), step.words["with"].replace("$old", old))
 
@@ -79,11 +79,11 @@ def _versioned(step: Step, line: int, start: int, content: str) -> Edit:
 def _deleted(path: str, line: int, start: int, lines: list[str]) -> Edit:
     """The deletion of the line of a package, with its further lines (hashes) and the comments that belong to it."""
     if not _ITEM.match(lines[line][:start]) or (line and lines[line - 1].rstrip().endswith("\\")):
-        raise Refused("joined")
+        raise FixRefused("joined")
     if _NAME.match(lines[line], start) is None:
-        raise Refused("place")
+        raise FixRefused("place")
     if re.match(r"[ \t]*-[ \t]", lines[line]) and not _beside(lines, line):
-        raise Refused("joined")
+        raise FixRefused("joined")
     last = line
     while last < len(lines) - 1 and lines[last].rstrip().endswith("\\"):
         last += 1
@@ -113,7 +113,7 @@ def _beside(lines: list[str], line: int) -> bool:
     return False
 
 
-def _dockerfile(step: Step, text: Text) -> tuple[Edit, ...]:
+def _dockerfile(step: FixStep, text: Text) -> tuple[Edit, ...]:
     """Steps in what a Dockerfile runs and sets; both have the grammar of the shell."""
     from npulint.fix.shell import edits
     from npulint.read.dockerfile import shell_of
@@ -123,12 +123,12 @@ def _dockerfile(step: Step, text: Text) -> tuple[Edit, ...]:
     if _OLD_ENV.match(lines[line]) and not lines[line].rstrip().endswith("\\"):
         return (_environment(step, line, start, lines),)
     if step.verb not in ("delete", "rename_part", "retext", "value", "drop"):
-        raise Refused("verb")
+        raise FixRefused("verb")
     script = Script(shell_of(text.text)[0], text.path)
     found = edits(step, script)
     for edit in found:
         if _slice(script.text, edit.span).strip() not in _slice(text.text, edit.span):
-            raise Refused("joined")  # a list of words in JSON
+            raise FixRefused("joined")  # a list of words in JSON
     return tuple(found)
 
 
@@ -139,7 +139,7 @@ def _slice(text: str, span: Span) -> str:
     return "\n".join(lines)
 
 
-def _environment(step: Step, line: int, start: int, lines: list[str]) -> Edit:
+def _environment(step: FixStep, line: int, start: int, lines: list[str]) -> Edit:
     """The old form ``ENV name value``."""
     if step.verb == "delete":
         last = line + 1 < len(lines)
@@ -147,4 +147,4 @@ def _environment(step: Step, line: int, start: int, lines: list[str]) -> Edit:
         return Edit(step.path, end, "")
     if step.verb == "rename_part" and lines[line][start:].split(None, 1)[0] == step.words["part"]:
         return _edit(step.path, line, start, start + len(step.words["part"]), step.words["to"])
-    raise Refused("verb")
+    raise FixRefused("verb")

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from itertools import accumulate
 
 from npulint.facts.model import Span
-from npulint.findings import Edit, Step
-from npulint.fix.model import Plan, Refused, Text, Wish
+from npulint.findings import Edit, FixStep
+from npulint.fix.model import FixRefused, Plan, Text, Wish
 from npulint.fix.python.tree import Tree, tree_of
 from npulint.read.json_tree import Lines, Node, parse_json
 from npulint.read.mixlist import ACTIONS, LISTS
@@ -24,27 +24,27 @@ _OPTION = "modify_mixlist"
 _NAMED = 'os.path.join(os.path.dirname(os.path.abspath(__file__)), "{file}")'
 
 
-def plan(step: Step, text: Text, text_of: Callable[[str], Text]) -> Plan:
+def plan(step: FixStep, text: Text, text_of: Callable[[str], Text]) -> Plan:
     """What one ``mixlist`` step comes to: in the list `text`, or in the script `text` at the setting that chooses mixed
     precision, beside which a new list is named. In a list also ``retext`` (of a name) and ``delete`` (of a comment).
 
-    Raises `Refused`: ``list`` (it is no JSON, or has another shape), ``contradicts`` (it already says something else of
-    the operator), ``exists`` (there is a file where the list would be), ``place`` (no setting that a list can be named
-    beside), ``not-python``, ``verb``.
+    Raises `FixRefused`: ``list`` (it is no JSON, or has another shape), ``contradicts`` (it already says something else
+    of the operator), ``exists`` (there is a file where the list would be), ``place`` (no setting that a list can be
+    named beside), ``not-python``, ``verb``.
     """
     if step.verb != "mixlist":
         return Plan((_corrected(step, text),))
     operator, name = step.words["operator"], step.words.get("list", LISTS[0])
     if name not in LISTS:
-        raise Refused("verb")
+        raise FixRefused("verb")
     if text.kind == "mixlist":
         return Plan(_listed(text, operator, name))
     if text.kind != "python":
-        raise Refused("place")
+        raise FixRefused("place")
     tree = tree_of(text)
     path = posixpath.join(posixpath.dirname(text.path), FILE)
     if not text_of(path).new:
-        raise Refused("exists")
+        raise FixRefused("exists")
     content = json.dumps({name: {_ADD: [operator]}}, indent=4).replace(
         f"[\n            {json.dumps(operator)}\n        ]", f"[{json.dumps(operator)}]"
     )
@@ -55,12 +55,12 @@ def plan(step: Step, text: Text, text_of: Callable[[str], Text]) -> Plan:
 # -- a list that is there
 
 
-def _corrected(step: Step, text: Text) -> Edit:
+def _corrected(step: FixStep, text: Text) -> Edit:
     """Another text for the name at a place, or no comment there."""
     lines = text.text.split("\n")
     starts = [0, *accumulate(len(line) + 1 for line in lines)]
     if text.kind != "mixlist" or step.span.end_line > len(lines):
-        raise Refused("place")
+        raise FixRefused("place")
     start = starts[step.span.line - 1] + step.span.column - 1
     end = starts[step.span.end_line - 1] + step.span.end_column - 1
     old = text.text[start:end]
@@ -73,20 +73,20 @@ def _corrected(step: Step, text: Text) -> Edit:
         if alone and text.text[end : end + 1] == "\n":
             end += 1
         return _edit(text, start, end, "")
-    raise Refused("place")
+    raise FixRefused("place")
 
 
 def _listed(text: Text, operator: str, name: str) -> tuple[Edit, ...]:
     root, faults = parse_json(text.text)
     if faults or root is None or not isinstance(root.value, dict):
-        raise Refused("list")
+        raise FixRefused("list")
     for other, action, item in _entries(root):
         if item != operator:
             continue
         if (other, action) == (name, _ADD):
             return ()
         if action == _ADD or other == name:
-            raise Refused("contradicts")
+            raise FixRefused("contradicts")
     own = root.value.get(name)
     if own is None:
         return (_member(text, root, f'"{name}": {{"{_ADD}": [{json.dumps(operator)}]}}'),)
@@ -97,19 +97,19 @@ def _listed(text: Text, operator: str, name: str) -> tuple[Edit, ...]:
 
 
 def _entries(root: Node) -> list[tuple[str, str, object]]:
-    """List, action and operator of all that a file moves; raises `Refused` (``list``) for another shape."""
+    """List, action and operator of all that a file moves; raises `FixRefused` (``list``) for another shape."""
     found: list[tuple[str, str, object]] = []
     lists = root.value if isinstance(root.value, dict) else {}
     for name, (_, actions) in lists.items():
         if name not in LISTS:
             continue
         if not isinstance(actions.value, dict):
-            raise Refused("list")
+            raise FixRefused("list")
         for action, (_, items) in actions.value.items():
             if action not in ACTIONS:
                 continue
             if not isinstance(items.value, list):
-                raise Refused("list")
+                raise FixRefused("list")
             found += [(name, action, item.value) for item in items.value]
     return found
 
@@ -155,10 +155,10 @@ def _named(tree: Tree, span: Span) -> Edit:
     value = _NAMED.format(file=FILE)
     if isinstance(node, ast.keyword):
         if node.arg not in _MODES:
-            raise Refused("place")
+            raise FixRefused("place")
         return _argument(tree, node, f"{_OPTION}={value}")
     if not isinstance(node, ast.Assign) or len(node.targets) != 1:
-        raise Refused("place")
+        raise FixRefused("place")
     return _statement(tree, node, _target(tree, node.targets[0]), _spelt(tree, node.value, value))
 
 
@@ -175,10 +175,10 @@ def _target(tree: Tree, target: ast.expr) -> str:
     if isinstance(target, ast.Attribute) and target.attr in _MODES:
         return f"{tree.text(target.value)}.{_OPTION}"
     if not isinstance(target, ast.Attribute) or target.attr != "s" or not isinstance(target.value, ast.Subscript):
-        raise Refused("place")
+        raise FixRefused("place")
     key = target.value.slice
     if not isinstance(key, ast.Constant) or key.value not in _MODES:
-        raise Refused("place")
+        raise FixRefused("place")
     quote = tree.text(key)[-1]
     return f"{tree.text(target.value.value)}[{quote}{_OPTION}{quote}].s"
 
@@ -201,7 +201,7 @@ def _statement(tree: Tree, node: ast.Assign, target: str, value: str) -> Edit:
     stop = tree.line_end(end)
     behind = tree.source[end:stop].strip()
     if not tree.leads(start) or (behind and not behind.startswith("#")) or "\n" in target:
-        raise Refused("place")
+        raise FixRefused("place")
     if target.endswith(".s") and not (value.endswith(".encode()") or "as_bytes(" in value):
         value += ".encode()"
     return tree.edit(stop, stop, f"\n{tree.indent(start)}{target} = {value}")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from npulint.findings import Edit, RunResult, Step
+from npulint.findings import Edit, FixStep, RunResult
 
 
 class Text(msgspec.Struct, frozen=True):
@@ -37,7 +37,7 @@ class Plan(msgspec.Struct, frozen=True):
     imports: tuple[Wish, ...] = ()
 
 
-class Refused(Exception):
+class FixRefused(Exception):
     """A step that cannot be taken. `reason` is a key of the texts below ``fix.refused.``: what a person reads."""
 
     def __init__(self, reason: str) -> None:
@@ -45,8 +45,8 @@ class Refused(Exception):
         self.reason = reason
 
 
-Planner = Callable[[Step, Text], Plan]
-"""Works out one step in the file that it names; raises `Refused`."""
+Planner = Callable[[FixStep, Text], Plan]
+"""Works out one step in the file that it names; raises `FixRefused`."""
 
 
 class Fixed(msgspec.Struct, frozen=True):
@@ -83,7 +83,7 @@ class FileChange(msgspec.Struct, frozen=True):
     root: str = ""
 
 
-class Mended(msgspec.Struct, frozen=True):
+class FixResult(msgspec.Struct, frozen=True):
     """What fixes come to, in the order of paths; nothing is written yet. `result` is what a run says of the files as
     they are then."""
 

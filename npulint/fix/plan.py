@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from npulint.findings import Change, Edit, Step
+from npulint.findings import Edit, FixEdit, FixStep
 from npulint.fix.edits import coherent
-from npulint.fix.model import Plan, Refused, Text, Wish
+from npulint.fix.model import FixRefused, Plan, Text, Wish
 
 Texts = Callable[[str], Text]
 _TAKE_AWAY = ("delete", "insert", "replace", "wrap")  # what may leave a name without its binding
 
 
-def planned(change: Change, text_of: Texts) -> Plan:
-    """All edits and imports of a change. Raises `Refused` when one of its steps cannot be taken, when two want
+def planned(change: FixEdit, text_of: Texts) -> Plan:
+    """All edits and imports of a change. Raises `FixRefused` when one of its steps cannot be taken, when two want
     something else of the same text, or when nothing is left to do."""
     edits: list[Edit] = []
     wishes: list[Wish] = []
@@ -22,19 +22,19 @@ def planned(change: Change, text_of: Texts) -> Plan:
         edits += plan.edits
         wishes += plan.imports
     if not edits and not wishes:
-        raise Refused("nothing")
+        raise FixRefused("nothing")
     return Plan(coherent(_joined(edits)), tuple(dict.fromkeys(wishes)))
 
 
-def _together(steps: Sequence[Step]) -> list[list[Step]]:
+def _together(steps: Sequence[FixStep]) -> list[list[FixStep]]:
     """The steps by file, for steps about one call depend on each other; those of mixlists alone."""
-    found: dict[object, list[Step]] = {}
+    found: dict[object, list[FixStep]] = {}
     for number, step in enumerate(steps):
         found.setdefault(number if step.verb == "mixlist" else step.path, []).append(step)
     return list(found.values())
 
 
-def _plan(steps: Sequence[Step], text_of: Texts) -> Plan:
+def _plan(steps: Sequence[FixStep], text_of: Texts) -> Plan:
     text = text_of(steps[0].path)
     if steps[0].verb == "mixlist":
         from npulint.fix import mixlist
@@ -42,7 +42,7 @@ def _plan(steps: Sequence[Step], text_of: Texts) -> Plan:
         return mixlist.plan(steps[0], text, text_of)
     if text.kind == "python":
         from npulint.fix import python
-        from npulint.fix.python.kept import still_bound
+        from npulint.fix.python.remaining_uses import still_bound
 
         plan = python.plan_all(steps, text)
         if any(step.verb in _TAKE_AWAY for step in steps):
@@ -64,7 +64,7 @@ def _plan(steps: Sequence[Step], text_of: Texts) -> Plan:
 
         plans = [mixlist.plan(step, text, text_of) for step in steps]
         return Plan(tuple(edit for one in plans for edit in one.edits))
-    raise Refused("notebook" if text.kind == "notebook" else "kind")
+    raise FixRefused("notebook" if text.kind == "notebook" else "kind")
 
 
 def _joined(edits: Sequence[Edit]) -> list[Edit]:

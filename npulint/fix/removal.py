@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from npulint.findings import Edit
-from npulint.fix.model import Refused
+from npulint.fix.model import FixRefused
 from npulint.fix.script import DECLARES, OPENERS, TESTED, Script, Statement
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.read.shell.tokens import Word
 
-_BLANKS = regex(r"(?:\\\n|\s)*")
-_CODE = regex(r"[=$;|&`]|\bexport\b|\bpython")
-_REST = regex(r"[ \t]*;?[ \t]*(?:#[^\n]*)?(?:\n|\Z)")
+_BLANKS = lazy_compile(r"(?:\\\n|\s)*")
+_CODE = lazy_compile(r"[=$;|&`]|\bexport\b|\bpython")
+_REST = lazy_compile(r"[ \t]*;?[ \t]*(?:#[^\n]*)?(?:\n|\Z)")
 
 
 def without(script: Script, first: int, last: int) -> list[Edit]:
     """The deletion of the words from `first` to `last`: an assignment alone where others stand beside it, else the
-    whole command. Raises `Refused` where the commands around it depend on it."""
+    whole command. Raises `FixRefused` where the commands around it depend on it."""
     word, statement = script.tokens[first], script.statement(first)
     if not isinstance(word, Word) or not any(one is word for one in statement.words):
-        raise Refused("shell")  # the target of a redirection
+        raise FixRefused("shell")  # the target of a redirection
     if first != last or (word.to is None and word is not statement.words[0] and word.literal not in DECLARES):
         return _argument(script, statement, first, last)
     leading = statement.words[: statement.leading]
@@ -63,11 +63,11 @@ def _argument(script: Script, statement: Statement, first: int, last: int) -> li
     """A name behind ``export``, with the assignment that it hands on, or an option with its value."""
     word, end = script.tokens[first], script.tokens[last]
     if not isinstance(word, Word) or not any(one is end for one in statement.words):
-        raise Refused("shell")
+        raise FixRefused("shell")
     if statement.head in DECLARES and first == last:
         return [*_declared(script, statement, word), *_assigned(script, word.literal or "")]
     if not script.text.startswith("-", word.start) or statement.words[0] is word:
-        raise Refused("shell")
+        raise FixRefused("shell")
     return [script.edit(*script.gap(first, last), "")]
 
 
@@ -80,7 +80,7 @@ def _assigned(script: Script, name: str) -> list[Edit]:
         return []
     statement = script.statement(setting[0])
     if len(setting) > 1 or len(statement.words) > 1 or script.lone(statement):
-        raise Refused("several")
+        raise FixRefused("several")
     return [_command(script, statement)]
 
 
@@ -89,15 +89,15 @@ def _command(script: Script, statement: Statement) -> Edit:
     start, end = script.start(statement.first), script.end(statement.last)
     chained = statement.after == "&&"
     if any(script.written(number) in ("<<", "<<-") for number in range(statement.first, statement.last + 1)):
-        raise Refused("joined")  # a here-document would be left
+        raise FixRefused("joined")  # a here-document would be left
     if (
         statement.before in TESTED
         or statement.before in ("||", "|", "|&")
         or (statement.before == "&&" and not chained)
     ):
-        raise Refused("joined")
+        raise FixRefused("joined")
     if statement.after in ("||", "|", "|&", "&"):
-        raise Refused("joined")
+        raise FixRefused("joined")
     if chained:
         return script.edit(start, _next(script, statement.last + 2), "")
     if script.lone(statement):
@@ -116,7 +116,7 @@ def _next(script: Script, number: int) -> int:
         number += 1
     blanks = _BLANKS.match(script.text, end)
     if number == len(script.tokens) or blanks is None or blanks.end() != script.start(number):
-        raise Refused("joined")
+        raise FixRefused("joined")
     return blanks.end()
 
 
@@ -128,12 +128,12 @@ def _within_line(script: Script, statement: Statement, start: int, end: int) -> 
             return script.edit(start, behind, "")
     previous = statement.first - 1
     if previous < 1 or statement.after not in ("", "\n", ";", ")", ";;"):
-        raise Refused("joined")
+        raise FixRefused("joined")
     if statement.before == ";":
         return script.edit(script.end(previous - 1), end, "")
     if statement.before in OPENERS and "\n" in statement.after:
         return script.edit(script.end(previous), end, "")
-    raise Refused("joined")
+    raise FixRefused("joined")
 
 
 def _apart(script: Script, start: int, end: int) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from npulint.findings import Edit
-from npulint.fix.model import Refused
+from npulint.fix.model import FixRefused
 from npulint.fix.script import DECLARES, Script
 from npulint.read.shell.tokens import Word
 
@@ -15,12 +15,12 @@ def renamed(script: Script, number: int, part: str, to: str) -> list[Edit]:
     part is replaced. Assignments elsewhere have findings of their own."""
     word = script.tokens[number]
     if not isinstance(word, Word):
-        raise Refused("place")
+        raise FixRefused("place")
     name = word.to.name if word.to else word.literal
     if name != part:
         return retexted(script, number, number, part, to)
     if _spoken_of(script, to):
-        raise Refused("several")
+        raise FixRefused("several")
     found = [script.edit(word.start, word.start + len(part), to)]
     if word.to is None and script.statement(number).head not in DECLARES:
         return found
@@ -46,7 +46,7 @@ def _spoken_of(script: Script, name: str) -> bool:
 
 
 def _mentions(script: Script, name: str) -> list[tuple[int, Word]]:
-    """Where the variable is read, set or named, with the words; raises `Refused` (``several``) where unclear."""
+    """Where the variable is read, set or named, with the words; raises `FixRefused` (``several``) where unclear."""
     found = []
     words = [token for token in script.tokens if isinstance(token, Word)]
     at = 0
@@ -57,12 +57,12 @@ def _mentions(script: Script, name: str) -> list[tuple[int, Word]]:
         word = words[at] if at < len(words) and words[at].start <= place else None
         if word is None:
             if "#" not in script.text[script.line_start(place) : place]:
-                raise Refused("several")  # a here-document
+                raise FixRefused("several")  # a here-document
             continue
         read = re.search(r"\$(?:\{[#!]?)?\Z", script.text[word.start : place])
         plain = place == word.start and (word.to is not None or word.literal == name)
         if not (plain or read) or "'" in script.text[word.start : word.end]:
-            raise Refused("several")
+            raise FixRefused("several")
         found.append((place, word))
     return found
 
@@ -75,13 +75,13 @@ def retexted(script: Script, first: int, last: int, part: str, to: str) -> list[
     program = statement.words[statement.leading :][:1]
     named = bool(program) and program[0] is script.tokens[first] and first == last
     if named and (statement.after in ("|", "|&") or (" " in to and script.text[start:end] != part)):
-        raise Refused("joined")
+        raise FixRefused("joined")
     found = [
         script.edit(start + match.start(), start + match.end(), to)
         for match in whole(part).finditer(script.text[start:end])
     ]
     if not found:
-        raise Refused("place")
+        raise FixRefused("place")
     return found
 
 

@@ -6,10 +6,10 @@ import msgspec
 
 from npulint.facts.model import Span
 from npulint.findings import Edit
-from npulint.fix.model import Refused
+from npulint.fix.model import FixRefused
 from npulint.read.json_tree import Lines
 from npulint.read.shell.lex import Lexer
-from npulint.read.shell.tokens import REDIRECTIONS, Line, Operator, Word
+from npulint.read.shell.tokens import REDIRECTIONS, Operator, ShellLine, Word
 
 DECLARES = frozenset(("export", "declare", "typeset", "local", "readonly", "ENV"))  # ENV: in Dockerfiles
 OPENERS = frozenset(("then", "do", "else", "{", "("))
@@ -45,7 +45,7 @@ class Statement(msgspec.Struct, frozen=True):
 
 
 class Script:
-    """The tokens of a text. Raises `Refused` (``shell``) for one that its lexer cannot follow to the end."""
+    """The tokens of a text. Raises `FixRefused` (``shell``) for one that its lexer cannot follow to the end."""
 
     def __init__(self, text: str, path: str) -> None:
         self.text = text
@@ -53,19 +53,19 @@ class Script:
         lexer = Lexer(text)
         self.tokens: list[Token] = []
         for token in lexer.tokens():
-            if isinstance(token, Line):
+            if isinstance(token, ShellLine):
                 self.tokens += [*token.words, token.end]
             else:
                 self.tokens.append(token)
         if lexer.broken is not None:
-            raise Refused("shell")
+            raise FixRefused("shell")
         self._starts = [0, *(at + 1 for at, char in enumerate(text) if char == "\n")]
         self._lines = Lines(text)
 
     def offset(self, line: int, column: int) -> int:
-        """The offset of a place; raises `Refused` (``place``) where the text has none."""
+        """The offset of a place; raises `FixRefused` (``place``) where the text has none."""
         if not 0 < line <= len(self._starts) or self._starts[line - 1] + column - 1 > len(self.text):
-            raise Refused("place")
+            raise FixRefused("place")
         return self._starts[line - 1] + column - 1
 
     def edit(self, start: int, end: int, text: str) -> Edit:
@@ -81,11 +81,11 @@ class Script:
         while 0 <= last < len(self.tokens) and self.end(last) < end:
             last += 1
         if first < 0 and any(isinstance(token, Word) and token.start <= start < token.end for token in self.tokens):
-            raise Refused("nested")
+            raise FixRefused("nested")
         if first < 0 or last >= len(self.tokens) or self.end(last) != end:
-            raise Refused("place")
+            raise FixRefused("place")
         if not isinstance(self.tokens[first], Word) or not isinstance(self.tokens[last], Word):
-            raise Refused("place")
+            raise FixRefused("place")
         return first, last
 
     def start(self, number: int) -> int:
@@ -98,7 +98,8 @@ class Script:
         return token.end if isinstance(token, Word) else token.start + len(token.text)
 
     def statement(self, number: int) -> Statement:
-        """The simple command that a word is of; raises `Refused` (``shell``) where the grammar has something else."""
+        """The simple command that a word is of; raises `FixRefused` (``shell``) where the grammar has something
+        else."""
         first = last = number
         while first > 0 and self._joined(first - 1):
             first -= 1
@@ -109,7 +110,7 @@ class Script:
             before, first = self.written(first), first + 1
         words = tuple(self._words(first, last))
         if first > number or not words or words[0].literal in _NO_COMMANDS or self._old_arithmetic(first):
-            raise Refused("shell")
+            raise FixRefused("shell")
         return Statement(words, first, last, before, "" if last + 1 == len(self.tokens) else self.written(last + 1))
 
     def _old_arithmetic(self, first: int) -> bool:

@@ -5,33 +5,33 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from npulint.facts.model import Span
-from npulint.findings import Edit, Step
-from npulint.fix.model import Plan, Refused, Text
+from npulint.findings import Edit, FixStep
+from npulint.fix.model import FixRefused, Plan, Text
 from npulint.fix.removal import without
 from npulint.fix.renaming import renamed, retexted
 from npulint.fix.script import JOINTS, OPENERS, Script, Statement
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.read.shell.tokens import Word
 
-_QUOTED = regex(r"\"[^\"\\$`]*\"|'[^']*'")
-_COMPUTED = regex(r"[$`(]")
+_QUOTED = lazy_compile(r"\"[^\"\\$`]*\"|'[^']*'")
+_COMPUTED = lazy_compile(r"[$`(]")
 _PASSED = OPENERS | (JOINTS - {"&&"}) | {")", "}", "case", "for", "select", "if", "while", "until", "elif"}
 
 
-def plan(step: Step, text: Text) -> Plan:
+def plan(step: FixStep, text: Text) -> Plan:
     """The edits that one step comes to in the script `text`.
 
-    Raises `Refused`: ``place`` (no word of a command stands there, but a comment, a here-document or something nested),
-    ``shell`` (the script, or the command there, is not understood), ``joined`` (neighbours depend on the command),
-    ``computed`` (what would be replaced is worked out), ``several`` (the variable is spoken of at other places in
-    ways that are not clear), ``verb``.
+    Raises `FixRefused`: ``place`` (no word of a command stands there, but a comment, a here-document or something
+    nested), ``shell`` (the script, or the command there, is not understood), ``joined`` (neighbours depend on the
+    command), ``computed`` (what would be replaced is worked out), ``several`` (the variable is spoken of at other
+    places in ways that are not clear), ``verb``.
     """
     if step.verb == "line_ends":
         return Plan(tuple(_ends(text)))
     return Plan(tuple(edits(step, Script(text.text, text.path))))
 
 
-def edits(step: Step, script: Script) -> list[Edit]:
+def edits(step: FixStep, script: Script) -> list[Edit]:
     """The edits of one step; see `plan`."""
     first, last = script.at(step.span)
     words = step.words
@@ -51,13 +51,13 @@ def edits(step: Step, script: Script) -> list[Edit]:
         return [_inserted(script, first, words["text"], words["where"])]
     if step.verb == "export":
         return [_exported(script, first)]
-    raise Refused("verb")
+    raise FixRefused("verb")
 
 
 def _word(script: Script, number: int) -> Word:
     token = script.tokens[number]
     if not isinstance(token, Word):
-        raise Refused("place")
+        raise FixRefused("place")
     return token
 
 
@@ -67,17 +67,17 @@ def _value(script: Script, first: int, last: int, template: str) -> Edit:
     start, end = word.start, script.end(last)
     if first != last:
         if last != first + 1 or not script.text.startswith("-", start):
-            raise Refused("shell")
+            raise FixRefused("shell")
         start = script.start(last)
     else:
         sign = script.text.find("=", word.start, word.end)
         option = script.text.startswith("-", word.start) and word.parts[0].kind == "text"
         if sign < 0 or not ((word.to and not word.to.index and not word.to.plus) or option):
-            raise Refused("shell")
+            raise FixRefused("shell")
         start = sign + 1
     old = script.text[start:end]
     if "$old" not in template and _COMPUTED.search(old):
-        raise Refused("computed")
+        raise FixRefused("computed")
     new = template.replace("$old", old)
     if _QUOTED.fullmatch(old) and "$old" not in template and old[0] not in new:
         new = old[0] + new + old[0]
@@ -100,7 +100,7 @@ def _replaced(script: Script, first: int, last: int, template: str) -> Edit:
     elif rest:
         rest[0] = rest[0].removeprefix("=")
     if len(rest) != 1 or not rest[0] or name.literal is None or "=" in name.literal:
-        raise Refused("shell")
+        raise FixRefused("shell")
     new = template.replace("$callee", name.literal).replace("$arguments", rest[0])
     return script.edit(name.start, script.end(last), new)
 
@@ -114,7 +114,7 @@ def _dropped(script: Script, number: int, name: str) -> list[Edit]:
         if (one.literal or "").startswith("-") and (one.literal or "").lstrip("-").replace("-", "_") == name
     ]
     if not found:
-        raise Refused("place")
+        raise FixRefused("place")
     return [script.edit(*script.gap(one, one), "") for one in found]
 
 
@@ -122,7 +122,7 @@ def _exported(script: Script, number: int) -> Edit:
     statement = script.statement(number)
     word = _word(script, number)
     if len(statement.words) != 1 or word.to is None or word.to.index or statement.before in ("|", "|&"):
-        raise Refused("shell")
+        raise FixRefused("shell")
     return script.edit(word.start, word.start, "export ")
 
 
@@ -141,7 +141,7 @@ def _inserted(script: Script, number: int, text: str, where: str) -> Edit:
         return script.edit(start, start, "".join(f"{indent}{line}\n" for line in text.split("\n")))
     end = script.end(statement.last)
     if where != "after" or statement.after not in ("", "\n") or not script.begins_line(script.start(statement.first)):
-        raise Refused("shell")
+        raise FixRefused("shell")
     start = script.line_start(script.start(statement.first))
     indent = script.text[start : script.start(statement.first)]
     stop = script.line_end(end)
@@ -151,7 +151,8 @@ def _inserted(script: Script, number: int, text: str, where: str) -> Edit:
 
 
 def _chain(script: Script, statement: Statement) -> int:
-    """The token that begins the line of a command; raises `Refused` (``joined``) where no line may be put above it."""
+    """The token that begins the line of a command; raises `FixRefused` (``joined``) where no line may be put above
+    it."""
     number = statement.first
     line = script.line_start(script.start(number))
     while number > 0 and script.start(number - 1) >= line:
@@ -159,7 +160,7 @@ def _chain(script: Script, statement: Statement) -> int:
     before = [script.written(one) for one in range(number, statement.first)]
     above = script.statement(number).before
     if not _PASSED.isdisjoint(before) or above in JOINTS or not script.begins_line(script.start(number)):
-        raise Refused("joined")
+        raise FixRefused("joined")
     return number
 
 

@@ -11,11 +11,11 @@ from itertools import accumulate, pairwise
 
 from npulint.facts.model import Span
 from npulint.findings import Edit
-from npulint.fix.model import Refused, Text
-from npulint.later import regex
+from npulint.fix.model import FixRefused, Text
+from npulint.lazy_regex import lazy_compile
 from npulint.read.source import Source, decode
 
-_LINE = regex(r"([^\r\n]*)(\r\n|\r|\n|\Z)", re.DOTALL)
+_LINE = lazy_compile(r"([^\r\n]*)(\r\n|\r|\n|\Z)", re.DOTALL)
 _MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32-le"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),
@@ -26,13 +26,13 @@ _MARKS = (
 _SHIFTING = ("iso2022", "hz")  # what a byte means depends on those before it
 
 
-class Document:
-    """The bytes of a file with the text that they are. Raises `Refused` (``encoding``) where they are no text."""
+class SourceDocument:
+    """The bytes of a file with the text that they are. Raises `FixRefused` (``encoding``) where they are no text."""
 
     def __init__(self, path: str, kind: str, data: bytes, new: bool = False) -> None:
         source = decode(data, path, kind == "python")
         if not isinstance(source, Source):
-            raise Refused("encoding")
+            raise FixRefused("encoding")
         self.data = data
         self.text = Text(path, kind, source.text, new)
         mark, self._encoding = next(
@@ -67,14 +67,14 @@ class Document:
         """The bytes after edits that do not overlap; of several insertions at one place the first stands first.
 
         Inserted lines end as the line before them does. An edit of a line end alone to a line end makes it that of
-        Unix. Raises `Refused`: ``encoding`` when the new text cannot be written in that of the file, ``place`` when
+        Unix. Raises `FixRefused`: ``encoding`` when the new text cannot be written in that of the file, ``place`` when
         an edit lies outside of the text or meets another.
         """
         placed = sorted(((*self._range(edit.span), edit) for edit in edits), key=lambda one: one[:2])
         if any(behind[0] < before[1] for before, behind in pairwise(placed)):
-            raise Refused("place")
+            raise FixRefused("place")
         if any(edit.text and not _writable(edit.text) for edit in edits):
-            raise Refused("encoding")
+            raise FixRefused("encoding")
         offsets = self._offsets(sorted({at for start, end, _ in placed for at in (start, end)}))
         pieces, done = [], 0
         for start, end, edit in placed:
@@ -83,25 +83,25 @@ class Document:
         data = b"".join([*pieces, self.data[done:]])
         again = decode(data, self.text.path, self.text.kind == "python")
         if not isinstance(again, Source) or again.text != edited_text(self.text.text, edits):
-            raise Refused("encoding")
+            raise FixRefused("encoding")
         return data
 
     def _range(self, span: Span) -> tuple[int, int]:
         start, end = self._offset(span.line, span.column), self._offset(span.end_line, span.end_column)
         if end < start:
-            raise Refused("place")
+            raise FixRefused("place")
         return start, end
 
     def _offset(self, line: int, column: int) -> int:
         """From a place to its offset in the text with its own line ends."""
         if not 0 < line <= len(self._lines) or not 0 < column <= len(self._lines[line - 1]) + 1:
-            raise Refused("place")
+            raise FixRefused("place")
         return self._starts[line - 1] + column - 1
 
     def _offsets(self, places: Sequence[int]) -> dict[int, int]:
         """The offsets in the bytes of ascending ones in the text."""
         if self._encoding.startswith(_SHIFTING):
-            raise Refused("encoding")
+            raise FixRefused("encoding")
         found: dict[int, int] = {}
         done, at = 0, self._start
         for place in places:
@@ -124,7 +124,7 @@ class Document:
         try:
             return text.encode(self._encoding)
         except UnicodeEncodeError as error:
-            raise Refused("encoding") from error
+            raise FixRefused("encoding") from error
 
     def _ended(self, edit: Edit) -> str:
         """The text of an edit with the line ends that its lines are to have."""

@@ -8,7 +8,7 @@ import os
 import secrets
 import stat
 
-from npulint.discover.regular import read_regular
+from npulint.discover.safe_open import read_regular
 from npulint.fix.model import FileChange
 from npulint.texts import say
 

@@ -14,8 +14,8 @@ import msgspec
 from npulint.baseline import VERSION, Document, read_document, write_whole
 from npulint.errors import ConfigError
 from npulint.findings import Finding
-from npulint.lines import Lines
-from npulint.settle.identity import line_text
+from npulint.postprocess.identity import line_text
+from npulint.source_lines import LineProvider
 
 
 class Accepted(msgspec.Struct, frozen=True, order=True):
@@ -32,12 +32,12 @@ class _Document(Document):
     tests: dict[str, list[Accepted]]
 
 
-def accepted(findings: Iterable[Finding], folder: str, lines: Lines) -> list[Accepted]:
+def accepted(findings: Iterable[Finding], folder: str, lines: LineProvider) -> list[Accepted]:
     """The entries of findings in a baseline of this folder, in its order."""
     return sorted({_entry(one, folder, lines) for one in findings})
 
 
-def _entry(one: Finding, folder: str, lines: Lines) -> Accepted:
+def _entry(one: Finding, folder: str, lines: LineProvider) -> Accepted:
     try:
         path = os.path.relpath(one.path, folder).replace(os.sep, "/")
     except ValueError:  # another drive

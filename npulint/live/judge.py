@@ -20,15 +20,15 @@ from npulint.evaluate.graphs import summarise_graph
 from npulint.facts.graph import Graph
 from npulint.facts.model import FileFacts
 from npulint.findings import Finding, Related, RunResult
-from npulint.lines import FileLines
 from npulint.live.operators import operators, syncs
-from npulint.live.project import Project, anchor, frame_paths, project_around
+from npulint.live.project import LiveProject, anchor, frame_paths, project_around
 from npulint.live.result import LiveResult
-from npulint.memory import own_list
+from npulint.postprocess.engine import ENGINE_RULES
+from npulint.postprocess.finalize import finalize
+from npulint.postprocess.select import unknown, wanted
+from npulint.result_cache import configured_op_list
 from npulint.settings import Settings
-from npulint.settle.engine import ENGINE_RULES
-from npulint.settle.run import settle
-from npulint.settle.select import unknown, wanted
+from npulint.source_lines import FileLines
 from npulint.texts import say
 
 _DECLARED = ("adapter", "torch", "cann", "soc")
@@ -104,9 +104,9 @@ def declared_torch(near: str, root: str = "", target: Mapping[str, str] | None =
     return _assembled(project, settings).context.torch
 
 
-def _program(name: str, graph: Graph, project: Project, settings: Settings) -> Program:
+def _program(name: str, graph: Graph, project: LiveProject, settings: Settings) -> Program:
     """The graph as a program of the project."""
-    own = own_list(settings) if graph.framework == "tensorflow" else None
+    own = configured_op_list(settings) if graph.framework == "tensorflow" else None
     files = [FileFacts(name, "graph", graph=graph)]
     target = settings.target
     supported = None if own is None else own.ops
@@ -116,7 +116,7 @@ def _program(name: str, graph: Graph, project: Project, settings: Settings) -> P
     ]
 
 
-def _assembled(project: Project, settings: Settings) -> Assembled:
+def _assembled(project: LiveProject, settings: Settings) -> Assembled:
     declared = [settings.target.get(key, "") for key in _DECLARED]
     key = (project.root, project.stamp, *declared)
     known = _projects.pop(key, None)
@@ -128,7 +128,7 @@ def _assembled(project: Project, settings: Settings) -> Assembled:
     return known
 
 
-def _settled(program: Program, project: Project, settings: Settings, lines: FileLines, lang: str) -> RunResult:
+def _settled(program: Program, project: LiveProject, settings: Settings, lines: FileLines, lang: str) -> RunResult:
     """What the checks of graphs say in a language."""
     settings = msgspec.structs.replace(settings, lang=lang)
     catalogue = _of_graphs(load_catalogue(settings.checks, whole=False), settings)
@@ -142,7 +142,7 @@ def _settled(program: Program, project: Project, settings: Settings, lines: File
     only = msgspec.structs.replace(settings, select=chosen, extend_select=(), ignore=(), unfixable=())
     graphs = [summarise_graph(program)]
     findings = _with_places(verdict.findings, program, say(lang, "live.also"))
-    result = settle(findings, [], files, (), only, catalogue, lines=lines, graphs=graphs)
+    result = finalize(findings, [], files, (), only, catalogue, lines=lines, graphs=graphs)
     return msgspec.structs.replace(result, baseline=None)
 
 

@@ -15,16 +15,16 @@ from npulint.discover.files import discover
 from npulint.discover.kinds import SourceFile, kinds_of
 from npulint.discover.paths import local, shown
 from npulint.discover.projects import Roots
-from npulint.facts.graph import Body, Frame, Graph, Node
+from npulint.facts.graph import Body, Graph, Node, NodeFrame
 from npulint.facts.model import FileFacts
-from npulint.judging import facts_of
+from npulint.project_runner import facts_of
 from npulint.read.files import load
 from npulint.settings import Settings
 
 _MOST = 2_000  # files of a folder that no mark calls a project
 
 
-class Project(msgspec.Struct, frozen=True):
+class LiveProject(msgspec.Struct, frozen=True):
     """`files` of the project at `root`, and `cells` of a notebook that runs, by the names that they are given. `names`
     tell for the path of a frame how the project spells it, seen from its root; `own` are the files that frames name."""
 
@@ -46,7 +46,7 @@ class Project(msgspec.Struct, frozen=True):
         if not node.frames:
             return node
         frames = tuple(
-            Frame(self.names[frame.path], frame.line, frame.function)
+            NodeFrame(self.names[frame.path], frame.line, frame.function)
             for frame in node.frames
             if frame.path in self.names
         )
@@ -70,7 +70,7 @@ def frame_paths(bodies: Iterable[Body]) -> Counter[str]:
     return found
 
 
-def project_around(paths: Counter[str], near: str, root: str, settings: Settings) -> Project:
+def project_around(paths: Counter[str], near: str, root: str, settings: Settings) -> LiveProject:
     """The project of the file `near` (at the folder `root`, if that is given), with the files at `paths` that have made
     a node wherever they lie."""
     folder = root or _root(near)
@@ -90,7 +90,7 @@ def project_around(paths: Counter[str], near: str, root: str, settings: Settings
     places = {os.path.realpath(one.location): one.path for one in listed if one.kind == "python"}
     spelled = {path: places[os.path.realpath(path)] for path in more if os.path.realpath(path) in places}
     spelled |= {path: name for path, (name, _) in cells.items()}
-    return Project(
+    return LiveProject(
         root=top,
         files=files,
         names={path: os.path.relpath(name, top).replace(os.sep, "/") for path, name in spelled.items()},

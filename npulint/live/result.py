@@ -10,10 +10,10 @@ import msgspec
 
 from npulint.facts.graph import Graph
 from npulint.findings import Finding, GraphSummary, RunResult
-from npulint.lines import Lines
 from npulint.live.operators import Operator, Sync, counted
-from npulint.report.view import View, render
+from npulint.report.view import ReportView, render
 from npulint.settings import RANK
+from npulint.source_lines import LineProvider
 from npulint.texts import say
 
 
@@ -44,7 +44,7 @@ class LiveResult:
         lang: str,
         notes: Sequence[str],
         answer: Callable[[str], RunResult],
-        lines: Lines,
+        lines: LineProvider,
     ) -> None:
         self.name = name
         self.graph = graph
@@ -104,7 +104,7 @@ class LiveResult:
         """The report of some of the findings alone, under a heading."""
         result = self._told[self._lang]
         told = msgspec.structs.replace(result, findings=list(findings), graphs=[], notices=[], target={})
-        view = View(lang=self._lang, shown_from="note", lines=self.lines)
+        view = ReportView(lang=self._lang, shown_from="note", lines=self.lines)
         body = render("text", told, view).rstrip("\n")
         return f"{say(self._lang, 'live.failed', name=self.name, n=len(findings))}\n\n{body}"
 
@@ -115,7 +115,7 @@ class LiveResult:
 
         lang = lang or self._lang
         result = self._result(lang)
-        view = View(lang=lang, shown_from="note", lines=self.lines, verbose=True)
+        view = ReportView(lang=lang, shown_from="note", lines=self.lines, verbose=True)
         blocks = [render("text", result, view).rstrip("\n")]
         blocks += operator_table(self.operators, lang, all_operators) + sync_table(self.syncs, self.steps, lang)
         blocks += [say(lang, "live.note", text=note) for note in self.notes]
@@ -124,7 +124,7 @@ class LiveResult:
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain values: the JSON report of an ordinary run, with `operators`, `counts`, `syncs`, `steps`
         and `notes`."""
-        view = View(lang=self._lang, shown_from="note", lines=self.lines)
+        view = ReportView(lang=self._lang, shown_from="note", lines=self.lines)
         document: dict[str, Any] = msgspec.json.decode(render("json", self._told[self._lang], view))
         more = {"operators": self.operators, "counts": self.counts, "syncs": self.syncs, "notes": list(self.notes)}
         plain: dict[str, Any] = msgspec.to_builtins(more)

@@ -7,7 +7,7 @@ import sysconfig
 from collections.abc import Iterable
 from functools import lru_cache
 
-from npulint.facts.graph import Frame
+from npulint.facts.graph import NodeFrame
 
 NPULINT = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 """The folder of this package."""
@@ -24,11 +24,11 @@ def is_own(path: str) -> bool:
     return not (path.startswith((NPULINT, *_PYTHON)) or any(part in path for part in _INSTALLED))
 
 
-def own_frames(frames: Iterable[Frame]) -> tuple[Frame, ...]:
+def own_frames(frames: Iterable[NodeFrame]) -> tuple[NodeFrame, ...]:
     """The user's own among frames from the outermost to the innermost. What stands before a check of this package was
     called only says who called it: it counts where nothing else does, and then the caller alone."""
-    before: list[Frame] = []
-    after: list[Frame] = []
+    before: list[NodeFrame] = []
+    after: list[NodeFrame] = []
     inside = False
     for frame in frames:
         if frame.path.startswith(NPULINT):

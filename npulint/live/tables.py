@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from npulint.live.operators import Operator, Sync, counted
-from npulint.report.terminal import cells, harmless
+from npulint.report.terminal import cells, escape_control_chars
 from npulint.texts import count, say
 from npulint.texts.live import TEXTS
 
@@ -23,7 +23,14 @@ def operator_table(rows: Sequence[Operator], lang: str, everything: bool) -> lis
     heading = say(lang, "live.operators", list=say(lang, "list.and").join(counts))
     shown = [one for one in rows if everything or not one.fine]
     body = [
-        (harmless(one.name), _verdict(one.verdict, lang), _phase(one.phase, lang), str(one.count), _where(one), one.via)
+        (
+            escape_control_chars(one.name),
+            _verdict(one.verdict, lang),
+            _phase(one.phase, lang),
+            str(one.count),
+            _where(one),
+            one.via,
+        )
         for one in shown[:_MOST]
     ]
     return ["\n".join([heading, *_aligned(_heads(lang), body), *_more(len(shown), lang)])]
@@ -35,7 +42,7 @@ def sync_table(rows: Sequence[Sync], steps: int, lang: str) -> list[str]:
         return []
     total = sum(one.count for one in rows)
     heading = say(lang, "live.syncs", n=_rate(total, steps))
-    body = [(harmless(one.name), _rate(one.count, steps), _where(one)) for one in rows[:_MOST]]
+    body = [(escape_control_chars(one.name), _rate(one.count, steps), _where(one)) for one in rows[:_MOST]]
     heads = tuple(say(lang, f"live.column.{key}") for key in ("operator", "per-step", "place"))
     return ["\n".join([heading, *_aligned(heads, body), *_more(len(rows), lang)])]
 
@@ -66,15 +73,15 @@ def _more(rows: int, lang: str) -> list[str]:
 
 
 def _verdict(word: str, lang: str) -> str:
-    return say(lang, f"live.verdict.{word}") if f"live.verdict.{word}" in TEXTS else harmless(word)
+    return say(lang, f"live.verdict.{word}") if f"live.verdict.{word}" in TEXTS else escape_control_chars(word)
 
 
 def _phase(word: str, lang: str) -> str:
-    return say(lang, f"live.phase.{word}") if f"live.phase.{word}" in TEXTS else harmless(word)
+    return say(lang, f"live.phase.{word}") if f"live.phase.{word}" in TEXTS else escape_control_chars(word)
 
 
 def _where(one: Operator | Sync) -> str:
-    return f"{harmless(one.path)}:{one.line}" if one.path else ""
+    return f"{escape_control_chars(one.path)}:{one.line}" if one.path else ""
 
 
 def _rate(total: int, steps: int) -> str:

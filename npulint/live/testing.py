@@ -18,7 +18,7 @@ from npulint.settings import RANK
 from npulint.texts import count, say
 
 
-class Told(msgspec.Struct, frozen=True):
+class FixtureReport(msgspec.Struct, frozen=True):
     """What was found in one test: everything that counts, how much of it is new, how many operators leave the NPU, and
     how often the host waits in a step."""
 
@@ -34,7 +34,7 @@ class Checks:
     """All that one run of pytest checks. `folder` is its root, where the `baseline` is looked for."""
 
     def __init__(self, folder: str, baseline: str, fail_on: str, release: str, update: bool) -> None:
-        self.told: list[Told] = []
+        self.told: list[FixtureReport] = []
         self._lang = language(os.environ)
         self._path = os.path.join(folder, baseline) if baseline else ""
         self._fail_on = _severity(fail_on, self._lang)
@@ -112,7 +112,7 @@ class Checks:
         new = [] if self._update else self._new(counted, entries)
         leaving = sum(one.count for one in result.operators if not one.fine)
         self.told.append(
-            Told(test, result.name, sorted(set(entries.values())), len(new), leaving, result.syncs_per_step)
+            FixtureReport(test, result.name, sorted(set(entries.values())), len(new), leaving, result.syncs_per_step)
         )
         if new:
             pytest.fail(result.complaint(new), pytrace=traced)
@@ -136,7 +136,7 @@ class Checks:
 
     def unpack(self, data: str) -> None:
         """Take over what another process found."""
-        self.told += msgspec.json.decode(data, type=list[Told])
+        self.told += msgspec.json.decode(data, type=list[FixtureReport])
 
     def summary(self) -> list[str]:
         """A line for each test that has something, and what all come to."""
@@ -147,7 +147,7 @@ class Checks:
             lines.append(say(self._lang, "live.accepted", path=self._path))
         return lines
 
-    def _line(self, one: Told) -> str:
+    def _line(self, one: FixtureReport) -> str:
         syncs = f"{one.syncs:g}"
         known = len(one.entries) - one.new if not self._update else len(one.entries)
         values = {"test": one.test, "new": one.new, "known": max(0, known), "leaving": one.leaving, "syncs": syncs}

@@ -7,20 +7,22 @@ from collections.abc import Iterator
 from itertools import islice
 
 from npulint.facts.model import Fact, GenericFact, Span
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 _MOST = 400  # facts of one file
 _LONGEST = 2_000_000  # characters that are looked at
 _HEADER = 600  # characters that a kernel's head may have before its name
-_TOKEN = regex(
+_TOKEN = lazy_compile(
     r"""//[^\n]*|/\*.*?(?:\*/|\Z)|R"(?P<mark>[^()\\\s"]{0,16})\(.*?(?:\)(?P=mark)"|\Z)"""
     r"""|"(?:[^"\\\n]|\\(?:.|\Z))*(?:"|$)|'(?:[^'\\\n]|\\.){1,8}'""",
     re.DOTALL | re.MULTILINE,
 )
-_KERNEL = regex(r"\b__global__\b")
-_CALLED = regex(r"\b(?!__launch_bounds__|__attribute__|__cluster_dims__|__declspec)([A-Za-z_]\w*)[ \t\n]*\(|[;{}]")
-_BOUNDS = regex(r"\b(?:__launch_bounds__|__attribute__|__cluster_dims__|__declspec)[ \t\n]*\([^;{}]{0,200}?\)")
-_BINDING = regex(r'\b\w+\.(?:def|impl)[ \t\n]*\([ \t\n]*"([A-Za-z_][\w:.]{0,200})')
+_KERNEL = lazy_compile(r"\b__global__\b")
+_CALLED = lazy_compile(
+    r"\b(?!__launch_bounds__|__attribute__|__cluster_dims__|__declspec)([A-Za-z_]\w*)[ \t\n]*\(|[;{}]"
+)
+_BOUNDS = lazy_compile(r"\b(?:__launch_bounds__|__attribute__|__cluster_dims__|__declspec)[ \t\n]*\([^;{}]{0,200}?\)")
+_BINDING = lazy_compile(r'\b\w+\.(?:def|impl)[ \t\n]*\([ \t\n]*"([A-Za-z_][\w:.]{0,200})')
 _BINDS = ("PYBIND11_MODULE", "TORCH_LIBRARY")
 
 

@@ -10,13 +10,13 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from npulint.facts.model import Fact, GenericFact
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.read.json_tree import Lines
 from npulint.read.requirement import build, canonical, conda_requirement, cuda_index, release, requirement, wheel
 
 _SETUP_KEYWORDS = frozenset(("install_requires", "tests_require", "setup_requires", "extras_require"))
-_CFG_KEY = regex(r"(?P<key>[\w.-]+)[ \t]*[=:][ \t]*(?P<value>.*)")
-_CONDA_ITEM = regex(r"(?P<indent>[ \t]*)-[ \t]+(?P<item>[^#\n]*)")
+_CFG_KEY = lazy_compile(r"(?P<key>[\w.-]+)[ \t]*[=:][ \t]*(?P<value>.*)")
+_CONDA_ITEM = lazy_compile(r"(?P<indent>[ \t]*)-[ \t]+(?P<item>[^#\n]*)")
 
 Found = tuple[str, str, int]  # name, version, offset of its text
 

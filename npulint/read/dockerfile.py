@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 
 from npulint.facts.model import Fact, GenericFact, Span
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.read.shell import read_shell
 
-_INSTRUCTION = regex(r"[ \t]*(?P<word>[A-Za-z]+)[ \t]+")
-_FLAGS = regex(r"(?:--[\w-]+(?:=\S+)?[ \t]+)+")
-_OLD_ENV = regex(r"(?P<name>[A-Za-z_]\w*)[ \t]+(?P<value>[^\n=][^\n]*)$")
-_FROM = regex(r"[ \t]*FROM[ \t]+(?:--\S+[ \t]+)*(?P<image>\S+)(?:[ \t]+AS[ \t]+(?P<stage>\S+))?", re.IGNORECASE)
-_ARGUMENT = regex(r"[ \t]*ARG[ \t]+(?P<name>\w+)=[\"']?(?P<value>[^\s\"']+)", re.IGNORECASE)
-_VARIABLE = regex(r"\$\{?(?P<name>\w+)\}?")
-_CUDA_IMAGE = regex(r"nvidia|nvcr\.io|cuda|cudnn|(?:^|[:-])cu\d{2,3}\b|tensorrt|[:-]gpu\b", re.IGNORECASE)
+_INSTRUCTION = lazy_compile(r"[ \t]*(?P<word>[A-Za-z]+)[ \t]+")
+_FLAGS = lazy_compile(r"(?:--[\w-]+(?:=\S+)?[ \t]+)+")
+_OLD_ENV = lazy_compile(r"(?P<name>[A-Za-z_]\w*)[ \t]+(?P<value>[^\n=][^\n]*)$")
+_FROM = lazy_compile(r"[ \t]*FROM[ \t]+(?:--\S+[ \t]+)*(?P<image>\S+)(?:[ \t]+AS[ \t]+(?P<stage>\S+))?", re.IGNORECASE)
+_ARGUMENT = lazy_compile(r"[ \t]*ARG[ \t]+(?P<name>\w+)=[\"']?(?P<value>[^\s\"']+)", re.IGNORECASE)
+_VARIABLE = lazy_compile(r"\$\{?(?P<name>\w+)\}?")
+_CUDA_IMAGE = lazy_compile(r"nvidia|nvcr\.io|cuda|cudnn|(?:^|[:-])cu\d{2,3}\b|tensorrt|[:-]gpu\b", re.IGNORECASE)
 _RUNS = frozenset(("RUN", "CMD", "ENTRYPOINT"))
 
 

@@ -12,10 +12,10 @@ from bisect import bisect_right
 import msgspec
 
 from npulint.facts.model import Span
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 _DEPTH = 200
-_TOKEN = regex(
+_TOKEN = lazy_compile(
     r"""[ \t\r\n\ufeff]+
     | (?P<string> "[^"\\\n]*(?:\\.[^"\\\n]*)*" )
     | (?P<mark> [{}\[\],:] )

@@ -12,13 +12,13 @@ import msgspec
 
 from npulint.facts.code import Block, Call, Code
 from npulint.facts.model import Problem, Span
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.read.json_tree import Lines, Node, parse_json
 
 _PYTHON_CELLS = frozenset(("time", "timeit", "capture", "prun", "python", "python3", "pypy", "memit", "mprun", "lprun"))
-_MAGIC = regex(r"^[ \t]*(?:[%!?]|[\w.\[\]]+\?{1,2}[ \t]*$)|=[ \t]*[%!]|\?[ \t]*$", re.MULTILINE)
-_LINE_MAGIC = regex(r"^(?P<indent>[ \t]*)(?:[%!?].*|[\w.\[\]'\"]+\?{1,2}[ \t]*)$")
-_ASSIGNED_MAGIC = regex(r"^(?P<head>[ \t]*[\w., \t]+=[ \t]*)[%!].*$")
+_MAGIC = lazy_compile(r"^[ \t]*(?:[%!?]|[\w.\[\]]+\?{1,2}[ \t]*$)|=[ \t]*[%!]|\?[ \t]*$", re.MULTILINE)
+_LINE_MAGIC = lazy_compile(r"^(?P<indent>[ \t]*)(?:[%!?].*|[\w.\[\]'\"]+\?{1,2}[ \t]*)$")
+_ASSIGNED_MAGIC = lazy_compile(r"^(?P<head>[ \t]*[\w., \t]+=[ \t]*)[%!].*$")
 
 
 class Notebook(msgspec.Struct, frozen=True):
@@ -171,8 +171,10 @@ def at_file_lines(code: Code, lines: list[int]) -> Code:
         changes: dict[str, Any] = {"line": _line(lines, record.line)}
         if getattr(record, "end_line", 0) and not (isinstance(record, Block) and record.end_line == 0):
             changes["end_line"] = _line(lines, record.end_line)
-        if isinstance(record, Call) and record.places:
-            changes["places"] = tuple((_line(lines, a), b, _line(lines, c), d) for a, b, c, d in record.places)
+        if isinstance(record, Call) and record.keyword_spans:
+            changes["keyword_spans"] = tuple(
+                (_line(lines, a), b, _line(lines, c), d) for a, b, c, d in record.keyword_spans
+            )
         return msgspec.structs.replace(record, **changes)
 
     records = {field: getattr(code, field) for field in Code.__struct_fields__}

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import re
 
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
-_REQUIREMENT = regex(
+_REQUIREMENT = lazy_compile(
     r"(?P<name>[A-Za-z0-9][\w.-]*)[ \t]*(?:\[[^\]]*\])?[ \t]*"
     r"(?:@[ \t]*(?P<url>\S+)|\(?(?P<version>(?:[<>=!~]=?=?[ \t]*[\w.*+!-]+[ \t,]*)*)\)?)[ \t]*(?:[;#].*)?(?:--hash.*)?$"
 )
-_EGG = regex(r"#(?:.*&)?egg=([\w.-]+)")
-_CONDA = regex(r"(?:[\w-]+::)?(?P<name>[A-Za-z_][\w.-]*)[ \t]*(?P<version>[<>=!~][^#\s]*)?")
+_EGG = lazy_compile(r"#(?:.*&)?egg=([\w.-]+)")
+_CONDA = lazy_compile(r"(?:[\w-]+::)?(?P<name>[A-Za-z_][\w.-]*)[ \t]*(?P<version>[<>=!~][^#\s]*)?")
 
 
-_CUDA_INDEX = regex(r"https?://[^\s'\"#]*?/cu(\d{2,3})(?![\w.])[^\s'\"#]*")
-_RELEASE = regex(r"={1,3}v?(\d+)\.(\d+)(?![\d*])")
+_CUDA_INDEX = lazy_compile(r"https?://[^\s'\"#]*?/cu(\d{2,3})(?![\w.])[^\s'\"#]*")
+_RELEASE = lazy_compile(r"={1,3}v?(\d+)\.(\d+)(?![\d*])")
 
 
 def cuda_index(text: str) -> tuple[str, str, int] | None:

@@ -8,13 +8,13 @@ from collections.abc import Iterator
 
 import msgspec
 
-from npulint.discover.regular import NotRegularError, TooLargeError, read_regular
+from npulint.discover.safe_open import NotRegularError, TooLargeError, read_regular
 from npulint.facts.model import Comment, Problem, Span
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
-_COOKIE = regex(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
-_BLANK = regex(rb"^[ \t\f]*(?:#|\r|\n|$)")
-_FIRST_LINES = regex(rb"[^\r\n]*(?:\r\n?|\n)?")
+_COOKIE = lazy_compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
+_BLANK = lazy_compile(rb"^[ \t\f]*(?:#|\r|\n|$)")
+_FIRST_LINES = lazy_compile(rb"[^\r\n]*(?:\r\n?|\n)?")
 _WIDE_MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
@@ -25,9 +25,9 @@ _MARKS = tuple([mark for mark, _ in _WIDE_MARKS])
 # Codecs of the library that are no encodings of sources; some take quadratic time.
 _NO_SOURCE = frozenset(("punycode", "idna", "undefined", "unicode_escape", "raw_unicode_escape", "utf-7", "charmap"))
 _CHINESE = frozenset(("gb2312", "gbk", "hz"))
-_NOQA = regex(r"noqa[ \t]*:[^\n]*npu\d", re.IGNORECASE)  # any other noqa is somebody else's
-_WORD = regex(r"npulint:|noqa", re.IGNORECASE)
-_SHELL_COMMENT = regex(r"(?:^|(?<=\s))#(.*)")
+_NOQA = lazy_compile(r"noqa[ \t]*:[^\n]*npu\d", re.IGNORECASE)  # any other noqa is somebody else's
+_WORD = lazy_compile(r"npulint:|noqa", re.IGNORECASE)
+_SHELL_COMMENT = lazy_compile(r"(?:^|(?<=\s))#(.*)")
 
 
 class Source(msgspec.Struct, frozen=True):

@@ -13,9 +13,9 @@ import msgspec
 
 from npulint.data.supported import SupportedOps
 from npulint.digest import blake2b
-from npulint.discover.regular import NotRegularError, TooLargeError, read_head, read_regular
+from npulint.discover.safe_open import NotRegularError, TooLargeError, read_head, read_regular
 from npulint.facts.model import Problem
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 NAME = "npu_supported_ops.json"
 _OWN = ("built-in/framework/tensorflow", "framework/built-in/tensorflow")  # the newer layout first
@@ -24,9 +24,9 @@ _LIMIT = 8_000_000  # bytes of a list; real ones have some hundred thousand
 _MOST_OPS = 100_000
 _MOST_VENDORS = 64
 _HEAD = 64 * 1024  # bytes of a file that tells names or versions
-_RELEASE = regex(r"(?mi)^[ \t]*(version_dir|version)[ \t]*=[ \t]*([0-9][\w.+-]{0,39})[ \t\r]*$")
-_VENDORS = regex(r"[^=\n]*=([^=\n]*)")
-_OP = regex(r"[A-Za-z_][A-Za-z0-9_.>]{0,255}")
+_RELEASE = lazy_compile(r"(?mi)^[ \t]*(version_dir|version)[ \t]*=[ \t]*([0-9][\w.+-]{0,39})[ \t\r]*$")
+_VENDORS = lazy_compile(r"[^=\n]*=([^=\n]*)")
+_OP = lazy_compile(r"[A-Za-z_][A-Za-z0-9_.>]{0,255}")
 
 
 class Listed(msgspec.Struct, frozen=True):

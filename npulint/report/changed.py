@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import msgspec
 
 from npulint.findings import Edit
-from npulint.lines import Lines
+from npulint.source_lines import LineProvider
 
 
 class Block(msgspec.Struct, frozen=True):
@@ -20,7 +20,7 @@ class Block(msgspec.Struct, frozen=True):
     new: Sequence[str]
 
 
-def blocks(edits: Sequence[Edit], lines: Lines) -> list[Block]:
+def blocks(edits: Sequence[Edit], lines: LineProvider) -> list[Block]:
     """The changed lines, those of edits that touch each other together."""
     groups: list[list[Edit]] = []
     for edit in sorted(edits, key=lambda edit: (edit.path, edit.span)):
@@ -32,7 +32,7 @@ def blocks(edits: Sequence[Edit], lines: Lines) -> list[Block]:
     return [block for group in groups if (block := _block(group, lines)) is not None]
 
 
-def _block(group: Sequence[Edit], lines: Lines) -> Block | None:
+def _block(group: Sequence[Edit], lines: LineProvider) -> Block | None:
     path, first, end = group[0].path, group[0].span.line, max(edit.span.end_line for edit in group)
     source = lines(path)
     if not 0 < first <= end <= max(len(source), 1) + 1:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from itertools import groupby
 
 from npulint.findings import Finding, RunResult
-from npulint.report.view import View, visible
+from npulint.report.view import ReportView, visible
 from npulint.report.xmltext import DECLARATION, element
 
 _VERSION = "4.3"  # of the format, which has not changed since
 _SEVERITY = {"error": "error", "warning": "warning", "note": "info"}
 
 
-def render(result: RunResult, view: View) -> str:
+def render(result: RunResult, view: ReportView) -> str:
     """A file element for every file with findings, and in it an error element for every finding."""
     findings = sorted(visible(result, view), key=lambda finding: finding.path)
     files = [

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from npulint.findings import Related, RunResult
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.report.summary import closing
-from npulint.report.terminal import COLOR, Paint, harmless, leading
-from npulint.report.view import View, visible
+from npulint.report.terminal import COLOR, Paint, escape_control_chars, leading
+from npulint.report.view import ReportView, visible
 
-_PLACE = regex(":(?=[0-9]+:[0-9]+: (?:error|warning|note)(?::|\\Z))")
-_FRAME = regex(r"[0-9]+ \|")
+_PLACE = lazy_compile(":(?=[0-9]+:[0-9]+: (?:error|warning|note)(?::|\\Z))")
+_FRAME = lazy_compile(r"[0-9]+ \|")
 
 
-def render(result: RunResult, view: View) -> str:
+def render(result: RunResult, view: ReportView) -> str:
     """``path:line:column: severity: message [name] (CODE)`` for each finding, then the summary. The
     severity is never translated, for programs match it."""
     paint = Paint(view.color)
@@ -20,7 +20,7 @@ def render(result: RunResult, view: View) -> str:
     for finding in visible(result, view):
         place = f"{paint('bold', _path(finding.path))}:{finding.span.line}:{finding.span.column}:"
         severity = paint(COLOR[finding.severity], f"{finding.severity}:")
-        rows.append(f"{place} {severity} {harmless(finding.message)} [{finding.name}] ({finding.code})")
+        rows.append(f"{place} {severity} {escape_control_chars(finding.message)} [{finding.name}] ({finding.code})")
         rows += [_related(paint, other) for other in finding.related if view.verbose]
     return "".join(f"{row}\n" for row in [*rows, *closing(result, view)])
 
@@ -34,4 +34,4 @@ def _path(path: str) -> str:
 def _related(paint: Paint, related: Related) -> str:
     """A further place of the finding above."""
     place = f"{leading(related.path)}:{related.span.line}:{related.span.column}"
-    return f"  {place}: {paint('dim', harmless(related.message))}"
+    return f"  {place}: {paint('dim', escape_control_chars(related.message))}"

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import msgspec
 
 from npulint.facts.model import Span
-from npulint.lines import Lines, cell_line
-from npulint.report.terminal import Paint, cells, cut, harmless
+from npulint.report.terminal import Paint, cells, cut, escape_control_chars
+from npulint.source_lines import LineProvider, cell_line
 
 _TAB = "    "
 _WIDTH = 120  # cells of source when nobody tells the width
@@ -27,7 +27,7 @@ class _Shown(msgspec.Struct, frozen=True):
 class Frames(msgspec.Struct, frozen=True):
     """Draws frames from `lines`, as wide as `width` allows; `gutter` is the room for line numbers."""
 
-    lines: Lines
+    lines: LineProvider
     paint: Paint
     width: int = 0
     gutter: int = 3
@@ -111,14 +111,14 @@ class _Drawer:
             line, first, end = line[skipped : skipped + 3000], first - skipped, min(end - skipped, 3000)
         head, marked, tail = (_seen(part) for part in (line[:first], line[first:end], line[end:]))
         start, finish = cells(head), cells(head) + cells(marked)
-        text = harmless(head + marked + tail).rstrip()  # what is harmless in parts may not be so in one
+        text = escape_control_chars(head + marked + tail).rstrip()  # what is harmless in parts may not be so in one
         if cells(text) <= room:
             return _Shown(text, start, finish)
         return _window(text, start, finish, room)
 
 
 def _seen(text: str) -> str:
-    return harmless(text.replace("\t", _TAB))
+    return escape_control_chars(text.replace("\t", _TAB))
 
 
 def _window(text: str, start: int, end: int, room: int) -> _Shown:

@@ -13,20 +13,20 @@ from collections.abc import Sequence
 
 from npulint.digest import blake2b
 from npulint.findings import CONFIDENCES, SEVERITIES, Finding, RunResult
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.report import text
-from npulint.report.terminal import harmless
-from npulint.report.view import View, in_repository, visible
+from npulint.report.terminal import escape_control_chars
+from npulint.report.view import ReportView, in_repository, visible
 from npulint.texts import count, say
 
 COMMAND = {"error": "error", "warning": "warning", "note": "notice"}
 PER_SEVERITY = 10  # annotations that the runner keeps from a step
 LONGEST = 4096  # UTF-16 units of a message, the rest is cut off by the runner
 _CATEGORIES = ("functional", "precision", "performance", "hygiene")
-_CONTROL = regex("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+_CONTROL = lazy_compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 
-def render(result: RunResult, view: View) -> str:
+def render(result: RunResult, view: ReportView) -> str:
     """The annotations in a group that is folded away, what is left out of them, and the text report."""
     findings = visible(result, view)
     chosen = _chosen(findings)
@@ -95,7 +95,7 @@ def _weight(finding: Finding) -> tuple[int, int]:
     return _CATEGORIES.index(finding.category), -CONFIDENCES.index(finding.confidence)
 
 
-def _annotation(finding: Finding, view: View) -> str:
+def _annotation(finding: Finding, view: ReportView) -> str:
     title = f"{finding.name} ({finding.code})"
     return command(
         COMMAND[finding.severity],
@@ -120,7 +120,7 @@ def _place(finding: Finding) -> dict[str, int]:
 def _file(path: str, folder: str) -> str:
     """The path from the root of the repository. The runner would lose an equals sign at its beginning, and a terminal
     would obey a control character."""
-    path = _CONTROL.sub(lambda match: harmless(match.group()), path)
+    path = _CONTROL.sub(lambda match: escape_control_chars(match.group()), path)
     path = in_repository(path, folder)
     return f"./{path}" if path.startswith("=") else path
 
@@ -128,8 +128,8 @@ def _file(path: str, folder: str) -> str:
 def _message(finding: Finding, lang: str) -> str:
     lines = [finding.message]
     lines += [f"{say(lang, key)}: {told}" for key, told in (("why", finding.why), ("fix", finding.fix.text)) if told]
-    body = "\n".join(harmless(" ".join(line.split())) for line in lines)
-    url = harmless(finding.url)
+    body = "\n".join(escape_control_chars(" ".join(line.split())) for line in lines)
+    url = escape_control_chars(finding.url)
     room = LONGEST - _units(url) - 1
     return "\n".join(filter(None, (_cut(body, room), url))) if room > 0 else _cut(body, LONGEST)
 

@@ -16,8 +16,8 @@ import msgspec
 from npulint.digest import blake2b
 from npulint.findings import Finding, RunResult
 from npulint.report.json import encodable
-from npulint.report.terminal import harmless
-from npulint.report.view import View, in_repository, visible
+from npulint.report.terminal import escape_control_chars
+from npulint.report.view import ReportView, in_repository, visible
 
 SEVERITY = {"error": "critical", "warning": "major", "note": "info"}
 CATEGORY = {
@@ -28,19 +28,19 @@ CATEGORY = {
 }
 
 
-def render(result: RunResult, view: View) -> str:
+def render(result: RunResult, view: ReportView) -> str:
     """A JSON array with an issue for every finding."""
     seen: set[str] = set()
     issues = [_issue(finding, _unique(finding, seen), view) for finding in visible(result, view)]
     return msgspec.json.format(msgspec.json.encode(encodable(issues)), indent=2).decode() + "\n"
 
 
-def _issue(finding: Finding, fingerprint: str, view: View) -> dict[str, Any]:
+def _issue(finding: Finding, fingerprint: str, view: ReportView) -> dict[str, Any]:
     first = max(1, finding.span.line)
     advice = "\n\n".join(filter(None, (finding.why, finding.fix.text, finding.url)))
     return {
         "type": "issue",
-        "description": f"{finding.name}: {harmless(finding.message)}",
+        "description": f"{finding.name}: {escape_control_chars(finding.message)}",
         "check_name": finding.name,
         "content": {"body": advice},
         "categories": [CATEGORY.get(finding.category, "Bug Risk")],

@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 
 from npulint.findings import GraphSummary, RunResult
-from npulint.report.terminal import Paint, harmless, leading, wrap
-from npulint.report.view import View
+from npulint.report.terminal import Paint, escape_control_chars, leading, wrap
+from npulint.report.view import ReportView
 from npulint.texts import count, say
 
 _SHOWN = 8  # of the text report
@@ -66,7 +66,7 @@ def alike(graphs: Sequence[GraphSummary]) -> list[Alike]:
     return [Alike(group[0], len(group) - 1) for group in groups.values()]
 
 
-def block(result: RunResult, view: View) -> list[str]:
+def block(result: RunResult, view: ReportView) -> list[str]:
     """The lines of the text report: for each graph what it is, and where it runs."""
     if not result.graphs:
         return []
@@ -83,8 +83,8 @@ def block(result: RunResult, view: View) -> list[str]:
     return lines
 
 
-def _wrapped(text: str, view: View) -> Sequence[str]:
-    return wrap(harmless(text), max(20, view.width - 4) if view.width else 0) if text else ()
+def _wrapped(text: str, view: ReportView) -> Sequence[str]:
+    return wrap(escape_control_chars(text), max(20, view.width - 4) if view.width else 0) if text else ()
 
 
 def graph_record(graph: GraphSummary) -> dict[str, Any]:

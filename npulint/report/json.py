@@ -10,7 +10,7 @@ import msgspec
 from npulint import __version__
 from npulint.findings import ChecklistItem, Finding, Fix, ProgramSummary, RunResult
 from npulint.report.summary import fixable
-from npulint.report.view import View, visible
+from npulint.report.view import ReportView, visible
 
 if TYPE_CHECKING:
     from npulint.fix.model import Fixed, Refusal
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 VERSION = 1
 
 
-def render(result: RunResult, view: View) -> str:
+def render(result: RunResult, view: ReportView) -> str:
     """The whole result. Two runs over the same files give the same bytes, so no time is told."""
     findings = visible(result, view)
     document = {
@@ -31,7 +31,7 @@ def render(result: RunResult, view: View) -> str:
         "unread": unread_records(result),
         **graphs_record(result),
         **runs_record(result),
-        **mended_records(view),
+        **fix_records(view),
         **compared_record(result),
     }
     return msgspec.json.format(msgspec.json.encode(encodable(document)), indent=2).decode() + "\n"
@@ -48,10 +48,10 @@ def encodable(value: Any) -> Any:
 
 def unread_records(result: RunResult) -> list[dict[str, Any]]:
     """The files of which nothing was read, and why."""
-    return [{"path": p.path, "reason": p.reason} for p in result.unread if p.fatal]
+    return [{"path": p.path, "reason": p.reason} for p in result.unreadable if p.fatal]
 
 
-def summary_record(result: RunResult, findings: list[Finding], view: View) -> dict[str, Any]:
+def summary_record(result: RunResult, findings: list[Finding], view: ReportView) -> dict[str, Any]:
     """The counts of the run; `findings` are those that the report shows."""
     summary = msgspec.structs.asdict(result.summary)
     del summary["seconds"]
@@ -65,11 +65,11 @@ def summary_record(result: RunResult, findings: list[Finding], view: View) -> di
     return summary
 
 
-def mended_records(view: View) -> dict[str, list[dict[str, Any]]]:
+def fix_records(view: ReportView) -> dict[str, list[dict[str, Any]]]:
     """What --fix mended, and what it could not mend; empty for other runs."""
     if view.mended is None:
         return {}
-    from npulint.report.mended import why
+    from npulint.report.fix_summary import why
 
     fixed = [{**_named(one), "applicability": one.applicability} for one in view.mended.fixed]
     return {

@@ -21,17 +21,17 @@ from npulint.report.json import (
     VERSION,
     encodable,
     finding_record,
+    fix_records,
     graphs_record,
-    mended_records,
     program_record,
     runs_record,
     summary_record,
     unread_records,
 )
-from npulint.report.view import View, visible
+from npulint.report.view import ReportView, visible
 
 
-def render(result: RunResult, view: View) -> str:
+def render(result: RunResult, view: ReportView) -> str:
     """The whole result, a line for each of its parts. It tells no time."""
     findings = visible(result, view)
     rows: list[Any] = [
@@ -40,7 +40,7 @@ def render(result: RunResult, view: View) -> str:
         *_of_kind("graph", graphs_record(result).get("graphs", ())),
         *_of_kind("run", runs_record(result).get("runs", ())),
         *_of_kind("unread", unread_records(result)),
-        *(row for kind, records in mended_records(view).items() for row in _of_kind(kind, records)),
+        *(row for kind, records in fix_records(view).items() for row in _of_kind(kind, records)),
         *_compared(result),
         *_of_kind("summary", [_closing(result, summary_record(result, findings, view))]),
     ]

@@ -22,7 +22,7 @@ from npulint.facts.model import Problem
 from npulint.findings import Finding, RunResult
 from npulint.report.json import summary_record
 from npulint.report.summary import reason
-from npulint.report.view import View, visible, visible_silenced
+from npulint.report.view import ReportView, visible, visible_silenced
 from npulint.report.xmltext import DECLARATION, element, escaped
 from npulint.settings import RANK
 from npulint.texts import say
@@ -38,7 +38,7 @@ class Case(msgspec.Struct, frozen=True):
     body: str = ""
 
 
-def render(result: RunResult, view: View) -> str:
+def render(result: RunResult, view: ReportView) -> str:
     """The suites: the run, then the files in the order of their paths."""
     files: dict[str, list[Case]] = defaultdict(list)
     for path, case in _cases(result, view):
@@ -49,9 +49,9 @@ def render(result: RunResult, view: View) -> str:
     return DECLARATION + element("testsuites", totals, "".join(suites))
 
 
-def _cases(result: RunResult, view: View) -> Iterator[tuple[str, Case]]:
+def _cases(result: RunResult, view: ReportView) -> Iterator[tuple[str, Case]]:
     """Every case with its path; those of one file by line, what is silenced at the end."""
-    unread = {problem.path: problem for problem in reversed(result.unread) if problem.fatal}
+    unread = {problem.path: problem for problem in reversed(result.unreadable) if problem.fatal}
     told: set[str] = set()
     for finding in visible(result, view):
         problem = unread.get(finding.path) if finding.topic == "parse" else None
@@ -69,26 +69,26 @@ def _cases(result: RunResult, view: View) -> Iterator[tuple[str, Case]]:
         yield one.finding.path, Case(one.finding.name, "skipped", _outcome("skipped", one.finding, view, why))
 
 
-def _finding_case(finding: Finding, view: View) -> Case:
+def _finding_case(finding: Finding, view: ReportView) -> Case:
     if RANK[finding.severity] >= RANK[view.fail_on]:
         return Case(finding.name, "failures", _outcome("failure", finding, view))
     story = element("system-out", {}, escaped(_story(finding, view)), "      ")
     return Case(finding.name, "passed", story)
 
 
-def _unread_case(problem: Problem, view: View) -> Case:
+def _unread_case(problem: Problem, view: ReportView) -> Case:
     """A path that is not there is an error; another file has a finding, and where that is not shown, nobody asked."""
     kind, tag = ("errors", "error") if problem.reason == "missing" else ("skipped", "skipped")
     body = element(tag, {"type": "file-not-read", "message": reason(problem, view.lang)}, indent="      ")
     return Case("file-not-read", kind, body)
 
 
-def _outcome(tag: str, finding: Finding, view: View, message: str = "") -> str:
+def _outcome(tag: str, finding: Finding, view: ReportView, message: str = "") -> str:
     attributes: dict[str, str | int] = {"type": finding.name, "message": message or finding.message}
     return element(tag, attributes, escaped(_story(finding, view)), "      ")
 
 
-def _story(finding: Finding, view: View) -> str:
+def _story(finding: Finding, view: ReportView) -> str:
     """What the text report says of a finding, without the source."""
     span, lang = finding.span, view.lang
     severity = say(lang, f"severity.{finding.severity}")
@@ -104,7 +104,7 @@ def _story(finding: Finding, view: View) -> str:
     return "\n".join([*lines, *filter(None, [finding.url])])
 
 
-def _run(result: RunResult, view: View) -> str:
+def _run(result: RunResult, view: ReportView) -> str:
     summary = summary_record(result, visible(result, view), view)
     counts = {key: value for key, value in summary.items() if isinstance(value, int)}
     told: dict[str, str | int] = {"version": __version__}

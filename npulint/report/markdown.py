@@ -7,20 +7,20 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from npulint.findings import ChecklistItem, Finding, ProgramSummary, RunResult
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.report.markup import code, link, prose
 from npulint.report.readiness import lists, place_of, tally
 from npulint.report.summary import closing, first_steps
-from npulint.report.view import View, visible
+from npulint.report.view import ReportView, visible
 from npulint.settings import RANK
 from npulint.texts import count, say
 
 LIMIT = 1024 * 1024  # bytes that GitHub takes as the summary of a step
 _RESERVE = 200  # bytes for the line that says how much is left out
-_BLANKS = regex(r"\s+")
+_BLANKS = lazy_compile(r"\s+")
 
 
-def render(result: RunResult, view: View) -> str:
+def render(result: RunResult, view: ReportView) -> str:
     """Summary, readiness list of each program that trains, how to mend what was found, findings, the gravest first.
     What would be more than `view.limit` bytes (or what GitHub takes) is left out and counted."""
     findings = sorted(visible(result, view), key=lambda finding: -RANK[finding.severity])
@@ -56,7 +56,7 @@ def _fitting(rows: Iterable[str], room: int) -> list[str]:
     return fitting
 
 
-def _compared(result: RunResult, view: View, room: int) -> str:
+def _compared(result: RunResult, view: ReportView, room: int) -> str:
     if result.comparison is None:
         return ""
     from npulint.report.compared.markdown import section

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import re
 
-from npulint.later import regex
-from npulint.report.terminal import harmless
+from npulint.lazy_regex import lazy_compile
+from npulint.report.terminal import escape_control_chars
 
 _MARKUP = str.maketrans({char: f"\\{char}" for char in "\\*_[]~|$`"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;"})
 _APART = "&#8203;"  # a blank without width: what it parts is no longer a user, an issue or an address
-_CALL = regex(r"(?<=[@#!])(?=\w)|(?<=:)(?=//)|(?<=\bwww)(?=\.)", re.IGNORECASE | re.ASCII)
-_ADDRESS = regex(r"https?://[!-~]+")
-_UNSAFE = regex(r"[^A-Za-z0-9_.~/?#=&:@%+,;-]")
+_CALL = lazy_compile(r"(?<=[@#!])(?=\w)|(?<=:)(?=//)|(?<=\bwww)(?=\.)", re.IGNORECASE | re.ASCII)
+_ADDRESS = lazy_compile(r"https?://[!-~]+")
+_UNSAFE = lazy_compile(r"[^A-Za-z0-9_.~/?#=&:@%+,;-]")
 
 
 def prose(text: str, *, cell: bool = False) -> str:
     """`text` on one line, safe in a paragraph or, as a `cell`, in a table; what stands in backticks stays code."""
-    parts = harmless(text).split("`")
+    parts = escape_control_chars(text).split("`")
     if len(parts) % 2 == 0:  # the last backtick has no partner
         parts[-2:] = ["`".join(parts[-2:])]
     last = len(parts) - 1
@@ -31,7 +31,7 @@ def prose(text: str, *, cell: bool = False) -> str:
 
 def code(text: str, *, cell: bool = False) -> str:
     """`text` as code, its backticks included; in the cell of a table its bars would end the cell."""
-    text = harmless(text)
+    text = escape_control_chars(text)
     if not text:
         return ""
     fence = "`"

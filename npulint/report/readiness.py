@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from npulint.findings import ChecklistItem, ProgramSummary, RunResult
-from npulint.report.terminal import Paint, cells, harmless, leading, wrap
-from npulint.report.view import View
+from npulint.report.terminal import Paint, cells, escape_control_chars, leading, wrap
+from npulint.report.view import ReportView
 from npulint.texts import count, say
 
 _COLOR = {"passed": "green", "failed": "red", "unknown": "yellow"}
@@ -28,10 +28,10 @@ def tally(program: ProgramSummary, lang: str) -> str:
 def place_of(item: ChecklistItem) -> str:
     """``path:line`` of the evidence, or nothing."""
     place = item.evidence
-    return "" if place is None else f"{harmless(leading(place.path))}:{place.span.line}"
+    return "" if place is None else f"{escape_control_chars(leading(place.path))}:{place.span.line}"
 
 
-def readiness(result: RunResult, view: View) -> list[list[str]]:
+def readiness(result: RunResult, view: ReportView) -> list[list[str]]:
     """A block of lines for the main program; for each program when the report is verbose."""
     programs = lists(result)
     shown = programs if view.verbose else programs[:1]
@@ -41,15 +41,15 @@ def readiness(result: RunResult, view: View) -> list[list[str]]:
     return blocks
 
 
-def _block(program: ProgramSummary, view: View) -> list[str]:
+def _block(program: ProgramSummary, view: ReportView) -> list[str]:
     paint = Paint(view.color)
-    head = say(view.lang, "readiness", entry=harmless(leading(program.entry)))
+    head = say(view.lang, "readiness", entry=escape_control_chars(leading(program.entry)))
     lines = [f"{paint('bold', head)}{say(view.lang, 'aside', text=tally(program, view.lang))}"]
     words = {status: say(view.lang, f"status.{status}") for status in _COLOR}
     first = max(cells(word) for word in words.values())
     second = max(cells(item.title) for item in program.checklist)
     for item in program.checklist:
-        word, title = words[item.status], harmless(item.title)
+        word, title = words[item.status], escape_control_chars(item.title)
         marked = paint(_COLOR[item.status], word) + " " * (first - cells(word))
         told = "  ".join(filter(None, (place_of(item), _check(item))))
         lines.append(f"  {marked}  {title}{' ' * (second - cells(title))}  {paint('dim', told)}".rstrip())
@@ -58,10 +58,10 @@ def _block(program: ProgramSummary, view: View) -> list[str]:
 
 
 def _check(item: ChecklistItem) -> str:
-    return "" if item.evidence is None else harmless(item.evidence.check)
+    return "" if item.evidence is None else escape_control_chars(item.evidence.check)
 
 
-def _look(item: ChecklistItem, view: View, indent: int) -> Sequence[str]:
+def _look(item: ChecklistItem, view: ReportView, indent: int) -> Sequence[str]:
     """What a person has to look at; only the verbose report has the room."""
     if not view.verbose or not item.look:
         return ()

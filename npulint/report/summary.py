@@ -9,8 +9,8 @@ import msgspec
 
 from npulint.facts.model import Problem
 from npulint.findings import CONFIDENCES, Finding, RunResult
-from npulint.report.terminal import Paint, harmless
-from npulint.report.view import View, visible
+from npulint.report.terminal import Paint, escape_control_chars
+from npulint.report.view import ReportView, visible
 from npulint.settings import RANK
 from npulint.texts import count, known, say
 
@@ -18,14 +18,14 @@ _CATEGORIES = ("functional", "precision", "performance", "hygiene")
 _LISTED = 5  # unread files that are named
 
 
-class Step(msgspec.Struct, frozen=True):
+class NextStep(msgspec.Struct, frozen=True):
     """A thing to do: one check's findings, the first of them, and how many there are."""
 
     first: Finding
     places: int
 
 
-def first_steps(findings: Sequence[Finding], limit: int = 3) -> list[Step]:
+def first_steps(findings: Sequence[Finding], limit: int = 3) -> list[NextStep]:
     """The most valuable to-dos, one per check: by severity, then what keeps a program from running before
     what spoils its results before what slows it down, then what it cost a run, confidence, and the number of
     places. Files that do not parse come last of their severity."""
@@ -39,24 +39,24 @@ def first_steps(findings: Sequence[Finding], limit: int = 3) -> list[Step]:
         cost = -max(finding.cost for finding in group)
         return rank, one.topic == "parse", _CATEGORIES.index(one.category), cost, sure, -len(group), one.code
 
-    return [Step(group[0], len(group)) for group in sorted(groups.values(), key=order)[:limit]]
+    return [NextStep(group[0], len(group)) for group in sorted(groups.values(), key=order)[:limit]]
 
 
-def closing(result: RunResult, view: View, mark: str = "") -> list[str]:
+def closing(result: RunResult, view: ReportView, mark: str = "") -> list[str]:
     """The summary, one line per thing to say. `mark` stands before what can be mended, where findings bear it."""
     findings = visible(result, view)
     paint = Paint(view.color)
     asides = _asides(result, len(result.findings) - len(findings), view)
     text = say(view.lang, "list.clause").join([_headline(result, findings, view), *asides])
-    good = not findings and not result.unread and bool(result.summary.read) and _consistent(result, view)
+    good = not findings and not result.unreadable and bool(result.summary.read) and _consistent(result, view)
     lines = [*_mended(result, view), paint("green" if good else "bold", text), *_fixable(result, view, mark)]
-    lines += [paint("yellow", line) for line in _unread(result.unread, view.lang)]
+    lines += [paint("yellow", line) for line in _unread(result.unreadable, view.lang)]
     if view.statistics:
         lines += statistics(result, findings, view.lang)
     return lines
 
 
-def _consistent(result: RunResult, view: View) -> bool:
+def _consistent(result: RunResult, view: ReportView) -> bool:
     """Whether a comparison, if that was asked for, has nothing to complain about."""
     if not view.comparing or result.comparison is None:
         return True
@@ -76,7 +76,7 @@ def fixable(findings: Sequence[Finding]) -> dict[str, int]:
     return {word: found[word] for word in ("safe", "unsafe")}
 
 
-def _fixable(result: RunResult, view: View, mark: str) -> list[str]:
+def _fixable(result: RunResult, view: ReportView, mark: str) -> list[str]:
     """What --fix would do about the findings, shown or not; after it nothing is left to say."""
     found = fixable(result.findings)
     safe, unsafe = found["safe"], found["unsafe"]
@@ -90,15 +90,15 @@ def _fixable(result: RunResult, view: View, mark: str) -> list[str]:
     return [mark + say(view.lang, "list.clause").join((count(view.lang, "fixable.safe", safe), *more))]
 
 
-def _mended(result: RunResult, view: View) -> list[str]:
+def _mended(result: RunResult, view: ReportView) -> list[str]:
     if view.mended is None:
         return []
-    from npulint.report.mended import told  # most runs fix nothing
+    from npulint.report.fix_summary import told  # most runs fix nothing
 
     return told(view.mended, 0 if view.unsafe else fixable(result.findings)["unsafe"], view)
 
 
-def _headline(result: RunResult, findings: Sequence[Finding], view: View) -> str:
+def _headline(result: RunResult, findings: Sequence[Finding], view: ReportView) -> str:
     summary = result.summary
     if findings:
         after = view.mended is not None and not view.dry
@@ -116,7 +116,7 @@ def _headline(result: RunResult, findings: Sequence[Finding], view: View) -> str
         from npulint.report.compared.rows import headline
 
         return headline(result.comparison, summary.read, view.lang)
-    if result.unread or _unjudged(result):
+    if result.unreadable or _unjudged(result):
         return count(view.lang, "clean.read", summary.read)
     if summary.known:
         return count(view.lang, "clean.known", summary.read)
@@ -136,7 +136,7 @@ def _unjudged(result: RunResult) -> bool:
     return any(file.note for run in result.runs for file in run.files)
 
 
-def _asides(result: RunResult, below: int, view: View) -> list[str]:
+def _asides(result: RunResult, below: int, view: ReportView) -> list[str]:
     lang, summary = view.lang, result.summary
     asides = []
     if below:
@@ -167,7 +167,7 @@ def _unread(problems: Sequence[Problem], lang: str) -> list[str]:
 
 
 def _named(problems: Sequence[Problem], lang: str) -> str:
-    names = [harmless(p.path) + say(lang, "aside", text=reason(p, lang)) for p in problems[:_LISTED]]
+    names = [escape_control_chars(p.path) + say(lang, "aside", text=reason(p, lang)) for p in problems[:_LISTED]]
     if len(problems) > _LISTED:
         names.append(count(lang, "unread.more", len(problems) - _LISTED))
     return say(lang, "list.and").join(names)

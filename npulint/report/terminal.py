@@ -8,24 +8,26 @@ from collections.abc import Mapping
 from typing import TextIO
 from unicodedata import combining, east_asian_width
 
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 # The first character of ``##[``, ``##vso[`` and their like, which CI runners obey wherever they stand in a line. They
 # compare by culture, so marks that .NET passes over may lie between.
 COMMAND_SIGN = r"#(?=[^ -~]*#(?:[^ -~]*[A-Za-z])*[^ -~]*\[)"
 # C0, DEL and C1; line separators; marks without a glyph; bidi controls, which reorder what is read; surrogates.
-_HOSTILE = regex(
+_HOSTILE = lazy_compile(
     "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff"
     "\U000e0000-\U000e007f]"
     "|" + COMMAND_SIGN
 )
-_COMMAND = regex(r"[^!-9;-~]*:")  # CI runners obey lines that begin with two colons, whatever is unseen before them
+_COMMAND = lazy_compile(
+    r"[^!-9;-~]*:"
+)  # CI runners obey lines that begin with two colons, whatever is unseen before them
 _NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 COLOR = {"error": "red", "warning": "yellow", "note": "cyan"}  # of severities
 _COLORS = {"bold": "1", "dim": "2", "red": "1;31", "yellow": "1;33", "green": "32", "blue": "34", "cyan": "36"}
 
 
-def harmless(text: str) -> str:
+def escape_control_chars(text: str) -> str:
     """`text` on one line without anything that a terminal obeys: such characters stand as escapes."""
     return _HOSTILE.sub(_escape, text)
 
@@ -41,13 +43,13 @@ def _escape(match: re.Match[str]) -> str:
 def leading(path: str) -> str:
     """A path for the beginning of a line, made harmless: it neither looks like a command of CI runners nor, by a blank,
     like a further place of the finding above."""
-    text = harmless(path)
+    text = escape_control_chars(path)
     return f"./{text}" if text[:1].isspace() or _COMMAND.match(text) else text
 
 
 def plain_line(text: str) -> str:
     """A line of any text, made harmless, that CI runners take for no command."""
-    line = harmless(text)
+    line = escape_control_chars(text)
     return f"| {line}" if _COMMAND.match(line) else line
 
 

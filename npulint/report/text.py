@@ -10,8 +10,8 @@ from npulint.findings import Finding, ProgramSummary, RunResult
 from npulint.report.frames import Frames
 from npulint.report.readiness import readiness
 from npulint.report.summary import closing, first_steps, fixability
-from npulint.report.terminal import COLOR, Paint, cells, harmless, leading, linked, wrap
-from npulint.report.view import View, visible
+from npulint.report.terminal import COLOR, Paint, cells, escape_control_chars, leading, linked, wrap
+from npulint.report.view import ReportView, visible
 from npulint.texts import count, known, say
 
 _RELATED = 3  # related places that are shown with each finding
@@ -22,7 +22,7 @@ _LEFT = 5  # checks of which something is left after fixes that are named
 _FEW = 3  # findings that need no advice where to begin
 
 
-def render(result: RunResult, view: View) -> str:
+def render(result: RunResult, view: ReportView) -> str:
     """The whole report. What is said about a check is said at its first finding. Of a change nothing is said but its
     findings, and what can be done about them."""
     findings = visible(result, view)
@@ -40,7 +40,7 @@ def render(result: RunResult, view: View) -> str:
     return "\n".join("".join(f"{line}\n" for line in block) for block in blocks if block)
 
 
-def _compared(result: RunResult, view: View) -> list[list[str]]:
+def _compared(result: RunResult, view: ReportView) -> list[list[str]]:
     if result.comparison is None:
         return []
     from npulint.report.compared.text import blocks  # most runs have no reference
@@ -48,7 +48,7 @@ def _compared(result: RunResult, view: View) -> list[list[str]]:
     return blocks(result.comparison, view)
 
 
-def _graphs(result: RunResult, view: View) -> list[str]:
+def _graphs(result: RunResult, view: ReportView) -> list[str]:
     if not result.graphs:
         return []
     from npulint.report.graphs import block  # most runs see none
@@ -56,7 +56,7 @@ def _graphs(result: RunResult, view: View) -> list[str]:
     return block(result, view)
 
 
-def _runs(result: RunResult, view: View) -> list[str]:
+def _runs(result: RunResult, view: ReportView) -> list[str]:
     if not result.runs:
         return []
     from npulint.report.runs.text import block  # most projects have none
@@ -65,12 +65,12 @@ def _runs(result: RunResult, view: View) -> list[str]:
 
 
 def _arrow(frames: Frames, arrow: str, path: str, span: Span) -> str:
-    place = f"{harmless(path)}:{span.line}:{span.column}"
+    place = f"{escape_control_chars(path)}:{span.line}:{span.column}"
     return f"{' ' * frames.gutter}{frames.paint('blue', arrow)} {place}"
 
 
 class _Writer:
-    def __init__(self, view: View) -> None:
+    def __init__(self, view: ReportView) -> None:
         self._view = view
         self._lang = view.lang
         self._paint = Paint(view.color)
@@ -83,12 +83,14 @@ class _Writer:
         last = max(finding.span.line, finding.span.end_line, *(place.span.line for place in related), 9)
         frames = Frames(self._view.lines, paint, self._view.width, len(str(last + 1)))
         severity = say(self._lang, f"severity.{finding.severity}")
-        header = paint(color, f"{severity}[{finding.name}]") + ": " + paint("bold", harmless(finding.message))
+        header = (
+            paint(color, f"{severity}[{finding.name}]") + ": " + paint("bold", escape_control_chars(finding.message))
+        )
         lines = [f"{header} {paint('dim', self._identity(finding))}{self._mark(finding)}"]
         lines.append(_arrow(frames, "-->", finding.path, finding.span))
         lines += frames.around(finding.path, finding.span, color)
         for place in related:
-            told = f"{_arrow(frames, ':::', place.path, place.span)}  {harmless(place.message)}".rstrip()
+            told = f"{_arrow(frames, ':::', place.path, place.span)}  {escape_control_chars(place.message)}".rstrip()
             lines += [told, *(() if place.span == _WHOLE else frames.line(place.path, place.span.line))]
         rest = len(finding.related) - len(related)
         if rest > 0:
@@ -106,7 +108,7 @@ class _Writer:
         """The lines that mend it."""
         if not self._view.fixes or not finding.fix.edits:
             return []
-        from npulint.report.difference import change  # few want to see it
+        from npulint.report.fix_diff import change  # few want to see it
 
         return change(finding, self._view, self._paint, gutter)
 
@@ -134,7 +136,7 @@ class _Writer:
         head = f"{' ' * gutter} {self._paint('blue', '=')} {self._paint('bold', f'{label}:')} "
         indent = gutter + cells(f" = {label}: ")
         room = self._view.width - indent if self._view.width else 0
-        lines = wrap(harmless(" ".join(text.split())), room)
+        lines = wrap(escape_control_chars(" ".join(text.split())), room)
         return [head + lines[0], *(" " * indent + line for line in lines[1:])]
 
     def programs(self, result: RunResult) -> list[str]:
@@ -149,7 +151,9 @@ class _Writer:
         if len(ordered) > _PROGRAMS:
             lines.append(f"  {count(self._lang, 'programs.more', len(ordered) - _PROGRAMS)}")
         if result.target:
-            target = say(self._lang, "list.and").join(f"{key} {harmless(text)}" for key, text in result.target.items())
+            target = say(self._lang, "list.and").join(
+                f"{key} {escape_control_chars(text)}" for key, text in result.target.items()
+            )
             lines.append(f"{self._paint('bold', say(self._lang, 'target'))}  {target}")
         return lines
 
@@ -165,7 +169,7 @@ class _Writer:
     def _word(self, family: str, value: str) -> str:
         if value in ("", "unknown"):
             return ""
-        return say(self._lang, f"{family}.{value}") if known(f"{family}.{value}") else harmless(value)
+        return say(self._lang, f"{family}.{value}") if known(f"{family}.{value}") else escape_control_chars(value)
 
     def _checklist(self, program: ProgramSummary) -> list[str]:
         found = Counter(item.status for item in program.checklist)
@@ -175,7 +179,7 @@ class _Writer:
     def first(self, result: RunResult, findings: Sequence[Finding]) -> list[str]:
         """Where to begin, when there is enough to lose one's way, or when npulint has begun already."""
         if self._view.mended is not None and not self._view.dry and self._view.mended.fixed:
-            from npulint.report.mended import left
+            from npulint.report.fix_summary import left
 
             todo = left(self._view.mended, result, self._steps(findings, _LEFT), self._lang)
             return self._numbered(say(self._lang, "fixes.left.title"), todo)
@@ -186,7 +190,7 @@ class _Writer:
         todo = []
         for step in first_steps(findings, limit):
             one = step.first
-            place = f"{harmless(one.path)}:{one.span.line}"
+            place = f"{escape_control_chars(one.path)}:{one.span.line}"
             todo.append((one.message, count(self._lang, "first.places", step.places, name=one.name, place=place)))
         return todo
 
@@ -194,7 +198,7 @@ class _Writer:
         lines = [self._paint("bold", title)] if todo else []
         room = max(0, self._view.width - 5)
         for number, (what, where) in enumerate(todo, 1):
-            told = wrap(harmless(" ".join(what.split())), room)
+            told = wrap(escape_control_chars(" ".join(what.split())), room)
             lines += [f"  {number}. {told[0]}", *(f"     {line}" for line in told[1:])]
             lines += [f"     {self._paint('dim', line)}" for line in (wrap(where, room) if where else ())]
         return lines

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Protocol, cast
 import msgspec
 
 from npulint.findings import Finding, RunResult, Silenced
-from npulint.lines import Lines
 from npulint.settings import MACHINE_FORMATS, RANK
+from npulint.source_lines import LineProvider
 
 if TYPE_CHECKING:
-    from npulint.fix.model import Mended
+    from npulint.fix.model import FixResult
 
 
 class RulePage(msgspec.Struct, frozen=True):
@@ -37,7 +37,7 @@ def no_page(code: str) -> RulePage | None:
     return None
 
 
-class View(msgspec.Struct, frozen=True):
+class ReportView(msgspec.Struct, frozen=True):
     """`lang` is ``en`` or ``zh``. `shown_from` is the lowest severity to show, `fail_on` the lowest that makes the run
     fail (``never``: none does). `width` is that of the terminal in cells, 0 when nobody counts them: then no text is
     wrapped. `links` makes addresses links of the terminal, which is
@@ -59,32 +59,32 @@ class View(msgspec.Struct, frozen=True):
     width: int = 0
     verbose: bool = False
     statistics: bool = False
-    lines: Lines = no_lines
+    lines: LineProvider = no_lines
     page: Callable[[str], RulePage | None] = no_page
     folder: str = ""
     limit: int = 0
     change: bool = False
     fixes: bool = False
     unsafe: bool = False
-    mended: Mended | None = None
+    mended: FixResult | None = None
     dry: bool = False
     comparing: bool = False
     sources: str = ""
 
 
 class _Format(Protocol):
-    def render(self, result: RunResult, view: View) -> str: ...
+    def render(self, result: RunResult, view: ReportView) -> str: ...
 
 
-def render(format_name: str, result: RunResult, view: View) -> str:
+def render(format_name: str, result: RunResult, view: ReportView) -> str:
     """The report in one of the formats of `npulint.settings.FORMATS`, ending in a newline if not empty."""
     module = cast(_Format, import_module(f"npulint.report.{format_name}"))
     text = module.render(result, view)
     if format_name not in MACHINE_FORMATS:
         return text
-    from npulint.report.inert import inert
+    from npulint.report.ci_escape import ci_escape
 
-    return inert(text, format_name)
+    return ci_escape(text, format_name)
 
 
 def in_repository(path: str, folder: str) -> str:
@@ -95,13 +95,13 @@ def in_repository(path: str, folder: str) -> str:
     return posixpath.normpath(posixpath.join(folder, path))
 
 
-def visible(result: RunResult, view: View) -> list[Finding]:
+def visible(result: RunResult, view: ReportView) -> list[Finding]:
     """The findings that the view shows."""
     lowest = RANK[view.shown_from]
     return [finding for finding in result.findings if RANK[finding.severity] >= lowest]
 
 
-def visible_silenced(result: RunResult, view: View) -> list[Silenced]:
+def visible_silenced(result: RunResult, view: ReportView) -> list[Silenced]:
     """What comments or the baseline silenced and the view would show otherwise."""
     lowest = RANK[view.shown_from]
-    return [one for one in result.silenced if RANK[one.finding.severity] >= lowest]
+    return [one for one in result.suppressed if RANK[one.finding.severity] >= lowest]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 # Everything that is no Char of XML 1.0.
-_ILLEGAL = regex("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_ILLEGAL = lazy_compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\t": "&#9;", "\n": "&#10;", "\r": "&#13;"}
 _IN_TEXT = str.maketrans({char: _ENTITIES[char] for char in "&<>\r"})
 _IN_ATTRIBUTE = str.maketrans(_ENTITIES)

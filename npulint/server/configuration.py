@@ -12,11 +12,11 @@ import msgspec
 from npulint.catalogue.problems import CatalogueError
 from npulint.config import BASELINE_NAME, CONFIG_NAME, load
 from npulint.errors import NpulintError
-from npulint.lines import FileLines
-from npulint.nearby import nearest
-from npulint.option_values import Refused, choice, from_words
+from npulint.option_parsing import InvalidOption, choice, from_words
 from npulint.options import OPTIONS, Option
 from npulint.settings import Settings
+from npulint.source_lines import FileLines
+from npulint.suggest import closest_match
 from npulint.texts import say
 
 CONFIG_FILES = (CONFIG_NAME, "pyproject.toml")
@@ -66,10 +66,10 @@ def understood(given: object, lang: str) -> ClientSettings:
             elif name in _OPTIONS:
                 words[name] = _words(_OPTIONS[name], value, lang)
             else:
-                meant = nearest(name, [*_OPTIONS, *_OWN])
+                meant = closest_match(name, [*_OPTIONS, *_OWN])
                 hint = say(lang, "meant", word=meant) if meant else ""
                 problems.append(say(lang, "unknown.key", word=key) + hint)
-        except Refused as refused:
+        except InvalidOption as refused:
             problems += [f"{key}: {text}" for text in refused.texts]
     return ClientSettings(words=words, problems=tuple(problems), **own)
 
@@ -83,10 +83,10 @@ def _section(given: object) -> dict[str, Any]:
 
 
 def _words(option: Option, value: object, lang: str) -> list[str] | bool:
-    """A value as the command line would give it; raises `Refused` for one that the option does not take."""
+    """A value as the command line would give it; raises `InvalidOption` for one that the option does not take."""
     if option.kind == "flag":
         if not isinstance(value, bool):
-            raise Refused(_mistyped("type.flag", value, lang))
+            raise InvalidOption(_mistyped("type.flag", value, lang))
         return value
     if option.kind == "map" and isinstance(value, dict):
         words = [f"{key}={part}" for key, part in value.items() if part not in (None, "")]
@@ -96,7 +96,7 @@ def _words(option: Option, value: object, lang: str) -> list[str] | bool:
         words = value if option.kind != "list" else [",".join(value)]
     else:
         kind = {"choice": "text", "folders": "list"}.get(option.kind, option.kind)
-        raise Refused(_mistyped(f"type.{kind}", value, lang))
+        raise InvalidOption(_mistyped(f"type.{kind}", value, lang))
     if words:
         from_words(option, words, lang)
     return words

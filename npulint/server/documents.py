@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 from lsprotocol.types import TextDocumentContentChangePartial, TextDocumentContentChangeWholeDocument
 
-from npulint.discover.regular import read_regular
+from npulint.discover.safe_open import read_regular
 from npulint.read.source import Source, decode
 from npulint.server.positions import replaced, split
 
@@ -28,7 +28,7 @@ class Snapshot(msgspec.Struct, frozen=True):
     cells: Mapping[int, tuple[str, int, int]] = {}
 
 
-class Document:
+class EditorDocument:
     """One open document: `uri` as the editor spells it, `path` absolute, `version` as the editor counts. `encoding`
     is the one in which positions are counted."""
 

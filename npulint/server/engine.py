@@ -15,7 +15,7 @@ from npulint.discover.files import discover
 from npulint.discover.ignore import Excludes
 from npulint.discover.kinds import JSON_LIMIT, is_mixlist, kinds_by_content, kinds_of
 from npulint.discover.projects import group
-from npulint.discover.regular import read_head
+from npulint.discover.safe_open import read_head
 from npulint.errors import NpulintError
 from npulint.findings import Finding
 from npulint.server.configuration import CONFIG_FILES, ClientSettings, ConfigProblem, problems_of, settings_for
@@ -23,7 +23,7 @@ from npulint.session import Session
 from npulint.settings import Settings
 
 
-class Answer(msgspec.Struct):
+class EngineAnswer(msgspec.Struct):
     """What a run says. `findings` are by absolute path; `near` are the paths that belong to a project with one of the
     files that were asked about; `settings` are those of the files asked about. `failures` are bugs, as tracebacks."""
 
@@ -115,9 +115,9 @@ class Engine:
             found.update((os.path.abspath(some[0].location), None) for some in group(files).values())
         return list(found)
 
-    def check(self, paths: Iterable[str]) -> Answer:
+    def check(self, paths: Iterable[str]) -> EngineAnswer:
         """What is to be said about the projects of `paths`."""
-        answer = Answer()
+        answer = EngineAnswer()
         for path in paths:
             if path in answer.settings or not self._counts(path):
                 continue
@@ -140,7 +140,7 @@ class Engine:
             data = read_head(path, JSON_LIMIT)
         return is_mixlist(data) if kinds else bool(kinds_by_content(data))
 
-    def _ask(self, home: _Home, path: str, answer: Answer) -> None:
+    def _ask(self, home: _Home, path: str, answer: EngineAnswer) -> None:
         try:
             checked = home.session.check(path)
         except NpulintError as error:

@@ -10,9 +10,9 @@ from lsprotocol import types as lsp
 
 from npulint.config import CONFIG_NAME
 from npulint.discover.kinds import JSON_LIMIT, is_mixlist, kinds_of
-from npulint.discover.regular import read_head
+from npulint.discover.safe_open import read_head
 from npulint.server.actions import FIX_ALL, SHOW_PAGE
-from npulint.server.documents import Document
+from npulint.server.documents import EditorDocument
 from npulint.server.notebooks import Notebook
 from npulint.server.requests import code_action, document_diagnostic, hover, show_page, workspace_diagnostic
 from npulint.server.server import Server
@@ -114,13 +114,13 @@ def did_open(ls: Server, params: lsp.DidOpenTextDocumentParams) -> None:
     item = params.text_document
     path = path_of(item.uri)
     if path is not None:
-        ls.desk.open(Document(item.uri, ls.desk.path(path), item.version, item.text, ls.encoding))
+        ls.desk.open(EditorDocument(item.uri, ls.desk.path(path), item.version, item.text, ls.encoding))
 
 
 def did_change(ls: Server, params: lsp.DidChangeTextDocumentParams) -> None:
     """Something was typed."""
     document = ls.desk.documents.get(params.text_document.uri)
-    if isinstance(document, Document):
+    if isinstance(document, EditorDocument):
         document.change(params.text_document.version, params.content_changes)
         ls.desk.changed(document)
 

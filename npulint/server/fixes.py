@@ -26,8 +26,8 @@ def offers(finding: Finding, text_of: TextOf) -> list[Offer]:
     kinds = {change.applicability for change in fix.changes} or ({fix.applicability} if fix.edits else set())
     if not kinds:
         return []
-    from npulint.fix.model import Refused
-    from npulint.fix.offer import Files, edits_of
+    from npulint.fix.code_actions import Files, edits_of
+    from npulint.fix.model import FixRefused
 
     files = Files(_bytes(text_of))
     found: list[Offer] = []
@@ -35,7 +35,7 @@ def offers(finding: Finding, text_of: TextOf) -> list[Offer]:
         if word in kinds:
             try:
                 found.append(Offer(edits_of(finding, files, word == "unsafe"), word == "safe"))
-            except Refused:
+            except FixRefused:
                 continue
     return found
 
@@ -46,7 +46,7 @@ def all_safe(findings: Sequence[Finding], text_of: TextOf) -> Sequence[Edit]:
     mending = [one for one in findings if one.fix.edits or one.fix.changes]
     if not mending:
         return ()
-    from npulint.fix.offer import Files, safe_edits
+    from npulint.fix.code_actions import Files, safe_edits
 
     return safe_edits(mending, Files(_bytes(text_of), only=mending[0].path))
 

@@ -1,7 +1,7 @@
 """Comments that silence a finding: where one can stand in a file of some kind, and what it has to say.
 
 Every proposal is proved before it is made: the comment must silence the finding by the rules of
-`npulint.settle.comments`, and the program must stay the same.
+`npulint.postprocess.comments`, and the program must stay the same.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ import msgspec
 from npulint.discover.kinds import kinds_by_content, kinds_of
 from npulint.facts.model import FileFacts, Span
 from npulint.findings import Edit, Finding
+from npulint.postprocess.comments import suppress
+from npulint.postprocess.engine import ENGINE_RULES
+from npulint.postprocess.removal import applied
 from npulint.read.shell.lex import Lexer
 from npulint.read.shell.tokens import Operator, Word
 from npulint.read.source import comments
-from npulint.settle.comments import suppress
-from npulint.settle.engine import ENGINE_RULES
-from npulint.settle.removal import applied
 
 _OWN = re.compile(r"npulint\s*:\s*(ignore-file|ignore)(?![\w-])\s*(?:\[([^\]]*)\])?", re.IGNORECASE)
 _ABOUT_COMMENTS = ("unused-suppression", "invalid-suppression")
@@ -164,7 +164,7 @@ def _silences(finding: Finding, lines: Sequence[str], style: Style) -> bool:
 
 
 def _statements(lines: Sequence[str], style: Style) -> list[tuple[int, int]]:
-    from npulint.settle.statements import long_commands, long_statements
+    from npulint.postprocess.statements import long_commands, long_statements
 
     if style.kind == "python":
         return long_statements(lines)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from lsprotocol.types import NotebookCell, NotebookCellKind, NotebookDocumentChangeEvent, TextDocumentItem
 
-from npulint.server.documents import Document, Snapshot
+from npulint.server.documents import EditorDocument, Snapshot
 from npulint.server.positions import split
 
 
@@ -22,7 +22,7 @@ class Notebook:
         self.version = 0
         self.encoding = encoding
         self._cells = list(cells)
-        self._documents: dict[str, Document] = {}
+        self._documents: dict[str, EditorDocument] = {}
         self._open(texts)
 
     @property
@@ -75,4 +75,4 @@ class Notebook:
 
     def _open(self, texts: Iterable[TextDocumentItem]) -> None:
         for item in texts:
-            self._documents[item.uri] = Document(item.uri, self.path, item.version, item.text, self.encoding)
+            self._documents[item.uri] = EditorDocument(item.uri, self.path, item.version, item.text, self.encoding)

@@ -16,7 +16,7 @@ from lsprotocol import types as lsp
 from npulint.facts.model import Span
 from npulint.findings import Finding
 from npulint.server.actions import FIX_ALL, File, Proposer, meets
-from npulint.server.desk import Result
+from npulint.server.document_store import StoredResult
 from npulint.server.hover import named_at, plain, told
 from npulint.server.notebooks import Notebook
 from npulint.server.positions import Places
@@ -91,7 +91,7 @@ def _wanted(kind: str, only: Sequence[str] | None) -> bool:
     return not words or any(kind == word or kind.startswith(f"{word}.") for word in words)
 
 
-def _asked(ls: Server, result: Result, params: lsp.CodeActionParams) -> list[Finding]:
+def _asked(ls: Server, result: StoredResult, params: lsp.CodeActionParams) -> list[Finding]:
     """The findings in the range, and those of the diagnostics that the editor sends along."""
     data = [shown.data for shown in params.context.diagnostics]
     named = {one.get("fingerprint") for one in data if isinstance(one, dict)}
@@ -99,7 +99,7 @@ def _asked(ls: Server, result: Result, params: lsp.CodeActionParams) -> list[Fin
     return [f for f in result.findings if meets(f.span, span) or (f.fingerprint and f.fingerprint in named)]
 
 
-def _proposer(ls: Server, result: Result) -> Proposer:
+def _proposer(ls: Server, result: StoredResult) -> Proposer:
     workspace = ls.capabilities.workspace
     edits = workspace.workspace_edit if workspace is not None else None
     versioned = edits is not None and bool(edits.document_changes)

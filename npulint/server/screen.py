@@ -10,13 +10,13 @@ from lsprotocol.types import Diagnostic, DiagnosticSeverity
 
 from npulint.facts.model import Span
 from npulint.findings import Finding
-from npulint.lines import FileLines, cell_line
 from npulint.server.configuration import ConfigProblem
-from npulint.server.desk import Desk, Result
 from npulint.server.diagnostics import SOURCE, Abilities, diagnostic
+from npulint.server.document_store import DocumentStore, StoredResult
 from npulint.server.positions import Places
 from npulint.server.publishing import shown_elsewhere
 from npulint.server.uris import uri_of
+from npulint.source_lines import FileLines, cell_line
 
 
 class Shown(msgspec.Struct, frozen=True):
@@ -30,12 +30,12 @@ class Shown(msgspec.Struct, frozen=True):
 class Screen:
     """Shows what a desk has found, in the units of one editor. It is made anew for each run: it keeps lines."""
 
-    def __init__(self, desk: Desk, encoding: str, can: Abilities) -> None:
+    def __init__(self, desk: DocumentStore, encoding: str, can: Abilities) -> None:
         self._desk = desk
         self._encoding = encoding
         self._can = can
         self._lines = FileLines()
-        self._open: dict[str, Result] = {result.seen.path: result for result in desk.results.values()}
+        self._open: dict[str, StoredResult] = {result.seen.path: result for result in desk.results.values()}
 
     def opened(self) -> Iterator[Shown]:
         """Every open document that was looked at."""
@@ -44,7 +44,7 @@ class Screen:
             if result is not None:
                 yield from self.of(result)
 
-    def of(self, result: Result) -> list[Shown]:
+    def of(self, result: StoredResult) -> list[Shown]:
         """What one open document shows; a notebook does in each of its cells."""
         if result.seen.cells:
             return self._cells(result)
@@ -72,7 +72,7 @@ class Screen:
         uri = uri_of(path) if result is None else result.seen.uri
         return uri, Places(lines, self._encoding), lines
 
-    def _cells(self, result: Result) -> list[Shown]:
+    def _cells(self, result: StoredResult) -> list[Shown]:
         seen = result.seen
         texts: dict[str, list[str]] = {}
         versions: dict[str, int] = {}

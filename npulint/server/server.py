@@ -17,9 +17,9 @@ from npulint.config import language
 from npulint.digest import blake2b
 from npulint.report.view import RulePage
 from npulint.server.configuration import understood
-from npulint.server.desk import Desk
 from npulint.server.diagnostics import Abilities
-from npulint.server.engine import Answer
+from npulint.server.document_store import DocumentStore
+from npulint.server.engine import EngineAnswer
 from npulint.server.positions import agreed
 from npulint.server.progress import Bar
 from npulint.server.publishing import Board
@@ -85,7 +85,7 @@ class Server(LanguageServer):
         )
         self.environ = environ
         self.pages = pages
-        self.desk = Desk(environ, self._told, lambda done, total: self.bar.report(done, total))
+        self.desk = DocumentStore(environ, self._told, lambda done, total: self.bar.report(done, total))
         self.board = Board(self._publish)
         self.bar = Bar(self)
         self.encoding = "utf-16"
@@ -179,7 +179,7 @@ class Server(LanguageServer):
         """A message that cannot be understood, or a bug: nothing to interrupt people for."""
         self.log(lsp.MessageType.Error, f"{type(error).__name__}: {error}")
 
-    def _told(self, answer: Answer) -> None:
+    def _told(self, answer: EngineAnswer) -> None:
         for notice in answer.notices:
             if notice not in self._said:
                 self._said.add(notice)

@@ -14,13 +14,13 @@ from npulint.discover.kinds import SourceFile
 from npulint.discover.paths import local, shown
 from npulint.facts.model import FileFacts, Problem
 from npulint.findings import Finding, ProgramSummary, Silenced
-from npulint.judging import Outcome, judge_facts
-from npulint.lines import FileLines
-from npulint.session.knowledge import Knowledge, Known, Mark
-from npulint.session.sources import Project, Sources
+from npulint.postprocess.finalize import finalize
+from npulint.postprocess.scope import Scope
+from npulint.project_runner import Outcome, evaluate_project
+from npulint.session.knowledge import FactsSnapshot, FactStore, Version
+from npulint.session.sources import SessionProject, Sources
 from npulint.settings import Settings
-from npulint.settle.run import settle
-from npulint.settle.scope import Scope
+from npulint.source_lines import FileLines
 from npulint.workers import collector_at_rest
 
 _MUCH = 4000  # files judged since the last rest; what they leave behind takes about 200 megabytes
@@ -53,7 +53,7 @@ class Session:
         self._settings = settings
         self._catalogue = _catalogue(settings)
         self._sources = Sources(settings.paths, settings.discovery())
-        self._knowledge = Knowledge(settings.cache)
+        self._knowledge = FactStore(settings.cache)
         self._outcomes: dict[tuple[str, str], _Judged] = {}
         self._told: dict[tuple[str, str], _Told] = {}
         self._waiting = 0
@@ -113,22 +113,22 @@ class Session:
         self._told[project.root, project.alone] = _Told(state, checked)
         return checked
 
-    def _outcome(self, project: Project, known: Known) -> Outcome:
+    def _outcome(self, project: SessionProject, known: FactsSnapshot) -> Outcome:
         """What the facts give, worked out anew when any of them is another one: not for a word in a comment, and not
         while a file stays broken."""
         key = (project.root, project.alone)
         before = self._outcomes.get(key)
         if before is not None and list(map(id, before.facts)) == list(map(id, known.facts)):
             return before.outcome
-        outcome = judge_facts(project.root, known.facts, self._catalogue, self._settings)
+        outcome = evaluate_project(project.root, known.facts, self._catalogue, self._settings)
         self._outcomes[key] = _Judged(known.facts, outcome)
         return outcome
 
-    def _judged(self, project: Project, known: Known) -> Checked:
+    def _judged(self, project: SessionProject, known: FactsSnapshot) -> Checked:
         given = {shown(local(place)): data for place, data in self._sources.given.items()}
         outcome = self._outcome(project, known)
         broken = {path for path, _ in known.broken}
-        result = settle(
+        result = finalize(
             [_certain(one, broken) for one in outcome.findings if one.path not in broken],
             outcome.programs,
             [known.broken.get((file.path, file.kind), file) for file in outcome.files],
@@ -136,14 +136,14 @@ class Session:
             self._settings,
             self._catalogue,
             lines=FileLines(given),
-            scope=Scope(project.silent),
+            scope=Scope(project.context_only),
         )
-        told = {file.path for file in project.files if file.path not in project.silent}
+        told = {file.path for file in project.files if file.path not in project.context_only}
         findings: dict[str, list[Finding]] = {path: [] for path in sorted(told | {project.alone} - {""})}
         for one in result.findings:
             if not project.alone or one.path == project.alone:
                 findings.setdefault(one.path, []).append(one)
-        return Checked(project.root, findings, result.silenced, result.unread, result.programs, result.notices)
+        return Checked(project.root, findings, result.suppressed, result.unreadable, result.programs, result.notices)
 
 
 class _Judged(msgspec.Struct, frozen=True):
@@ -156,7 +156,7 @@ class _Judged(msgspec.Struct, frozen=True):
 class _Told(msgspec.Struct, frozen=True):
     """An answer, and what it is about."""
 
-    state: tuple[list[SourceFile], list[Problem], list[Mark]]
+    state: tuple[list[SourceFile], list[Problem], list[Version]]
     checked: Checked
 
 

@@ -12,35 +12,35 @@ import msgspec
 from npulint.cache import open_cache
 from npulint.discover.kinds import SourceFile
 from npulint.facts.model import FileFacts
-from npulint.judging import facts_of
+from npulint.project_runner import facts_of
 from npulint.read.files import load
 
 _MOST = 6000  # files of which facts are kept
 _UNSURE = (-1,)
 _GONE = ()
 
-Mark: TypeAlias = bytes | tuple[int, ...]
+Version: TypeAlias = bytes | tuple[int, ...]
 """Tells two states of a file apart: its text in an editor, or what the disk says of it."""
 
 
 class _Held(msgspec.Struct, frozen=True):
-    mark: Mark
+    mark: Version
     facts: FileFacts
     good: FileFacts | None
     broken: bool
 
 
-class Known(msgspec.Struct, frozen=True):
+class FactsSnapshot(msgspec.Struct, frozen=True):
     """What is known of files. They are judged by their `facts`, which stay the same objects as long as nothing else is
     known: of the `broken` ones, by path and kind, they are what could be read last; there it also says what is to be
     told of them now. Equal `marks` mean equal files."""
 
     facts: list[FileFacts]
     broken: dict[tuple[str, str], FileFacts]
-    marks: list[Mark]
+    marks: list[Version]
 
 
-class Knowledge:
+class FactStore:
     """The facts of files, of which only those that changed are read again. Of very many the latest are kept."""
 
     def __init__(self, cache: bool) -> None:
@@ -55,7 +55,7 @@ class Knowledge:
             if key[0] == location or key[0].startswith(inside):
                 self._held[key] = msgspec.structs.replace(held, mark=_UNSURE)
 
-    def of(self, files: Sequence[SourceFile], given: Mapping[str, bytes]) -> Known:
+    def of(self, files: Sequence[SourceFile], given: Mapping[str, bytes]) -> FactsSnapshot:
         """The facts of files as they are now; `given` are texts by absolute location."""
         keys = [(os.path.abspath(file.location), file.kind) for file in files]
         marks = [given[place] if place in given else _on_disk(place) for place, _ in keys]
@@ -79,10 +79,10 @@ class Knowledge:
         while len(self._held) > max(_MOST, len(keys)):
             self._held.popitem(last=False)
         broken_files = {(one.facts.path, one.facts.kind): one.facts for one in held if one.broken and one.good}
-        return Known([one.good or one.facts for one in held], broken_files, marks)
+        return FactsSnapshot([one.good or one.facts for one in held], broken_files, marks)
 
 
-def _on_disk(place: str) -> Mark:
+def _on_disk(place: str) -> Version:
     try:
         status = os.stat(place)
     except (OSError, ValueError):

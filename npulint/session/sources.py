@@ -8,18 +8,18 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from npulint.discover.context import company
+from npulint.discover.context_files import context_files
+from npulint.discover.file_filter import of_text
 from npulint.discover.files import DiscoverOptions, discover
 from npulint.discover.kinds import SourceFile, kinds_by_content, kinds_of
 from npulint.discover.paths import local, shown
 from npulint.discover.projects import Roots, base_of, group
-from npulint.discover.taking import of_text
 from npulint.facts.model import Problem
 
 
-class Project(msgspec.Struct, frozen=True):
+class SessionProject(msgspec.Struct, frozen=True):
     """The files of one project, in order, and what of it cannot be read. Nothing but `alone` is told of, where that is
-    the path of a file that is no part of the workspace, and the `silent` ones keep it company. `rests_on` are the
+    the path of a file that is no part of the workspace, and the `context_only` ones keep it company. `rests_on` are the
     folders that were looked at, with their times; when there are none the project has to be looked for anew."""
 
     root: str
@@ -27,7 +27,7 @@ class Project(msgspec.Struct, frozen=True):
     problems: list[Problem]
     rests_on: dict[str, int] = {}
     alone: str = ""
-    silent: frozenset[str] = frozenset()
+    context_only: frozenset[str] = frozenset()
 
     def holds(self) -> bool:
         """Whether no file came to any of the folders or went from there."""
@@ -41,7 +41,7 @@ class Sources:
         self.given: dict[str, bytes] = {}
         self._paths = paths
         self._options = options
-        self._known: dict[str, Project] = {}
+        self._known: dict[str, SessionProject] = {}
 
     def configure(self, paths: Sequence[str], options: DiscoverOptions) -> None:
         """Look at other folders, or in another way."""
@@ -66,17 +66,17 @@ class Sources:
         ways = ((kinds, False), (kinds or kinds_by_content(data[:200]), True))
         return [of_text(location, some, data, self._options.max_bytes, named) for some, named in ways]
 
-    def project(self, path: str) -> Project:
+    def project(self, path: str) -> SessionProject:
         """The project of the file at `path`: that of the workspace it is in, else what a run finds that names it."""
         name = shown(local(path))
         known = self._known.get(name)
         if known is None or not known.holds():
             known = self._within(name) or self._alone(path, name)
-            self._known.update((file.path, known) for file in known.files if file.path not in known.silent)
+            self._known.update((file.path, known) for file in known.files if file.path not in known.context_only)
             self._known[name] = known
         return known
 
-    def _within(self, name: str) -> Project | None:
+    def _within(self, name: str) -> SessionProject | None:
         """The project as a run over the workspace finds it, if it does."""
         place = os.path.abspath(name)
         for top in sorted(map(local, self._paths), key=len):
@@ -91,19 +91,19 @@ class Sources:
             ]
             kept = found.aliases.get(name, name)
             if any(file.path == kept for file in files) or any(problem.path == name for problem in problems):
-                return Project(root, files, problems, found.folders)
+                return SessionProject(root, files, problems, found.folders)
         return None
 
-    def _alone(self, path: str, name: str) -> Project:
+    def _alone(self, path: str, name: str) -> SessionProject:
         """The project as a run finds it that names the file."""
         found = discover([path], self._options, self.given)
-        more = company(found, self._options, self.given)
+        more = context_files(found, self._options, self.given)
         projects = group(_of_code([*found.files, *more]))
         for root, files in projects.items():
             if any(file.path == name for file in files):
                 silent = frozenset(file.path for file in more)
-                return Project(root, files, found.problems, alone=name, silent=silent)
-        return Project(posixpath.dirname(name) or ".", [], found.problems, alone=name)
+                return SessionProject(root, files, found.problems, alone=name, context_only=silent)
+        return SessionProject(posixpath.dirname(name) or ".", [], found.problems, alone=name)
 
 
 def _of_code(files: Iterable[SourceFile]) -> list[SourceFile]:

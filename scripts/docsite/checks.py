@@ -6,7 +6,7 @@ import re
 
 from npulint.catalogue.check import Catalogue, Check, Example, Reference, Text
 from npulint.catalogue.page import CheckPage, address, applicabilities, fenced, heading, word
-from npulint.settle.engine import ENGINE_RULES, EngineRule
+from npulint.postprocess.engine import ENGINE_RULES, EngineRule
 from npulint.texts import say as say_npulint
 from scripts.docsite import examples
 from scripts.docsite.markup import Rated, escaped, front, indented, inline, link, pill, pills, plain

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from npulint.facts.model import Fact, GenericFact
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
-_NUMBER = regex(r"\d+")
+_NUMBER = lazy_compile(r"\d+")
 
 
 def with_differences(facts: Iterable[Fact]) -> list[Fact]:

@@ -12,9 +12,11 @@ import msgspec
 
 from npulint.assemble.run.slices import merged
 from npulint.facts.model import Fact
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
-_NAME = regex(r"(?P<stem>[A-Za-z]\w{0,99}?)(?:_slice_(?P<slice>\d{1,6}))?_(?P<stamp>\d{14})(?P<end>\.\w{1,5}(?:\.gz)?)")
+_NAME = lazy_compile(
+    r"(?P<stem>[A-Za-z]\w{0,99}?)(?:_slice_(?P<slice>\d{1,6}))?_(?P<stamp>\d{14})(?P<end>\.\w{1,5}(?:\.gz)?)"
+)
 _FORMS = frozenset(
     """kernel_table op_statistic api_statistic step_trace aicpu fusion_op task_time l2_cache memory_record module_memory
     static_memory operator_memory trace communication""".split()

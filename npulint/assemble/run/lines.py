@@ -7,8 +7,8 @@ from collections.abc import Iterable
 import msgspec
 
 from npulint.assemble.context import Context
-from npulint.assemble.graph.places import Files
-from npulint.facts.graph import Frame
+from npulint.assemble.graph.source_mapping import Files
+from npulint.facts.graph import NodeFrame
 from npulint.facts.model import Fact
 
 PLACED = frozenset(("run_wait", "run_line", "run_host", "run_event", "run_compared", "run_statistic"))
@@ -23,14 +23,14 @@ def with_places(facts: Iterable[Fact], context: Context) -> list[Fact]:
 
 def _with_place(fact: Fact, context: Context) -> Fact:
     frame = _frame(fact)
-    files = context.once(Files, lambda: Files(context.project))
+    files = context.memoize(Files, lambda: Files(context.project))
     module = None if frame is None else files.likely(frame)
     if frame is None or module is None or module.path.endswith(".ipynb"):
         return fact
     return msgspec.structs.replace(fact, attrs={**fact.attrs, "at": module.path, "at_line": frame.line})
 
 
-def _frame(fact: Fact) -> Frame | None:
+def _frame(fact: Fact) -> NodeFrame | None:
     file, line = fact.attrs.get("file"), fact.attrs.get("source_line")
     if file is None:
         file, _, number = str(fact.attrs.get("source") or "").rpartition(":")
@@ -38,4 +38,4 @@ def _frame(fact: Fact) -> Frame | None:
     if not isinstance(file, str) or not file or not isinstance(line, int) or line < 1:
         return None
     function = fact.attrs.get("function")
-    return Frame(file, line, function if isinstance(function, str) else "")
+    return NodeFrame(file, line, function if isinstance(function, str) else "")

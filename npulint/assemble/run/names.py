@@ -9,18 +9,18 @@ import msgspec
 
 from npulint.assemble.context import Context
 from npulint.assemble.module import Module
-from npulint.facts.code import Call, Const, Op, Result, Value
+from npulint.facts.code import Call, CallResult, Const, Op, Value
 from npulint.facts.model import Fact, Span
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 _FEW = 3  # lines up to which a place is sure enough to be named
 _LONG = 500  # characters of a node's name; fused ones have thousands
 _SCOPES = frozenset(("name_scope", "variable_scope", "VariableScope", "variable_op_scope", "op_scope"))
 _KEYWORDS = frozenset(("name", "scope", "name_or_scope"))
-_TEXT = regex(r"[A-Za-z][\w.-]*(?:/[\w.-]+)*/?")
-_NUMBER = regex(r"_\d+$")
-_GRADIENT = regex(r"gradients?(?:_\d+)?$")
-_WRAPPED = regex(r"^update_|_grad$")
+_TEXT = lazy_compile(r"[A-Za-z][\w.-]*(?:/[\w.-]+)*/?")
+_NUMBER = lazy_compile(r"_\d+$")
+_GRADIENT = lazy_compile(r"gradients?(?:_\d+)?$")
+_WRAPPED = lazy_compile(r"^update_|_grad$")
 _STEPS = frozenset(("minimize", "compute_gradients", "apply_gradients", "create_train_op"))
 _LEAST = 3  # letters of the written part of a computed name
 
@@ -123,16 +123,16 @@ class Names:
                 else:
                     self._computed.append(name)
         for block, record in enumerate(module.blocks):
-            if record.kind == "with" and isinstance(record.test, Result) and record.test.call in found:
+            if record.kind == "with" and isinstance(record.test, CallResult) and record.test.call in found:
                 self._scopes[module.path, block] = found[record.test.call]
         for index, call in enumerate(module.code.calls):
-            if module.written(index) in _STEPS:
+            if module.callee_name(index) in _STEPS:
                 around = (self._scopes.get((module.path, block), ()) for block in module.ancestors(call.block))
                 self._whole.update((module.path, one.index) for scope in around for one in scope)
 
     def _given(self, module: Module, index: int, call: Call) -> Iterator[_Name]:
         values = [value for key, value in call.keywords if key in _KEYWORDS]
-        if module.written(index) in _SCOPES:
+        if module.callee_name(index) in _SCOPES:
             values += call.args[:1]
         elif not values and ":" in self._context.names.of_call(module, index):
             values += [one for one in call.args if isinstance(one, Const) and isinstance(one.value, str)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from npulint.facts.model import Fact
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 OPERATORS = {
     "run_op": ("name", "node"),
@@ -19,9 +19,11 @@ OPERATORS = {
 """Kinds of facts about operators: the attributes that tell type and node. Several types stand in a list, of which the
 node is the first; in logs an operator may bear the name of a node."""
 _WITHOUT = frozenset(("matrix", "foreach", "input"))  # of no call of their own: whole model, optimizer, data pipeline
-_NUMBER = regex(r"_\d+$")
-_CODE = regex(r"[A-Z]{1,3}[A-Z0-9]?\d{4,}|\d+")
-_BRACKETED = regex(r"\[([A-Za-z][\w.-]{0,200}(?:/[\w.-]{1,200}){1,40})\]")  # a node, where CANN names its type as well
+_NUMBER = lazy_compile(r"_\d+$")
+_CODE = lazy_compile(r"[A-Z]{1,3}[A-Z0-9]?\d{4,}|\d+")
+_BRACKETED = lazy_compile(
+    r"\[([A-Za-z][\w.-]{0,200}(?:/[\w.-]{1,200}){1,40})\]"
+)  # a node, where CANN names its type as well
 _LISTED = 8  # types of a list that are looked for
 
 

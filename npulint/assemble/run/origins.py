@@ -7,15 +7,15 @@ from functools import partial
 
 import msgspec
 
-from npulint.assemble.beside import tables_of
 from npulint.assemble.context import Context
 from npulint.assemble.programs import Program
+from npulint.assemble.related_programs import tables_of
 from npulint.assemble.run.names import Named, Names
 from npulint.assemble.run.operators import OPERATORS, operators, type_of
 from npulint.assemble.run.periods import periodic
 from npulint.data.op_apis import apis_of, plain
 from npulint.facts.model import Fact, Span
-from npulint.facts.values import Known
+from npulint.facts.values import PossibleValues
 
 _INTERVALS = frozenset("iterations_per_loop save_checkpoints_steps save_summary_steps log_step_count_steps".split())
 _MOST = 12  # lines that call an interface: where it is called everywhere, they tell nothing
@@ -125,7 +125,7 @@ def _only_scope(named: Sequence[Named], node: str, calls: Sequence[Fact]) -> boo
 def _lasts(setting: Fact, period: int) -> bool:
     """Whether an option says that the host comes in, or that something is saved, every `period` steps."""
     value = setting.get("value")
-    return setting.name in _INTERVALS and isinstance(value, Known) and period in value.values
+    return setting.name in _INTERVALS and isinstance(value, PossibleValues) and period in value.values
 
 
 def _builds(call: Fact) -> bool:

@@ -8,9 +8,9 @@ from npulint.assemble.context import Context
 from npulint.assemble.module import Module
 from npulint.facts.code import Const, Op, Ref, Value
 from npulint.facts.model import Span
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
-_INTERVAL = regex(r"(?:^|_)(?:steps?|secs|every|freq(?:uency)?|interval|iter(?:ation)?s?|period|loop)(?:_|$)")
+_INTERVAL = lazy_compile(r"(?:^|_)(?:steps?|secs|every|freq(?:uency)?|interval|iter(?:ation)?s?|period|loop)(?:_|$)")
 _MOST = 6  # places: where more things happen that often, nobody knows which it was
 _DEPTH = 12
 
@@ -49,7 +49,7 @@ def _configured(context: Context, value: Value) -> list[object]:
         return []
     inner = value.name.partition(".")[2]
     modules = context.project.modules.values()
-    binds = (bind for one in modules for bind in one.code.binds if bind.target.partition(".")[2] == inner)
+    binds = (bind for one in modules for bind in one.code.assignments if bind.target.partition(".")[2] == inner)
     return [bind.value.value for bind in binds if isinstance(bind.value, Const)]
 
 

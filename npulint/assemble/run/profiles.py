@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from npulint.facts.model import Fact, GenericFact, Span
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
-_RAW = regex(r"PROF_\d{6}_\d{17}_\w+")
-_TORCH = regex(r".+_ascend_(?:pt|ms)")
-_PLAIN = regex(r"\w[\w.+-]*")  # what may stand in a command that people copy
+_RAW = lazy_compile(r"PROF_\d{6}_\d{17}_\w+")
+_TORCH = lazy_compile(r".+_ascend_(?:pt|ms)")
+_PLAIN = lazy_compile(r"\w[\w.+-]*")  # what may stand in a command that people copy
 _NOTES = frozenset(("device_info", "sample_info", "profiler_info", "profiler_metadata", "log", "rank_table", "events"))
 _HOST = frozenset(("run_host", "run_wait"))
 _TABLE_LEVELS = {"times": "level0", "none": "levelnone"}

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import msgspec
 
 from npulint.facts.model import Fact
-from npulint.read.artifacts.figures import share
+from npulint.read.artifacts.quantities import share
 
 _OF_COMPUTING = frozenset("run_op run_op_total run_family run_pair run_small run_repeated run_line".split())
 

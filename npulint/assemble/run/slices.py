@@ -12,8 +12,8 @@ import msgspec
 
 from npulint.facts.model import Fact
 from npulint.read.artifacts.families import Families
-from npulint.read.artifacts.figures import micro, share
 from npulint.read.artifacts.kernel_words import idle_share
+from npulint.read.artifacts.quantities import micro, share
 
 _Attrs = dict[str, object]
 _ORDER = {"run_pair": "total_us", "run_repeated": "count", "run_small": "total_us"}

@@ -9,7 +9,7 @@ from typing import Protocol, cast
 from npulint.cli.completion.model import SHELLS, Verb, check_words, verbs
 from npulint.cli.host import Host
 from npulint.errors import ConfigError
-from npulint.option_values import Refused, choice
+from npulint.option_parsing import InvalidOption, choice
 
 
 class _Shell(Protocol):
@@ -20,7 +20,7 @@ def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang
     """Print the script of one shell; raises `ConfigError` for a shell that is not known."""
     try:
         name = choice(words[0], SHELLS, lang)
-    except Refused as refused:
+    except InvalidOption as refused:
         raise ConfigError(refused.texts) from refused
     shell = cast(_Shell, import_module(f"npulint.cli.completion.{name}"))
     host.write(shell.script(verbs(lang), check_words()))

@@ -45,8 +45,8 @@ def verbs(lang: str) -> tuple[Verb, ...]:
 def check_words() -> tuple[str, ...]:
     """Everything that `--select` takes: names and codes of the built-in checks, topics and categories."""
     from npulint.catalogue.load import load_catalogue
-    from npulint.settle.engine import ENGINE_RULES
-    from npulint.settle.select import Identity
+    from npulint.postprocess.engine import ENGINE_RULES
+    from npulint.postprocess.select import Identity
 
     rules: list[Identity] = [*load_catalogue(whole=False).checks, *ENGINE_RULES]
     return tuple(sorted({word for rule in rules for word in (rule.name, rule.code, rule.topic, rule.category)}))

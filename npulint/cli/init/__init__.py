@@ -9,7 +9,7 @@ from npulint.cli.host import Host
 from npulint.cli.init.create import create
 from npulint.cli.init.plan import PARTS, Piece, plan
 from npulint.errors import ConfigError, NpulintError
-from npulint.option_values import Refused, choice
+from npulint.option_parsing import InvalidOption, choice
 from npulint.report.terminal import leading
 from npulint.texts import say
 
@@ -44,7 +44,7 @@ def _asked(given: list[str] | bool | None, lang: str) -> tuple[str, ...]:
     for word in words:
         try:
             choice(word, PARTS, lang)
-        except Refused as refused:
+        except InvalidOption as refused:
             problems += [f"--with: {text}" for text in refused.texts]
     if not words:
         problems = [f"--with: {say(lang, 'bad.empty')}"]

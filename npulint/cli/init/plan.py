@@ -87,7 +87,7 @@ def _settled(folder: str, piece: Piece) -> Piece:
 
 
 def _beginning(place: str) -> str:
-    from npulint.discover.regular import read_head
+    from npulint.discover.safe_open import read_head
 
     return read_head(place, _LIMIT).decode("utf-8", "replace")
 

@@ -12,7 +12,7 @@ from npulint.discover.projects import group
 from npulint.facts.model import Fact, FileFacts
 from npulint.read.files import load, read
 from npulint.read.requirement import release
-from npulint.report.terminal import harmless
+from npulint.report.terminal import escape_control_chars
 from npulint.settings import DOCS_URL
 from npulint.texts import say
 
@@ -97,4 +97,4 @@ def _version(key: str, pin: tuple[str, str], example: str, lang: str) -> list[st
     version, place = pin
     if not version:
         return [f'# {key} = "{example}"']
-    return [f'{key} = "{version}"  # {say(lang, "init.config.pinned", place=harmless(place))}']
+    return [f'{key} = "{version}"  # {say(lang, "init.config.pinned", place=escape_control_chars(place))}']

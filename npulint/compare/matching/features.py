@@ -12,7 +12,7 @@ import msgspec
 
 from npulint.assemble.module import Module
 from npulint.assemble.names import Names
-from npulint.facts.code import Block, Const, Items, Op, Ref, Table, Value
+from npulint.facts.code import Block, Const, Op, Ref, SequenceDisplay, Table, Value
 
 Spot = tuple[str, int]
 """A path and a block there."""
@@ -122,7 +122,7 @@ class _Reader:
             self._block(block, record)
         self._calls()
         tokens, homes = self.tokens, self.homes
-        for bind in self.module.code.binds:
+        for bind in self.module.code.assignments:
             unit = homes[bind.block]
             unit.words.append(tokens["v:" + bind.target.rpartition(".")[2]])
             self._value(unit, bind.value)
@@ -183,7 +183,7 @@ class _Reader:
             elif isinstance(part, Op):
                 frame.append(tokens["o:" + part.op])
                 stack += part.operands[::-1]
-            elif isinstance(part, Items):
+            elif isinstance(part, SequenceDisplay):
                 stack += part.items[:_PARTS][::-1]
             elif isinstance(part, Table):
                 stack += part.values[:_PARTS][::-1]

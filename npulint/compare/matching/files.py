@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from npulint.compare.matching.features import Unit
-from npulint.compare.matching.homes import best_pairs, sizes
+from npulint.compare.matching.file_overlap import best_pairs, sizes
 from npulint.compare.matching.pairing import Pairing
 
 _FLOOR = 0.15  # of the code of two files that must be common

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 
 from npulint.compare.matching.features import Unit, digest
-from npulint.compare.matching.likeness import Likeness
+from npulint.compare.matching.similarity import Similarity
 
 _DOWNWARDS = 2  # levels that look at what is called
 _UPWARDS = 2  # levels that look at the callers as well
@@ -13,7 +13,7 @@ _UPWARDS = 2  # levels that look at the callers as well
 Labels = list[int]
 
 
-def labels(left: Sequence[Unit], right: Sequence[Unit], likeness: Likeness) -> list[tuple[Labels, Labels]]:
+def labels(left: Sequence[Unit], right: Sequence[Unit], likeness: Similarity) -> list[tuple[Labels, Labels]]:
     """A label for each unit of both sides, whatever its name. The first level looks at the code alone, each further one
     at the labels that the units around have on the level before: those that are called and held, later the callers
     and holders too. Equal labels of a level mean the same on both sides."""
@@ -29,7 +29,7 @@ def labels(left: Sequence[Unit], right: Sequence[Unit], likeness: Likeness) -> l
     return [(ours, theirs) for ours, theirs in levels]
 
 
-def _code(unit: Unit, likeness: Likeness) -> Hashable:
+def _code(unit: Unit, likeness: Similarity) -> Hashable:
     if unit.kind == "class":
         return "class", tuple(sorted(likeness.frame(unit).items()))
     return unit.kind, digest(unit)

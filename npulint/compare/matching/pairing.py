@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 
 from npulint.compare.matching.features import Unit
-from npulint.compare.matching.homes import Homes
-from npulint.compare.matching.likeness import Likeness
+from npulint.compare.matching.file_overlap import FileOverlap
+from npulint.compare.matching.similarity import Similarity
 
 _SMALL = 3  # frame tokens; so little may stand anywhere
 _SAME_FILE = 0.3  # likeness of two files that surely belong together
@@ -19,7 +19,7 @@ Edge = tuple[float, int, int]
 class Pairing:
     """Units of two sides in pairs, each in one at most: `to` leads from left numbers to right ones, `back` back."""
 
-    def __init__(self, left: Sequence[Unit], right: Sequence[Unit], likeness: Likeness, homes: Homes) -> None:
+    def __init__(self, left: Sequence[Unit], right: Sequence[Unit], likeness: Similarity, homes: FileOverlap) -> None:
         self.left = left
         self.right = right
         self.likeness = likeness

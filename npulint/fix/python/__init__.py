@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from npulint.findings import Edit, Step
-from npulint.fix.model import Plan, Refused, Text, Wish
+from npulint.findings import Edit, FixStep
+from npulint.fix.model import FixRefused, Plan, Text, Wish
 from npulint.fix.python.arguments import call_at, changed_arguments
 from npulint.fix.python.expressions import leaves_nothing, replaced, valued, widest
 from npulint.fix.python.names import keeps_receiver, renamed, renamed_part
@@ -19,12 +19,12 @@ _ARGUMENTS = ("argument", "drop")
 _EXACT = ("rename", "rename_part", "wrap", "replace")
 
 
-def plan(step: Step, text: Text) -> Plan:
-    """What one step comes to in a Python file; raises `Refused` where it cannot be taken for sure."""
+def plan(step: FixStep, text: Text) -> Plan:
+    """What one step comes to in a Python file; raises `FixRefused` where it cannot be taken for sure."""
     return plan_all((step,), text)
 
 
-def plan_all(steps: Sequence[Step], text: Text) -> Plan:
+def plan_all(steps: Sequence[FixStep], text: Text) -> Plan:
     """What the steps of one change come to in one file. Those about the arguments of a call are worked out together."""
     edits: list[Edit] = []
     wishes: list[Wish] = []
@@ -48,14 +48,14 @@ def plan_all(steps: Sequence[Step], text: Text) -> Plan:
 
 
 def _fit_in_strings(tree: Tree, edits: Sequence[Edit]) -> None:
-    """Raise `Refused` for what may not be written in an f-string in all releases of Python."""
+    """Raise `FixRefused` for what may not be written in an f-string in all releases of Python."""
     for edit in edits:
         start, end = tree.offsets(edit.span)
         if tree.field_at(start, end) is not None and (edit.text.startswith("{") or set(edit.text) & set("'\"\\\n#")):
-            raise Refused("f-string")
+            raise FixRefused("f-string")
 
 
-def _edits(step: Step, tree: Tree) -> list[Edit]:
+def _edits(step: FixStep, tree: Tree) -> list[Edit]:
     words = step.words
     if step.verb == "insert" and words["where"] == "imports":
         return inserted(tree, _found(tree, step), step)
@@ -69,7 +69,7 @@ def _edits(step: Step, tree: Tree) -> list[Edit]:
     if step.verb in ("wrap", "replace"):
         edits = replaced(tree, widest(tree, node) if "of" in words else node, words["with"])
         if leaves_nothing(tree, node, edits):
-            return deleted(tree, tree.statement(node), Step("delete", step.path, step.span, {"what": "block"}))
+            return deleted(tree, tree.statement(node), FixStep("delete", step.path, step.span, {"what": "block"}))
         return edits
     if step.verb == "value":
         return valued(tree, node, words["with"])
@@ -77,22 +77,22 @@ def _edits(step: Step, tree: Tree) -> list[Edit]:
         return deleted(tree, node, step)
     if step.verb == "insert":
         return inserted(tree, node, step)
-    raise Refused("verb")
+    raise FixRefused("verb")
 
 
 def _renamed(tree: Tree, node: ast.AST, to: str) -> list[Edit]:
     if "$" not in to:
         if keeps_receiver(node):
-            raise Refused("name")
+            raise FixRefused("name")
         return renamed(tree, node, to)
     old = node if isinstance(node, ast.expr) else None
     return renamed(tree, node, Templates(tree, node, old).expression(to).text)
 
 
-def _found(tree: Tree, step: Step) -> ast.AST | None:
+def _found(tree: Tree, step: FixStep) -> ast.AST | None:
     try:
         return tree.at(step.span)
-    except Refused:
+    except FixRefused:
         return None
 
 

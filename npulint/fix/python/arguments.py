@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from npulint.findings import Edit, Step
-from npulint.fix.model import Refused
+from npulint.findings import Edit, FixStep
+from npulint.fix.model import FixRefused
 from npulint.fix.python import levels
 from npulint.fix.python.expressions import rewritten
 from npulint.fix.python.lists import Listed
@@ -23,11 +23,11 @@ def call_at(tree: Tree, node: ast.AST) -> ast.Call:
     if isinstance(node, ast.Expr | ast.Assign | ast.AnnAssign | ast.Return) and isinstance(node.value, ast.Call):
         node = node.value
     if not isinstance(node, ast.Call):
-        raise Refused("no-call")
+        raise FixRefused("no-call")
     return node
 
 
-def changed_arguments(tree: Tree, call: ast.Call, steps: Sequence[Step]) -> list[Edit]:
+def changed_arguments(tree: Tree, call: ast.Call, steps: Sequence[FixStep]) -> list[Edit]:
     """The edits of steps ``argument`` and ``drop`` about one call."""
     given: list[Given] = sorted((*call.args, *call.keywords), key=tree.range)
     edits: list[Edit] = []
@@ -37,7 +37,7 @@ def changed_arguments(tree: Tree, call: ast.Call, steps: Sequence[Step]) -> list
         name, position = step.words["name"], int(step.words.get("position", "-1"))
         number = _number(call, given, name, position)
         if number in dropped:
-            raise Refused("overlap")
+            raise FixRefused("overlap")
         if step.verb == "drop":
             if number is not None:
                 dropped.add(number)
@@ -47,7 +47,7 @@ def changed_arguments(tree: Tree, call: ast.Call, steps: Sequence[Step]) -> list
             value = Templates(tree, call).expression(step.words["missing"]).within(levels.LAMBDA)
             added.append(f"{step.words.get('to', name)}={value.text}")
         else:
-            raise Refused("argument")
+            raise FixRefused("argument")
     _movable(given, dropped)
     if not dropped and not added:
         return edits
@@ -60,27 +60,27 @@ def _number(call: ast.Call, given: Sequence[Given], name: str, position: int) ->
         if isinstance(one, ast.keyword) and one.arg == name:
             return number
     if any(isinstance(one, ast.Starred) for one in call.args[: position + 1]):
-        raise Refused("starred")
+        raise FixRefused("starred")
     if 0 <= position < len(call.args):
         return given.index(call.args[position])
     if any(keyword.arg is None for keyword in call.keywords):
-        raise Refused("starred")
+        raise FixRefused("starred")
     if position >= 0 and any(isinstance(one, ast.Starred) for one in call.args):
-        raise Refused("starred")
+        raise FixRefused("starred")
     return None
 
 
 def _movable(given: Sequence[Given], dropped: set[int]) -> None:
-    """Raise `Refused` where an argument goes and others behind it are told by position."""
+    """Raise `FixRefused` where an argument goes and others behind it are told by position."""
     if dropped:
         kept = [
             number for number, one in enumerate(given) if number not in dropped and not isinstance(one, ast.keyword)
         ]
         if any(isinstance(given[gone], ast.expr) and kept and kept[-1] > gone for gone in dropped):
-            raise Refused("positional")
+            raise FixRefused("positional")
 
 
-def _rewritten(tree: Tree, call: ast.Call, given: Sequence[Given], number: int, step: Step) -> list[Edit]:
+def _rewritten(tree: Tree, call: ast.Call, given: Sequence[Given], number: int, step: FixStep) -> list[Edit]:
     """Another value, another name, or both."""
     one = given[number]
     edits: list[Edit] = []
@@ -89,19 +89,19 @@ def _rewritten(tree: Tree, call: ast.Call, given: Sequence[Given], number: int, 
         start = tree.range(one)[0]
         tree.tokens(one)
         if any(isinstance(other, ast.keyword) and other.arg == step.words["to"] for other in given if other is not one):
-            raise Refused("argument")
+            raise FixRefused("argument")
         if isinstance(one, ast.keyword):
             edits.append(tree.edit(start, start + len(step.words["name"]), step.words["to"]))
         elif shares_parentheses(tree, one) or "value" in step.words:
-            raise Refused("generator" if shares_parentheses(tree, one) else "positional")
+            raise FixRefused("generator" if shares_parentheses(tree, one) else "positional")
         elif any(isinstance(other, ast.expr) for other in given[number + 1 :]):
-            raise Refused("positional")
+            raise FixRefused("positional")
         else:
             start = tree.outer(one)[0]
             edits.append(tree.edit(start, start, f"{step.words['to']}="))
     if "value" in step.words:
         if isinstance(value, ast.Starred):
-            raise Refused("starred")
+            raise FixRefused("starred")
         edits += rewritten(tree, value, Templates(tree, call, value).expression(step.words["value"]))
     return edits
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from npulint.findings import Edit
-from npulint.fix.model import Refused
+from npulint.fix.model import FixRefused
 from npulint.fix.python import levels
 from npulint.fix.python.lexing import Lexed
 from npulint.fix.python.templates import Filled, Templates, shares_parentheses
@@ -39,7 +39,7 @@ def valued(tree: Tree, node: ast.AST, template: str) -> list[Edit]:
 def rewritten(tree: Tree, old: ast.expr, filled: Filled) -> list[Edit]:
     """A filled template for an expression; what stays of it is not touched."""
     if shares_parentheses(tree, old):
-        raise Refused("generator")
+        raise FixRefused("generator")
     start, end = tree.outer(old)
     filled = filled.within(levels.asked(tree.parent(old), tree.field(old), old))
     if filled.around is not None:
@@ -52,7 +52,7 @@ def rewritten(tree: Tree, old: ast.expr, filled: Filled) -> list[Edit]:
     new = Lexed(filled.text, 0, len(filled.text))
     written = [tree.source[a:b] for a, b in tree.tokens(old).comments if start <= a < end]
     if written != [filled.text[a:b] for a, b in new.comments]:
-        raise Refused("comment")
+        raise FixRefused("comment")
     if filled.text == tree.source[start:end]:
         return []
     return [tree.edit(start, end, tree.apart(start, end, filled.text))]
@@ -67,7 +67,7 @@ def widest(tree: Tree, node: ast.AST) -> ast.AST:
 
 
 def value_of(tree: Tree, node: ast.AST) -> ast.expr:
-    """What is assigned at a place; raises `Refused` where it is not assigned there alone."""
+    """What is assigned at a place; raises `FixRefused` where it is not assigned there alone."""
     if isinstance(node, ast.keyword | ast.NamedExpr):
         return node.value
     target = node
@@ -79,16 +79,16 @@ def value_of(tree: Tree, node: ast.AST) -> ast.expr:
             return _element(tree, parent, node)
         statement = parent  # type: ignore[assignment]
         if tree.field(target) not in ("target", "targets"):
-            raise Refused("no-value")
+            raise FixRefused("no-value")
     if isinstance(statement, ast.Assign):
         if len(statement.targets) > 1:
-            raise Refused("chained")
+            raise FixRefused("chained")
         return statement.value
     if isinstance(statement, ast.AnnAssign) and statement.value is not None:
         return statement.value
     if isinstance(statement, ast.AugAssign):
         return statement.value
-    raise Refused("no-value")
+    raise FixRefused("no-value")
 
 
 def _element(tree: Tree, targets: ast.Tuple | ast.List, node: ast.AST) -> ast.expr:
@@ -97,17 +97,17 @@ def _element(tree: Tree, targets: ast.Tuple | ast.List, node: ast.AST) -> ast.ex
     assert isinstance(statement, ast.Assign)
     values = statement.value
     if len(statement.targets) > 1:
-        raise Refused("chained")
+        raise FixRefused("chained")
     if not isinstance(values, ast.Tuple | ast.List) or len(values.elts) != len(targets.elts):
-        raise Refused("no-value")
+        raise FixRefused("no-value")
     if any(isinstance(one, ast.Starred) for one in (*values.elts, *targets.elts)):
-        raise Refused("no-value")
+        raise FixRefused("no-value")
     return next(value for target, value in zip(targets.elts, values.elts, strict=True) if target is node)
 
 
 def _expression(tree: Tree, node: ast.AST) -> ast.expr:
     if not isinstance(node, ast.expr) or not isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
-        raise Refused("no-expression")
+        raise FixRefused("no-expression")
     if isinstance(node, ast.Starred | ast.Slice) or isinstance(tree.parent(node), ast.pattern):
-        raise Refused("no-expression")
+        raise FixRefused("no-expression")
     return node

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from npulint.findings import Edit
-from npulint.fix.model import Refused
+from npulint.fix.model import FixRefused
 from npulint.fix.python.sections import import_place, imports, put
 from npulint.fix.python.statements import without
 from npulint.fix.python.tree import Tree, parsed
@@ -15,7 +15,7 @@ from npulint.fix.python.tree import Tree, parsed
 
 def put_first(tree: Tree, wanted: Sequence[str]) -> tuple[Edit, ...]:
     """The edits after which some import statements, in their order, stand before all other imports but those of the
-    standard library. Raises `Refused` where one of them runs already, but not at the top."""
+    standard library. Raises `FixRefused` where one of them runs already, but not at the top."""
     known = [ast.dump(parsed(statement).body[0]) for statement in wanted]
     leading = [one for one in tree.module.body if imports(one) and not _is_future(one)]
     told = [ast.dump(one) for one in leading]
@@ -36,7 +36,7 @@ def put_first(tree: Tree, wanted: Sequence[str]) -> tuple[Edit, ...]:
         return (*edits, put(tree, *import_place(tree), lines, False))
     start = tree.range(leading[0])[0]
     if not tree.leads(start):
-        raise Refused("one-line")
+        raise FixRefused("one-line")
     return (*edits, tree.edit(start, start, lines + "\n"))
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from npulint.findings import Edit, Step
-from npulint.fix.model import Refused
+from npulint.findings import Edit, FixStep
+from npulint.fix.model import FixRefused
 from npulint.fix.python.tree import Tree, is_dotted
 
 _SAME_MODULE = {"tensorflow": ("tensorflow.compat.v1", "tensorflow.compat.v2")}  # known by one name in a program
@@ -16,7 +16,7 @@ Segment = tuple[str, int]
 
 
 def module_name(tree: Tree, module: str) -> str:
-    """The dotted name by which a file knows a module; raises `Refused` where it does not."""
+    """The dotted name by which a file knows a module; raises `FixRefused` where it does not."""
     found = {target: name for name, target in imported(tree.module)}
     for known in (module, *_SAME_MODULE.get(module, ())):
         if known in found:
@@ -27,7 +27,7 @@ def module_name(tree: Tree, module: str) -> str:
             return f"{found[parent]}.{last}"
         parent, _, part = parent.rpartition(".")
         last = f"{part}.{last}"
-    raise Refused("module")
+    raise FixRefused("module")
 
 
 def imported(module: ast.Module) -> Iterator[tuple[str, str]]:
@@ -51,18 +51,18 @@ def renamed(tree: Tree, node: ast.AST, to: str) -> list[Edit]:
     """Another name for what is called, or for the dotted name, at a place."""
     named = node.func if isinstance(node, ast.Call) else node
     if isinstance(named, ast.Name) and not isinstance(named.ctx, ast.Load):
-        raise Refused("name")
+        raise FixRefused("name")
     if not isinstance(named, ast.Name | ast.Attribute):
-        raise Refused("name")
+        raise FixRefused("name")
     if isinstance(tree.parent(named), ast.pattern) and "." not in to:
-        raise Refused("name")  # a plain name in a pattern is assigned
+        raise FixRefused("name")  # a plain name in a pattern is assigned
     return _whole(tree, named, to)
 
 
 def _whole(tree: Tree, named: ast.expr, to: str) -> list[Edit]:
     start, end = tree.range(named)
     if tree.tokens(named).comment_in(start, end):
-        raise Refused("comment")
+        raise FixRefused("comment")
     return [tree.edit(start, end, tree.apart(start, end, to))] if tree.source[start:end] != to else []
 
 
@@ -75,7 +75,7 @@ def keeps_receiver(node: ast.AST) -> bool:
 # -- parts of names -------------------------------------------------------------------------------
 
 
-def renamed_part(tree: Tree, node: ast.AST, step: Step) -> list[Edit]:
+def renamed_part(tree: Tree, node: ast.AST, step: FixStep) -> list[Edit]:
     """Another name for one segment of what is called, assigned, named or imported at a place."""
     part, to = step.words["part"].split("."), step.words["to"]
     if isinstance(node, ast.alias):
@@ -86,7 +86,7 @@ def renamed_part(tree: Tree, node: ast.AST, step: Step) -> list[Edit]:
     if isinstance(node, ast.Call):
         named = node.func
     elif isinstance(node, ast.keyword | ast.NamedExpr | ast.stmt):
-        raise Refused("name")
+        raise FixRefused("name")
     segments = list(_segments(tree, named))
     found = _found(segments, part)
     if len(found) > 1 and isinstance(node, ast.Call) and found[-1] + len(part) == len(segments):
@@ -94,13 +94,13 @@ def renamed_part(tree: Tree, node: ast.AST, step: Step) -> list[Edit]:
     if not found:
         return _renamed_where_imported(tree, named, part, to)
     if len(found) > 1:
-        raise Refused("ambiguous")
+        raise FixRefused("ambiguous")
     begin, last = segments[found[0]], segments[found[0] + len(part) - 1]
     if found[0] == 0 and _rooted_in_name(named) and not _bound(tree.module, to.split(".")[0]):
-        raise Refused("module")
+        raise FixRefused("module")
     start, end = begin[1], last[1] + len(last[0])
     if tree.tokens(named).comment_in(start, end):
-        raise Refused("comment")
+        raise FixRefused("comment")
     return [tree.edit(start, end, to)]
 
 
@@ -124,7 +124,7 @@ def _segments(tree: Tree, node: ast.AST) -> Iterator[Segment]:
 
 def _written(tree: Tree, name: str, start: int) -> Segment:
     if not tree.source.startswith(name, start):
-        raise Refused("place")  # an identifier that is written otherwise than it is read
+        raise FixRefused("place")  # an identifier that is written otherwise than it is read
     return name, start
 
 
@@ -158,7 +158,7 @@ def _renamed_import(tree: Tree, node: ast.Import | ast.ImportFrom, part: list[st
             found += _uses(tree, part[0], to.split(".")[0])
         edits += found
     if not edits:
-        raise Refused("no-part")
+        raise FixRefused("no-part")
     return edits
 
 
@@ -166,7 +166,7 @@ def _renamed_where_imported(tree: Tree, named: ast.AST, part: list[str], to: str
     """Another name for a segment that a name does not show, because an import hides it: the import is changed, which
     changes what its other names stand for too. Those that it takes from the very module renamed may not be there."""
     if not _rooted_in_name(named):
-        raise Refused("no-part")
+        raise FixRefused("no-part")
     root = next(name for name, _ in _segments(tree, named))
     found: list[Edit] = []
     for _, _, node in tree.nodes:
@@ -174,14 +174,14 @@ def _renamed_where_imported(tree: Tree, named: ast.AST, part: list[str], to: str
             path = node.module.split(".")
             if root in (alias.asname or alias.name for alias in node.names) and _holds(path, part):
                 if path[-len(part) :] == part and len(node.names) > 1:
-                    raise Refused("ambiguous")
+                    raise FixRefused("ambiguous")
                 found += _renamed_in(tree, _dotted_at(tree, tree.range(node)[0], node.module), part, to)
         elif isinstance(node, ast.Import):
             for alias in node.names:
                 if alias.asname == root and _holds(alias.name.split("."), part):
                     found += _renamed_in(tree, _dotted_at(tree, tree.range(alias)[0] - 1, alias.name), part, to)
     if len(found) != 1:
-        raise Refused("no-part" if not found else "ambiguous")
+        raise FixRefused("no-part" if not found else "ambiguous")
     return found
 
 
@@ -192,7 +192,7 @@ def _holds(path: list[str], part: list[str]) -> bool:
 def _renamed_in(tree: Tree, segments: list[Segment], part: list[str], to: str) -> list[Edit]:
     found = _found(segments, part)
     if len(found) > 1:
-        raise Refused("ambiguous")
+        raise FixRefused("ambiguous")
     if not found:
         return []
     last = segments[found[0] + len(part) - 1]
@@ -207,7 +207,7 @@ def _dotted_at(tree: Tree, place: int, name: str) -> list[Segment]:
         token = tree.lexed.after(place)
         text = tree.lexed.text(token)
         if not text:
-            raise Refused("place")
+            raise FixRefused("place")
         if text == parts[len(found)]:
             found.append((text, token[0]))
         elif found and text != ".":
@@ -222,18 +222,18 @@ def _uses(tree: Tree, name: str, to: str) -> list[Edit]:
     for _, _, node in tree.nodes:
         if isinstance(node, ast.Name) and node.id in (name, to):
             if node.id == to or not isinstance(node.ctx, ast.Load):
-                raise Refused("name-taken")
+                raise FixRefused("name-taken")
             tree.tokens(node)
             edits.append(tree.edit(*tree.range(node), to))
         elif isinstance(node, ast.alias):
             bound = node.asname or node.name.split(".")[0]
             bindings += bound == name
             if bound == to:
-                raise Refused("name-taken")
+                raise FixRefused("name-taken")
         elif _binds(node) & {name, to}:
-            raise Refused("name-taken")
+            raise FixRefused("name-taken")
     if bindings > 1:
-        raise Refused("name-taken")
+        raise FixRefused("name-taken")
     return edits
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from npulint.findings import Edit, Step
-from npulint.fix.model import Refused
+from npulint.findings import Edit, FixStep
+from npulint.fix.model import FixRefused
 from npulint.fix.python.branches import turned_round
+from npulint.fix.python.leading_comments import told_above
 from npulint.fix.python.lists import Listed
-from npulint.fix.python.remarks import told_above
 from npulint.fix.python.sections import behind_imports
 from npulint.fix.python.templates import Templates
 from npulint.fix.python.tree import Range, Tree
@@ -31,16 +31,16 @@ _ASKING = ("is_", "has_")  # how functions are named that only tell whether
 # -- delete ---------------------------------------------------------------------------------------
 
 
-def deleted(tree: Tree, node: ast.AST, step: Step) -> list[Edit]:
+def deleted(tree: Tree, node: ast.AST, step: FixStep) -> list[Edit]:
     """The statement at a place taken out, or one name of an import."""
     what, name = step.words["what"], step.words.get("name", "")
     statement = tree.statement(node)
     if isinstance(statement, ast.Import | ast.ImportFrom) and (what == "name" or name) and what != "line":
         return _without_name(tree, statement, node, name)
     if what == "name":
-        raise Refused("no-statement")
+        raise FixRefused("no-statement")
     if isinstance(statement, _COMPOUND):
-        raise Refused("no-statement")
+        raise FixRefused("no-statement")
     target = _is_whole(tree, statement, node)
     if target is not None:
         return [target]
@@ -53,7 +53,7 @@ def deleted(tree: Tree, node: ast.AST, step: Step) -> list[Edit]:
         if turned:
             return turned
     if what == "line" and not (tree.leads(tree.range(statement)[0]) and _last_of_line(tree, statement)):
-        raise Refused("one-line")
+        raise FixRefused("one-line")
     return without(tree, statement)
 
 
@@ -102,18 +102,18 @@ def is_idle(node: ast.expr) -> bool:
 
 
 def _is_whole(tree: Tree, statement: ast.stmt, node: ast.AST) -> Edit | None:
-    """The edit that takes out one of several targets. Raises `Refused` where the place is but a part of what the
+    """The edit that takes out one of several targets. Raises `FixRefused` where the place is but a part of what the
     statement does."""
     if node is statement or node is getattr(statement, "value", None):
         return None
     if isinstance(node, ast.alias):
         if len(statement.names) > 1:  # type: ignore[attr-defined]
-            raise Refused("no-statement")
+            raise FixRefused("no-statement")
         return None
     if isinstance(statement, ast.AnnAssign | ast.AugAssign) and node is statement.target:
         return None
     if not isinstance(statement, ast.Assign) or node not in statement.targets:
-        raise Refused("no-statement")
+        raise FixRefused("no-statement")
     if len(statement.targets) == 1:
         return None
     start = tree.outer(node)[0]
@@ -129,7 +129,7 @@ def _without_name(tree: Tree, statement: ast.Import | ast.ImportFrom, node: ast.
     else:
         gone = {number for number, alias in enumerate(names) if alias is node or len(names) == 1}
     if not gone:
-        raise Refused("no-part")
+        raise FixRefused("no-part")
     if len(gone) == len(names):
         return without(tree, statement)
     return listed_names(tree, statement).changed(gone, ())
@@ -202,7 +202,7 @@ def _opens_block(tree: Tree, header: int, line: int) -> bool:
 # -- insert ---------------------------------------------------------------------------------------
 
 
-def inserted(tree: Tree, node: ast.AST | None, step: Step) -> list[Edit]:
+def inserted(tree: Tree, node: ast.AST | None, step: FixStep) -> list[Edit]:
     """Statements put before or behind the one at a place, instead of it, or behind the imports of the file."""
     where = step.words["where"]
     old = node if isinstance(node, ast.expr) else None
@@ -210,11 +210,11 @@ def inserted(tree: Tree, node: ast.AST | None, step: Step) -> list[Edit]:
     if where == "imports":
         return [behind_imports(tree, Templates(tree, at, old).statements(step.words["text"]).strip("\n"))]
     if node is None or node is tree.module:
-        raise Refused("place")
+        raise FixRefused("place")
     statement = _head(tree, tree.statement(node))
     text = Templates(tree, at, old).statements(step.words["text"]).strip("\n")
     if _commented_out(tree, text):
-        raise Refused("commented-out")  # somebody wanted it so
+        raise FixRefused("commented-out")  # somebody wanted it so
     if where == "instead":
         return _instead(tree, statement, text)
     if where == "past":
@@ -238,10 +238,10 @@ def _commented_out(tree: Tree, text: str) -> bool:
 
 def _instead(tree: Tree, statement: ast.stmt, text: str) -> list[Edit]:
     if isinstance(statement, _COMPOUND):
-        raise Refused("no-statement")
+        raise FixRefused("no-statement")
     start, end = tree.range(statement)
     if tree.lexed.comment_in(start, end):
-        raise Refused("comment")
+        raise FixRefused("comment")
     if tree.leads(start) and _last_of_line(tree, statement):
         return [tree.edit(start, end, _indented(tree, text, start)[len(tree.indent(start)) :])]
     return [tree.edit(start, end, _simple(text).replace("\n", "; "))]
@@ -256,7 +256,7 @@ def _head(tree: Tree, statement: ast.stmt) -> ast.stmt:
 
 def _before(tree: Tree, statement: ast.stmt, text: str) -> Edit:
     if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
-        raise Refused("place")
+        raise FixRefused("place")
     start = tree.range(statement)[0]
     decorators: Sequence[ast.expr] = getattr(statement, "decorator_list", ())
     if decorators:
@@ -269,21 +269,21 @@ def _before(tree: Tree, statement: ast.stmt, text: str) -> Edit:
 
 def _behind(tree: Tree, statement: ast.stmt, text: str) -> Edit:
     if isinstance(statement, _SIMPLE_ENDS):
-        raise Refused("unreachable")
+        raise FixRefused("unreachable")
     start, end = tree.range(statement)
     if tree.leads(start) and _last_of_line(tree, statement):
         place = tree.line_end(end)
         return tree.edit(place, place, "\n" + _indented(tree, text, start))
     if isinstance(statement, _COMPOUND):
-        raise Refused("one-line")
+        raise FixRefused("one-line")
     return tree.edit(end, end, f"; {_simple(text)}")
 
 
 def _simple(text: str) -> str:
-    """One line of simple statements; raises `Refused` for more."""
+    """One line of simple statements; raises `FixRefused` for more."""
     body = ast.parse(text).body
     if "\n" in text or "#" in text or any(isinstance(one, _COMPOUND) for one in body):
-        raise Refused("one-line")
+        raise FixRefused("one-line")
     return text
 
 

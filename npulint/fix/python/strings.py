@@ -6,13 +6,13 @@ import ast
 import re
 from collections.abc import Iterator
 
-from npulint.findings import Edit, Step
-from npulint.fix.model import Refused
+from npulint.findings import Edit, FixStep
+from npulint.fix.model import FixRefused
 from npulint.fix.python.lexing import Lexed, parts_of
 from npulint.fix.python.tree import Range, Tree
 
 
-def retexted(tree: Tree, node: ast.AST, step: Step) -> list[Edit]:
+def retexted(tree: Tree, node: ast.AST, step: FixStep) -> list[Edit]:
     """Another word in the string literals at a place: in those of the arguments, parameters or values that `in` names,
     else in what the place holds itself, else in all that stands there."""
     part, to = step.words["part"], step.words["to"]
@@ -30,7 +30,7 @@ def retexted(tree: Tree, node: ast.AST, step: Step) -> list[Edit]:
     constants = [value for root in roots for value in _constant(tree, root)]
     edits = [edit for value in dict.fromkeys(constants) for edit in _reworded(tree, value, part, to)]
     if not edits:
-        raise Refused("no-text")
+        raise FixRefused("no-text")
     return edits
 
 
@@ -149,7 +149,7 @@ def _reworded(tree: Tree, literal: ast.expr, part: str, to: str) -> list[Edit]:
             if set(to) & set("\\\n" + quote[0] + ("{}" if formatted else "")) or (
                 "b" in prefix.lower() and not to.isascii()
             ):
-                raise Refused("no-text")
+                raise FixRefused("no-text")
             edits.append(tree.edit(*match.span(), to))
     return edits
 

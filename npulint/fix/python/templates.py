@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from npulint.fix.model import Refused
+from npulint.fix.model import FixRefused
 from npulint.fix.python import levels
 from npulint.fix.python.names import module_name
 from npulint.fix.python.tree import Range, Tree
@@ -54,7 +54,7 @@ class Templates:
         self._call = at if isinstance(at, ast.Call) else None
 
     def expression(self, template: str) -> Filled:
-        """A template for an expression; raises `Refused` where it cannot be filled, or does not come to one."""
+        """A template for an expression; raises `FixRefused` where it cannot be filled, or does not come to one."""
         source, parts = self._stood_in(template)
         body = _expression(source)
         texts = self._texts(body, parts)
@@ -74,7 +74,7 @@ class Templates:
         try:
             body = ast.parse(source)
         except (SyntaxError, ValueError):
-            raise Refused("template") from None
+            raise FixRefused("template") from None
         return _replaced(source, self._texts(body, parts))
 
     def _stood_in(self, template: str) -> tuple[str, dict[str, Part]]:
@@ -112,12 +112,12 @@ class Templates:
             return self._complement()
         call = self._call
         if call is None:
-            raise Refused("no-call")
+            raise FixRefused("no-call")
         if name == "callee":
             return self._source(call.func)
         if name == "receiver":
             if not isinstance(call.func, ast.Attribute):
-                raise Refused("name")
+                raise FixRefused("name")
             return self._source(call.func.value)
         if name == "arguments":
             return self._arguments(call)
@@ -136,7 +136,7 @@ class Templates:
     def _complement(self) -> Part:
         old = self._old
         if old is None:
-            raise Refused("no-expression")
+            raise FixRefused("no-expression")
         if isinstance(old, ast.BinOp) and isinstance(old.op, ast.Sub) and _is_one(old.left):
             part = self._source(old.right)
             return Part(part.text, part.level)
@@ -162,7 +162,7 @@ class Templates:
                     if isinstance(child, ast.Name) and child.id in parts:
                         part = parts[child.id]
                         if part.listed and (type(parent), field) != (ast.Call, "args"):
-                            raise Refused("template")
+                            raise FixRefused("template")
                         if part.level < levels.asked(parent, field, child):
                             texts[child.id] = f"({part.text})"
         return texts
@@ -191,20 +191,20 @@ def shares_parentheses(tree: Tree, node: ast.AST) -> bool:
 
 
 def _refuse(reason: str) -> Part:
-    raise Refused(reason)
+    raise FixRefused(reason)
 
 
 def _expression(source: str) -> ast.expr:
     try:
         return ast.parse(f"({source}\n)" if "\n" in source else source.strip(), mode="eval").body
     except (SyntaxError, ValueError):
-        raise Refused("template") from None
+        raise FixRefused("template") from None
     except (RecursionError, MemoryError):
-        raise Refused("too-deep") from None
+        raise FixRefused("too-deep") from None
 
 
 def _stands_alone(text: str) -> bool:
-    """Whether an expression needs no brackets around its lines. Raises `Refused` for what is none at all."""
+    """Whether an expression needs no brackets around its lines. Raises `FixRefused` for what is none at all."""
     _expression(text)
     try:
         ast.parse(text.strip(), mode="eval")
@@ -226,7 +226,7 @@ def _is_one(node: ast.expr) -> bool:
 
 
 def _argument(call: ast.Call, operand: str) -> ast.expr:
-    """The argument that ``$arg(name|position)`` tells; raises `Refused` where it is not given for sure."""
+    """The argument that ``$arg(name|position)`` tells; raises `FixRefused` where it is not given for sure."""
     name, _, position = operand.partition("|")
     if name.isdigit():
         name, position = "", name
@@ -235,7 +235,7 @@ def _argument(call: ast.Call, operand: str) -> ast.expr:
             return keyword.value
     index = int(position) if position else -1
     if any(isinstance(given, ast.Starred) for given in call.args[: index + 1]):
-        raise Refused("starred")
+        raise FixRefused("starred")
     if 0 <= index < len(call.args):
         return call.args[index]
-    raise Refused("starred" if any(keyword.arg is None for keyword in call.keywords) else "argument")
+    raise FixRefused("starred" if any(keyword.arg is None for keyword in call.keywords) else "argument")

@@ -8,7 +8,7 @@ from typing import Any
 
 from npulint.facts.model import Span
 from npulint.findings import Edit
-from npulint.fix.model import Refused, Text
+from npulint.fix.model import FixRefused, Text
 from npulint.fix.python.lexing import Lexed, parts_of
 from npulint.fix.python.syntax import syntax
 
@@ -129,7 +129,7 @@ class Tree:
         """The statement that a node belongs to."""
         while not isinstance(node, ast.stmt):
             if node is self.module:
-                raise Refused("place")
+                raise FixRefused("place")
             node = self.parent(node)
         return node
 
@@ -141,7 +141,7 @@ class Tree:
 
     def exactly_at(self, span: Span) -> ast.AST:
         """The node that stands exactly at a place, goes on from there over lines, or is a call over lines that ends
-        there; raises `Refused` for any other."""
+        there; raises `FixRefused` for any other."""
         start, end = self.offsets(span)
         found = self._exact.get((start, end)) is not None or (end - start == 1 and self._begun(start) is not None)
         return self.at(span) if found or self._ends_call(start, end) else _no_place()
@@ -166,19 +166,19 @@ class Tree:
         return self._covering(start, end)
 
     def offsets(self, span: Span) -> Range:
-        """A place as offsets; raises `Refused` where the text has no such place."""
+        """A place as offsets; raises `FixRefused` where the text has no such place."""
         if not 0 < span.line <= span.end_line <= len(self.lines):
-            raise Refused("place")
+            raise FixRefused("place")
         start = self.starts[span.line - 1] + span.column - 1
         end = self.starts[span.end_line - 1] + span.end_column - 1
         if not start <= end <= len(self.source):
-            raise Refused("place")
+            raise FixRefused("place")
         return start, end
 
     def _of_line(self, span: Span) -> ast.AST:
         found = [node for _, _, node in self.nodes if isinstance(node, ast.stmt) and node.lineno == span.line]
         if len(found) > 1 and any(other in self.block(found[0]) for other in found[1:]):
-            raise Refused("ambiguous")
+            raise FixRefused("ambiguous")
         return found[0] if found else self._covering(*self.offsets(span))
 
     def _begun(self, start: int) -> ast.AST | None:
@@ -197,7 +197,7 @@ class Tree:
             if begin <= start and end <= stop and (best is None or stop - begin <= best[0]):
                 best = (stop - begin, node)
         if best is None:
-            raise Refused("place")
+            raise FixRefused("place")
         return best[1]
 
     # -- tokens ---------------------------------------------------------------------------------
@@ -217,7 +217,7 @@ class Tree:
         field = self.field_at(start, end)
         shown = field is not None and self.source[field[0] : field[1]].rstrip().endswith("=")  # with its own source
         if field is None or shown or not _same(self.source[start:end], node):
-            raise Refused("f-string")
+            raise FixRefused("f-string")
         if field not in self._regions:
             self._regions[field] = Lexed(self.source, *field)
         return self._regions[field]
@@ -254,7 +254,7 @@ class Tree:
             if tokens.text(token) == "(":
                 return token[0]
             if tokens.text(token) != ")":
-                raise Refused("place")
+                raise FixRefused("place")
             end = token[1]
 
     @property
@@ -274,15 +274,15 @@ _FORMATTED = tuple(getattr(ast, name) for name in ("JoinedStr", "TemplateStr") i
 
 
 def parsed(source: str) -> ast.Module:
-    """The syntax tree of a source; raises `Refused` where it is no Python 3 or nested too deep."""
+    """The syntax tree of a source; raises `FixRefused` where it is no Python 3 or nested too deep."""
     try:
         return syntax(source)
     except SyntaxError as error:
-        raise Refused("too-deep" if "too many" in (error.msg or "") else "not-python") from None
+        raise FixRefused("too-deep" if "too many" in (error.msg or "") else "not-python") from None
     except (RecursionError, MemoryError):
-        raise Refused("too-deep") from None
+        raise FixRefused("too-deep") from None
     except ValueError:
-        raise Refused("not-python") from None
+        raise FixRefused("not-python") from None
 
 
 @lru_cache(maxsize=8)
@@ -292,7 +292,7 @@ def tree_of(text: Text) -> Tree:
 
 
 def _no_place() -> ast.AST:
-    raise Refused("place")
+    raise FixRefused("place")
 
 
 def _is_word(char: str) -> bool:
@@ -314,4 +314,4 @@ def _same(written: str, node: ast.AST) -> bool:
     except (SyntaxError, ValueError):
         return False
     except (RecursionError, MemoryError):
-        raise Refused("too-deep") from None
+        raise FixRefused("too-deep") from None

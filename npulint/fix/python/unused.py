@@ -13,15 +13,15 @@ import msgspec
 from npulint.findings import Edit
 from npulint.fix.python.statements import listed_names, without
 from npulint.fix.python.tree import Tree
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 # What only defines names when it is imported, and is loaded long before; apex for the NPU lacks the classes.
 _QUIET = ("torch", "apex", "tensorflow")
 _ADDED = ("npu_bridge.npu_init", "os")  # what fixes import for its names alone
 _DYNAMIC = frozenset(("eval", "exec", "globals", "locals", "vars"))
-_KEPT = regex(r"\bnoqa\b|\bnoinspection\b|pylint:|\bisort:")
-_DEVICE = regex(r"(?<!i)npu|cuda")  # no input
-_REFERENCE = regex(r"^[\w.\[\]|]+(?:, ?[\w.\[\]|]+)*$")
+_KEPT = lazy_compile(r"\bnoqa\b|\bnoinspection\b|pylint:|\bisort:")
+_DEVICE = lazy_compile(r"(?<!i)npu|cuda")  # no input
+_REFERENCE = lazy_compile(r"^[\w.\[\]|]+(?:, ?[\w.\[\]|]+)*$")
 
 
 class _Imported(msgspec.Struct, frozen=True):

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 
-from npulint.facts.graph import Frame
-from npulint.later import regex
+from npulint.facts.graph import NodeFrame
+from npulint.lazy_regex import lazy_compile
 
-_OLDER = regex(r"(?:^|/)gradients(?:_\d+)?/(?!.*gradients(?:_\d+)?/)(.+?)_grad/")
+_OLDER = lazy_compile(r"(?:^|/)gradients(?:_\d+)?/(?!.*gradients(?:_\d+)?/)(.+?)_grad/")
 _TAPE = "gradient_tape/"
 _DEEPEST = 32  # scopes of a name that are looked at
 
-Frames = dict[str, tuple[Frame, ...]]
+Frames = dict[str, tuple[NodeFrame, ...]]
 """The frames of the nodes of one body, by their names."""
 
 
@@ -59,7 +59,7 @@ def _scope(name: str) -> str:
 
 def _near(
     name: str, frames: Frames, inputs: Mapping[str, tuple[str, ...]], scopes: Mapping[str, list[str]]
-) -> tuple[Frame, ...]:
+) -> tuple[NodeFrame, ...]:
     """The frames of the operators in the scope of a gradient of ``GradientTape`` that it shares a value with, else of
     all of the scope, if these come from one line."""
     beside = scopes.get(_scope(name).rpartition("/")[0], [])

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from npulint.facts.graph import Body, Frame, Graph
+from npulint.facts.graph import Body, Graph, NodeFrame
 from npulint.live.sources import own_frames
 from npulint.live.tensorflow.gradients import Frames, gradient_frames
 from npulint.read.graph.tensorflow.binary import read_binary
@@ -57,13 +57,13 @@ def _inner(graph: Any) -> Iterator[tuple[str, Any]]:
 def _frames(graph: Any) -> Frames:
     """The user's frames of every operator, of gradients those of the operator that they belong to: a gradient itself
     comes from one line. Many share a stack, so each stack is looked through once."""
-    known: dict[tuple[Any, ...], tuple[Frame, ...]] = {}
+    known: dict[tuple[Any, ...], tuple[NodeFrame, ...]] = {}
     found: Frames = {}
     inputs: dict[str, tuple[str, ...]] = {}
     for operator in graph.get_operations():
         key = tuple(_stack(operator))
         if key not in known:
-            known[key] = own_frames(Frame(path, line, function) for path, line, function in key)
+            known[key] = own_frames(NodeFrame(path, line, function) for path, line, function in key)
         found[operator.name] = known[key]
         inputs[operator.name] = tuple(tensor.op.name for tensor in operator.inputs)
     return found | gradient_frames(found, inputs)

@@ -14,7 +14,7 @@ from npulint.live.result import LiveResult
 from npulint.live.sources import is_own
 from npulint.live.torch.recording import AUTO, METHODS, record
 from npulint.live.torch.session import begin, end
-from npulint.live.torch.step import Step
+from npulint.live.torch.step import TrainingStep
 
 
 def check_torch(
@@ -63,7 +63,7 @@ def check_torch(
         raise ValueError(f"autocast: {autocast!r} is neither float16 nor bfloat16")
     release = release_for(caller(), root, target)
     spoken = "zh" if lang == "zh" else "en"
-    wanted = Step(model, example_inputs, train, loss, targets, optimizer, step, autocast)
+    wanted = TrainingStep(model, example_inputs, train, loss, targets, optimizer, step, autocast)
     begin(spoken)
     try:
         recorded = record(wanted, release, method, spoken)

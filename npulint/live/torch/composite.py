@@ -11,8 +11,8 @@ import torch
 
 from npulint.live.torch.autocast import casting_kernels
 from npulint.live.torch.device import held_by, to_device
+from npulint.live.torch.fallback_kernels import gru_cell
 from npulint.live.torch.kernels import Kernel, Kernels, is_composite, kernel_set, tensors_in
-from npulint.live.torch.lacking import gru_cell
 from npulint.live.torch.recorder import op_name
 
 _C: Any = torch._C

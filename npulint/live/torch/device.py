@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from npulint.live.torch.errors import ImaginaryError, LiveError
+from npulint.live.torch.errors import FakeNpuError, LiveError
 
 NAME = "npu"
 _C: Any = torch._C
@@ -182,7 +182,7 @@ def _hook() -> Any:
 def to_device(held: torch.Tensor) -> torch.Tensor:
     """A tensor on the device whose numbers are those of `held`, a plain tensor on the CPU (not copied)."""
     if held.layout is not torch.strided:
-        raise ImaginaryError("sparse", str(held.layout))
+        raise FakeNpuError("sparse", str(held.layout))
     if held._is_zerotensor():  # type: ignore[attr-defined,unused-ignore]
         held = torch.zeros(held.shape, dtype=held.dtype)
     conjugated, negated = held.is_conj(), held.is_neg()

@@ -14,7 +14,7 @@ class LiveError(RuntimeError):
         self.values = values
 
 
-class ImaginaryError(RuntimeError):
+class FakeNpuError(RuntimeError):
     """Something that the imaginary device cannot do, or that no NPU would do."""
 
     def __init__(self, reason: str, op: str) -> None:

@@ -15,8 +15,8 @@ import torch
 from npulint.data.aten import verdict
 from npulint.live.torch import device
 from npulint.live.torch.device import held_by, renew, to_device, viewed
-from npulint.live.torch.errors import ImaginaryError
-from npulint.live.torch.lacking import LACKING
+from npulint.live.torch.errors import FakeNpuError
+from npulint.live.torch.fallback_kernels import LACKING
 from npulint.live.torch.recorder import TELLING, TO_CPU, Recorder, Told, op_name
 
 _C: Any = torch._C
@@ -138,9 +138,9 @@ class Kernels:
                 out = plan.compute(*lowered, **named)
                 return self._plain(plan, out, args, kwargs)
             return self._written(plan, args, kwargs, lowered, named)
-        except ImaginaryError as error:
+        except FakeNpuError as error:
             self.failed, self.reason = plan.name, error.reason
-            raise ImaginaryError(error.reason, plan.name) from None
+            raise FakeNpuError(error.reason, plan.name) from None
         except NotImplementedError:
             self.failed = plan.name
             self.recorder.add(plan.name, ())
@@ -249,7 +249,7 @@ def _lowered(one: Any, strict: bool) -> Any:
         if not one.is_cpu:
             return held_by(one)
         if strict and one.dim():
-            raise ImaginaryError("mixed", "")
+            raise FakeNpuError("mixed", "")
         return one
     if isinstance(one, (list, tuple)):
         return [one_ if type(one_) in _PLAIN else _lowered(one_, strict) for one_ in one]

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from npulint.live.sources import is_own
-from npulint.live.torch.moving import CONTAINERS, Moved
+from npulint.live.torch.device_transfer import CONTAINERS, Moved
 
 _DEEPEST = 4
 _MOST = 1000

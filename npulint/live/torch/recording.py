@@ -15,13 +15,13 @@ from npulint.facts.graph import Graph
 from npulint.live.sources import is_own
 from npulint.live.torch import device
 from npulint.live.torch.composite import Registration
+from npulint.live.torch.device_transfer import Moved
 from npulint.live.torch.dispatch import Watching
-from npulint.live.torch.errors import ImaginaryError, LiveError
+from npulint.live.torch.errors import FakeNpuError, LiveError
 from npulint.live.torch.kernels import Kernels
-from npulint.live.torch.moving import Moved
 from npulint.live.torch.recorder import Recorder
 from npulint.live.torch.session import unchanged
-from npulint.live.torch.step import Step, move, run_step
+from npulint.live.torch.step import TrainingStep, move, run_step
 from npulint.texts import say
 
 IMAGINARY, DISPATCH, AUTO = "imaginary", "dispatch", "auto"
@@ -42,7 +42,9 @@ class Recorded(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(self, notes=(note, *self.notes))
 
 
-def record(step: Step, release: str, method: str = AUTO, lang: str = "en", inspect: Inspect | None = None) -> Recorded:
+def record(
+    step: TrainingStep, release: str, method: str = AUTO, lang: str = "en", inspect: Inspect | None = None
+) -> Recorded:
     """The operators of one step as `release` of PyTorch runs them.
 
     `inspect` is called with the loss (or output) before everything is put back. Raises `LiveError` when the step cannot
@@ -81,7 +83,7 @@ class _Failed(Exception):
     def told(self, lang: str) -> str:
         """Why, for people."""
         error, op = self.error, self._kernels.failed
-        reason = error.reason if isinstance(error, ImaginaryError) else self._kernels.reason or "other"
+        reason = error.reason if isinstance(error, FakeNpuError) else self._kernels.reason or "other"
         text = str(error).strip().split("\n", 1)[0][:200]
         why = say(lang, f"imaginary.why.{reason}", text=f"{type(error).__name__}: {text}")
         at = say(lang, "list.and").join(part for part in (f"`{op}`" if op else "", self._place) if part)
@@ -100,7 +102,7 @@ class _Failed(Exception):
         return msgspec.structs.replace(graph, bodies=[msgspec.structs.replace(body, nodes=[*body.nodes, *more])])
 
 
-def _imagined(step: Step, release: str, lang: str, inspect: Inspect | None) -> Recorded:
+def _imagined(step: TrainingStep, release: str, lang: str, inspect: Inspect | None) -> Recorded:
     recorder = Recorder()
     kernels = Kernels(recorder)
     recorder.quiet = 1
@@ -131,7 +133,7 @@ def _imagined(step: Step, release: str, lang: str, inspect: Inspect | None) -> R
     return Recorded(recorder.graph(), IMAGINARY)
 
 
-def _dispatched(step: Step, release: str, lang: str, inspect: Inspect | None) -> Recorded:
+def _dispatched(step: TrainingStep, release: str, lang: str, inspect: Inspect | None) -> Recorded:
     recorder = Recorder()
     watching = Watching(recorder, release)
     with unchanged():
@@ -166,7 +168,7 @@ def _copied(tensor: torch.Tensor) -> torch.Tensor:
     return tensor.clone()
 
 
-def _kind(step: Step, inputs: Any) -> str:
+def _kind(step: TrainingStep, inputs: Any) -> str:
     """The type of the device that a step runs on by itself."""
     given = inputs if isinstance(inputs, (list, tuple)) else [inputs]
     for one in (*(step.model.parameters() if step.model is not None else ()), *given):

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from npulint.facts.graph import Frame
+from npulint.facts.graph import NodeFrame
 from npulint.live.sources import is_own
 
 FORWARD, BACKWARD, OPTIMIZER = "forward", "backward", "optimizer"
@@ -73,11 +73,11 @@ class Sites:
         self._makers.setdefault(_sequence() - 1, site)
         return site, phase
 
-    def frames(self, site: int) -> tuple[Frame, ...]:
+    def frames(self, site: int) -> tuple[NodeFrame, ...]:
         """The user's own frames of a place, the innermost last."""
         key = self._keys[site]
         pairs = [(key[place], key[place + 1]) for place in range(0, len(key), 2)]
-        return tuple(Frame(code.co_filename, _line(code, last), code.co_name) for code, last in reversed(pairs))
+        return tuple(NodeFrame(code.co_filename, _line(code, last), code.co_name) for code, last in reversed(pairs))
 
     def _maker(self, node: Any) -> int | None:
         """The place of the operator whose gradient this node computes: an operator makes its node before it runs."""

@@ -10,8 +10,8 @@ from typing import Any
 import msgspec
 import torch
 
+from npulint.live.torch.device_transfer import Moved
 from npulint.live.torch.errors import LiveError
-from npulint.live.torch.moving import Moved
 from npulint.live.torch.reaching import move_reached
 from npulint.live.torch.sites import outermost, silenced
 
@@ -19,7 +19,7 @@ _LOSSES = ("loss", "total_loss")
 _DEEPEST = 6
 
 
-class Step(msgspec.Struct, frozen=True):
+class TrainingStep(msgspec.Struct, frozen=True):
     """What shall run. `inputs` and `targets` are as the caller gave them; `autocast` is an element type or empty."""
 
     model: torch.nn.Module | None = None
@@ -32,7 +32,7 @@ class Step(msgspec.Struct, frozen=True):
     autocast: str = ""
 
 
-def move(step: Step, moved: Moved) -> tuple[Any, Any]:
+def move(step: TrainingStep, moved: Moved) -> tuple[Any, Any]:
     """Move what a step works on; its inputs and targets are copies."""
     if step.model is not None:
         moved.module(step.model)
@@ -45,7 +45,7 @@ def move(step: Step, moved: Moved) -> tuple[Any, Any]:
 
 
 @outermost
-def run_step(step: Step, inputs: Any, targets: Any, device: str) -> Any:
+def run_step(step: TrainingStep, inputs: Any, targets: Any, device: str) -> Any:
     """The loss (of an evaluation: the output) of one step on moved inputs."""
     if step.model is not None:
         step.model.train(step.train)
@@ -97,7 +97,7 @@ def _spread(function: Any, inputs: Any) -> tuple[tuple[Any, ...], dict[str, Any]
 
 
 @outermost
-def _loss(step: Step, out: Any, targets: Any) -> Any:
+def _loss(step: TrainingStep, out: Any, targets: Any) -> Any:
     if step.loss is not None:
         loss = step.loss(out) if step.targets is None else step.loss(out, targets)
     else:

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, cast
 from npulint.data.run_columns import FORMS, columns
 from npulint.discover.artifacts import form_of, form_of_text
 from npulint.discover.graphs import HEAD
-from npulint.discover.regular import open_regular
+from npulint.discover.safe_open import open_regular
 from npulint.facts.model import Fact, GenericFact, Problem, Span
 from npulint.read.artifacts.rows import Seen, rows
 
@@ -37,11 +37,11 @@ _COUNTED = {
     "trace": "trace:read",
     "communication": "communication:read",
     "communication_matrix": "routes:read",
-    "communication_group": "small_files:read_json",
-    "sample_info": "small_files:read_json",
-    "construct": "small_files:read_json",
-    "trace_summary": "small_files:read_summary",
-    "comparison_advice": "small_files:read_advice",
+    "communication_group": "misc_files:read_json",
+    "sample_info": "misc_files:read_json",
+    "construct": "misc_files:read_json",
+    "trace_summary": "misc_files:read_summary",
+    "comparison_advice": "misc_files:read_advice",
     "l2_cache": "caches:read",
     "profiler_info": "environment:read",
     "profiler_metadata": "environment:read",

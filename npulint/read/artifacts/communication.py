@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from npulint.facts.model import Fact, GenericFact, Span
-from npulint.later import regex
-from npulint.read.artifacts.figures import micro, number, share
+from npulint.lazy_regex import lazy_compile
 from npulint.read.artifacts.json_objects import parsed
+from npulint.read.artifacts.quantities import micro, number, share
 from npulint.read.artifacts.rows import Seen
 
 LIMIT = 32 << 20
@@ -23,7 +23,7 @@ _BANDWIDTH = "Communication Bandwidth Info"
 _TOTAL = "Total Op Info"
 _DEPTH = 8
 _NAMES = 200
-_NAME = regex(r"hcom_([A-Za-z]{1,40})|([A-Za-z][A-Za-z0-9]{0,39})")
+_NAME = lazy_compile(r"hcom_([A-Za-z]{1,40})|([A-Za-z][A-Za-z0-9]{0,39})")
 _MB = 1e6
 _SMALL = {"below_1_mb": 1.0, "below_16_mb": 16.0}
 _ALIGNED = 512

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 BELOW = 0.98
 """An output whose cosine similarity is lower deviates; the tools' own filter for graphs uses the same number."""
@@ -27,7 +27,7 @@ FIRST = 10
 """Operators that are kept of each sort."""
 
 
-_TYPE = regex(r"[A-Za-z]\w{0,99}")
+_TYPE = lazy_compile(r"[A-Za-z]\w{0,99}")
 _CONVERTS = frozenset(("Cast", "Identity", "Reshape", "TransData", "Transpose", "TransposeD"))
 
 

@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 import msgspec
 
 from npulint.facts.model import Fact, GenericFact, Span
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.read.artifacts.compared_columns import Layout, layout
 from npulint.read.artifacts.compared_ops import BELOW, CLOSE, LARGE, SORTS, Curve, Firsts, Op, Tensor, mixlist
 from npulint.read.artifacts.numbers import finite, number, saturated
@@ -24,10 +24,10 @@ from npulint.read.artifacts.op_names import indexed, tensor_of, type_of, user_li
 from npulint.read.artifacts.rows import Seen, delimiter_of, header_cells, texts
 
 _OPEN = 20_000  # operators whose rows may still come: tables that were sorted by hand are read whole up to here
-_SEPARATOR = regex(r"[,;\s]+")
-_ZERO = regex(r"(?i)\ball (?:the )?(?:data|values?)\b.{0,30}\bzeros?\b")
-_UNLIKE = regex(r"(?i)shape.{0,60}(?:match|differ|inconsist)|dtype.{0,40}(?:match|differ)|unmatched")
-_MISSING = regex(r"(?i)(?:no|not|does).{0,20}(?:have|found|exist).{0,40}(?:data|dump|file)|no bench data")
+_SEPARATOR = lazy_compile(r"[,;\s]+")
+_ZERO = lazy_compile(r"(?i)\ball (?:the )?(?:data|values?)\b.{0,30}\bzeros?\b")
+_UNLIKE = lazy_compile(r"(?i)shape.{0,60}(?:match|differ|inconsist)|dtype.{0,40}(?:match|differ)|unmatched")
+_MISSING = lazy_compile(r"(?i)(?:no|not|does).{0,20}(?:have|found|exist).{0,40}(?:data|dump|file)|no bench data")
 _SPREADSHEETS = ("PK\x03\x04", b"\xd0\xcf\x11".decode("gb18030"))  # zip, and the compound file of .xls
 _HALF, _WIDE = ("float16", "bfloat16"), ("float32", "float64")
 _VERDICTS = {

@@ -9,16 +9,16 @@ import json
 from typing import BinaryIO
 
 from npulint.facts.model import Fact, GenericFact, Span
-from npulint.later import regex
-from npulint.read.artifacts.figures import number
+from npulint.lazy_regex import lazy_compile
 from npulint.read.artifacts.json_objects import parsed
+from npulint.read.artifacts.quantities import number
 from npulint.read.artifacts.rows import Seen
 
 LIMIT = 16 << 20
 """Bytes that such a file may have; real ones have some kilobytes."""
 
 _TEXT = 200
-_WORD = regex(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
+_WORD = lazy_compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 
 
 class _Places:

@@ -5,28 +5,31 @@ from __future__ import annotations
 from functools import lru_cache
 
 from npulint.facts.model import Fact, GenericFact, Span
-from npulint.later import regex
-from npulint.read.artifacts.figures import micro, share
+from npulint.lazy_regex import lazy_compile
 from npulint.read.artifacts.kernel_words import CUBE, FOREACH, HOST_CORE, LAYOUT
+from npulint.read.artifacts.quantities import micro, share
 
 _FAMILIES = (
     ("layout", LAYOUT),
     ("matrix", CUBE),
     ("foreach", FOREACH),
-    ("cast", regex(r"Cast")),
-    ("sum", regex(r"ReduceSumD?")),
+    ("cast", lazy_compile(r"Cast")),
+    ("sum", lazy_compile(r"ReduceSumD?")),
     (
         "resize",
-        regex(r"(?:Sync)?Resize(?:Nearest|Bilinear|Bicubic|Area|Linear|Trilinear|Grad|D)\w*|Resize|Upsample\w*"),
+        lazy_compile(r"(?:Sync)?Resize(?:Nearest|Bilinear|Bicubic|Area|Linear|Trilinear|Grad|D)\w*|Resize|Upsample\w*"),
     ),
-    ("random", regex(r"\w*Random\w*|Drop[Oo]ut(?!DoMask)\w*|Multinomial\w*|\w*Bernoulli\w*|\w*TruncatedNormal\w*")),
-    ("stack", regex(r"Stack(?:Push|Pop|Close)?(?:V2)?|TensorArray\w*|TensorList\w*")),
-    ("python", regex(r"(?:Eager)?PyFunc(?:Stateless)?")),
-    ("patches", regex(r"ExtractImagePatches|ExtractVolumePatches")),
-    ("input", regex(r"\w*GetNext\w*|QueueDequeue\w*")),
+    (
+        "random",
+        lazy_compile(r"\w*Random\w*|Drop[Oo]ut(?!DoMask)\w*|Multinomial\w*|\w*Bernoulli\w*|\w*TruncatedNormal\w*"),
+    ),
+    ("stack", lazy_compile(r"Stack(?:Push|Pop|Close)?(?:V2)?|TensorArray\w*|TensorList\w*")),
+    ("python", lazy_compile(r"(?:Eager)?PyFunc(?:Stateless)?")),
+    ("patches", lazy_compile(r"ExtractImagePatches|ExtractVolumePatches")),
+    ("input", lazy_compile(r"\w*GetNext\w*|QueueDequeue\w*")),
     (
         "arithmetic",
-        regex(r"Adds?(?:V2|N)?|Sub|Muls?|Div|RealDiv|FloorDiv|FloorMod|Mod|Square|Pow|Neg|Abs|Reduce\w+|Cumsum"),
+        lazy_compile(r"Adds?(?:V2|N)?|Sub|Muls?|Div|RealDiv|FloorDiv|FloorMod|Mod|Square|Pow|Neg|Abs|Reduce\w+|Cumsum"),
     ),
 )
 _TYPES = 6

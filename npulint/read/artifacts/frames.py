@@ -6,11 +6,11 @@ import re
 
 import msgspec
 
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
-_FRAME = regex(r"\s*([^\n]{1,1000}?)\((\d{1,7})\): ([^\n]{1,300}?)\s*\Z")
-_HOME = regex(r"\A(?:/home/[^/]+|/Users/[^/]+|/root|[A-Za-z]:[/\\]Users[/\\][^/\\]+)(?=[/\\])")
-_LIBRARY = regex(
+_FRAME = lazy_compile(r"\s*([^\n]{1,1000}?)\((\d{1,7})\): ([^\n]{1,300}?)\s*\Z")
+_HOME = lazy_compile(r"\A(?:/home/[^/]+|/Users/[^/]+|/root|[A-Za-z]:[/\\]Users[/\\][^/\\]+)(?=[/\\])")
+_LIBRARY = lazy_compile(
     r"""[/\\] (?: site-packages | dist-packages | lib(?:64)?[/\\]python\d[\d.]* | Python\d+[/\\]Lib ) [/\\]
     | \A (?: < | torch[/\\] | torch_npu[/\\] | multiprocessing[/\\] | threading\.py )""",
     re.VERBOSE,
@@ -18,7 +18,7 @@ _LIBRARY = regex(
 _FRAMES = 300
 
 
-class Frame(msgspec.Struct, frozen=True, order=True):
+class StackFrame(msgspec.Struct, frozen=True, order=True):
     """A line of code: `file` as the profile names it, with ``~`` for the home folder."""
 
     file: str
@@ -31,7 +31,7 @@ class Frame(msgspec.Struct, frozen=True, order=True):
         return f"{self.file}:{self.line}"
 
 
-def user_frame(stack: str) -> Frame | None:
+def user_frame(stack: str) -> StackFrame | None:
     """The innermost frame outside Python's and installed packages' folders, or None.
 
     Frames stand as ``path(line): function``, innermost first, with ``;`` and a line end between them (torch_npu,
@@ -40,5 +40,5 @@ def user_frame(stack: str) -> Frame | None:
     for part in stack[:200_000].split(";", _FRAMES)[:_FRAMES]:
         match = _FRAME.match(part)
         if match is not None and _LIBRARY.search(match.group(1)) is None:
-            return Frame(_HOME.sub("~", match.group(1)), int(match.group(2)), match.group(3))
+            return StackFrame(_HOME.sub("~", match.group(1)), int(match.group(2)), match.group(3))
     return None

@@ -12,13 +12,13 @@ from typing import Any, BinaryIO
 import msgspec
 
 from npulint.facts.model import Fact, GenericFact, Span
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.read.artifacts.json_objects import NotJsonError, documents, text_of
 from npulint.read.artifacts.numbers import whole
 
 _SECTIONS = {"graph_fusion": "graph", "ub_fusion": "buffer"}
 _SWITCHES = {"GraphFusion": "graph", "UBFusion": "buffer"}
-_SWITCH = regex(r"\s*([A-Za-z]\w{0,199})\s*[:=]\s*(on|off)\s*$")
+_SWITCH = lazy_compile(r"\s*([A-Za-z]\w{0,199})\s*[:=]\s*(on|off)\s*$")
 
 
 class _Pass(msgspec.Struct):

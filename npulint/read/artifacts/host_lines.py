@@ -7,8 +7,8 @@ too large to be kept.
 from __future__ import annotations
 
 from npulint.facts.model import Fact, GenericFact, Span
-from npulint.read.artifacts.figures import micro
-from npulint.read.artifacts.frames import Frame
+from npulint.read.artifacts.frames import StackFrame
+from npulint.read.artifacts.quantities import micro
 
 _READ = frozenset(("aten::_local_scalar_dense", "aten::item", "aten::is_nonzero"))
 _NEXT = ("enumerate(DataLoader)", ".__next__")
@@ -24,9 +24,9 @@ class _Times:
         self.total = self.longest = 0.0
         self.where = 0
         self.op = ""
-        self.frame: Frame | None = None
+        self.frame: StackFrame | None = None
 
-    def add(self, time: float, where: int, op: str, frame: Frame | None) -> None:
+    def add(self, time: float, where: int, op: str, frame: StackFrame | None) -> None:
         self.count += 1
         self.total += time
         if not self.where or time > self.longest:
@@ -41,10 +41,10 @@ class HostLines:
     """Sums up operators for which the host stops."""
 
     def __init__(self) -> None:
-        self._waits: dict[Frame, _Times] = {}
+        self._waits: dict[StackFrame, _Times] = {}
         self._batches = _Times()
 
-    def add(self, name: str, own: float, whole: float, where: int, frame: Frame | None) -> None:
+    def add(self, name: str, own: float, whole: float, where: int, frame: StackFrame | None) -> None:
         """One operator: its `own` time on the host and that with all inside it, in µs."""
         if name in _READ and frame is not None and (frame in self._waits or len(self._waits) < _LINES):
             self._waits.setdefault(frame, _Times()).add(own, where, name, frame)
@@ -70,7 +70,7 @@ class HostLines:
         return found
 
 
-def _place(frame: Frame) -> dict[str, object]:
+def _place(frame: StackFrame) -> dict[str, object]:
     return {"file": frame.file, "source_line": frame.line, "function": frame.function}
 
 

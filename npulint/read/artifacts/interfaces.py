@@ -8,17 +8,17 @@ from __future__ import annotations
 from typing import BinaryIO
 
 from npulint.facts.model import Fact, GenericFact, Span
-from npulint.later import regex
-from npulint.read.artifacts.figures import micro
+from npulint.lazy_regex import lazy_compile
+from npulint.read.artifacts.quantities import micro
 from npulint.read.artifacts.rows import Seen, rows
 
 _NAMES = 20_000
 _TOP = 10
 _GROUPS = (
-    ("compile", regex(r"aclopCompile")),
-    ("synchronize", regex(r"Synchronize")),
-    ("copy", regex(r"Memcpy(?!.*Async)")),
-    ("allocation", regex(r"\A(?:acl|aclrt|rt|Dev|Host)?(?:Malloc|Free)(?!.*Async)")),
+    ("compile", lazy_compile(r"aclopCompile")),
+    ("synchronize", lazy_compile(r"Synchronize")),
+    ("copy", lazy_compile(r"Memcpy(?!.*Async)")),
+    ("allocation", lazy_compile(r"\A(?:acl|aclrt|rt|Dev|Host)?(?:Malloc|Free)(?!.*Async)")),
 )
 
 

@@ -7,13 +7,13 @@ import json
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 LIMIT = 64 << 20
 """Bytes of a file that is read whole; real ones have some kilobytes."""
 
 _CHUNK = 1 << 20
-_BLANK = regex(r"[\s,]*")
+_BLANK = lazy_compile(r"[\s,]*")
 _DECODER = json.JSONDecoder()
 
 
@@ -68,7 +68,7 @@ class Members:
 
     def __init__(self, stream: BinaryIO, key: str) -> None:
         self._stream = stream
-        self._opening = regex(rf'"{key}"\s*:\s*\{{')
+        self._opening = lazy_compile(rf'"{key}"\s*:\s*\{{')
         self._text = ""
         self._at = 0
         self._line = 1

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from npulint.facts.model import Fact, GenericFact, Span
 from npulint.read.artifacts.families import Families, family_of
-from npulint.read.artifacts.figures import micro, share
 from npulint.read.artifacts.kernel_words import cores_behind, data_dtype, dtypes_of, idle_share, wide_of
+from npulint.read.artifacts.quantities import micro, share
 from npulint.read.artifacts.rows import Row
 
 GROUPS = 4096

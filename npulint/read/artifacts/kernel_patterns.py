@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from npulint.facts.model import Fact, GenericFact, Span
-from npulint.read.artifacts.figures import Values, micro, share
 from npulint.read.artifacts.kernel_words import FOREACH, OPTIMIZER
+from npulint.read.artifacts.quantities import Values, micro, share
 from npulint.read.artifacts.rows import Row
 
 BETWEEN = 3
@@ -46,7 +46,7 @@ class _Tally:
             self.longest, self.line, self.node = duration, line, node[:_TEXT]
 
 
-class Pairs:
+class CastPairs:
     """Conversions (TransData) from one format to another and back, with at most `BETWEEN` kernels in between."""
 
     def __init__(self) -> None:

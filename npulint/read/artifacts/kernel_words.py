@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 HOST_CORE = "AI_CPU"
-CUBE = regex(r"(?:Batch|Grouped)?Mat[Mm]ul.*|Conv[23]D.*|Gemm.*|FullyConnection.*")
+CUBE = lazy_compile(r"(?:Batch|Grouped)?Mat[Mm]ul.*|Conv[23]D.*|Gemm.*|FullyConnection.*")
 """Types that the matrix unit computes."""
 
-LAYOUT = regex(r"TransData(?:RNN)?|Transpose[DV2]*|Five2Four|Four2Five|NonZeroWithValueShapeTrans|TransposeBatchMatMul")
+LAYOUT = lazy_compile(
+    r"TransData(?:RNN)?|Transpose[DV2]*|Five2Four|Four2Five|NonZeroWithValueShapeTrans|TransposeBatchMatMul"
+)
 """Types that only bring data into another format or order."""
 
-OPTIMIZER = regex(
+OPTIMIZER = lazy_compile(
     r"(?:Mul|Muls|Add|Adds|AddV2|AddN|Addcdiv|Addcmul|Axpy|AxpyV2|Sub|Div|RealDiv|Sqrt|Rsqrt|Square|Pow|Power|Maximum"
     r"|Lerp|Neg|Reciprocal|ZerosLike|Assign|AssignAdd|AssignSub|Foreach\w+)"
 )
 """Types that optimizers are made of when no fused one is there."""
 
-FOREACH = regex(r"Foreach\w+")
+FOREACH = lazy_compile(r"Foreach\w+")
 
 _COMMUNICATION = frozenset(("HCCL", "COMMUNICATION", "HCOM", "LCCL"))
-_COLLECTIVE = regex(r"hcom_\w*|Hcom[A-Z]\w*|allreduce\w*", 2)
+_COLLECTIVE = lazy_compile(r"hcom_\w*|Hcom[A-Z]\w*|allreduce\w*", 2)
 _CORES = {
     "AICORE": "AI_CORE",
     "AICPU": HOST_CORE,

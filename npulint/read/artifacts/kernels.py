@@ -6,9 +6,8 @@ from functools import lru_cache
 from typing import BinaryIO
 
 from npulint.facts.model import Fact, GenericFact, Span
-from npulint.read.artifacts.figures import micro, share
 from npulint.read.artifacts.kernel_groups import Groups
-from npulint.read.artifacts.kernel_patterns import Pairs, Repeats, Small
+from npulint.read.artifacts.kernel_patterns import CastPairs, Repeats, Small
 from npulint.read.artifacts.kernel_words import (
     CUBE,
     LAYOUT,
@@ -18,6 +17,7 @@ from npulint.read.artifacts.kernel_words import (
     is_communication,
     is_multicore,
 )
+from npulint.read.artifacts.quantities import micro, share
 from npulint.read.artifacts.rows import Row, Seen, rows
 
 _WANTED = (
@@ -41,7 +41,7 @@ def read(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
 
 class _Table:
     def __init__(self) -> None:
-        self.groups, self.pairs, self.repeats, self.small = Groups(), Pairs(), Repeats(), Small()
+        self.groups, self.pairs, self.repeats, self.small = Groups(), CastPairs(), Repeats(), Small()
         self.steps: set[str] = set()
         self.kernels = self.named = self.stateful = self.dynamic = 0
         self.first = self.communications = self.aicpu = 0

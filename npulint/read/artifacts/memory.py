@@ -12,7 +12,7 @@ from typing import BinaryIO, TypeVar
 
 from npulint.data.run_columns import plain
 from npulint.facts.model import Fact, GenericFact, Span
-from npulint.read.artifacts.figures import share
+from npulint.read.artifacts.quantities import share
 from npulint.read.artifacts.rows import Seen, rows
 
 _KEYS = 1000  # components and devices, or graphs, that are told apart

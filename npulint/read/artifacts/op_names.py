@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import msgspec
 
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
-_API_TENSOR = regex(
+_API_TENSOR = lazy_compile(
     r"(.*[._](?:forward|backward)(?:[._]\d+)?)[._](input|output|parameters_grad|parameters|kwargs)(?:[._](.*))?$"
 )
-_ANY_TENSOR = regex(r"(.+)[:._](input|output)(?:[:._]([^:]*))?$")
-_API = regex(r"[A-Za-z]+[._](.+?)(?:[._]\d+)?[._](?:forward|backward)(?:[._]\d+)?$")
-_NODE = regex(r"([A-Z][A-Za-z0-9]*)(?:_\d+)?$")
-_DUMP = regex(
+_ANY_TENSOR = lazy_compile(r"(.+)[:._](input|output)(?:[:._]([^:]*))?$")
+_API = lazy_compile(r"[A-Za-z]+[._](.+?)(?:[._]\d+)?[._](?:forward|backward)(?:[._]\d+)?$")
+_NODE = lazy_compile(r"([A-Z][A-Za-z0-9]*)(?:_\d+)?$")
+_DUMP = lazy_compile(
     r"(\w+)\.(.+?)\.(\d+)(?:\.(\d+))?\.(\d{10,20})"
     r"(?:\.(input|output)\.(\d+))?(?:\.[a-z]+)*$"
 )
-_FRAME = regex(r"File ([^,\n]{1,500}), line (\d{1,9})")
+_FRAME = lazy_compile(r"File ([^,\n]{1,500}), line (\d{1,9})")
 _LIBRARIES = ("site-packages", "dist-packages", "/lib/python", "<frozen", "/torch/nn/modules/")
 _CUT = 1000
 

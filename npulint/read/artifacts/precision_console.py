@@ -11,19 +11,19 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from npulint.facts.model import Fact, GenericFact, Span
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.read.artifacts.compared_ops import BELOW, mixlist
 from npulint.read.artifacts.numbers import number, whole
 from npulint.read.artifacts.op_names import type_of
 from npulint.read.artifacts.overflow import overflow_fact, ranked
 from npulint.read.artifacts.rows import texts
 
-_TITLE = regex(r"\s*╭─+ \[(\d{1,9})\] (.{1,1000}?) ─+╮\s*$")
-_OPERATOR = regex(r"\[([A-Za-z]\w{0,99})\]\[(\d{1,12})\] (\S{1,1000})\s*$")
-_STATUS = regex(r"\[(AI Core|L2 Atomic Add|DHA Atomic Add)\]\[Status:\s*(\w{1,20})\]\[TaskId:\s*(\d{1,12})\]")
-_STAMP = regex(r"timestamp \[(\d{1,20})\]")
-_VALUE = regex(r"- \[(\d{1,5})\]\s*(\S{1,40})")
-_RIGHT = regex(r"Right:\s*\[(.{0,1000})\]")
+_TITLE = lazy_compile(r"\s*╭─+ \[(\d{1,9})\] (.{1,1000}?) ─+╮\s*$")
+_OPERATOR = lazy_compile(r"\[([A-Za-z]\w{0,99})\]\[(\d{1,12})\] (\S{1,1000})\s*$")
+_STATUS = lazy_compile(r"\[(AI Core|L2 Atomic Add|DHA Atomic Add)\]\[Status:\s*(\w{1,20})\]\[TaskId:\s*(\d{1,12})\]")
+_STAMP = lazy_compile(r"timestamp \[(\d{1,20})\]")
+_VALUE = lazy_compile(r"- \[(\d{1,5})\]\s*(\S{1,40})")
+_RIGHT = lazy_compile(r"Right:\s*\[(.{0,1000})\]")
 _UNITS = {"AI Core": "ai_core", "L2 Atomic Add": "l2_atomic", "DHA Atomic Add": "dha_atomic"}
 _PANEL = 300  # lines of a panel that are looked at
 _MOST = 100  # panels of which facts are made

@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import BinaryIO
 
 from npulint.facts.model import Fact, GenericFact, Span
-from npulint.read.artifacts.figures import micro, share
-from npulint.read.artifacts.frames import Frame, user_frame
+from npulint.read.artifacts.frames import StackFrame, user_frame
 from npulint.read.artifacts.host_lines import HostLines
+from npulint.read.artifacts.quantities import micro, share
 from npulint.read.artifacts.rows import Seen, rows
 
 COLLECTIVE = ("hcom", "Hccl", "HCCL", "c10d::")
@@ -22,7 +22,7 @@ _OPS = 200
 _SHOWN = 50
 
 
-class Line:
+class PythonLine:
     """What one line of code cost. `where` is the line of the artifact that shows it best."""
 
     def __init__(self) -> None:
@@ -43,7 +43,7 @@ class Line:
             self.ops[name] = self.ops.get(name, 0.0) + device
 
 
-def line_facts(lines: dict[Frame, Line], form: str, path: str, whole: float) -> list[Fact]:
+def line_facts(lines: dict[StackFrame, PythonLine], form: str, path: str, whole: float) -> list[Fact]:
     """`run_line` for the lines that cost most on the device; shares are parts of `whole` (µs of computing)."""
     facts: list[Fact] = []
     costly = sorted((item for item in lines.items() if item[1].device > 0), key=lambda item: (-item[1].device, item[0]))
@@ -70,8 +70,8 @@ def read(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
     """`run_line` for each line of the user's code. Operators contain others: only times of their own are added. What
     stops the host are `run_wait` and `run_host`."""
     host_lines = HostLines()
-    lines: dict[Frame, Line] = {}
-    stacks: dict[str, Frame | None] = {}
+    lines: dict[StackFrame, PythonLine] = {}
+    stacks: dict[str, StackFrame | None] = {}
     whole = 0.0
     columns = ("name", "stack", "host_self_us", "host_total_us", "device_self_us")
     for line, row in rows(stream, "operator_details", columns, seen):
@@ -86,5 +86,5 @@ def read(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
         host = row.number.get("host_self_us", 0.0)
         host_lines.add(row.text["name"], host, row.number.get("host_total_us", 0.0), line, frame)
         if frame is not None and (frame in lines or len(lines) < _LINES):
-            lines.setdefault(frame, Line()).add(row.text["name"], device, host, line)
+            lines.setdefault(frame, PythonLine()).add(row.text["name"], device, host, line)
     return line_facts(lines, "operator_details", path, whole) + host_lines.facts(path)

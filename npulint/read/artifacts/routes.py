@@ -11,10 +11,10 @@ from statistics import median
 from typing import BinaryIO
 
 from npulint.facts.model import Fact, GenericFact, Span
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.read.artifacts.communication import LIMIT
-from npulint.read.artifacts.figures import number
 from npulint.read.artifacts.json_objects import parsed
+from npulint.read.artifacts.quantities import number
 from npulint.read.artifacts.rows import Seen
 
 _TYPE = "Transport Type"
@@ -25,10 +25,10 @@ _LEAST, _MOST = 1e-9, 1e12
 _ROUTES = 100_000
 _ENOUGH = 4  # routes, below which the middle says little
 _SIZES = (1.0, 4.0, 16.0)  # MB: transfers of one range are compared, for latency makes small ones slow
-_EXCERPT = regex(r"-(?:top|middle|bottom)\d*(?=@|$)")
-_WHOLE = regex(r"-total(?=@|$)")
-_STEP = regex(r"step\d*")
-_PAIR = regex(r"\d{1,7}-\d{1,7}")
+_EXCERPT = lazy_compile(r"-(?:top|middle|bottom)\d*(?=@|$)")
+_WHOLE = lazy_compile(r"-total(?=@|$)")
+_STEP = lazy_compile(r"step\d*")
+_PAIR = lazy_compile(r"\d{1,7}-\d{1,7}")
 
 _Place = tuple[str, str]  # an operator, or the group of a rank's own numbers; and the route
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 import msgspec
 
 from npulint.facts.model import Fact, GenericFact, Span
-from npulint.read.artifacts.figures import micro, share
+from npulint.read.artifacts.quantities import micro, share
 
 PARTS = ("computing_us", "exposed_us", "free_us")
 """Parts of a step; together they are its time."""

@@ -9,8 +9,8 @@ from typing import BinaryIO
 
 from npulint.facts.model import Fact, GenericFact, Span
 from npulint.read.artifacts.families import Families, family_of
-from npulint.read.artifacts.figures import micro, share
 from npulint.read.artifacts.kernel_words import core_of
+from npulint.read.artifacts.quantities import micro, share
 from npulint.read.artifacts.rows import Seen, rows
 
 _TYPES = 5000

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from npulint.facts.model import Fact, GenericFact, Span
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.read.artifacts.json_objects import Members, documents, text_of
 from npulint.read.artifacts.numbers import number, saturated, whole
 from npulint.read.artifacts.op_names import type_of, user_line
@@ -20,8 +20,8 @@ from npulint.read.artifacts.op_names import type_of, user_line
 FIRST = 10
 """Operators that are kept of each sort."""
 
-_HEAD = regex(r'"(task|level|framework)"\s*:\s*"([^"\n]{0,60})"')
-_RANK = regex(r"rank_?(\d{0,9})$")
+_HEAD = lazy_compile(r'"(task|level|framework)"\s*:\s*"([^"\n]{0,60})"')
+_RANK = lazy_compile(r"rank_?(\d{0,9})$")
 _INPUTS = ("input_args", "input_kwargs", "input", "parameters")
 _OUTPUTS = ("output", "parameters_grad")
 _MASKING = frozenset(("masked_fill", "masked_fill_", "full", "full_like", "fill_", "where", "triu", "tril"))

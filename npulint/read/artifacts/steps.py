@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import BinaryIO
 
 from npulint.facts.model import Fact, GenericFact, Span
-from npulint.later import regex
-from npulint.read.artifacts.figures import Values, micro, nanoseconds, share
+from npulint.lazy_regex import lazy_compile
+from npulint.read.artifacts.quantities import Values, micro, nanoseconds, share
 from npulint.read.artifacts.rows import Row, Seen, rows
 from npulint.read.artifacts.skews import PARTS, Rank, skews
 
@@ -18,7 +18,7 @@ _MORE = ("overlapped_us", "communication_us", "bubble_us", "preparing_us")
 _RANKS = 100_000
 _MODELS = 1000
 _INIT_MODEL = "1"
-_NUMBER = regex(r"[0-9]+")
+_NUMBER = lazy_compile(r"[0-9]+")
 
 
 def read_step_trace_time(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:

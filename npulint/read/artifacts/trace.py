@@ -8,12 +8,12 @@ from __future__ import annotations
 from typing import BinaryIO
 
 from npulint.facts.model import Fact, GenericFact, Span
-from npulint.read.artifacts.figures import Values, micro, share
-from npulint.read.artifacts.frames import Frame
-from npulint.read.artifacts.python_lines import COLLECTIVE, Line, line_facts
+from npulint.read.artifacts.frames import StackFrame
+from npulint.read.artifacts.python_lines import COLLECTIVE, PythonLine, line_facts
+from npulint.read.artifacts.quantities import Values, micro, share
 from npulint.read.artifacts.rows import Seen
 from npulint.read.artifacts.trace_events import Reader, events
-from npulint.read.artifacts.trace_held import OVERLAP, Held
+from npulint.read.artifacts.trace_state import OVERLAP, TraceState
 
 LIMIT = 200 << 20
 """Bytes of a trace that are read."""
@@ -24,7 +24,7 @@ _SHOWN = 20
 def read(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
     """`run_trace`, `run_step`, `run_line`, `run_wait`, `run_host`, `run_clock` of a trace; of its first 200 MB if
     it has more."""
-    trace = Held()
+    trace = TraceState()
     reader = Reader(stream, LIMIT)
     for line, event in events(reader, seen):
         trace.take(event, line)
@@ -41,7 +41,7 @@ def read(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
     return facts + _host(trace, path, whole) + _clock(trace, path)
 
 
-def _summary(trace: Held, path: str, whole: float, computed: float, found: float, cut: bool, seen: Seen) -> Fact:
+def _summary(trace: TraceState, path: str, whole: float, computed: float, found: float, cut: bool, seen: Seen) -> Fact:
     attrs: dict[str, object] = {
         "events": seen.rows,
         "steps": trace.steps,
@@ -53,7 +53,7 @@ def _summary(trace: Held, path: str, whole: float, computed: float, found: float
     return GenericFact("run_trace", "trace", path, Span(1, 1, 1, 1), attrs)
 
 
-def _step(trace: Held, path: str, whole: float) -> list[Fact]:
+def _step(trace: TraceState, path: str, whole: float) -> list[Fact]:
     """`run_step`: the mean of the steps by the overlap analysis, if there are both."""
     if not trace.steps or whole <= 0:
         return []
@@ -66,9 +66,9 @@ def _step(trace: Held, path: str, whole: float) -> list[Fact]:
     return [GenericFact("run_step", "step", path, _span(idle.values.largest_line if idle is not None else 1), attrs)]
 
 
-def _lines(trace: Held) -> tuple[dict[Frame, Line], float, float]:
+def _lines(trace: TraceState) -> tuple[dict[StackFrame, PythonLine], float, float]:
     """What each line cost, the time of all kernels that operators sent, and the part of it that belongs to a line."""
-    lines: dict[Frame, Line] = {}
+    lines: dict[StackFrame, PythonLine] = {}
     computed = found = 0.0
     for key, duration, name, line in trace.kernels:
         moment = trace.sent.get(trace.arrived.get(key))
@@ -78,13 +78,13 @@ def _lines(trace: Held) -> tuple[dict[Frame, Line], float, float]:
         frame, _, backward = trace.calls.line_at(*moment)
         if frame is not None:
             found += duration
-            lines.setdefault(frame, Line()).add(name, duration, 0.0, line, backward)
+            lines.setdefault(frame, PythonLine()).add(name, duration, 0.0, line, backward)
     return lines, computed, found
 
 
-def _waits(trace: Held, path: str, whole: float) -> list[Fact]:
+def _waits(trace: TraceState, path: str, whole: float) -> list[Fact]:
     """`run_wait`: where the host waited for the device, by line."""
-    waits: dict[Frame, tuple[Values, dict[str, float], dict[str, float]]] = {}
+    waits: dict[StackFrame, tuple[Values, dict[str, float], dict[str, float]]] = {}
     for moment, duration, name, line in trace.waits:
         frame, under, _ = trace.calls.line_at(*moment)
         if frame is not None:
@@ -110,7 +110,7 @@ def _waits(trace: Held, path: str, whole: float) -> list[Fact]:
     return facts
 
 
-def _host(trace: Held, path: str, whole: float) -> list[Fact]:
+def _host(trace: TraceState, path: str, whole: float) -> list[Fact]:
     """`run_host`: what the host did, or the device did not, by kind."""
     found = dict(trace.host)
     if (idle := trace.longest_idle) is not None:
@@ -140,7 +140,7 @@ def _host(trace: Held, path: str, whole: float) -> list[Fact]:
     return facts
 
 
-def _clock(trace: Held, path: str) -> list[Fact]:
+def _clock(trace: TraceState, path: str) -> list[Fact]:
     """`run_clock`: the frequency of the AI cores in MHz."""
     if not trace.clock:
         return []
@@ -149,7 +149,7 @@ def _clock(trace: Held, path: str) -> list[Fact]:
     return [GenericFact("run_clock", "ai_core", path, _span(line), attrs)]
 
 
-def _place(frame: Frame) -> dict[str, object]:
+def _place(frame: StackFrame) -> dict[str, object]:
     return {"file": frame.file, "source_line": frame.line, "function": frame.function}
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Hashable
 
-from npulint.read.artifacts.frames import Frame, user_frame
+from npulint.read.artifacts.frames import StackFrame, user_frame
 
 Moment = tuple[Hashable, int]
 """A thread and a time in ns."""
@@ -26,9 +26,9 @@ class Calls:
     def __init__(self) -> None:
         self._threads: dict[Hashable, list[tuple[int, int, int, str]]] = {}
         self._parents: dict[Hashable, list[int]] = {}
-        self._frames: list[Frame] = []
+        self._frames: list[StackFrame] = []
         self._known: dict[str, int] = {}
-        self._numbers: dict[Frame, int] = {}
+        self._numbers: dict[StackFrame, int] = {}
         self._heads: dict[Hashable, list[tuple[int, Moment]]] = {}
         self.forward: dict[Moment, Moment] = {}
 
@@ -78,7 +78,7 @@ class Calls:
                 return True
         return False
 
-    def line_at(self, thread: Hashable, time: int) -> tuple[Frame | None, str, bool]:
+    def line_at(self, thread: Hashable, time: int) -> tuple[StackFrame | None, str, bool]:
         """The line that runs on a thread at a time, the innermost operator, and whether it is the backward pass of the
         line."""
         frame, name, forward = self._climb(thread, time)
@@ -87,7 +87,7 @@ class Calls:
         frame, _, _ = self._climb(*forward)
         return frame, name, True
 
-    def _climb(self, thread: Hashable, time: int) -> tuple[Frame | None, str, Moment | None]:
+    def _climb(self, thread: Hashable, time: int) -> tuple[StackFrame | None, str, Moment | None]:
         """The line, the innermost operator, and the operator of the forward pass if there is no line."""
         calls, parents = self._threads.get(thread, []), self._parents.get(thread, [])
         index = bisect_right(calls, (time, 1, 0, "")) - 1

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import BinaryIO
 
 from npulint.facts.model import Fact
-from npulint.later import regex
-from npulint.read.artifacts.figures import Values
+from npulint.lazy_regex import lazy_compile
+from npulint.read.artifacts.quantities import Values
 from npulint.read.artifacts.rows import Seen
 from npulint.read.artifacts.steps import iteration_fact
 
 _TICK_US = 0.01
 _LINE = 1 << 12
-_MARK = regex(rb"(FP_start|BP_end|iteration_end)\s*[=:,]\s*(\d{1,18})\s*\Z")
+_MARK = lazy_compile(rb"(FP_start|BP_end|iteration_end)\s*[=:,]\s*(\d{1,18})\s*\Z")
 
 
 def read(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:

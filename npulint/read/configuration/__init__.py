@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from npulint.facts.model import Fact, FileFacts, GenericFact, Problem, Span
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.read.configuration.leaves import Leaf, TooMuchError, Tree, UnreadableError, leaves, typed
 from npulint.read.source import Source
 
@@ -11,7 +11,7 @@ LIMIT = 1 << 20
 """Characters of a configuration file that are read at most; what is larger is data."""
 
 KIND = "configuration"
-_PACKAGE = regex(r"\s*#[ \t]*@package[ \t]+(\S+)")
+_PACKAGE = lazy_compile(r"\s*#[ \t]*@package[ \t]+(\S+)")
 _SYNTAX = {
     "yaml": "yaml",
     "yml": "yaml",

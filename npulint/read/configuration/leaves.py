@@ -7,17 +7,17 @@ import re
 import msgspec
 
 from npulint.facts.model import Span
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 MAX_DEPTH = 64
 """Levels of nesting that a configuration may have."""
 
 _MOST = 50_000  # values of one file, where an alias counts for all that it stands for
 
-_INT = regex(r"[-+]?(?:0[xX][0-9a-fA-F_]{1,16}|0[bB][01_]{1,64}|0|[1-9][0-9_]{0,40})")
-_OCTAL = regex(r"[-+]?0[0-7_]{1,20}")
-_FLOAT = regex(r"[-+]?(?:[0-9][0-9_]{0,80}\.?[0-9_]{0,80}|\.[0-9][0-9_]{0,80})(?:[eE][-+]?[0-9]{1,8})?")
-_INFINITE = regex(r"([-+]?)\.?inf(?:inity)?", re.IGNORECASE)
+_INT = lazy_compile(r"[-+]?(?:0[xX][0-9a-fA-F_]{1,16}|0[bB][01_]{1,64}|0|[1-9][0-9_]{0,40})")
+_OCTAL = lazy_compile(r"[-+]?0[0-7_]{1,20}")
+_FLOAT = lazy_compile(r"[-+]?(?:[0-9][0-9_]{0,80}\.?[0-9_]{0,80}|\.[0-9][0-9_]{0,80})(?:[eE][-+]?[0-9]{1,8})?")
+_INFINITE = lazy_compile(r"([-+]?)\.?inf(?:inity)?", re.IGNORECASE)
 _WORDS: dict[str, bool | None] = {
     **dict.fromkeys(("", "~", "null", "none"), None),
     **dict.fromkeys(("true", "yes", "on"), True),

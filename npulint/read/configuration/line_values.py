@@ -6,13 +6,13 @@ import ast
 from collections.abc import Iterator
 
 from npulint.facts.model import Span
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.read.configuration.leaves import Tree, typed
 
-_SECTION = regex(r"[ \t]*\[{1,2}[ \t]*([^\]\n]*?)[ \t]*\]{1,2}[ \t]*(?:[#;].*)?")
-_SETTING = regex(r"[ \t]*([^\s=:#;\[\]][^=:#;\[\]\n]*?)[ \t]*(?:=|:(?!=))[ \t]*(.*)")
-_END = regex(r"[ \t]+[#;].*$|[ \t]+$")
-_SECOND = regex(r"(\"(?:[^\"\\]|\\.)*\"|'[^']*')[ \t]*(?:[#;].*)?")
+_SECTION = lazy_compile(r"[ \t]*\[{1,2}[ \t]*([^\]\n]*?)[ \t]*\]{1,2}[ \t]*(?:[#;].*)?")
+_SETTING = lazy_compile(r"[ \t]*([^\s=:#;\[\]][^=:#;\[\]\n]*?)[ \t]*(?:=|:(?!=))[ \t]*(.*)")
+_END = lazy_compile(r"[ \t]+[#;].*$|[ \t]+$")
+_SECOND = lazy_compile(r"(\"(?:[^\"\\]|\\.)*\"|'[^']*')[ \t]*(?:[#;].*)?")
 _OPENING, _CLOSING = "([{", ")]}"
 _LINES = 200  # that one value may go over
 _LOOKED = 50_000  # lines that brackets may go over in one text

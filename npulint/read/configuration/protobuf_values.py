@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from npulint.facts.model import Span
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.read.configuration.leaves import MAX_DEPTH, Tree, UnreadableError, typed
 from npulint.read.json_tree import Lines
 
-_TOKEN = regex(
+_TOKEN = lazy_compile(
     r"(?P<blank>[\s,;]+|#[^\n]*)|(?P<mark>[{}<>\[\]:])|(?P<text>\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*')"
     r"|(?P<word>[^\s,;{}<>\[\]:\"'#]+)|(?P<odd>.)"
 )

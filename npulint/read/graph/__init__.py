@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from npulint.discover.graphs import HEAD, form_of, form_of_text, instead
-from npulint.discover.regular import read_head
+from npulint.discover.safe_open import read_head
 from npulint.facts.graph import Graph
 from npulint.facts.model import Problem
 from npulint.read.graph.errors import GraphError

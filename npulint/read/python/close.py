@@ -6,7 +6,7 @@ import ast
 
 import msgspec
 
-from npulint.facts.code import Bind, Call, Code, Items, Return, Table, Value
+from npulint.facts.code import Assignment, Call, Code, Return, SequenceDisplay, Table, Value
 
 _DEEP = 8
 _DISPLAYS = (ast.Dict, ast.List, ast.Tuple)
@@ -30,7 +30,7 @@ def read_closely(code: Code, tree: ast.Module) -> Code:
     return msgspec.structs.replace(
         code,
         calls=[_call(call, calls) for call in code.calls] if calls else code.calls,
-        binds=[_bind(bind, assigned) for bind in code.binds] if assigned else code.binds,
+        assignments=[_bind(bind, assigned) for bind in code.assignments] if assigned else code.assignments,
         returns=[_return(one, returned) for one in code.returns] if returned else code.returns,
     )
 
@@ -44,11 +44,11 @@ def _call(call: Call, nodes: dict[_Place, ast.Call]) -> Call:
         call,
         args=tuple(_placed(value, part, 0) for value, part in zip(call.args, node.args, strict=True)),
         keywords=tuple((k, _placed(v, part, 0)) for (k, v), part in zip(call.keywords, given, strict=True)),
-        spots=tuple(_place(part) for part in (*node.args, *given)),
+        argument_spans=tuple(_place(part) for part in (*node.args, *given)),
     )
 
 
-def _bind(bind: Bind, nodes: dict[tuple[int, int], ast.expr]) -> Bind:
+def _bind(bind: Assignment, nodes: dict[tuple[int, int], ast.expr]) -> Assignment:
     node = nodes.get((bind.line, bind.column))
     return bind if node is None else msgspec.structs.replace(bind, value=_placed(bind.value, node, 0))
 
@@ -62,9 +62,13 @@ def _placed(value: Value, node: ast.expr, depth: int) -> Value:
     """A display with the places of the entries of the dict displays in it."""
     if depth > _DEEP:
         return value
-    if isinstance(value, Items) and isinstance(node, ast.List | ast.Tuple) and len(value.items) == len(node.elts):
+    if (
+        isinstance(value, SequenceDisplay)
+        and isinstance(node, ast.List | ast.Tuple)
+        and len(value.items) == len(node.elts)
+    ):
         items = zip(value.items, node.elts, strict=True)
-        return Items(tuple(_placed(item, inner, depth + 1) for item, inner in items))
+        return SequenceDisplay(tuple(_placed(item, inner, depth + 1) for item, inner in items))
     if isinstance(value, Table) and isinstance(node, ast.Dict) and len(value.values) == len(node.values):
         values = zip(value.values, node.values, strict=True)
         return Table(

@@ -8,23 +8,23 @@ from typing import Any
 
 from npulint.facts.code import (
     UNKNOWN,
-    Bind,
+    Assignment,
     Block,
     Call,
+    CallResult,
     Const,
     Function,
     Import,
-    Items,
-    Mention,
+    NameUse,
     Op,
     Ref,
-    Result,
     Return,
+    SequenceDisplay,
     Table,
     Value,
 )
 from npulint.read.python.notes import COMPUTED, NOTED, asks_cuda, says_cuda
-from npulint.read.python.places import Places
+from npulint.read.python.positions import Places
 
 _DEEP = 60  # expression levels read by recursion; what lies deeper is queued and read afterwards
 _WIDE = 256  # elements of a display kept as a value; a longer one is data, not a setting
@@ -59,9 +59,9 @@ class Expressions(Places):
         super().__init__(text)
         self.blocks: list[Block] = []
         self.calls: list[Call] = []
-        self.binds: list[Bind] = []
+        self.binds: list[Assignment] = []
         self.imports: list[Import] = []
-        self.mentions: list[Mention] = []
+        self.mentions: list[NameUse] = []
         self.returns: list[Return] = []
         self.noted: list[tuple[str, Value, int, ast.expr]] = []  # what may become a `Note`
         self._notes = "torch" in text  # whether to take notes
@@ -154,7 +154,7 @@ class Expressions(Places):
         return Ref(name)
 
     def _mention(self, name: str, node: ast.expr, block: int) -> None:
-        self.mentions.append(Mention(name, block, *self.place(node)))
+        self.mentions.append(NameUse(name, block, *self.place(node)))
 
     def _attribute(self, node: ast.Attribute, block: int) -> Value:
         value = self._dotted(node, block)
@@ -219,7 +219,7 @@ class Expressions(Places):
             column, stop = fields["col_offset"] + 1, fields["end_col_offset"] + 1
             call = Call(callee, args, keywords, block, line, column, end, stop)
         self.calls.append(call)
-        return Result(len(self.calls) - 1)
+        return CallResult(len(self.calls) - 1)
 
     def _keywords(self, nodes: list[ast.keyword], block: int) -> tuple[tuple[str, Value], ...]:
         leaf, other = _LEAVES.get, Expressions.value
@@ -289,7 +289,7 @@ class Expressions(Places):
                 if type(element) is not ast.Constant:
                     self.value(element, block)
             return UNKNOWN
-        return Items(self.values(node.elts, block))
+        return SequenceDisplay(self.values(node.elts, block))
 
     def _dict(self, node: ast.Dict, block: int) -> Value:
         if len(node.values) > _WIDE:
@@ -322,7 +322,7 @@ class Expressions(Places):
 
     def _walrus(self, node: ast.NamedExpr, block: int) -> Value:
         value = self.value(node.value, block)
-        self.binds.append(Bind(node.target.id, value, block, *self.span(node)))
+        self.binds.append(Assignment(node.target.id, value, block, *self.span(node)))
         return value
 
     def _lambda(self, node: ast.Lambda, block: int) -> Value:

@@ -1,16 +1,17 @@
-"""What is noted of a source that mentions PyTorch, beyond what every source gives (`npulint.facts.code.Note`)."""
+"""What is noted of a source that mentions PyTorch, beyond what every source gives
+(`npulint.facts.code.TorchExpression`)."""
 
 from __future__ import annotations
 
 import ast
 import re
 
-from npulint.facts.code import Call, Const, Items, Op, Ref, Result, Value
-from npulint.later import regex
+from npulint.facts.code import Call, CallResult, Const, Op, Ref, SequenceDisplay, Value
+from npulint.lazy_regex import lazy_compile
 
 _DEPTH = 4  # parts of parts of a condition
 _SHORT = 60  # characters of a text that may name a device
-_CUDA = regex(r"cuda|nccl|gpu", re.IGNORECASE)
+_CUDA = lazy_compile(r"cuda|nccl|gpu", re.IGNORECASE)
 NOTED = frozenset(
     "is_cuda major minor multi_processor_count max_threads_per_multi_processor warp_size gcnArchName "
     "regs_per_multiprocessor".split()
@@ -29,7 +30,7 @@ def says_cuda(value: Value) -> bool:
         return isinstance(value.value, str) and len(value.value) < _SHORT and _CUDA.search(value.value) is not None
     if isinstance(value, Ref):
         return ".cuda" in value.name
-    return isinstance(value, Items) and any(says_cuda(item) for item in value.items)
+    return isinstance(value, SequenceDisplay) and any(says_cuda(item) for item in value.items)
 
 
 def asks_cuda(test: Value, calls: list[Call], depth: int = 0) -> bool:
@@ -40,13 +41,13 @@ def asks_cuda(test: Value, calls: list[Call], depth: int = 0) -> bool:
         return says_cuda(test)
     if isinstance(test, Op):
         return depth < _DEPTH and any(asks_cuda(part, calls, depth + 1) for part in test.operands)
-    return isinstance(test, Result) and depth < _DEPTH and asks_cuda(calls[test.call].callee, calls, depth + 1)
+    return isinstance(test, CallResult) and depth < _DEPTH and asks_cuda(calls[test.call].callee, calls, depth + 1)
 
 
 def indices_of(subscript: Value) -> tuple[Value, ...]:
     """The index of a noted subscript, one for each dimension that it names."""
     index = subscript.operands[1] if isinstance(subscript, Op) else subscript
-    return index.items if isinstance(index, Items) else (index,)
+    return index.items if isinstance(index, SequenceDisplay) else (index,)
 
 
 def is_mask(value: Value, calls: list[Call]) -> bool:
@@ -55,7 +56,7 @@ def is_mask(value: Value, calls: list[Call]) -> bool:
         if value.op in ("[]", "."):  # ``left, right = (x > 0).T``
             return is_mask(value.operands[0], calls)
         return value.op in _MASKING
-    if isinstance(value, Result):
+    if isinstance(value, CallResult):
         call = calls[value.call]
         callee = call.callee
         last = callee.name.rpartition(".")[2] if isinstance(callee, Ref) else ""

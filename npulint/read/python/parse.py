@@ -10,18 +10,18 @@ import msgspec
 
 from npulint.facts.code import Code
 from npulint.facts.model import Problem, Span
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.read.python.light import is_relevant, read_lightly
 from npulint.read.python.python2 import ASYNC, modernised
 from npulint.read.python.walk import Walker
 
 # What no Python 3 file holds, wherever it stands ...
-_PYTHON2 = regex(
+_PYTHON2 = lazy_compile(
     r"^[ \t]*(?:print[ \t]+[\"']|exec[ \t]+[\"']|except[ \t]+[\w.]+[ \t]*,[ \t]*\w+[ \t]*:|raise[ \t]+\w+[ \t]*,)",
     re.MULTILINE,
 )
 # ... and what tells it only where the parser gave up (elsewhere it may be prose or a date).
-_PYTHON2_HERE = regex(
+_PYTHON2_HERE = lazy_compile(
     r"^[ \t]*(?:print[ \t]+(?![=(,.\[]).|exec[ \t]+\w)|;[ \t]*print[ \t]|:[ \t]*print[ \t]"
     r"|<>|\b0[0-7]+\b|\b\d+[lL]\b|\bur[\"']|`[^`]+`"
 )

@@ -10,15 +10,15 @@ from __future__ import annotations
 import io
 import tokenize
 
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
-_NUMBER = regex(r"(?<![\w.])0([0-7]+)[lL]?(?![\w.])|(?<![\w.])((?:0[xX][0-9a-fA-F]+|\d+))[lL](?!\w)")
-_UNICODE_RAW = regex(r"(?<![\w])[uU][rR](?=[\"'])")
-_BACKQUOTES = regex(r"`([^`\n]*)`")
+_NUMBER = lazy_compile(r"(?<![\w.])0([0-7]+)[lL]?(?![\w.])|(?<![\w.])((?:0[xX][0-9a-fA-F]+|\d+))[lL](?!\w)")
+_UNICODE_RAW = lazy_compile(r"(?<![\w])[uU][rR](?=[\"'])")
+_BACKQUOTES = lazy_compile(r"`([^`\n]*)`")
 ASYNC = "ASYNC"
 """What stands for ``async`` where it is a name: as long, so that nothing moves."""
 
-_ASYNC = regex(r"\basync(?=\s*[=,):.])")
+_ASYNC = lazy_compile(r"\basync(?=\s*[=,):.])")
 # A colon after these begins a statement on the same line (``if x: print y``).
 _HEADS = ("if", "else", "elif", "for", "while", "try", "except", "finally", "with", "def", "class")
 _LONG = 4000  # characters; some releases of Python take quadratic time to tokenize a line

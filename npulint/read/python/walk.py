@@ -8,18 +8,18 @@ from typing import Any
 
 from npulint.facts.code import (
     UNKNOWN,
-    Bind,
+    Assignment,
     Block,
+    CallResult,
     Code,
     Const,
     Function,
     Import,
-    Items,
-    Note,
     Op,
     Ref,
-    Result,
     Return,
+    SequenceDisplay,
+    TorchExpression,
     Value,
 )
 from npulint.read.python.expressions import Expressions
@@ -56,7 +56,7 @@ class Walker(Expressions):
         notes = self._kept_notes() if self.noted else []
         return Code(self.blocks, self.calls, self.binds, self.imports, self.mentions, self.returns, notes)
 
-    def _kept_notes(self) -> list[Note]:
+    def _kept_notes(self) -> list[TorchExpression]:
         """The notes without the subscripts that this file gives no reason to think masks."""
         masks = self._mask_names()
 
@@ -64,7 +64,7 @@ class Walker(Expressions):
             return part.name.rpartition(".")[2] in masks if isinstance(part, Ref) else is_mask(part, self.calls)
 
         return [
-            Note(kind, value, block, *self.span(node))
+            TorchExpression(kind, value, block, *self.span(node))
             for kind, value, block, node in self.noted
             if kind != "mask" or any(map(masking, indices_of(value)))
         ]
@@ -121,7 +121,7 @@ class Walker(Expressions):
             self.bind(node.target, self.value(node.value, block), block)
 
     def bind(self, target: Any, value: Value, block: int) -> None:
-        """Record an assignment; tuples are taken apart, one level of `Items` element by element."""
+        """Record an assignment; tuples are taken apart, one level of `SequenceDisplay` element by element."""
         kind = target.__class__
         key: Value = UNKNOWN
         if kind is ast.Name:
@@ -138,14 +138,14 @@ class Walker(Expressions):
             block = self._home(name, block)
         line, end = target.lineno, target.end_lineno
         if line in self.wide or end in self.wide:
-            bind = Bind(name, value, block, *self.span(target), key)
+            bind = Assignment(name, value, block, *self.span(target), key)
         else:
             column, stop = target.col_offset + 1, target.end_col_offset + 1
-            bind = Bind(name, value, block, line, column, end, stop, key)
+            bind = Assignment(name, value, block, line, column, end, stop, key)
         self.binds.append(bind)
 
     def _unpack(self, targets: list[ast.expr], value: Value, block: int) -> None:
-        items = value.items if value.__class__ is Items and len(value.items) == len(targets) else None
+        items = value.items if value.__class__ is SequenceDisplay and len(value.items) == len(targets) else None
         rest = next((i for i, e in enumerate(targets) if e.__class__ is ast.Starred), len(targets))
         for place, element in enumerate(targets):
             index = place if place < rest else place - len(targets)  # after a star, from the end
@@ -185,7 +185,7 @@ class Walker(Expressions):
         inner = len(self.blocks)
         self.blocks.append(made)
         line, column = node.lineno, node.col_offset + 1
-        self.binds.append(Bind(node.name, Function(inner), made.parent, line, column, line, column))
+        self.binds.append(Assignment(node.name, Function(inner), made.parent, line, column, line, column))
         self._enter(node.body, inner)
 
     def _qualified(self, name: str, block: int) -> str:
@@ -269,10 +269,10 @@ class Walker(Expressions):
             return
         name = getattr(pattern, "rest" if isinstance(pattern, ast.MatchMapping) else "name", None)
         if isinstance(pattern, ast.pattern) and name:
-            self.binds.append(Bind(name, UNKNOWN, self._home(name, block), *self.span(pattern)))
+            self.binds.append(Assignment(name, UNKNOWN, self._home(name, block), *self.span(pattern)))
 
 
-_COMPUTED = (Op, Result)  # the kinds of values that may be masks
+_COMPUTED = (Op, CallResult)  # the kinds of values that may be masks
 # Unbound, so that a file does not cost the making of this table.
 _HANDLERS: dict[type, Callable[[Walker, Any, int], None]] = {
     ast.Expr: Walker._expression,

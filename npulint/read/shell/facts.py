@@ -8,13 +8,13 @@ from itertools import pairwise
 from typing import Any
 
 from npulint.facts.model import Fact, GenericFact, Problem
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.read.json_tree import Lines
 from npulint.read.requirement import build, cuda_index, requirement, wheel
 from npulint.read.shell.commands import Command, Parser
 from npulint.read.shell.lex import Lexer
 from npulint.read.shell.loops import rounds
-from npulint.read.shell.programs import BUILTINS, IDLE, Launch, Options, basename, options, started
+from npulint.read.shell.started_programs import BUILTINS, IDLE, Launch, Options, basename, options, started
 from npulint.read.shell.tokens import Part, Word
 from npulint.read.shell.values import HOLE, Field, Variables
 
@@ -26,17 +26,17 @@ _PACKAGES = 200  # of one pip command
 _WORDS = 100  # of one started script, beside its options
 _LINE = 400  # characters of a command kept for checks
 # Most substitutions only cut a figure out of a log; those that start something hold one of these.
-_TELLING = regex(r"python|nvidia|nvprof|nsys|nvcc|smi|mpi|run|pip|export|\bsh\b|\.sh")
-_PLAIN = regex(
+_TELLING = lazy_compile(r"python|nvidia|nvprof|nsys|nvcc|smi|mpi|run|pip|export|\bsh\b|\.sh")
+_PLAIN = lazy_compile(
     r"^[ \t]*(?:(?:echo|grep|awk|cat|mkdir|cp|mv|rm|sleep|touch|chmod|ls|wc|date|printf)\b[^\"'\\`$<;&|\n]*"
     r"(?:\"[^\"\\`$\n]*\"[^\"'\\`$<;&|\n]*)?|#.*)$",
     re.MULTILINE,
 )
-_FIGURE = regex(r"=`[ \t]*(?:grep|awk|cat|tail|head|sort|wc)\b[^`\n]*`[ \t]*$", re.MULTILINE)
-_VARIABLE = regex(r"[ \t]*\w+")
-_NAME = regex(r"[A-Za-z_]\w*")
+_FIGURE = lazy_compile(r"=`[ \t]*(?:grep|awk|cat|tail|head|sort|wc)\b[^`\n]*`[ \t]*$", re.MULTILINE)
+_VARIABLE = lazy_compile(r"[ \t]*\w+")
+_NAME = lazy_compile(r"[A-Za-z_]\w*")
 # Variables that only a started program can be meant to read: without export none does.
-_FOR_OTHERS = regex(
+_FOR_OTHERS = lazy_compile(
     r"(?:ASCEND_(?:GLOBAL|SLOG|LAUNCH|RT|CACHE|WORK|PROCESS)|HCCL_|TORCH_(?:NPU|HCCL|TRANSFER|DEVICE)|PYTORCH_(?:NPU|NO_NPU)"
     r"|TASK_QUEUE|INF_NAN_MODE|COMBINED_ENABLE|MULTI_STREAM_|CPU_AFFINITY_CONF|ACLNN_|ACL_OP_)\w*"
 )
@@ -51,7 +51,7 @@ def read_shell(text: str, path: str, via: str = "shell") -> list[Fact]:
     guarded, loop), ``dependency`` for what pip installs and ``shell_problem`` (spaced-assignment, not-exported; attrs:
     variable, value).
     `options` are the values by name (None when computed), `places` says where they stand, `apart` and `flags` how they
-    are written (see `npulint.read.shell.programs.Options`), `words` are what is no option, each with its place,
+    are written (see `npulint.read.shell.started_programs.Options`), `words` are what is no option, each with its place,
     `partly` the values that are known in part, with ``*`` for the rest. `path` is that of the other script, `folder`
     where this one is when it starts it (``*`` for what is computed, empty where it was started itself).
     `rounds` counts those of the outermost loop around a launch (0: not known).

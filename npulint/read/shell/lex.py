@@ -5,29 +5,29 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from npulint.later import regex
-from npulint.read.shell.tokens import KEYWORDS, Line, Operator, Part, Token, Word, word_of
+from npulint.lazy_regex import lazy_compile
+from npulint.read.shell.tokens import KEYWORDS, Operator, Part, ShellLine, Token, Word, word_of
 
-_SPACE = regex(r"(?:[ \t]+|\\\n)+")
-_OPERATOR = regex(r"&&|\|\||;;&|;;|;&|\|&|&>>|&>|<<<|<<-|<<|>>|>&|<&|<>|>\||[;&|<>()]")
-_PLAIN = regex(r"[^\s;&|<>()'\"\\$`]+")
+_SPACE = lazy_compile(r"(?:[ \t]+|\\\n)+")
+_OPERATOR = lazy_compile(r"&&|\|\||;;&|;;|;&|\|&|&>>|&>|<<<|<<-|<<|>>|>&|<&|<>|>\||[;&|<>()]")
+_PLAIN = lazy_compile(r"[^\s;&|<>()'\"\\$`]+")
 # What nearly all words consist of; no two pieces begin alike, so that nothing is tried twice.
 _VARIABLE = r"""\$(?:[\w@*?!]|\{\w+\})"""
 _STRING = r"""'[^']*'|"[^"\\$`]*(?:\$(?:\{\w+\}|(?![({]))[^"\\$`]*)*\""""
-_SIMPLE = regex(
+_SIMPLE = lazy_compile(
     rf"""[ \t]*((?:[^\s;&|<>()'"\\$`#]|{_VARIABLE}|{_STRING})(?:[^\s;&|<>()'"\\$`]+|{_VARIABLE}|{_STRING})*)"""
 )
 _ENDS = frozenset(" \t\n;&|<>)")
 _BLANK_STARTS = frozenset(" \t#\n")
 _LONG = 200  # characters of a word that is not remembered
-_BLANK_LINES = regex(r"(?:[ \t]*(?:#[^\n]*)?\n)*")
-_QUOTED = regex(r'[^"\\$`]+')
-_NAME = regex(r"[A-Za-z_]\w*|[0-9@*#?$!-]")
-_BRACED = regex(
+_BLANK_LINES = lazy_compile(r"(?:[ \t]*(?:#[^\n]*)?\n)*")
+_QUOTED = lazy_compile(r'[^"\\$`]+')
+_NAME = lazy_compile(r"[A-Za-z_]\w*|[0-9@*#?$!-]")
+_BRACED = lazy_compile(
     r"(?P<name>[A-Za-z_]\w*|[0-9]+|[@*])(?P<all>\[[@*]\])?(?:(?P<operator>:?[-=])(?P<default>.*))?", re.DOTALL
 )
-_SPECIAL = regex(r"[\\'\"`(){}$#]")
-_ARRAY = regex(r"[A-Za-z_]\w*\+?=$")
+_SPECIAL = lazy_compile(r"[\\'\"`(){}$#]")
+_ARRAY = lazy_compile(r"[A-Za-z_]\w*\+?=$")
 
 
 def closing(text: str, at: int, mark: str) -> int:
@@ -157,9 +157,9 @@ class Lexer:
         if known is None:
             return False
         self._at = end
-        if isinstance(known, Line):
+        if isinstance(known, ShellLine):
             words = tuple([Word(w.parts, w.start + start, w.end + start, w.literal, w.to) for w in known.words])
-            found.append(Line(words, Operator("\n", end)))
+            found.append(ShellLine(words, Operator("\n", end)))
             self._next_line()
         else:
             found += [token.moved(start) for token in known]
@@ -321,14 +321,14 @@ class Lexer:
 
 
 @lru_cache(maxsize=4096)
-def _remembered_line(line: str) -> Line | tuple[Word | Operator, ...] | None:
+def _remembered_line(line: str) -> ShellLine | tuple[Word | Operator, ...] | None:
     """The tokens of a line, as one if nothing in them has a place of its own; None when they may depend
     on what stands before or behind the line. A backslash at its end is left to the caller."""
     continued = line.endswith("\\")
     if "<<" in line or (continued and ("#" in line or not line.endswith((" \\", "\t\\")))):
         return None
     lexer = Lexer(line[:-1] if continued else line, remember=False)
-    tokens = tuple([token for token in lexer.tokens() if not isinstance(token, Line)])
+    tokens = tuple([token for token in lexer.tokens() if not isinstance(token, ShellLine)])
     if not tokens or lexer.broken is not None:
         return None
     words = tuple([token for token in tokens if isinstance(token, Word)])
@@ -337,7 +337,7 @@ def _remembered_line(line: str) -> Line | tuple[Word | Operator, ...] | None:
     for word in words:
         if word.literal is None and any(part.start for part in word.parts):
             return tokens
-    return Line(words, Operator("\n", len(line)))
+    return ShellLine(words, Operator("\n", len(line)))
 
 
 @lru_cache(maxsize=4096)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.read.shell.commands import Command
 from npulint.read.shell.values import HOLE, Variables
 
-_BRACES = regex(r"\{(-?\d+)\.\.(-?\d+)\}")
-_SEQUENCE = regex(r"\s*seq(?:\s+(-?\d+))?\s+(-?\d+)\s*")
-_COUNTED = regex(r"\(*\s*\w+\s*=\s*(\$?\w+)\s*;\s*\w+\s*(<=?)\s*(\$?\w+)\s*;\s*(?:\w+\+\+|\+\+\w+)\s*\)*")
+_BRACES = lazy_compile(r"\{(-?\d+)\.\.(-?\d+)\}")
+_SEQUENCE = lazy_compile(r"\s*seq(?:\s+(-?\d+))?\s+(-?\d+)\s*")
+_COUNTED = lazy_compile(r"\(*\s*\w+\s*=\s*(\$?\w+)\s*;\s*\w+\s*(<=?)\s*(\$?\w+)\s*;\s*(?:\w+\+\+|\+\+\w+)\s*\)*")
 _MOST = 4096
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import msgspec
 
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 REDIRECTIONS = frozenset(("<", ">", ">>", "<<", "<<-", "<<<", ">&", "<&", "<>", ">|", "&>", "&>>"))
 # Where these begin a command they are the grammar's.
 KEYWORDS = frozenset("if while until for select case function { } [[ ! time then else elif do fi done esac".split())
-_ASSIGNMENT = regex(r"([A-Za-z_]\w*)(\[[^\]]*\])?(\+)?=")
+_ASSIGNMENT = lazy_compile(r"([A-Za-z_]\w*)(\[[^\]]*\])?(\+)?=")
 
 
 class Part(msgspec.Struct, frozen=True, gc=False):
@@ -87,11 +87,11 @@ class Operator(msgspec.Struct, frozen=True, gc=False):
         return Operator(self.text, self.start + offset)
 
 
-class Line(msgspec.Struct, frozen=True, gc=False):
+class ShellLine(msgspec.Struct, frozen=True, gc=False):
     """A whole line that is one simple command, its end included; most lines are."""
 
     words: tuple[Word, ...]
     end: Operator
 
 
-Token = Word | Operator | Line
+Token = Word | Operator | ShellLine

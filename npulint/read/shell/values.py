@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.read.shell.commands import Command
 from npulint.read.shell.lex import Lexer
 from npulint.read.shell.tokens import Part, Word, word_of
@@ -23,7 +23,7 @@ HOLE = "\0"
 _LONGEST = 4000  # characters of a value; doubling assignments would grow without end
 _FOLDER = "/"  # as a variable, the folder that the script is in
 _MOST = 200  # assignments of one variable
-_MENTIONED = regex(r"\$\{?[#!]?(\w+|[@*])")
+_MENTIONED = lazy_compile(r"\$\{?[#!]?(\w+|[@*])")
 
 
 class Field(msgspec.Struct, frozen=True):

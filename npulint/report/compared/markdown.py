@@ -20,13 +20,13 @@ from npulint.report.compared.rows import (
     way,
 )
 from npulint.report.markup import code, prose
-from npulint.report.view import View
+from npulint.report.view import ReportView
 from npulint.texts import count, say
 
 _ADDRESS = ("https://", "http://")
 
 
-def section(comparison: Comparison, view: View, room: int) -> str:
+def section(comparison: Comparison, view: ReportView, room: int) -> str:
     """All pairs in at most `room` bytes; the rows that have no room are counted."""
     writer = _Writer(comparison, view, room)
     parts = [part for pair in differing_first(comparison.pairs) for part in writer.pair(pair)]
@@ -39,7 +39,7 @@ def section(comparison: Comparison, view: View, room: int) -> str:
 class _Writer:
     """Counts the bytes that are left and the rows that were `cut`."""
 
-    def __init__(self, comparison: Comparison, view: View, room: int) -> None:
+    def __init__(self, comparison: Comparison, view: ReportView, room: int) -> None:
         self._lang = view.lang
         self._sources = view.sources.rstrip("/") if view.sources.startswith(_ADDRESS) else ""
         self._comparison = comparison

@@ -18,7 +18,7 @@ from npulint.findings import (
     Finding,
     Related,
 )
-from npulint.report.terminal import harmless, leading
+from npulint.report.terminal import escape_control_chars, leading
 from npulint.texts import count, known, say
 
 SIDES = ("reference", "migrated")
@@ -148,8 +148,12 @@ def described(framework: str, launcher: str, lang: str) -> str:
     words = []
     if framework not in ("", "none", "unknown"):
         key = f"framework.{framework}"
-        words.append(say(lang, key) if known(key) else harmless(framework))
-    started = say(lang, "compare.started", path=harmless(launcher)) if launcher else say(lang, "compare.started.alone")
+        words.append(say(lang, key) if known(key) else escape_control_chars(framework))
+    started = (
+        say(lang, "compare.started", path=escape_control_chars(launcher))
+        if launcher
+        else say(lang, "compare.started.alone")
+    )
     return say(lang, "list.and").join([*words, started])
 
 

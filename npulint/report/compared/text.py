@@ -19,9 +19,9 @@ from npulint.report.compared.rows import (
     unspoken,
     way,
 )
-from npulint.report.compared.table import ARROW, Line, drawn, fold, laid, widths
-from npulint.report.terminal import Paint, cells, harmless, leading
-from npulint.report.view import View
+from npulint.report.compared.table import ARROW, TableLine, drawn, fold, laid, widths
+from npulint.report.terminal import Paint, cells, escape_control_chars, leading
+from npulint.report.view import ReportView
 from npulint.texts import count, say
 
 _PAIRS = 3  # that are told in full
@@ -38,7 +38,7 @@ _ORDER = {"differs": 0, "unknown": 1, "consistent": 2}
 _ANSWER = {"differs": "red", "note": "cyan", "unknown": "yellow", "same": "dim"}
 
 
-def blocks(comparison: Comparison, view: View) -> list[list[str]]:
+def blocks(comparison: Comparison, view: ReportView) -> list[list[str]]:
     """Blocks of lines: one for each pair of programs, one for what could not be compared."""
     pairs = differing_first(comparison.pairs)
     shown = pairs if view.verbose else pairs[:_PAIRS]
@@ -52,14 +52,14 @@ def blocks(comparison: Comparison, view: View) -> list[list[str]]:
     return [*told, _more(comparison, pairs[len(shown) :], view), lines]
 
 
-def _more(comparison: Comparison, pairs: Sequence[ComparedPair], view: View) -> list[str]:
+def _more(comparison: Comparison, pairs: Sequence[ComparedPair], view: ReportView) -> list[str]:
     """A line for each of the next pairs, and how many there are."""
     if not pairs:
         return []
     roots, width = Roots(comparison), view.width or _WIDTH
     named = [[roots.short(getattr(pair, side), side) for side in SIDES] for pair in pairs[:_LISTED]]
     rows = [
-        [[Line(one if one == other else f"{one} {ARROW} {other}")], [Line(tally(pair, view.lang), "dim")]]
+        [[TableLine(one if one == other else f"{one} {ARROW} {other}")], [TableLine(tally(pair, view.lang), "dim")]]
         for (one, other), pair in zip(named, pairs, strict=False)
     ]
     columns = widths(rows, width - 2)
@@ -70,7 +70,7 @@ def _more(comparison: Comparison, pairs: Sequence[ComparedPair], view: View) -> 
 class _Writer:
     """Writes one pair. Rows that are `seen` already are only counted: programs share files."""
 
-    def __init__(self, comparison: Comparison, pair: ComparedPair, view: View, seen: set[ComparedRow]) -> None:
+    def __init__(self, comparison: Comparison, pair: ComparedPair, view: ReportView, seen: set[ComparedRow]) -> None:
         self._pair = pair
         self._seen = frozenset(seen)
         seen.update(row for item in pair.items for row in item.rows if row.answer != "same")
@@ -108,7 +108,7 @@ class _Writer:
                 getattr(pair, f"{side}_framework"), self._roots.short(launcher, side) if launcher else "", self._lang
             )
             entry = leading(getattr(pair, side))
-            rows.append([[Line(self._say(side))], [Line(entry, "bold")], [Line(told, "dim")]])
+            rows.append([[TableLine(self._say(side))], [TableLine(entry, "bold")], [TableLine(told, "dim")]])
         columns = widths(rows, self._width - 2)
         return [f"  {line}" for row in rows for line in laid(row, columns, self._paint)]
 
@@ -116,16 +116,16 @@ class _Writer:
         """A line for each item: its status, its title, and how often which answer was given."""
         rows = [
             [
-                [Line(self._say(f"status.{item.status}"), _STATUS.get(item.status, ""))],
-                [Line(harmless(item.title))],
-                [Line(told_answers(item, self._lang), "dim")],
+                [TableLine(self._say(f"status.{item.status}"), _STATUS.get(item.status, ""))],
+                [TableLine(escape_control_chars(item.title))],
+                [TableLine(told_answers(item, self._lang), "dim")],
             ]
             for item in items
         ]
         columns = self._item_columns(rows) if rows else []
         return [f"  {line}" for row in rows for line in laid(row, columns, self._paint)]
 
-    def _item_columns(self, rows: Sequence[Sequence[Sequence[Line]]]) -> list[int]:
+    def _item_columns(self, rows: Sequence[Sequence[Sequence[TableLine]]]) -> list[int]:
         """Titles are broken after the numbers are."""
         status, title, told = (max(cells(row[column][0].text) for row in rows) for column in range(3))
         room = self._width - status - 6
@@ -139,7 +139,7 @@ class _Writer:
         rows = [row for _, found in chosen for row in found]
         beside = self._width >= _NARROW
         heads = [
-            [Line(say(self._lang, f"compare.heading.{word}"), "dim")] for word in ("what", "reference", "migrated")
+            [TableLine(say(self._lang, f"compare.heading.{word}"), "dim")] for word in ("what", "reference", "migrated")
         ]
         columns = widths([heads, *rows], self._width - _INDENT)
         lines = []
@@ -154,7 +154,7 @@ class _Writer:
         return ["", *head, *lines[1:]] if head else lines
 
     def _heading(self, item: ComparedItem) -> list[str]:
-        title = harmless(item.title)
+        title = escape_control_chars(item.title)
         if item.status != "differs":
             title += say(self._lang, "aside", text=self._say(f"status.{item.status}"))
         return [f"  {self._paint('bold', line)}" for line in fold(title, self._width - 2)]
@@ -177,43 +177,47 @@ class _Writer:
     def _look(self, item: ComparedItem) -> list[str]:
         if item.status != "unknown" or not item.look:
             return []
-        text = harmless(" ".join(item.look.split()))
+        text = escape_control_chars(" ".join(item.look.split()))
         return [self._paint("dim", line) for line in fold(text, self._width - _INDENT)]
 
-    def _stacked(self, row: Sequence[Sequence[Line]]) -> list[str]:
+    def _stacked(self, row: Sequence[Sequence[TableLine]]) -> list[str]:
         """A row on a narrow terminal: its sides below each other."""
-        names = [Line(self._say(side), "dim") for side in ("reference", "migrated")]
+        names = [TableLine(self._say(side), "dim") for side in ("reference", "migrated")]
         first = max(cells(name.text) for name in names)
         room = max(10, self._width - _INDENT - first - 4)
         what, *sides = row
         lines = [
-            drawn(Line(part, one.color), self._paint) for one in what for part in fold(one.text, self._width - _INDENT)
+            drawn(TableLine(part, one.color), self._paint)
+            for one in what
+            for part in fold(one.text, self._width - _INDENT)
         ]
         for name, side in zip(names, sides, strict=True):
             lines += [f"  {line}" for line in laid([[name], side], [first, room], self._paint, _TALL)]
         return lines
 
-    def _row(self, row: ComparedRow) -> list[list[Line]]:
+    def _row(self, row: ComparedRow) -> list[list[TableLine]]:
         color = _ANSWER.get(row.answer, "")
-        what = harmless(row.what)
+        what = escape_control_chars(row.what)
         if row.answer != "differs":
             what += say(self._lang, "aside", text=self._say(f"answer.{row.answer}"))
         sides = ((row.reference, "reference"), (row.migrated, "migrated"))
         return [
-            [Line(what, "" if row.answer == "differs" else color)],
+            [TableLine(what, "" if row.answer == "differs" else color)],
             *(self._side(one, name, color) for one, name in sides),
         ]
 
-    def _side(self, side: ComparedSide | None, name: str, color: str) -> list[Line]:
+    def _side(self, side: ComparedSide | None, name: str, color: str) -> list[TableLine]:
         """The value, where it is written, and the names that it has on its way."""
         if side is None:
-            return [Line(self._say("absent"), "dim")]
-        lines = [Line(harmless(" ".join(side.text.split())) or "?", color if name == "migrated" else "")]
+            return [TableLine(self._say("absent"), "dim")]
+        lines = [
+            TableLine(escape_control_chars(" ".join(side.text.split())) or "?", color if name == "migrated" else "")
+        ]
         places = places_of(side)
         told = [f"{self._roots.short(one.path, name)}:{one.span.line}" for one in places[:1]]
-        names = [harmless(one) for one in way(side)]
+        names = [escape_control_chars(one) for one in way(side)]
         if told:
-            lines.append(Line(f" {ARROW} ".join([*told, *names]), "dim", self._address(places[0].path)))
+            lines.append(TableLine(f" {ARROW} ".join([*told, *names]), "dim", self._address(places[0].path)))
         return lines
 
     def _places(self, item: ComparedItem) -> list[str]:
@@ -226,8 +230,8 @@ class _Writer:
         return lines
 
     def _place(self, one: Evidence) -> str:
-        place = Line(f"{leading(one.path)}:{one.span.line}", "dim", self._address(one.path))
-        return f"{drawn(place, self._paint)}  {self._paint('dim', harmless(one.check))}".rstrip()
+        place = TableLine(f"{leading(one.path)}:{one.span.line}", "dim", self._address(one.path))
+        return f"{drawn(place, self._paint)}  {self._paint('dim', escape_control_chars(one.check))}".rstrip()
 
     def _address(self, path: str) -> str:
         if not self._view.links:

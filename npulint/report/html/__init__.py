@@ -10,18 +10,18 @@ from npulint.report.html.assets import asset, icon, policy
 from npulint.report.html.charts import patterns
 from npulint.report.html.closing import run, silenced, unread
 from npulint.report.html.findings import findings
-from npulint.report.html.mended import mended
+from npulint.report.html.fix_summary import mended
 from npulint.report.html.overview import overview
 from npulint.report.html.page import Page
 from npulint.report.html.programs import programs
 from npulint.report.html.verdict import banner, first, target, verdict
-from npulint.report.view import View
+from npulint.report.view import ReportView
 from npulint.texts import say
 
 _LANGUAGES = {"en": "en", "zh": "zh-CN"}
 
 
-def render(result: RunResult, view: View) -> str:
+def render(result: RunResult, view: ReportView) -> str:
     """The whole page. It can be read without scripts, asks for nothing from anywhere, and tells no time."""
     page = Page(result, view)
     top = _top(page)

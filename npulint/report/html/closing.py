@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from npulint import __version__
 from npulint.report.html.charts import SEVERITIES
-from npulint.report.html.markup import prose, section, table, words
+from npulint.report.html.markup import escape_html, inline_markdown, section, table
 from npulint.report.html.overview import severities_by
 from npulint.report.html.page import Page
 from npulint.report.summary import fixable, reason
@@ -15,14 +15,14 @@ _ROWS = 2000  # of a table
 
 def silenced(page: Page) -> str:
     """The findings that comments and the baseline keep out of the report; empty when there are none."""
-    lang, found = page.lang, page.result.silenced
+    lang, found = page.lang, page.result.suppressed
     if not found:
         return ""
     rows = [
         [
             f'<span class="path">{page.place(one.finding.path, one.finding.span.line)}</span>',
-            f"<code>{words(one.finding.name)}</code>",
-            prose(one.finding.message),
+            f"<code>{escape_html(one.finding.name)}</code>",
+            inline_markdown(one.finding.message),
             say(lang, f"html.by.{one.by}"),
             _reason(one.reason, one.by, lang),
         ]
@@ -38,13 +38,13 @@ def silenced(page: Page) -> str:
 
 def _reason(text: str, by: str, lang: str) -> str:
     if text:
-        return prose(text)
+        return inline_markdown(text)
     return f'<span class="muted">{say(lang, "html.no-reason")}</span>' if by == "comment" else ""
 
 
 def unread(page: Page) -> str:
     """The files that were not read, or only in part, and why; empty when there are none."""
-    lang, problems = page.lang, page.result.unread
+    lang, problems = page.lang, page.result.unreadable
     if not problems:
         return ""
     rows = []
@@ -55,7 +55,7 @@ def unread(page: Page) -> str:
                 f'<span class="path">{page.place(problem.path, problem.span.line)}</span>',
                 say(lang, f"html.unread.{kind}"),
                 reason(problem, lang),
-                words(problem.detail),
+                escape_html(problem.detail),
             ]
         )
     heads = [say(lang, f"html.{word}") for word in ("file", "status", "reason", "message")]
@@ -81,7 +81,7 @@ def run(page: Page) -> str:
         ("root", page.paths.root),
     ]
     told = "".join(
-        f"<div><dt>{say(lang, f'html.run.{name}')}</dt><dd>{words(str(value))}</dd></div>"
+        f"<div><dt>{say(lang, f'html.run.{name}')}</dt><dd>{escape_html(str(value))}</dd></div>"
         for name, value in figures
         if value != ""
     )
@@ -99,8 +99,8 @@ def _counts(page: Page) -> str:
     names = {one.code: one.name for one in page.shown}
     rows = [
         [
-            page.check(code, f"<code>{words(names[code])}</code>"),
-            words(code),
+            page.check(code, f"<code>{escape_html(names[code])}</code>"),
+            escape_html(code),
             *(str(found[code][severity]) for severity in SEVERITIES),
             str(sum(found[code].values())),
         ]

@@ -20,7 +20,7 @@ from npulint.report.compared.rows import (
     unspoken,
     way,
 )
-from npulint.report.html.markup import attribute, identifier, paragraph, prose, section, words
+from npulint.report.html.markup import attribute, escape_html, identifier, inline_markdown, paragraph, section
 from npulint.report.html.page import Page
 from npulint.report.html.source import frame
 from npulint.texts import count, say
@@ -44,7 +44,7 @@ def compared(page: Page) -> str:
         *pairs,
         "" if pairs else f"<p>{say(lang, 'compare.pairs.none')}</p>",
         f'<p class="cut">{count(lang, "html.rows.cut", writer.cut)}</p>' if writer.cut else "",
-        *(f'<p class="cut">{words(line)}</p>' for line in alone(comparison, lang)),
+        *(f'<p class="cut">{escape_html(line)}</p>' for line in alone(comparison, lang)),
     ]
     return section("compared", say(lang, "html.section.compared"), "\n".join(part for part in parts if part))
 
@@ -69,7 +69,7 @@ class _Writer:
         self._roots = Roots(self._comparison, pair)
         sides = "".join(self._program(pair, side) for side in ("reference", "migrated"))
         names = (page.paths(pair.reference), page.paths(pair.migrated))
-        title = words(say(self._lang, "compare.pair", reference=names[0], migrated=names[1]))
+        title = escape_html(say(self._lang, "compare.pair", reference=names[0], migrated=names[1]))
         ids = [identifier(f"item-{number}", item.item) for item in pair.items]
         cards = "".join(self._card(item, name) for item, name in zip(pair.items, ids, strict=True))
         items = "\n".join(self._item(item, name) for item, name in zip(pair.items, ids, strict=True))
@@ -81,8 +81,8 @@ class _Writer:
     def _program(self, pair: ComparedPair, side: str) -> str:
         launcher = getattr(pair, f"{side}_launcher")
         started = self._roots.short(launcher, side) if launcher else ""
-        traits = words(described(getattr(pair, f"{side}_framework"), started, self._lang))
-        path = words(self._page.paths(getattr(pair, side))).replace("/", "/<wbr>")
+        traits = escape_html(described(getattr(pair, f"{side}_framework"), started, self._lang))
+        path = escape_html(self._page.paths(getattr(pair, side))).replace("/", "/<wbr>")
         return (
             f'<div><dt>{self._say(f"heading.{side}")}</dt><dd><span class="path">{path}</span> '
             f'<span class="traits">{traits}</span></dd></div>'
@@ -91,7 +91,7 @@ class _Writer:
     def _card(self, item: ComparedItem, name: str) -> str:
         return (
             f'<li><a class="{item.status}" href="#{name}">{self._status(item)} '
-            f'<span class="title">{prose(item.title)}</span> '
+            f'<span class="title">{inline_markdown(item.title)}</span> '
             f'<span class="numbers">{told_answers(item, self._lang)}</span></a></li>'
         )
 
@@ -109,7 +109,7 @@ class _Writer:
             self._same(item, same),
         ]
         told = "".join(body)
-        head = f'{self._status(item)} <span class="title">{prose(item.title)}</span>'
+        head = f'{self._status(item)} <span class="title">{inline_markdown(item.title)}</span>'
         numbers = f'<span class="numbers">{told_answers(item, self._lang)}</span>'
         if not told:
             return f'<div class="item bare" id="{name}" data-a="{_kind(item)}"><p>{head} {numbers}</p></div>'
@@ -130,7 +130,7 @@ class _Writer:
         return f'<ul class="places">{rows}</ul>' if rows else ""
 
     def _failure(self, one: Evidence) -> str:
-        check = f" <code>{words(one.check)}</code>" if one.check else ""
+        check = f" <code>{escape_html(one.check)}</code>" if one.check else ""
         return f"{self._page.link(one)}{check} {self._page.line(one.path, one.span.line)}".rstrip()
 
     def _same(self, item: ComparedItem, rows: Sequence[ComparedRow]) -> str:
@@ -148,7 +148,7 @@ class _Writer:
         framed = self.shown <= _FRAMES
         body = "\n".join(self._row(row, framed and row.answer in ("differs", "note")) for row in rows)
         return (
-            f'<table class="sides"><caption><span class="unseen">{prose(item.title)}</span></caption>\n'
+            f'<table class="sides"><caption><span class="unseen">{inline_markdown(item.title)}</span></caption>\n'
             f"<thead><tr>{heads}</tr></thead>\n<tbody>\n{body}\n</tbody></table>"
         )
 
@@ -160,20 +160,20 @@ class _Writer:
             f'<td><span class="side">{self._say(f"heading.{name}")}</span>{self._side(row, side, name, framed)}</td>'
             for name, side in (("reference", row.reference), ("migrated", row.migrated))
         )
-        return f'<tr data-a="{attribute(row.answer)}"><th scope="row">{words(row.what)}{aside}</th>{sides}</tr>'
+        return f'<tr data-a="{attribute(row.answer)}"><th scope="row">{escape_html(row.what)}{aside}</th>{sides}</tr>'
 
     def _side(self, row: ComparedRow, side: ComparedSide | None, name: str, framed: bool) -> str:
         """The value, the way that it came by, and the source where it is written."""
         if side is None:
             return f'<span class="muted">{self._say("absent")}</span>'
-        value = f'<code class="value {attribute(row.answer)}">{words(" ".join(side.text.split())) or "?"}</code>'
+        value = f'<code class="value {attribute(row.answer)}">{escape_html(" ".join(side.text.split())) or "?"}</code>'
         places = places_of(side)
         if not places:
             return value
         first = places[0]
-        shown = f"{words(self._roots.short(first.path, name)).replace('/', '/<wbr>')}:{first.span.line}"
+        shown = f"{escape_html(self._roots.short(first.path, name)).replace('/', '/<wbr>')}:{first.span.line}"
         at = self._page.link_as(Evidence(first.path, first.span, "", row.code), f'<span class="path">{shown}</span>')
-        steps = "".join(f' <span class="step">→ <code>{words(one)}</code></span>' for one in way(side))
+        steps = "".join(f' <span class="step">→ <code>{escape_html(one)}</code></span>' for one in way(side))
         lines = self._page.view.lines(first.path)
         label = say(self._lang, "compare.code", side=self._say(name))
         code = (

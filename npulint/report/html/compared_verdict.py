@@ -9,7 +9,7 @@ import msgspec
 from npulint.findings import Comparison
 from npulint.report.compared.rows import items_of
 from npulint.report.html.charts import SEVERITIES
-from npulint.report.html.markup import words
+from npulint.report.html.markup import escape_html
 from npulint.report.html.page import Page
 from npulint.report.html.verdict import drawn
 from npulint.texts import count, say
@@ -60,7 +60,7 @@ def _sentences(page: Page, answer: Compared) -> list[str]:
         told = [say(lang, "compare.said.same")]
     if items["unknown"]:
         told.append(count(lang, "compare.said.persons", items["unknown"]))
-    unread = len({problem.path for problem in page.result.unread if problem.fatal})
+    unread = len({problem.path for problem in page.result.unreadable if problem.fatal})
     return [*told, *([count(lang, "html.unjudged", unread)] if unread else [])]
 
 
@@ -73,4 +73,4 @@ def _tiles(page: Page, answer: Compared) -> str:
     tiles.append(("programs", part, say(lang, "compare.tile.items")))
     files = max(summary.files, summary.read)
     tiles.append(("files", say(lang, "html.of", part=summary.read, n=files), say(lang, "html.tile.files")))
-    return "".join(f'<li class="{name}"><b>{value}</b> {words(label)}</li>' for name, value, label in tiles)
+    return "".join(f'<li class="{name}"><b>{value}</b> {escape_html(label)}</li>' for name, value, label in tiles)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from npulint.findings import Finding
 from npulint.report.changed import blocks as changed
-from npulint.report.html.markup import words
+from npulint.report.html.markup import escape_html
 from npulint.report.html.page import Page
 from npulint.texts import say
 
@@ -30,4 +30,4 @@ def _diff(old: Sequence[str], new: Sequence[str]) -> str:
 
 
 def _line(text: str) -> str:
-    return words(text.replace("\t", "    ")[:400])
+    return escape_html(text.replace("\t", "    ")[:400])

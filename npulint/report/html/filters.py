@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from npulint.catalogue.check import CATEGORIES
 from npulint.report.html.charts import SEVERITIES
-from npulint.report.html.markup import attribute, words
+from npulint.report.html.markup import attribute, escape_html
 from npulint.report.html.page import Page
 from npulint.texts import say
 
@@ -23,7 +23,8 @@ def filters(page: Page) -> str:
     listed = Counter(one.topic for one in carried if one.severity in on)
     every = sorted({one.topic for one in carried})
     options = "".join(
-        f'<option value="{attribute(topic)}" data-name="{attribute(topic)}">{words(topic)} ({listed[topic]})</option>'
+        f'<option value="{attribute(topic)}" data-name="{attribute(topic)}">'
+        f"{escape_html(topic)} ({listed[topic]})</option>"
         for topic in every
     )
     left = say(lang, "html.shown", shown=shown, all=len(carried))

@@ -8,7 +8,7 @@ from npulint.facts.model import Span
 from npulint.findings import Finding, Related
 from npulint.report.html.edits import change
 from npulint.report.html.filters import filters
-from npulint.report.html.markup import attribute, identifier, outside, paragraph, prose, section, words
+from npulint.report.html.markup import attribute, escape_html, identifier, inline_markdown, outside, paragraph, section
 from npulint.report.html.page import Page
 from npulint.report.html.source import frame
 from npulint.report.summary import first_steps
@@ -48,12 +48,12 @@ def _cards(page: Page, groups: dict[str, list[tuple[str, Finding]]]) -> dict[str
 def _group(page: Page, group: Sequence[tuple[str, Finding]], cards: dict[str, str]) -> str:
     lang, one = page.lang, group[0][1]
     told = page.view.page(one.code)
-    title = prose(told.title) if told is not None and told.title else words(one.name)
+    title = inline_markdown(told.title) if told is not None and told.title else escape_html(one.name)
     tags = [
-        f"<code>{words(one.name)}</code>",
-        f"<code>{words(one.code)}</code>",
+        f"<code>{escape_html(one.name)}</code>",
+        f"<code>{escape_html(one.code)}</code>",
         say(lang, f"category.{one.category}"),
-        words(one.topic),
+        escape_html(one.topic),
         outside(one.url, say(lang, "html.documentation")),
     ]
     listed = " ".join(f"<span>{tag}</span>" for tag in tags if tag)
@@ -88,20 +88,23 @@ def _advice(page: Page, one: Finding, why: bool = True, fix: bool = True) -> str
 def _card(page: Page, name: str, one: Finding, spoken: Finding) -> str:
     """One finding. What `spoken`, the first of its check, says of all is not said again."""
     lang, span = page.lang, one.span
-    place = f"{words(page.paths(one.path))}:{span.line}:{span.column}"
+    place = f"{escape_html(page.paths(one.path))}:{span.line}:{span.column}"
     asides = []
     if one.confidence != "high":
         asides.append(say(lang, "confidence", level=say(lang, f"confidence.{one.confidence}")))
     if one.places > 1:
         asides.append(count(lang, "html.speaks-for", one.places))
     if one.program and one.program != one.path:
-        asides.append(f'{say(lang, "html.of-program")} <span class="path">{words(page.paths(one.program))}</span>')
+        asides.append(
+            f'{say(lang, "html.of-program")} <span class="path">{escape_html(page.paths(one.program))}</span>'
+        )
     told = "".join(f"<span>{aside}</span>" for aside in asides)
-    mark = f'<code class="print" title="{say(lang, "html.fingerprint")}">{words(one.fingerprint)}</code>'
+    mark = f'<code class="print" title="{say(lang, "html.fingerprint")}">{escape_html(one.fingerprint)}</code>'
     own = _advice(page, one, one.why != spoken.why, one.fix.text != spoken.fix.text)
     return (
         f'<article class="f {one.severity}" id="{name}" data-s="{one.severity}">'
-        f'<h4><b class="s {one.severity}">{say(lang, f"severity.{one.severity}")}</b> {prose(one.message)}</h4>'
+        f'<h4><b class="s {one.severity}">{say(lang, f"severity.{one.severity}")}</b>'
+        f" {inline_markdown(one.message)}</h4>"
         f'<p class="at"><a class="path" href="#{name}">{place}</a>{told}{mark if one.fingerprint else ""}</p>'
         f"{frame(one.path, page.view.lines(one.path), span, say(lang, 'html.source'))}"
         f"{_related(page, one.related)}{own}{change(page, one)}</article>"
@@ -117,8 +120,8 @@ def _related(page: Page, places: Sequence[Related]) -> str:
     if not places:
         return ""
     rows = [
-        f'<li><span class="path">{words(page.paths(place.path))}:{place.span.line}</span> '
-        f"{prose(place.message)} {_line(page, place)}</li>"
+        f'<li><span class="path">{escape_html(page.paths(place.path))}:{place.span.line}</span> '
+        f"{inline_markdown(place.message)} {_line(page, place)}</li>"
         for place in places[:_MOST_RELATED]
     ]
     shown, rest = rows[:_RELATED], rows[_RELATED:]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from npulint.report.graphs import alike, kind, placed, size
-from npulint.report.html.markup import section, table, words
+from npulint.report.html.markup import escape_html, section, table
 from npulint.report.html.page import Page
 from npulint.texts import count, say
 
@@ -17,10 +17,10 @@ def graphs(page: Page) -> str:
         return ""
     rows = [
         [
-            f'<span class="path">{words(page.paths(one.graph.path))}</span>{_note(one.note(lang))}',
-            words(kind(one.graph, lang)),
-            words(size(one.graph, lang)),
-            words(placed(one.graph, lang)),
+            f'<span class="path">{escape_html(page.paths(one.graph.path))}</span>{_note(one.note(lang))}',
+            escape_html(kind(one.graph, lang)),
+            escape_html(size(one.graph, lang)),
+            escape_html(placed(one.graph, lang)),
         ]
         for one in found[:_ROWS]
     ]
@@ -31,4 +31,4 @@ def graphs(page: Page) -> str:
 
 
 def _note(text: str) -> str:
-    return f'<br><span class="muted">{words(text)}</span>' if text else ""
+    return f'<br><span class="muted">{escape_html(text)}</span>' if text else ""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from npulint.report.terminal import harmless
+from npulint.report.terminal import escape_control_chars
 
 _LINKED = ("https://", "http://", "file://")  # anything else could be a script
 _UNSAFE = re.compile("[^A-Za-z0-9_-]")
@@ -14,29 +14,29 @@ _BLANKS = re.compile("[ \t\r\n]+")
 _ABSOLUTE = re.compile("/|[A-Za-z]:/")
 
 
-def words(text: str) -> str:
+def escape_html(text: str) -> str:
     """`text` for the content of an element, on one line, its unseen characters as escapes."""
-    return escape(harmless(text), quote=False)
+    return escape(escape_control_chars(text), quote=False)
 
 
 def attribute(text: str) -> str:
     """`text` for an attribute in double quotes."""
-    return escape(harmless(text), quote=True)
+    return escape(escape_control_chars(text), quote=True)
 
 
-def prose(text: str) -> str:
-    """`text` as `words`, with what stands between backticks as code; one without a partner stays what it is."""
+def inline_markdown(text: str) -> str:
+    """`text` as `escape_html`, with what stands between backticks as code; one without a partner stays what it is."""
     if "`" not in text:
-        return words(text)
-    parts = words(text).split("`")
+        return escape_html(text)
+    parts = escape_html(text).split("`")
     if len(parts) % 2 == 0:
         parts[-2:] = ["`".join(parts[-2:])]
     return "".join(f"<code>{part}</code>" if place % 2 else part for place, part in enumerate(parts))
 
 
 def paragraph(text: str) -> str:
-    """`prose` of a text whose line breaks mean nothing."""
-    return prose(_BLANKS.sub(" ", text).strip(" "))
+    """`inline_markdown` of a text whose line breaks mean nothing."""
+    return inline_markdown(_BLANKS.sub(" ", text).strip(" "))
 
 
 def identifier(prefix: str, name: str) -> str:
@@ -47,8 +47,8 @@ def identifier(prefix: str, name: str) -> str:
 def outside(url: str, label: str) -> str:
     """A link that leaves the page; only its `label` when `url` is no address of a page."""
     if not url.lower().startswith(_LINKED):
-        return words(label) if url else ""
-    return f'<a href="{attribute(url)}" target="_blank" rel="noopener noreferrer">{words(label)}</a>'
+        return escape_html(label) if url else ""
+    return f'<a href="{attribute(url)}" target="_blank" rel="noopener noreferrer">{escape_html(label)}</a>'
 
 
 def table(caption: str, heads: Sequence[str], rows: Iterable[Sequence[str]], name: str = "") -> str:

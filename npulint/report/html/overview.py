@@ -8,7 +8,7 @@ from collections.abc import Callable
 from npulint.catalogue.check import CATEGORIES
 from npulint.findings import Finding
 from npulint.report.html.charts import SEVERITIES, STATUSES, Row, chart
-from npulint.report.html.markup import section, words
+from npulint.report.html.markup import escape_html, section
 from npulint.report.html.page import Page
 from npulint.report.readiness import lists
 from npulint.texts import say
@@ -49,14 +49,16 @@ def severities_by(page: Page, key: Callable[[Finding], str]) -> dict[str, Counte
 def _categories(page: Page) -> list[Row]:
     found = severities_by(page, lambda one: one.category)
     names = [(category, say(page.lang, f"category.{category}")) for category in CATEGORIES]
-    return [Row(name, words(name), found[category]) for category, name in names]
+    return [Row(name, escape_html(name), found[category]) for category, name in names]
 
 
 def _checks(page: Page) -> list[Row]:
     found = severities_by(page, lambda one: one.code)
     names = {one.code: one.name for one in page.shown}
     most = sorted(found, key=lambda code: (-sum(found[code].values()), code))[:_TOP]
-    return [Row(names[code], page.check(code, f"<code>{words(names[code])}</code>"), found[code]) for code in most]
+    return [
+        Row(names[code], page.check(code, f"<code>{escape_html(names[code])}</code>"), found[code]) for code in most
+    ]
 
 
 def _items(page: Page) -> list[Row]:
@@ -69,4 +71,4 @@ def _items(page: Page) -> list[Row]:
         for item in program.checklist:
             found[item.title][item.status] += 1
     order = sorted(found, key=lambda title: (-found[title]["failed"], -found[title]["unknown"], title))
-    return [Row(title, words(title), found[title]) for title in order]
+    return [Row(title, escape_html(title), found[title]) for title in order]

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from npulint.facts.model import Span
 from npulint.findings import Evidence, Finding, RunResult
-from npulint.report.html.markup import Paths, attribute, identifier, words
+from npulint.report.html.markup import Paths, attribute, escape_html, identifier
 from npulint.report.html.source import line_of
-from npulint.report.view import View, visible
+from npulint.report.view import ReportView, visible
 from npulint.settings import RANK
 
 if TYPE_CHECKING:
-    from npulint.fix.model import Mended
+    from npulint.fix.model import FixResult
 
 CARDS = 20_000  # findings that are on the page; more make it too large to use
 
@@ -21,7 +21,7 @@ CARDS = 20_000  # findings that are on the page; more make it too large to use
 class Page:
     """One report. `shown` are the findings that it counts, `carried` those that it shows: the gravest `CARDS`."""
 
-    def __init__(self, result: RunResult, view: View) -> None:
+    def __init__(self, result: RunResult, view: ReportView) -> None:
         self.result = result
         self.view = view
         self.lang = view.lang
@@ -45,7 +45,7 @@ class Page:
 
     def place(self, path: str, line: int) -> str:
         """``path:line`` as markup that may be broken after a slash."""
-        return f"{words(self.paths(path)).replace('/', '/<wbr>')}:{line}"
+        return f"{escape_html(self.paths(path)).replace('/', '/<wbr>')}:{line}"
 
     def link(self, evidence: Evidence) -> str:
         """The place of some evidence, leading to the finding there if it is on the page."""
@@ -77,11 +77,11 @@ def _gravest(findings: Sequence[Finding]) -> list[Finding]:
     return [findings[index] for index in sorted(order[:CARDS])]
 
 
-def _paths(result: RunResult, mended: Mended | None) -> set[str]:
-    found = {one.path for one in result.findings} | {one.finding.path for one in result.silenced}
+def _paths(result: RunResult, mended: FixResult | None) -> set[str]:
+    found = {one.path for one in result.findings} | {one.finding.path for one in result.suppressed}
     found |= {place.path for one in result.findings for place in one.related}
     found |= {edit.path for one in result.findings for edit in one.fix.edits}
-    found |= {problem.path for problem in result.unread}
+    found |= {problem.path for problem in result.unreadable}
     for program in result.programs:
         found.add(program.entry)
         found |= {item.evidence.path for item in program.checklist if item.evidence is not None}

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
-from npulint.report.html.markup import attribute, table, words
+from npulint.report.html.markup import attribute, escape_html, table
 from npulint.report.runs import words as told
 from npulint.run_summary import RunCurve
 from npulint.texts import count, say
@@ -86,11 +86,11 @@ def plot(curve: RunCurve, name: str, place: str, lang: str) -> str:
     note = say(lang, "aside", text=say(lang, "runs.axis.log")) if scale.kind != "linear" else ""
     below = say(lang, f"runs.axis.{_order(curve)}")
     return (
-        f'<figure class="plot {curve.what}"><figcaption><b>{words(title)}</b>{words(note)}'
-        f'<span class="muted">{words(course)}</span></figcaption>\n<div class="axes">'
+        f'<figure class="plot {curve.what}"><figcaption><b>{escape_html(title)}</b>{escape_html(note)}'
+        f'<span class="muted">{escape_html(course)}</span></figcaption>\n<div class="axes">'
         f'<div class="ys" aria-hidden="true">{"".join(f"<span>{label}</span>" for label in scale.labels)}</div>\n'
         f'<svg class="field" role="img" aria-labelledby="{name}-t {name}-d">'
-        f'<title id="{name}-t">{words(title)}</title><desc id="{name}-d">{words(drawn)}</desc>'
+        f'<title id="{name}-t">{escape_html(title)}</title><desc id="{name}-d">{escape_html(drawn)}</desc>'
         f"{''.join(_field(curve, scale, lang))}</svg>\n"
         f'<div class="xs" aria-hidden="true"><span>1</span><span>{below}</span><span>{curve.count:,}</span></div>'
         "</div>\n"
@@ -166,9 +166,9 @@ def _paths(curve: RunCurve, scale: Axis) -> tuple[str, str]:
 
 def _values(curve: RunCurve, title: str, lang: str) -> str:
     heads = [say(lang, "runs.head.part"), say(lang, "runs.head.value")]
-    rows = [[str(index), words(told.figure(curve, one))] for index, one in enumerate(curve.points, 1)]
+    rows = [[str(index), escape_html(told.figure(curve, one))] for index, one in enumerate(curve.points, 1)]
     said = say(lang, "runs.all-values")
-    caption = f'<span class="unseen">{words(title)}</span>'
+    caption = f'<span class="unseen">{escape_html(title)}</span>'
     scrolled = f'<div class="scroll" tabindex="0" role="region" aria-label="{attribute(title)}">'
     listed = f"{scrolled}{table(caption, heads, rows, 'counts')}</div>"
     return f'<details class="values"><summary>{said}</summary>{listed}</details>'

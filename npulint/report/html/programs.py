@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from npulint.findings import ChecklistItem, Evidence, ProgramSummary
 from npulint.report.html.charts import STATUSES, bar
-from npulint.report.html.markup import paragraph, prose, section, table, words
+from npulint.report.html.markup import escape_html, inline_markdown, paragraph, section, table
 from npulint.report.html.page import Page
 from npulint.report.readiness import lists, tally
 from npulint.texts import count, known, say
@@ -46,9 +46,9 @@ def _program(page: Page, program: ProgramSummary, opened: bool) -> str:
     drawn = bar(found, STATUSES, sum(found.values()), told)
     heads = [say(lang, f"html.{word}") for word in ("item", "status", "evidence", "look")]
     rows = [_item(page, item) for item in program.checklist]
-    caption = f'<span class="unseen">{say(lang, "readiness", entry=words(entry))}</span>'
+    caption = f'<span class="unseen">{say(lang, "readiness", entry=escape_html(entry))}</span>'
     return (
-        f'<details class="program"{" open" if opened else ""}><summary><span class="path">{words(entry)}</span>'
+        f'<details class="program"{" open" if opened else ""}><summary><span class="path">{escape_html(entry)}</span>'
         f'<span class="traits">{_traits(program, lang)}</span>{drawn}<span class="tally">{told}</span></summary>\n'
         f"{table(caption, heads, rows, 'list')}</details>"
     )
@@ -56,7 +56,7 @@ def _program(page: Page, program: ProgramSummary, opened: bool) -> str:
 
 def _item(page: Page, item: ChecklistItem) -> Sequence[str]:
     status = f'<b class="status {item.status}">{say(page.lang, f"status.{item.status}")}</b>'
-    return prose(item.title), status, _evidence(page, item), paragraph(item.look)
+    return inline_markdown(item.title), status, _evidence(page, item), paragraph(item.look)
 
 
 def _evidence(page: Page, item: ChecklistItem) -> str:
@@ -72,7 +72,7 @@ def _evidence(page: Page, item: ChecklistItem) -> str:
 
 
 def _failure(page: Page, evidence: Evidence) -> str:
-    check = f" <code>{words(evidence.check)}</code>" if evidence.check else ""
+    check = f" <code>{escape_html(evidence.check)}</code>" if evidence.check else ""
     return page.link(evidence) + (check or f" {page.line(evidence.path, evidence.span.line)}".rstrip())
 
 
@@ -86,7 +86,7 @@ def _traits(program: ProgramSummary, lang: str) -> str:
 
 
 def _word(family: str, value: str, lang: str) -> str:
-    return say(lang, f"{family}.{value}") if known(f"{family}.{value}") else words(value)
+    return say(lang, f"{family}.{value}") if known(f"{family}.{value}") else escape_html(value)
 
 
 def _others(page: Page, others: Sequence[ProgramSummary]) -> str:
@@ -95,7 +95,8 @@ def _others(page: Page, others: Sequence[ProgramSummary]) -> str:
     lang = page.lang
     shown = others[:_PROGRAMS]
     rows = [
-        [f'<span class="path">{words(page.paths(program.entry))}</span>', _traits(program, lang)] for program in shown
+        [f'<span class="path">{escape_html(page.paths(program.entry))}</span>', _traits(program, lang)]
+        for program in shown
     ]
     cut = count(lang, "html.rows.cut", len(others) - len(shown)) if len(others) > len(shown) else ""
     caption = f'<span class="unseen">{count(lang, "html.programs.others", len(others))}</span>'

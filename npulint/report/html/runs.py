@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from npulint.catalogue.forms import number, time
-from npulint.report.html.markup import attribute, section, table, words
+from npulint.report.html.markup import attribute, escape_html, section, table
 from npulint.report.html.page import Page
 from npulint.report.html.plots import plot
 from npulint.report.runs import words as told
@@ -41,17 +41,17 @@ def _run(page: Page, run: RunSummary) -> str:
 
 def _notes(page: Page, files: Sequence[RunFile]) -> str:
     """What was read, in a few lines."""
-    lines = [f"<dt>{words(one.label)}</dt><dd>{words(one.text)}</dd>" for one in _short(page, files)]
+    lines = [f"<dt>{escape_html(one.label)}</dt><dd>{escape_html(one.text)}</dd>" for one in _short(page, files)]
     return f'<dl class="panel notes">{"".join(lines)}</dl>\n'
 
 
-def _short(page: Page, files: Sequence[RunFile]) -> Iterator[told.Told]:
+def _short(page: Page, files: Sequence[RunFile]) -> Iterator[told.ToldFile]:
     shown = {one.path: page.paths(one.path) for one in files}
     for one in told.told_files(files, page.lang, 5):
         text = next(
             (one.text.replace(path, name, 1) for path, name in shown.items() if one.text.startswith(path)), one.text
         )
-        yield told.Told(one.label, text)
+        yield told.ToldFile(one.label, text)
 
 
 def _files(page: Page, files: Sequence[RunFile]) -> str:
@@ -60,9 +60,9 @@ def _files(page: Page, files: Sequence[RunFile]) -> str:
     rows = [
         [
             f'<span class="path">{_path(page, one.path)}</span>',
-            words(told.form(one.form, lang)),
+            escape_html(told.form(one.form, lang)),
             told.size(one, lang),
-            words(told.remark(one, lang)),
+            escape_html(told.remark(one, lang)),
         ]
         for one in files[:_ROWS]
     ]
@@ -79,7 +79,7 @@ def _operators(page: Page, times: RunTimes) -> str:
     heads += [say(lang, f"runs.head.{word}") for word in ("share", "time", "count")]
     rows = [
         [
-            f"<code>{words(one.name)}</code>",
+            f"<code>{escape_html(one.name)}</code>",
             _bar([("computing", one.share)], most, f"{one.name}: {told.percent(one.share, lang)}"),
             _percent(one.share, lang),
             time(one.us),
@@ -170,7 +170,7 @@ def _graphs(page: Page, graphs: Sequence[RunGraph]) -> str:
     heads = [say(lang, f"runs.head.{word}") for word in ("graph", "first", "times", "median", "longest")]
     rows = [
         [
-            f"<code>{words(one.graph)}</code>",
+            f"<code>{escape_html(one.graph)}</code>",
             time(one.first_ms * 1000),
             f"{one.count:,}",
             *((time(ms * 1000) if one.count > 1 else "-") for ms in (one.median_ms, one.max_ms)),
@@ -209,7 +209,7 @@ def _place(page: Page, path: str, line: int) -> str:
 
 
 def _path(page: Page, path: str) -> str:
-    return words(page.paths(path)).replace("/", "/<wbr>")
+    return escape_html(page.paths(path)).replace("/", "/<wbr>")
 
 
 def _unseen(text: str) -> str:

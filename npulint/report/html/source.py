@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from html import escape
 
 from npulint.facts.model import Span
-from npulint.lines import cell_line
-from npulint.report.terminal import harmless
+from npulint.report.terminal import escape_control_chars
+from npulint.source_lines import cell_line
 
 _CONTEXT = 2  # lines on both sides
 _TALL = 10  # lines of a statement that are all shown
@@ -125,4 +125,4 @@ def _marked(head: str, marked: str, tail: str) -> str:
 
 
 def _seen(text: str) -> str:
-    return escape(harmless(text.replace("\t", "    ")), quote=False)
+    return escape(escape_control_chars(text.replace("\t", "    ")), quote=False)

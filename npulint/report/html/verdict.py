@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import msgspec
 
 from npulint.report.html.charts import SEVERITIES
-from npulint.report.html.markup import prose, section, words
+from npulint.report.html.markup import escape_html, inline_markdown, section
 from npulint.report.html.page import Page
 from npulint.report.readiness import lists
 from npulint.report.summary import first_steps
@@ -25,7 +25,7 @@ _SIGNS = {  # drawn in a square of 24
 }
 
 
-class Verdict(msgspec.Struct, frozen=True):
+class ReadinessVerdict(msgspec.Struct, frozen=True):
     """The answer in a word (a key of the texts ``html.verdict.``) and what it rests on: findings by severity, items of
     readiness lists by status, training programs, and those of them without a failing item."""
 
@@ -36,7 +36,7 @@ class Verdict(msgspec.Struct, frozen=True):
     clear: int
 
 
-def verdict(page: Page) -> Verdict:
+def verdict(page: Page) -> ReadinessVerdict:
     """Judge the run by all its findings, shown or not."""
     result = page.result
     severities = Counter(one.severity for one in result.findings)
@@ -53,12 +53,12 @@ def verdict(page: Page) -> Verdict:
     elif not frameworks and not result.graphs and not result.runs and not result.findings:
         word = "unused"
     else:
-        whole = programs and not items["unknown"] and not any(problem.fatal for problem in result.unread)
+        whole = programs and not items["unknown"] and not any(problem.fatal for problem in result.unreadable)
         word = "ready" if whole else "check"
-    return Verdict(word, severities, items, len(programs), clear)
+    return ReadinessVerdict(word, severities, items, len(programs), clear)
 
 
-def banner(page: Page, answer: Verdict) -> str:
+def banner(page: Page, answer: ReadinessVerdict) -> str:
     """The verdict, the reasons for it, and the figures of the run."""
     word = answer.word
     return drawn(word, say(page.lang, f"html.verdict.{word}"), _sentences(page, answer), _tiles(page, answer))
@@ -66,7 +66,7 @@ def banner(page: Page, answer: Verdict) -> str:
 
 def drawn(tone: str, heading: str, reasons: Sequence[str], tiles: str) -> str:
     """A banner in a tone, which is the word of a verdict."""
-    sentences = "".join(f"<p>{words(sentence)}</p>" for sentence in reasons)
+    sentences = "".join(f"<p>{escape_html(sentence)}</p>" for sentence in reasons)
     sign = (
         f'<svg class="sign" viewBox="0 0 24 24" aria-hidden="true"><circle cx="12" cy="12" r="11"/>{_SIGNS[tone]}</svg>'
     )
@@ -77,7 +77,7 @@ def drawn(tone: str, heading: str, reasons: Sequence[str], tiles: str) -> str:
     )
 
 
-def _sentences(page: Page, answer: Verdict) -> list[str]:
+def _sentences(page: Page, answer: ReadinessVerdict) -> list[str]:
     lang, word = page.lang, answer.word
     number = answer.severities[{"blocked": "error", "open": "warning"}.get(word, "")]
     told = [count(lang, f"html.{word}" if number or word != "open" else "html.open.items", number)]
@@ -85,13 +85,13 @@ def _sentences(page: Page, answer: Verdict) -> list[str]:
         told.append(count(lang, "html.known", page.result.summary.known))
     if answer.items["unknown"]:
         told.append(count(lang, "html.persons", answer.items["unknown"]))
-    unread = len({problem.path for problem in page.result.unread if problem.fatal})
+    unread = len({problem.path for problem in page.result.unreadable if problem.fatal})
     if unread:
         told.append(count(lang, "html.unjudged", unread))
     return told
 
 
-def _tiles(page: Page, answer: Verdict) -> str:
+def _tiles(page: Page, answer: ReadinessVerdict) -> str:
     lang, summary = page.lang, page.result.summary
     shown = Counter(one.severity for one in page.shown)
     tiles = [(word, str(shown[word]), count(lang, f"html.tile.{word}", shown[word])) for word in SEVERITIES]
@@ -100,13 +100,14 @@ def _tiles(page: Page, answer: Verdict) -> str:
         tiles.append(("programs", part, say(lang, "html.tile.programs")))
     files = max(summary.files, summary.read)
     tiles.append(("files", say(lang, "html.of", part=summary.read, n=files), say(lang, "html.tile.files")))
-    return "".join(f'<li class="{name}"><b>{value}</b> {words(label)}</li>' for name, value, label in tiles)
+    return "".join(f'<li class="{name}"><b>{value}</b> {escape_html(label)}</li>' for name, value, label in tiles)
 
 
 def target(page: Page) -> str:
     """What the project is to run with."""
     rows = "".join(
-        f"<div><dt>{words(key)}</dt> <dd>{words(text)}</dd></div>" for key, text in page.result.target.items()
+        f"<div><dt>{escape_html(key)}</dt> <dd>{escape_html(text)}</dd></div>"
+        for key, text in page.result.target.items()
     )
     title = say(page.lang, "target")
     return f'<dl class="target" aria-label="{title}">{rows}</dl>' if rows else ""
@@ -124,8 +125,8 @@ def first(page: Page) -> str:
         at = f"{say(page.lang, 'html.first.at')} " if step.places > 1 else ""
         severity = say(page.lang, f"severity.{one.severity}")
         rows.append(
-            f'<li><p class="what"><b class="s {one.severity}">{severity}</b> {prose(one.message)}</p>\n'
-            f'<p class="at">{page.check(one.code, f"<code>{words(one.name)}</code>")} · {places} · '
+            f'<li><p class="what"><b class="s {one.severity}">{severity}</b> {inline_markdown(one.message)}</p>\n'
+            f'<p class="at">{page.check(one.code, f"<code>{escape_html(one.name)}</code>")} · {places} · '
             f"{at}{page.finding(one)}</p></li>"
         )
     listed = "\n".join(rows)

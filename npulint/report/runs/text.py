@@ -8,8 +8,8 @@ from typing import TypeVar
 from npulint.catalogue.forms import time
 from npulint.report.runs import words
 from npulint.report.runs.bars import bar, fill, padded, powers, spark, stacked
-from npulint.report.terminal import Paint, cells, harmless, leading, wrap
-from npulint.report.view import View
+from npulint.report.terminal import Paint, cells, escape_control_chars, leading, wrap
+from npulint.report.view import ReportView
 from npulint.run_summary import RunCurve, RunGraph, RunStall, RunSummary, RunTimes
 from npulint.texts import count, say
 
@@ -25,14 +25,14 @@ _Told = TypeVar("_Told", RunStall, RunGraph, RunTimes, RunCurve)
 _PLAIN = str.maketrans({"→": ">", "×": "x", "µ": "u", "…": "."})
 
 
-def block(runs: Sequence[RunSummary], view: View) -> list[str]:
+def block(runs: Sequence[RunSummary], view: ReportView) -> list[str]:
     """The lines of all runs; empty where there are none."""
     told = list(_Writer(view).lines(words.united(runs)))
     return [Paint(view.color)("bold", say(view.lang, "runs.title")), *told] if told else []
 
 
 class _Writer:
-    def __init__(self, view: View) -> None:
+    def __init__(self, view: ReportView) -> None:
         self._lang, self._plain = view.lang, view.plain
         self._paint = Paint(view.color)
         self._width = min(max(view.width or _WIDTH, _NARROW), _WIDEST)
@@ -66,7 +66,7 @@ class _Writer:
         """The table with the most time, and its longest types."""
         for times in self._first(sorted(tables, key=lambda one: -one.us), 1):
             yield from self._headed(times)
-            shown = [(harmless(one.name), one.us, one.share) for one in times.parts[:_TYPES]]
+            shown = [(escape_control_chars(one.name), one.us, one.share) for one in times.parts[:_TYPES]]
             name = min(max((cells(text) for text, _, _ in shown), default=0), _NAME)
             room = max(min(_BAR, self._width - name - 26), 4)
             most = max((share for _, _, share in shown), default=0.0) or 1.0
@@ -120,7 +120,7 @@ class _Writer:
         yield from self._wrapped(f"{label}  {text}", 2, 4)
 
     def _wrapped(self, text: str, first: int, later: int) -> Iterator[str]:
-        lines = wrap(harmless(text), self._width - later)
+        lines = wrap(escape_control_chars(text), self._width - later)
         yield self._told(" " * first + lines[0])
         yield from (self._told(" " * later + line) for line in lines[1:])
 

@@ -16,32 +16,32 @@ import msgspec
 from npulint import __version__
 from npulint.facts.model import Problem
 from npulint.findings import Finding, RunResult, Silenced
-from npulint.later import regex
-from npulint.report.json import compared_record, encodable, graphs_record, mended_records, summary_record
-from npulint.report.sarif.places import ROOT, artifact, region
+from npulint.lazy_regex import lazy_compile
+from npulint.report.json import compared_record, encodable, fix_records, graphs_record, summary_record
+from npulint.report.sarif.locations import ROOT, artifact, region
 from npulint.report.sarif.results import Writer
 from npulint.report.sarif.rules import rules
 from npulint.report.summary import reason
-from npulint.report.view import View, visible, visible_silenced
+from npulint.report.view import ReportView, visible, visible_silenced
 from npulint.settings import DOCS_URL, RANK
 from npulint.texts import count, say
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 MOST_RESULTS = 25_000  # GitHub refuses a run with more
 
-_NULL = regex(r"(?<!\\)((?:\\\\)*)\\u0000")  # in JSON; databases of services refuse it
+_NULL = lazy_compile(r"(?<!\\)((?:\\\\)*)\\u0000")  # in JSON; databases of services refuse it
 
 _Entry = tuple[Finding, Silenced | None]
 
 
-def render(result: RunResult, view: View) -> str:
+def render(result: RunResult, view: ReportView) -> str:
     """A log with one run. Two runs over the same files give the same bytes, so no time is told."""
     document = {"$schema": SCHEMA, "version": "2.1.0", "runs": [_run(result, view)]}
     text = msgspec.json.format(msgspec.json.encode(encodable(document)), indent=2).decode()
     return (_NULL.sub(r"\1\\\\x00", text) if "\\u0000" in text else text) + "\n"
 
 
-def _run(result: RunResult, view: View) -> dict[str, Any]:
+def _run(result: RunResult, view: ReportView) -> dict[str, Any]:
     shown = _with_other_sides(visible(result, view), result)
     entries: list[_Entry] = [(finding, None) for finding in shown]
     entries += [(one.finding, one) for one in visible_silenced(result, view)]
@@ -60,7 +60,7 @@ def _run(result: RunResult, view: View) -> dict[str, Any]:
             "summary": summary_record(result, shown, view),
             "target": result.target,
             **graphs_record(result),
-            **mended_records(view),
+            **fix_records(view),
             **compared_record(result, rows=False),
         },
     }
@@ -86,7 +86,7 @@ def most_important(entries: Sequence[_Entry], limit: int) -> Sequence[_Entry]:
     return [entries[index] for index in sorted(sorted(range(len(entries)), key=order)[:limit])]
 
 
-def _driver(described: list[dict[str, Any]], view: View) -> dict[str, Any]:
+def _driver(described: list[dict[str, Any]], view: ReportView) -> dict[str, Any]:
     return {
         "name": "npulint",
         "version": __version__,
@@ -97,15 +97,15 @@ def _driver(described: list[dict[str, Any]], view: View) -> dict[str, Any]:
     }
 
 
-def _invocation(result: RunResult, cut: int, view: View) -> dict[str, Any]:
+def _invocation(result: RunResult, cut: int, view: ReportView) -> dict[str, Any]:
     """The notifications are warnings, for an error among them would say that the whole run failed. A path that is
     not there does: whoever named it has no answer."""
-    notifications = [_unread(problem, view) for problem in result.unread]
+    notifications = [_unread(problem, view) for problem in result.unreadable]
     if cut:
         text = count(view.lang, "sarif.cut", cut, limit=MOST_RESULTS)
         notifications.append({"descriptor": {"id": "cut"}, "level": "warning", "message": {"text": text}})
     told: dict[str, Any] = {
-        "executionSuccessful": all(problem.reason != "missing" for problem in result.unread),
+        "executionSuccessful": all(problem.reason != "missing" for problem in result.unreadable),
         "toolExecutionNotifications": notifications,
     }
     if result.notices:
@@ -115,7 +115,7 @@ def _invocation(result: RunResult, cut: int, view: View) -> dict[str, Any]:
     return told
 
 
-def _unread(problem: Problem, view: View) -> dict[str, Any]:
+def _unread(problem: Problem, view: ReportView) -> dict[str, Any]:
     text = reason(problem, view.lang)
     if problem.detail:
         text = say(view.lang, "problem.detail", text=text, detail=problem.detail)

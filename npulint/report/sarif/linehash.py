@@ -12,12 +12,12 @@ import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 _UNITS = 100
 _BASE = 37
 _MASK = 2**64 - 1
-_WIDE = regex("[\U00010000-\U0010ffff]")  # two units each
+_WIDE = lazy_compile("[\U00010000-\U0010ffff]")  # two units each
 
 
 def line_hashes(lines: Sequence[str], wanted: Collection[int]) -> dict[int, str]:

@@ -8,26 +8,26 @@ from typing import Any
 from npulint.digest import blake2b
 from npulint.facts.model import Span
 from npulint.findings import Finding, Fix, Related, Silenced
-from npulint.later import regex
-from npulint.lines import Lines
+from npulint.lazy_regex import lazy_compile
 from npulint.report.sarif.linehash import line_hashes
-from npulint.report.sarif.places import artifact, region, stored
+from npulint.report.sarif.locations import artifact, region, stored
 from npulint.report.sarif.rules import cut
-from npulint.report.terminal import harmless
-from npulint.report.view import View
+from npulint.report.terminal import escape_control_chars
+from npulint.report.view import ReportView
+from npulint.source_lines import LineProvider
 from npulint.texts import count, say
 
 MOST_LOCATIONS = 1_000  # of a result, GitHub
 _MOST_CHARACTERS = 4_000  # of one part of a message
 _LINKED = 3  # related places that a message names
-_PLACEHOLDER = regex(r"\{(\d+)\}")
+_PLACEHOLDER = lazy_compile(r"\{(\d+)\}")
 
 
 class Writer:
     """Writes the results of one run. `indices` are the places of the rules by code; `findings` are all that will be
     written, so that every file is read once."""
 
-    def __init__(self, indices: Mapping[str, int], view: View, findings: Iterable[Finding]) -> None:
+    def __init__(self, indices: Mapping[str, int], view: ReportView, findings: Iterable[Finding]) -> None:
         self._indices = indices
         self._view = view
         self._hashes = _hashes(findings, view.lines)
@@ -97,7 +97,7 @@ class Writer:
         return [{"artifactLocation": artifact(path, self._view.folder), "replacements": files[path]} for path in files]
 
 
-def _hashes(findings: Iterable[Finding], lines: Lines) -> dict[tuple[str, int], str]:
+def _hashes(findings: Iterable[Finding], lines: LineProvider) -> dict[tuple[str, int], str]:
     wanted: dict[str, set[int]] = {}
     for finding in findings:
         wanted.setdefault(finding.path, set()).add(finding.span.line)
@@ -127,7 +127,7 @@ def _properties(finding: Finding) -> dict[str, str]:
 
 def _plain(text: str) -> str:
     """A text that holds no link and no placeholder by accident: code such as ``a[0](1)`` looks like a link."""
-    return _PLACEHOLDER.sub(r"{{\1}}", cut(harmless(text), _MOST_CHARACTERS).replace("](", "] ("))
+    return _PLACEHOLDER.sub(r"{{\1}}", cut(escape_control_chars(text), _MOST_CHARACTERS).replace("](", "] ("))
 
 
 def _link_text(place: Related, here: str) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from npulint.findings import CONFIDENCES, Finding
-from npulint.later import regex
-from npulint.report.view import RulePage, View
+from npulint.lazy_regex import lazy_compile
+from npulint.report.view import ReportView, RulePage
 from npulint.report.xmltext import legal
 from npulint.settings import RANK
 
@@ -15,10 +15,10 @@ MOST_CHARACTERS = 1024  # of a description, GitHub
 _NAME_CHARACTERS = 255
 _TAGS = ("ascend", "npu")
 _PROBLEM = {"error": "error", "warning": "warning", "note": "recommendation"}
-_ADDRESS = regex(r"https?://[!-;=?-\[\]_a-z~]+\Z")
+_ADDRESS = lazy_compile(r"https?://[!-;=?-\[\]_a-z~]+\Z")
 
 
-def rules(findings: Iterable[Finding], view: View) -> list[dict[str, Any]]:
+def rules(findings: Iterable[Finding], view: ReportView) -> list[dict[str, Any]]:
     """A descriptor for each check with a finding, in the order of their codes."""
     groups: dict[str, list[Finding]] = {}
     for finding in findings:

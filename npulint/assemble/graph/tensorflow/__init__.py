@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from npulint.assemble.context import Context
 from npulint.assemble.graph.target import Target
-from npulint.assemble.graph.tensorflow.view import View
+from npulint.assemble.graph.tensorflow.view import TensorFlowGraphView
 from npulint.facts.graph import Graph
 from npulint.facts.model import Fact
 
@@ -13,6 +13,6 @@ def facts(path: str, graph: Graph, context: Context, target: Target) -> list[Fac
     """All facts of one graph, each by the module that knows its kind."""
     from npulint.assemble.graph.tensorflow import about, control, inputs, patterns, shapes, types
 
-    view = View(path, graph, context)
+    view = TensorFlowGraphView(path, graph, context)
     parts = (about, types, shapes, control, inputs, patterns)
     return [fact for part in parts for fact in part.facts(view, target)]

@@ -7,11 +7,11 @@ from typing import Any
 from npulint.assemble.graph.target import Target
 from npulint.assemble.graph.tensorflow import where
 from npulint.assemble.graph.tensorflow.placement import Placement
-from npulint.assemble.graph.tensorflow.view import View
+from npulint.assemble.graph.tensorflow.view import TensorFlowGraphView
 from npulint.facts.model import Fact
 
 
-def facts(view: View, target: Target) -> list[Fact]:
+def facts(view: TensorFlowGraphView, target: Target) -> list[Fact]:
     """One fact ``graph``, at the first line of the file, and those about places."""
     placement = Placement(view, target)
     graph = view.graph

@@ -8,30 +8,30 @@ from typing import NamedTuple
 
 from npulint.assemble.graph.tensorflow.flow import Flow
 from npulint.facts.graph import Node
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 REF, RESOURCE, VARIANT, STRING = "ref", "resource", "variant", "string"
 
-_TAKES_REF = regex(
+_TAKES_REF = lazy_compile(
     r"Assign(?:Add|Sub)?|(?:Sparse)?Apply\w+|Scatter(?:Nd)?(?:Add|Sub|Mul|Div|Min|Max|Update)|Ref\w+|CountUpTo"
     r"|IsVariableInitialized|DestroyTemporaryVariable|StridedSliceAssign|(?:Lookup|Initialize)Table[A-Za-z]*"
     r"|Queue[A-Za-z]+|Reader[A-Za-z]+|Stack(?:Push|Pop|Close)|Barrier\w+|(?:Sparse)?Accumulator\w+"
 )
-_GIVES_REF = regex(
+_GIVES_REF = lazy_compile(
     r"Variable(?:V2)?|TemporaryVariable|Assign(?:Add|Sub)?|(?:Sparse)?Apply\w+|Ref\w+|Stack|Barrier"
     r"|Scatter(?:Nd)?(?:Add|Sub|Mul|Div|Min|Max|Update)|(?:Mutable)?(?:Dense)?HashTable(?:OfTensors)?"
     r"|(?:FIFO|PaddingFIFO|RandomShuffle|Priority)Queue|[A-Za-z]+Reader|(?:Sparse)?ConditionalAccumulator"
 )
-_GIVES_HANDLE = regex(
+_GIVES_HANDLE = lazy_compile(
     r"VarHandleOp|[A-Za-z]+TableV2|[A-Za-z]+TableOfTensorsV2|[A-Za-z]+QueueV2|[A-Za-z]+ReaderV2|StackV2|Iterator(?:V2)?"
     r"|OneShotIterator|MultiDeviceIterator|Anonymous\w+|ResourceConditionalAccumulator|MutexV2|[A-Za-z]+HandleOp"
     r"|TensorArray(?:Grad)?V3|TensorArrayGradWithShape|SummaryWriter"
 )
-_GIVES_VARIANT = regex(
+_GIVES_VARIANT = lazy_compile(
     r"EmptyTensorList|TensorList(?:Reserve|PushBack|PushBackBatch|SetItem|FromTensor|Scatter\w*|Resize|Split|ConcatLists)"
     r"|TensorMap(?:Insert|Erase)|EmptyTensorMap|RaggedTensorToVariant|OptionalFromValue|OptionalNone|\w*Dataset(?:V\d)?"
 )
-_GIVES_TEXT = regex(
+_GIVES_TEXT = lazy_compile(
     r"AsString|String(?:Join|Format|Lower|Upper|Strip|NGrams)|Substr|(?:Static)?RegexReplace|ReduceJoin|UnsortedSegmentJoin"
     r"|(?:En|De)codeBase64|Encode(?:Jpeg|Png|Wav|JpegVariableQuality)|ReadFile|Reader(?:Read|ReadV2)|MatchingFiles"
     r"|\w+Summary(?:V2)?|Sharded\w+|SerializeTensor|IteratorToStringHandle|UnicodeEncode|UnicodeTranscode"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from npulint.assemble.graph.target import Target
 from npulint.assemble.graph.tensorflow import shapes
 from npulint.assemble.graph.tensorflow.flow import Flow
-from npulint.assemble.graph.tensorflow.view import View
+from npulint.assemble.graph.tensorflow.view import TensorFlowGraphView
 from npulint.facts.graph import Node
 from npulint.facts.model import Fact
 
@@ -16,7 +16,7 @@ _INITIALISING = frozenset(("IsVariableInitialized", "VarIsInitializedOp"))
 _LISTED = 4
 
 
-def facts(view: View, target: Target) -> list[Fact]:
+def facts(view: TensorFlowGraphView, target: Target) -> list[Fact]:
     """One fact ``graph_control_flow`` if a step runs any."""
     nodes: list[Node] = []
     frames: dict[str, None] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from npulint.data.supported import recorded
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 _FAMILIES = (
     ("python", r"(?:Eager)?PyFunc(?:Stateless)?"),
@@ -24,7 +24,7 @@ _FAMILIES = (
     ("file", r"Save\w*|Restore\w*|Sharded\w+|MergeV2Checkpoints|WriteFile"),
     ("text", r"String\w+|AsString|Substr|\w*Regex\w+|ReduceJoin|UnsortedSegmentJoin|Unicode\w+|SerializeTensor"),
 )
-_PATTERNS = tuple((name, regex(pattern)) for name, pattern in _FAMILIES)
+_PATTERNS = tuple((name, lazy_compile(pattern)) for name, pattern in _FAMILIES)
 FAMILIES = (*(name for name, _ in _FAMILIES), "custom", "other")
 """All families. ``gpu``: no kernel for the CPU either; ``opencv``: of a description that only
 OpenCV reads; ``custom``: neither TensorFlow nor the adapter has an operator

@@ -8,13 +8,13 @@ import msgspec
 
 from npulint.assemble.graph.tensorflow.carried import VARIANT
 from npulint.assemble.graph.tensorflow.families import family
+from npulint.assemble.graph.tensorflow.formatting import flag, named, percent, style, told
 from npulint.assemble.graph.tensorflow.interfaces import interfaces
+from npulint.assemble.graph.tensorflow.node_placement import EDGE
 from npulint.assemble.graph.tensorflow.patterns import SLOW
 from npulint.assemble.graph.tensorflow.placement import HOST, OLDER, Body, Placement
-from npulint.assemble.graph.tensorflow.places import EDGE
 from npulint.assemble.graph.tensorflow.rules import CALLS, GRAY, INPUT, SCOPE, UNLISTED
 from npulint.assemble.graph.tensorflow.shapes import OF_DATA
-from npulint.assemble.graph.tensorflow.telling import flag, named, percent, style, told
 from npulint.facts.graph import Node
 from npulint.facts.model import Fact
 

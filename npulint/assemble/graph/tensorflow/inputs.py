@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 from npulint.assemble.graph.target import Target
 from npulint.assemble.graph.tensorflow.flow import Flow
+from npulint.assemble.graph.tensorflow.formatting import told
 from npulint.assemble.graph.tensorflow.functions import makes_dataset
 from npulint.assemble.graph.tensorflow.sizes import shapes_told, unknown
-from npulint.assemble.graph.tensorflow.telling import told
-from npulint.assemble.graph.tensorflow.view import View
+from npulint.assemble.graph.tensorflow.view import TensorFlowGraphView
 from npulint.facts.graph import Node
 from npulint.facts.model import Fact
 
@@ -20,13 +20,13 @@ _HOST = ("PyFunc", "EagerPyFunc", "ReadFile", "WriteFile", "MatchingFiles", "Sav
 _HOST_PARTS = ("HashTable", "LookupTable", "InitializeTable", "Reader")
 
 
-def facts(view: View, target: Target) -> list[Fact]:
+def facts(view: TensorFlowGraphView, target: Target) -> list[Fact]:
     """Facts ``graph_input``, one for each thing that is so."""
     parts = (_queues, _one_shot, _several, _texts, _joint, _captured, _host_functions)
     return [fact for part in parts for fact in part(view)]
 
 
-def _queues(view: View) -> list[Fact]:
+def _queues(view: TensorFlowGraphView) -> list[Fact]:
     """What a step takes out of queues."""
     nodes = [node for _, _, node in view.stepped_of(_with(view, "QueueDequeue"))]
     runners = view.graph.collections.get("queue_runners", 0)
@@ -36,16 +36,16 @@ def _queues(view: View) -> list[Fact]:
     return [view.fact("graph_input", "queue", nodes, **parts)] if nodes else []
 
 
-def _nexts(view: View) -> list[tuple[Flow, int, Node]]:
+def _nexts(view: TensorFlowGraphView) -> list[tuple[Flow, int, Node]]:
     return list(view.stepped_of(("IteratorGetNext", "IteratorGetNextSync")))
 
 
-def _with(view: View, beginning: str) -> list[str]:
+def _with(view: TensorFlowGraphView, beginning: str) -> list[str]:
     """The operator types of the graph that begin so."""
     return sorted({op for flow in view.flows for op in flow.of_op if op.startswith(beginning)})
 
 
-def _one_shot(view: View) -> list[Fact]:
+def _one_shot(view: TensorFlowGraphView) -> list[Fact]:
     """One-shot iterators that a step takes its data from."""
     nodes = [
         node for flow, place, node in _nexts(view) for node in _iterators(flow, place) if node.op == "OneShotIterator"
@@ -57,7 +57,7 @@ def _iterators(flow: Flow, place: int) -> list[Node]:
     return [flow.nodes[taken] for taken in flow.inputs[place][:1]]
 
 
-def _several(view: View) -> list[Fact]:
+def _several(view: TensorFlowGraphView) -> list[Fact]:
     """Several places where a step takes data from iterators."""
     nodes = [node for _, _, node in _nexts(view)]
     shapes = [one for node in nodes for one in shapes_told(node, "output_shapes") or []]
@@ -65,7 +65,7 @@ def _several(view: View) -> list[Fact]:
     return [view.fact("graph_input", "several", nodes, dynamic=dynamic, ops=told(nodes))] if len(nodes) > 1 else []
 
 
-def _texts(view: View) -> list[Fact]:
+def _texts(view: TensorFlowGraphView) -> list[Fact]:
     """Iterators that give texts to a step."""
     nodes = [node for _, _, node in _nexts(view) if _gives_text(node)]
     return [view.fact("graph_input", "text", nodes, ops=told(nodes))] if nodes else []
@@ -76,7 +76,7 @@ def _gives_text(node: Node) -> bool:
     return isinstance(types, list) and "string" in types
 
 
-def _joint(view: View) -> list[Fact]:
+def _joint(view: TensorFlowGraphView) -> list[Fact]:
     """Groups that initialise variables and an iterator in one run."""
     found = []
     for flow in view.flows:
@@ -101,7 +101,7 @@ def _waiting(flow: Flow, places: Iterable[int]) -> set[int]:
     return found
 
 
-def _captured(view: View) -> list[Fact]:
+def _captured(view: TensorFlowGraphView) -> list[Fact]:
     """Variables that functions of data sets read."""
     nodes = []
     for flow in view.flows:
@@ -114,7 +114,7 @@ def _captured(view: View) -> list[Fact]:
     return [view.fact("graph_input", "variable", nodes, ops=told(nodes))] if nodes else []
 
 
-def _host_functions(view: View) -> list[Fact]:
+def _host_functions(view: TensorFlowGraphView) -> list[Fact]:
     """What keeps the functions of data sets on the host even where they are to be moved to the device."""
     nodes = [
         node

@@ -7,10 +7,10 @@ from functools import cache
 
 from npulint.data.host_ops import host_ops
 from npulint.data.supported import recorded
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 _LISTED = 4
-_GRADIENT = regex(r"Grad(?:V\d)?$")
+_GRADIENT = lazy_compile(r"Grad(?:V\d)?$")
 _ARRAYS = ("TensorArray", "TensorList", "EmptyTensorList", "StackV2", "StackPush", "StackPop")
 _KNOWN = {
     "PyFunc": "tf.py_func",

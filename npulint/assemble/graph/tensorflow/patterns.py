@@ -5,7 +5,7 @@ from __future__ import annotations
 from npulint.assemble.graph.target import Target
 from npulint.assemble.graph.tensorflow.flow import Flow
 from npulint.assemble.graph.tensorflow.sizes import elements, shape_of, taken, written
-from npulint.assemble.graph.tensorflow.view import View
+from npulint.assemble.graph.tensorflow.view import TensorFlowGraphView
 from npulint.facts.graph import Node
 from npulint.facts.model import Fact
 
@@ -24,7 +24,7 @@ _FACTORS = 4
 _LISTED = 3
 
 
-def facts(view: View, target: Target) -> list[Fact]:
+def facts(view: TensorFlowGraphView, target: Target) -> list[Fact]:
     """Facts ``graph_slow_op`` and ``graph_dropout``."""
     slow: dict[str, list[tuple[Flow, int, Node]]] = {}
     masks: dict[str, list[Node]] = {}
@@ -38,7 +38,7 @@ def facts(view: View, target: Target) -> list[Fact]:
     return found + [view.fact("graph_dropout", "native", nodes, noise_shape=s) for s, nodes in sorted(masks.items())]
 
 
-def _slow(view: View, group: str, found: list[tuple[Flow, int, Node]]) -> Fact:
+def _slow(view: TensorFlowGraphView, group: str, found: list[tuple[Flow, int, Node]]) -> Fact:
     nodes = [node for _, _, node in found]
     backward = sum("Grad" in node.op for node in nodes)
     shapes = [f"`{node.name}` {written(shape)}" for flow, place, node in found if (shape := shape_of(flow, place))]

@@ -11,16 +11,16 @@ from npulint.assemble.graph.tensorflow.clusters import Cut, cut, ordered
 from npulint.assemble.graph.tensorflow.families import family
 from npulint.assemble.graph.tensorflow.flow import Flow
 from npulint.assemble.graph.tensorflow.frames import ENTERS, forward_edges, frames_of
+from npulint.assemble.graph.tensorflow.node_placement import EDGE, Placed
 from npulint.assemble.graph.tensorflow.origins import CONSTANT, origins
-from npulint.assemble.graph.tensorflow.places import EDGE, Placed
 from npulint.assemble.graph.tensorflow.rules import INPUT, Rules
-from npulint.assemble.graph.tensorflow.view import View
+from npulint.assemble.graph.tensorflow.view import TensorFlowGraphView
 from npulint.data.supported import recorded
 from npulint.facts.graph import Node
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 DEVICE, HOST, OLDER = "device", "host", "older"
-_STATEFUL = regex(r".*(?:Random|Multinomial|Sampler|TensorArray|Table|Queue|Stage|Accumulator|Barrier)|Stack")
+_STATEFUL = lazy_compile(r".*(?:Random|Multinomial|Sampler|TensorArray|Table|Queue|Stage|Accumulator|Barrier)|Stack")
 _ANYWHERE = frozenset("Const Placeholder PlaceholderV2 PlaceholderWithDefault".split())
 
 
@@ -96,7 +96,7 @@ class Body:
 class Placement:
     """Where the nodes of a graph run."""
 
-    def __init__(self, view: View, target: Target) -> None:
+    def __init__(self, view: TensorFlowGraphView, target: Target) -> None:
         self.view = view
         self.rules = Rules(view, target.supported, target.cann)
         mixing = Rules(view, target.supported, target.cann, mixed=True)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from npulint.assemble.graph.tensorflow.families import family
 from npulint.assemble.graph.tensorflow.flow import Flow
 from npulint.assemble.graph.tensorflow.functions import makes_dataset, run_by
-from npulint.assemble.graph.tensorflow.view import View
+from npulint.assemble.graph.tensorflow.view import TensorFlowGraphView
 from npulint.data.supported import SupportedOps, recorded
 from npulint.facts.graph import Node
 
@@ -31,7 +31,7 @@ _BRANCHES = frozenset("FakeParam OptionalFromValue OptionalNone OptionalGetValue
 class Rules:
     """The rules for one graph: `why` tells for a node why it stays on the host (empty: the device takes it)."""
 
-    def __init__(self, view: View, supported: SupportedOps, cann: str, *, mixed: bool = False) -> None:
+    def __init__(self, view: TensorFlowGraphView, supported: SupportedOps, cann: str, *, mixed: bool = False) -> None:
         self.supported = supported
         self.functional = functional(view)
         self.mixed = mixed and not self.functional
@@ -85,7 +85,7 @@ class Rules:
             return GRAY if self.mixed and op in self.supported.gray else ""
         return "" if recorded(op).adapter or self.newer(op) else UNLISTED
 
-    def _holders(self, view: View) -> dict[str, str]:
+    def _holders(self, view: TensorFlowGraphView) -> dict[str, str]:
         """By function that the device cannot take as a whole, the operator type that is to blame."""
         callers: dict[str, list[str]] = {}
         found: dict[str, str] = {}
@@ -107,7 +107,7 @@ class Rules:
         return found
 
 
-def functional(view: View) -> bool:
+def functional(view: TensorFlowGraphView) -> bool:
     """Whether a step is a function, as with TensorFlow 2, and not what a session runs of the main graph."""
     if not view.functions:
         return False

@@ -6,6 +6,7 @@ from weakref import WeakKeyDictionary
 
 from npulint.assemble.graph.target import Target
 from npulint.assemble.graph.tensorflow.flow import Flow
+from npulint.assemble.graph.tensorflow.formatting import told
 from npulint.assemble.graph.tensorflow.origins import CONSTANT, DATA, WORDS, origins
 from npulint.assemble.graph.tensorflow.sizes import (
     BATCH,
@@ -20,8 +21,7 @@ from npulint.assemble.graph.tensorflow.sizes import (
     unknown,
     written,
 )
-from npulint.assemble.graph.tensorflow.telling import told
-from npulint.assemble.graph.tensorflow.view import View
+from npulint.assemble.graph.tensorflow.view import TensorFlowGraphView
 from npulint.facts.graph import Node
 from npulint.facts.model import Fact
 
@@ -67,10 +67,10 @@ _SIZED = {  # operators whose result has a size that one of their inputs tells, 
 _TOP_K = frozenset(("TopK", "TopKV2"))
 _LISTED = 4
 
-_known: WeakKeyDictionary[View, list[Fact]] = WeakKeyDictionary()
+_known: WeakKeyDictionary[TensorFlowGraphView, list[Fact]] = WeakKeyDictionary()
 
 
-def facts(view: View, target: Target) -> list[Fact]:
+def facts(view: TensorFlowGraphView, target: Target) -> list[Fact]:
     """Facts ``graph_dynamic``, one for each cause, and ``graph_top_k``."""
     found = _known.get(view)
     if found is None:
@@ -78,7 +78,7 @@ def facts(view: View, target: Target) -> list[Fact]:
     return found
 
 
-def _placeholders(view: View) -> list[Fact]:
+def _placeholders(view: TensorFlowGraphView) -> list[Fact]:
     by_dims: dict[str, list[tuple[Node, Shape]]] = {}
     for _, _, node in view.stepped_of(_FED):
         shape = shape_told(node)
@@ -90,7 +90,7 @@ def _placeholders(view: View) -> list[Fact]:
     ]
 
 
-def _batches(view: View) -> list[Fact]:
+def _batches(view: TensorFlowGraphView) -> list[Fact]:
     """The batches that a step takes from data sets: named at the operator that leaves their size open, if the graph
     holds it."""
     open_: dict[str, list[tuple[Node, Shape]]] = {}
@@ -109,7 +109,7 @@ def _batches(view: View) -> list[Fact]:
     return found
 
 
-def _makers(view: View, padded: bool) -> list[Node]:
+def _makers(view: TensorFlowGraphView, padded: bool) -> list[Node]:
     """The operators that make batches of unknown size: they pad to the longest sample, or keep the last one short."""
     makers = [(f, place, f.nodes[place]) for f in view.flows for op in _BATCHES for place in f.of_op.get(op, ())]
     if padded:
@@ -127,7 +127,7 @@ def _keeps_remainder(flow: Flow, place: int) -> bool:
     return producer is not None and constant(flow, producer) is False
 
 
-def _results(view: View) -> list[Fact]:
+def _results(view: TensorFlowGraphView) -> list[Fact]:
     """What computes its own size."""
     groups: dict[str, list[Node]] = {}
     top_k: dict[str, list[tuple[Node, str]]] = {}

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from npulint.assemble.graph.tensorflow.formatting import flag, style
 from npulint.assemble.graph.tensorflow.placement import Placement
-from npulint.assemble.graph.tensorflow.telling import flag, style
 from npulint.facts.graph import Node
 from npulint.facts.model import Fact
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
-_ASKS = regex(r"LookupTableFind(?:V2)?")
-_FROM_VALUES = regex(r"InitializeTable(?:V2)?|LookupTableImport(?:V2)?")
-_FROM_FILE = regex(r"InitializeTableFrom(?:TextFile|Dataset)(?:V2)?")
+_ASKS = lazy_compile(r"LookupTableFind(?:V2)?")
+_FROM_VALUES = lazy_compile(r"InitializeTable(?:V2)?|LookupTableImport(?:V2)?")
+_FROM_FILE = lazy_compile(r"InitializeTableFrom(?:TextFile|Dataset)(?:V2)?")
 
 
 def tables(placement: Placement) -> list[Fact]:

@@ -6,9 +6,9 @@ import math
 
 from npulint.assemble.graph.target import Target
 from npulint.assemble.graph.tensorflow.flow import Flow, is_gradient
+from npulint.assemble.graph.tensorflow.formatting import told
 from npulint.assemble.graph.tensorflow.sizes import constant, elements, input_shape, shape_of, taken, type_of
-from npulint.assemble.graph.tensorflow.telling import told
-from npulint.assemble.graph.tensorflow.view import View
+from npulint.assemble.graph.tensorflow.view import TensorFlowGraphView
 from npulint.facts.graph import Node
 from npulint.facts.model import Fact
 
@@ -34,7 +34,7 @@ _SCALES = 8.0  # a loss is not multiplied by less to save small gradients
 _STATUS = ("FloatStatus", "IsFinite", "CheckNumerics")
 
 
-def facts(view: View, target: Target) -> list[Fact]:
+def facts(view: TensorFlowGraphView, target: Target) -> list[Fact]:
     """Facts ``graph_half``, ``graph_numbers`` and ``graph_half_training``."""
     half: dict[tuple[str, str, str], list[tuple[Node, int | None]]] = {}
     wide: dict[str, list[Node]] = {}
@@ -120,19 +120,21 @@ def _extent(size: int | None) -> str:
     return "unknown" if size is None else "many" if size > _FEW else "few"
 
 
-def _half_fact(view: View, group: str, op: str, extent: str, pairs: list[tuple[Node, int | None]]) -> Fact:
+def _half_fact(
+    view: TensorFlowGraphView, group: str, op: str, extent: str, pairs: list[tuple[Node, int | None]]
+) -> Fact:
     largest = max((size for _, size in pairs if size is not None), default=None)
     added = "unknown" if largest is None else largest
     return view.fact("graph_half", op, [node for node, _ in pairs], group=group, extent=extent, elements=added)
 
 
-def _type_fact(view: View, kind: str, nodes: list[Node], computing: int) -> Fact:
+def _type_fact(view: TensorFlowGraphView, kind: str, nodes: list[Node], computing: int) -> Fact:
     heavy = sum(node.op.startswith(_MATRIX) for node in nodes)
     share = round(100 * len(nodes) / computing)
     return view.fact("graph_numbers", kind, nodes, share=share, heavy=heavy, ops=told(nodes))
 
 
-def _training(view: View) -> list[Fact]:
+def _training(view: TensorFlowGraphView) -> list[Fact]:
     """One fact if matrices are multiplied in float16 and the results are trained."""
     nodes = [n for _, _, n in view.stepped() if n.op.startswith(_MATRIX) and type_of(n) == "float16"]
     if not nodes or not any(flow.updates for flow in view.flows):
@@ -141,7 +143,7 @@ def _training(view: View) -> list[Fact]:
     return [view.fact("graph_half_training", "float16", nodes, scaled=scaled)]
 
 
-def _scaled(view: View) -> bool:
+def _scaled(view: TensorFlowGraphView) -> bool:
     """Whether anything looks like the scale of a loss: its variable, a test for overflow, a large factor."""
     for flow, place, node in view.all():
         if any(word in node.op for word in _STATUS) or "loss_scal" in node.name.lower().replace(

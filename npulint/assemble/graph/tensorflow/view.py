@@ -7,21 +7,21 @@ from functools import cached_property
 from typing import Any
 
 from npulint.assemble.context import Context
-from npulint.assemble.graph.places import place_of
+from npulint.assemble.graph.source_mapping import place_of
 from npulint.assemble.graph.tensorflow.flow import Flow, is_gradient, is_update
 from npulint.assemble.graph.tensorflow.functions import called, makes_dataset, run_by
 from npulint.facts.graph import Graph, Node
 from npulint.facts.model import Fact, GenericFact, Span
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
-_HOUSEKEEPING = regex(r"(?:save|init|report_uninitialized_variables|summary)(?:_\d+)?(?:/|$)")
+_HOUSEKEEPING = lazy_compile(r"(?:save|init|report_uninitialized_variables|summary)(?:_\d+)?(?:/|$)")
 _ASIDE = frozenset("Assign AssignVariableOp NoOp SaveV2 MergeV2Checkpoints Restore RestoreV2 WriteFile".split())
 _ASIDE_BEGINS = ("QueueEnqueue", "QueueClose", "QueueSize", "MakeIterator", "IteratorToString", "InitializeTable")
 _NONE: frozenset[int] = frozenset()
 _FILES = frozenset("SaveV2 RestoreV2 MergeV2Checkpoints".split())
 
 
-class View:
+class TensorFlowGraphView:
     """A whole graph: its main body, its functions, and how facts about it are made."""
 
     def __init__(self, path: str, graph: Graph, context: Context | None = None) -> None:

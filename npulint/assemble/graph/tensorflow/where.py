@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from npulint.assemble.graph.tensorflow.families import family
+from npulint.assemble.graph.tensorflow.formatting import flag, named, percent, style, told
 from npulint.assemble.graph.tensorflow.groups import groups
 from npulint.assemble.graph.tensorflow.interfaces import interfaces
+from npulint.assemble.graph.tensorflow.node_placement import EDGE
 from npulint.assemble.graph.tensorflow.placement import DEVICE, HOST, OLDER, Body, Placement
-from npulint.assemble.graph.tensorflow.places import EDGE
 from npulint.assemble.graph.tensorflow.rules import Rules
 from npulint.assemble.graph.tensorflow.tables import tables
-from npulint.assemble.graph.tensorflow.telling import flag, named, percent, style, told
 from npulint.data.supported import recorded
 from npulint.facts.graph import Node
 from npulint.facts.model import Fact
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
-_HEAVY = regex(r"\w*MatMul\w*|(?:Depthwise)?Conv\dD\w*|DepthwiseConv2dNative\w*|Einsum|\w*(?:LSTM|R[Nn][Nn])\w*")
+_HEAVY = lazy_compile(r"\w*MatMul\w*|(?:Depthwise)?Conv\dD\w*|DepthwiseConv2dNative\w*|Einsum|\w*(?:LSTM|R[Nn][Nn])\w*")
 _RARE = ("float64", "complex64", "complex128", "string")
 
 

@@ -12,9 +12,9 @@ def facts(path: str, graph: Graph, context: Context, target: Target) -> list[Fac
     """All facts of one graph, each by the module that knows its kind."""
     from npulint.assemble.graph.torch import about, shapes, syncs, types
     from npulint.assemble.graph.torch.operators import Operators
-    from npulint.assemble.graph.torch.view import View
+    from npulint.assemble.graph.torch.view import TorchGraphView
 
-    view = View(path, graph, context, target)
+    view = TorchGraphView(path, graph, context, target)
     operators = Operators(view)
     own = [about.fact(view, operators), *operators.facts(), *syncs.facts(view, operators.fallen())]
     return [*own, *types.facts(view), *shapes.facts(view)]

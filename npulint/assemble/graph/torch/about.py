@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from npulint.assemble.graph.torch.operators import Operators
-from npulint.assemble.graph.torch.view import View
+from npulint.assemble.graph.torch.view import TorchGraphView
 from npulint.facts.model import Fact, Span
 
 
-def fact(view: View, operators: Operators) -> Fact:
+def fact(view: TorchGraphView, operators: Operators) -> Fact:
     """One fact ``graph``, at the first line of the file: size, whether it trains, how many operators the NPU, other
     operators or the CPU compute, and the release of PyTorch that this was judged for."""
     graph = view.graph

@@ -8,20 +8,20 @@ from typing import Any
 
 import msgspec
 
-from npulint.assemble.graph.torch.view import Place, View, base_of, overload_of
+from npulint.assemble.graph.torch.view import Place, TorchGraphView, base_of, overload_of
 from npulint.data.aten import FALLS, Verdict, instead, nearest, verdict
 from npulint.facts.graph import Node
 from npulint.facts.model import Fact
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
-_FOREIGN = regex(
+_FOREIGN = lazy_compile(
     r"^aten\.(?:_?cudnn_|_?miopen_|_?mkldnn_|_lstm_mps|lstm_mps|_?mps_|_triton_|_cslt_|_flash_attention|"
     r"_efficient_attention|_scaled_dot_product_(?:cudnn|efficient|flash|attention_math_for)|_thnn_fused|"
     r"_use_(?:cudnn|miopen)|_fused_dropout|_weight_int4pack|_fill_mem_eff)"
 )
 _SPARSE = "sparse"
 # made of other operators, of which one is asked for the layout
-_OF_SPARSE = regex(r"^aten\.(?:_sparse_(?:addmm|mm|sum|softmax|log_softmax)|smm|sspaddmm|to_dense)$")
+_OF_SPARSE = lazy_compile(r"^aten\.(?:_sparse_(?:addmm|mm|sum|softmax|log_softmax)|smm|sspaddmm|to_dense)$")
 _DENSE = frozenset(("npu", "npu_out", "cpu", "cpu_out", "error"))  # what does not ask for the layout by itself
 _NO_GRADIENT = "no_gradient"
 _CUTS = frozenset(("aten.detach", "aten.detach_", "aten.data"))
@@ -30,7 +30,7 @@ _SCATTERS = ("aten.scatter", "aten.scatter_")
 _OLD_DECISIVE = ("before_a2", "acl_path")
 
 
-class Judged(msgspec.Struct, frozen=True):
+class JudgedOperator(msgspec.Struct, frozen=True):
     """A node with its verdict. `cause` of an error: none (no kernel), foreign (an operator of another device), sparse
     or chip. `computed` are the operators on the CPU that it comes to forward, `backward` those of its gradient; `lost`:
     the kernel gives no gradient to what may need one."""
@@ -48,12 +48,12 @@ class Judged(msgspec.Struct, frozen=True):
 class Operators:
     """All operators of a graph, judged for the release and the chip of the target."""
 
-    def __init__(self, view: View) -> None:
+    def __init__(self, view: TorchGraphView) -> None:
         self.view = view
         self.release = ".".join(map(str, nearest(view.target.torch)))
 
     @cached_property
-    def judged(self) -> list[Judged]:
+    def judged(self) -> list[JudgedOperator]:
         """By node."""
         return [self._judged(node, layouts) for node, layouts in self._with_layouts()]
 
@@ -69,7 +69,7 @@ class Operators:
                 names = [node.name, *(text.partition(":")[0] for text in node.inputs)]
                 yield node, frozenset(word for name in names for word in known.get(name, ()))
 
-    def _judged(self, node: Node, layouts: frozenset[str]) -> Judged:
+    def _judged(self, node: Node, layouts: frozenset[str]) -> JudgedOperator:
         view = self.view
         found = verdict(_meant(node), view.target.torch, view.target.soc)
         word, cause = self._word(node, found, layouts)
@@ -79,7 +79,7 @@ class Operators:
             computed = (found.via or node.op.removeprefix("aten.").removesuffix(".default"),)
         after = () if view.has_backward or node.phase not in ("", "forward") or not holds else found.backward
         lost = _NO_GRADIENT in found.notes and node.phase in ("", "forward") and id(node) not in self._detached
-        return Judged(node, view.place(node), found, word, cause, computed, after, lost)
+        return JudgedOperator(node, view.place(node), found, word, cause, computed, after, lost)
 
     @cached_property
     def _detached(self) -> frozenset[int]:
@@ -111,13 +111,13 @@ class Operators:
 
     def facts(self) -> list[Fact]:
         """One fact ``torch_op`` for each operator, verdict, phase and place."""
-        groups: dict[tuple[object, ...], list[Judged]] = {}
+        groups: dict[tuple[object, ...], list[JudgedOperator]] = {}
         for one in self.judged:
             key = (one.place, one.node.op, one.node.phase, one.word, one.cause, one.computed, one.backward, one.lost)
             groups.setdefault(key, []).append(one)
         return [self._fact(group) for group in groups.values()]
 
-    def _fact(self, group: list[Judged]) -> Fact:
+    def _fact(self, group: list[JudgedOperator]) -> Fact:
         first = group[0]
         op, found, name = first.node.op, first.verdict, base_of(first.node.op)
         sure = found.certain and (found.exact or bool(found.kernels))
@@ -150,7 +150,7 @@ class Operators:
         }
         return self.view.fact("torch_op", name, [one.node for one in group], first.place, **attrs)
 
-    def _told_forward(self, one: Judged) -> bool:
+    def _told_forward(self, one: JudgedOperator) -> bool:
         """Whether an operator of the backward pass belongs to one at the same place that the CPU computes as well."""
         return one.node.phase == "backward" and (one.place, base_of(one.node.op)) in self._gradients
 
@@ -185,7 +185,7 @@ def _meant(node: Node) -> str:
     return f"{node.op}.{'reduce' if 'reduce' in node.attrs.get('arguments', {}) else 'src'}"
 
 
-def _instead(name: str, judged: Judged) -> str:
+def _instead(name: str, judged: JudgedOperator) -> str:
     """What to write for the operator, or for the first of those that it comes to."""
     near = [name, *(f"aten.{one}" for one in (*judged.computed, *judged.backward))]
     return next((text for text in map(instead, near) if text), "")

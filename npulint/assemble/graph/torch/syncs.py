@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from npulint.assemble.graph.torch.view import Place, View, base_of, overload_of
+from npulint.assemble.graph.torch.view import Place, TorchGraphView, base_of, overload_of
 from npulint.data.aten import instead
 from npulint.data.aten import known as is_operator
 from npulint.facts.graph import Node
 from npulint.facts.model import Fact
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 _READS = {"item": "item", "_local_scalar_dense": "item", "is_nonzero": "bool", "equal": "equal", "allclose": "equal"}
 _SHAPES = {
@@ -30,10 +30,10 @@ _COMPARISONS = frozenset(
 _NUMBERS = frozenset(("aten.size", "aten.dim", "aten.numel", "aten.item", "aten.sym_size"))
 _REPEATS = ("Tensor", "self_Tensor")
 _COPIES = frozenset(("_to_copy", "to", "cpu", "_copy_from"))
-_UNBACKED = regex(r"\bu\d+\b")
+_UNBACKED = lazy_compile(r"\bu\d+\b")
 
 
-def facts(view: View, fallen: frozenset[Place]) -> list[Fact]:
+def facts(view: TorchGraphView, fallen: frozenset[Place]) -> list[Fact]:
     """One fact ``graph_sync`` for each kind of waiting, phase and place. At the places where operators have `fallen` to
     the CPU these wait as well, and read what tells whether they succeeded."""
     groups: dict[tuple[str, Place, str], list[Node]] = {}
@@ -42,7 +42,7 @@ def facts(view: View, fallen: frozenset[Place]) -> list[Fact]:
     return [_fact(view, name, place, nodes, place in fallen) for (name, place, _), nodes in groups.items()]
 
 
-def syncs(view: View) -> list[tuple[Node, str]]:
+def syncs(view: TorchGraphView) -> list[tuple[Node, str]]:
     """The nodes that make the host wait, with what they do: item, bool, equal, cpu; or shape from values: nonzero,
     masked_select, unique, repeat_interleave, bincount, index (by a mask), one_hot, nms."""
     away = view.live or any(node.attrs.get("device", "cpu") != "cpu" for node in view.inputs())
@@ -111,7 +111,7 @@ def _counted(node: Node) -> set[str]:
     return {symbol for shape in node.attrs.get("shapes", ()) for symbol in unbacked(shape)}
 
 
-def _fact(view: View, name: str, place: Place, nodes: list[Node], fallen: bool) -> Fact:
+def _fact(view: TorchGraphView, name: str, place: Place, nodes: list[Node], fallen: bool) -> Fact:
     return view.fact(
         "graph_sync",
         name,

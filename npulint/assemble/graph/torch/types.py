@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from npulint.assemble.graph.torch.view import Place, View, base_of
+from npulint.assemble.graph.torch.view import Place, TorchGraphView, base_of
 from npulint.facts.graph import Node
 from npulint.facts.model import Fact, Span
 
@@ -19,7 +19,7 @@ _ARITHMETIC = frozenset(
 _FLOATS = frozenset(("float16", "bfloat16", "float32", "float64"))
 
 
-def facts(view: View) -> list[Fact]:
+def facts(view: TorchGraphView) -> list[Fact]:
     """Facts ``graph_type``: float64 and complex at each place that brings them in, int64 arithmetic once a graph."""
     found: list[Fact] = []
     nodes = [node for node in view.all() if _type(node)]
@@ -30,7 +30,7 @@ def facts(view: View) -> list[Fact]:
     return [*found, *_integers(view, nodes)]
 
 
-def _brought_in(view: View, name: str, having: list[Node], share: int) -> list[Fact]:
+def _brought_in(view: TorchGraphView, name: str, having: list[Node], share: int) -> list[Fact]:
     """By place where a node of the type takes none of it; those that are inputs at the first line of the file."""
     known = {node.name for node in having}
     given = [node for node in view.inputs() if _type(node) == name and _sized(node)]
@@ -50,7 +50,7 @@ def _brought_in(view: View, name: str, having: list[Node], share: int) -> list[F
     ]
 
 
-def _integers(view: View, nodes: list[Node]) -> list[Fact]:
+def _integers(view: TorchGraphView, nodes: list[Node]) -> list[Fact]:
     """Arithmetic with int64 on whole tensors; indices and sizes are ordinary."""
     counted = [node for node in nodes if _computes(node)]
     having = [node for node in counted if _type(node) == "int64"]

@@ -7,17 +7,17 @@ from functools import cached_property
 from typing import Any
 
 from npulint.assemble.context import Context
-from npulint.assemble.graph.places import place_of
+from npulint.assemble.graph.source_mapping import place_of
 from npulint.assemble.graph.target import Target
 from npulint.data.aten import known
 from npulint.facts.graph import Body, Graph, Node
 from npulint.facts.model import Fact, GenericFact, Span
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 Place = tuple[str, Span]
 
-_BACKWARD = regex(r"_backward\b")
-_LOSS = regex(r"^aten\.(?:\w+_loss(?:_\w+)?|kl_div|binary_cross_entropy(?:_with_logits)?)(?:\.|$)")
+_BACKWARD = lazy_compile(r"_backward\b")
+_LOSS = lazy_compile(r"^aten\.(?:\w+_loss(?:_\w+)?|kl_div|binary_cross_entropy(?:_with_logits)?)(?:\.|$)")
 _STATISTICS = ("running_mean", "running_var", "num_batches_tracked")
 _TRAINING = ("train", "training")
 _PLACES = {  # of that argument, where a script tells no names
@@ -40,7 +40,7 @@ _INNER = frozenset(("placeholder", "output", "get_attr"))  # of FX: no operators
 _PYTHON = ("_operator.", "builtins.", "math.", "operator.", "aten.sym_", "aten._assert_scalar", "aten._assert_tensor_m")
 
 
-class View:
+class TorchGraphView:
     """A whole graph for what the target is."""
 
     def __init__(self, path: str, graph: Graph, context: Context, target: Target) -> None:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from npulint.facts.model import Fact, GenericFact, Span
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
+from npulint.read.artifacts.log_watcher import Watcher
 from npulint.read.artifacts.logs.events import ALSO, Events
-from npulint.read.artifacts.logs.lines import Line, Readable, Scan, decoded
+from npulint.read.artifacts.logs.line_origin import is_plog, rank_by_name
+from npulint.read.artifacts.logs.lines import LogLine, Readable, Scan, decoded
 from npulint.read.artifacts.logs.messages import literals
-from npulint.read.artifacts.logs.places import is_plog, rank_by_name
 from npulint.read.artifacts.logs.quoting import quoted
 from npulint.read.artifacts.logs.ranks import across
 from npulint.read.artifacts.logs.triage import facts_of
-from npulint.read.artifacts.watching import Watcher
 
 __all__ = ["across", "read"]
 
@@ -23,8 +23,8 @@ _SIGNS = (
     b"accelerator to npu",
     b"npu:0",
 )
-_NPU = regex(rb"NPUs?(?![A-Za-z0-9_])")
-_ERROR = regex(rb"\[ERROR\] ([A-Z][A-Z_]{1,15})\(")
+_NPU = lazy_compile(rb"NPUs?(?![A-Za-z0-9_])")
+_ERROR = lazy_compile(rb"\[ERROR\] ([A-Z][A-Z_]{1,15})\(")
 _LEVELS = (("debug", b"[DEBUG] "), ("info", b"[INFO] "), ("warning", b"[WARNING] "))
 
 
@@ -77,7 +77,7 @@ def read(stream: Readable, path: str, watchers: Sequence[Watcher] = ()) -> list[
     return found
 
 
-def _show(line: Line, wants: list[tuple[frozenset[bytes], Watcher]]) -> None:
+def _show(line: LogLine, wants: list[tuple[frozenset[bytes], Watcher]]) -> None:
     text = ""
     for wanted, watcher in wants:
         if not wanted.isdisjoint(line.found):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import msgspec
 
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.read.artifacts.logs.lines import decoded
 from npulint.read.artifacts.logs.quoting import quoted
 
-_SHAPES = regex(rb"\b([EW][0-9A-Z][0-9]{4})(?::|\):)|'errCode': '([EW][0-9A-Z][0-9]{4})'")
+_SHAPES = lazy_compile(rb"\b([EW][0-9A-Z][0-9]{4})(?::|\):)|'errCode': '([EW][0-9A-Z][0-9]{4})'")
 _MODULES = {
     **{"EE": "Runtime", "EF": "graph parallel", "EH": "AscendCL", "EI": "HCCL", "EJ": "HCCP"},
     **{"E1": "GE", "E2": "FE", "E3": "AI CPU", "E4": "operator compiler", "EK": "profiling", "EL": "driver"},
@@ -18,7 +18,7 @@ _MODULES = {
 }
 _TORCH = {"00": "PTA", "01": "OPS", "02": "DIST", "03": "GRAPH", "04": "PROF", "99": "torch_npu"}
 _HEADS = (("said_cause", b"Possible Cause:"), ("said_solution", b"Solution:"), ("trace", b"TraceBack"))
-_SOURCE = regex(rb"\[rank[0-9]{1,5}\]: ?|\([^()\n]{1,60} pid=[^()\n]{1,40}\) ")
+_SOURCE = lazy_compile(rb"\[rank[0-9]{1,5}\]: ?|\([^()\n]{1,60} pid=[^()\n]{1,40}\) ")
 _LINES = 16
 SIZE = "size:"
 """What a line of a trace holds that tells how much memory was asked for."""

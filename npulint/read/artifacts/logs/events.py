@@ -5,23 +5,23 @@ from __future__ import annotations
 import msgspec
 
 from npulint.data.error_patterns import Pattern
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.read.artifacts.logs.codes import Said, codes_of, said
-from npulint.read.artifacts.logs.lines import Line, decoded
+from npulint.read.artifacts.logs.line_origin import rank_of, time_of
+from npulint.read.artifacts.logs.lines import LogLine, decoded
 from npulint.read.artifacts.logs.messages import by_literal, is_code
-from npulint.read.artifacts.logs.places import rank_of, time_of
 from npulint.read.artifacts.logs.quoting import around, quoted
 from npulint.read.artifacts.logs.tasks import WANTED as TASK
 from npulint.read.artifacts.logs.tasks import Tasks
 from npulint.read.artifacts.logs.tracebacks import WANTED as FRAME
-from npulint.read.artifacts.logs.tracebacks import Frame, Tracebacks, warned_at
+from npulint.read.artifacts.logs.tracebacks import TracebackFrame, Tracebacks, warned_at
 
 _MOST = 50
 """So many subjects of one message, and so many unknown codes, are told apart."""
 ALSO = (FRAME, TASK)
 """What events are explained by."""
 _REACH = 200
-_CODE = regex(rb"\b([EW][0-9A-Z][0-9]{4}|ERR[0-9]{5})\b|(?:code is |result = |ErrCode=|failed: )([0-9]{6})")
+_CODE = lazy_compile(rb"\b([EW][0-9A-Z][0-9]{4}|ERR[0-9]{5})\b|(?:code is |result = |ErrCode=|failed: )([0-9]{6})")
 _NODE_FAILED = "TF-PRECOMPILE-FAIL"
 """Says of which node the failure right before it is."""
 _SOON = 60
@@ -44,7 +44,7 @@ class Event(msgspec.Struct):
     count: int = 0
     followed: bool = False
     said: Said = msgspec.field(default_factory=Said)
-    frame: Frame | None = None
+    frame: TracebackFrame | None = None
     nodes: list[str] = msgspec.field(default_factory=list)
 
 
@@ -70,7 +70,7 @@ class Events:
         self._table = by_literal()
         self._subjects: dict[str, int] = {}
 
-    def see(self, line: Line) -> None:
+    def see(self, line: LogLine) -> None:
         """Take in a line that holds something wanted."""
         self.tracebacks.see(line)
         if TASK in line.found:
@@ -87,7 +87,7 @@ class Events:
         for sighting in seen:
             self._add(line, sighting)
 
-    def _add(self, line: Line, seen: _Sighting) -> None:
+    def _add(self, line: LogLine, seen: _Sighting) -> None:
         pattern = seen.pattern
         self.npu |= pattern is None or not pattern.general
         self.rank = self.rank or rank_of(line.text)
@@ -105,7 +105,7 @@ class Events:
         if is_code(event.code.encode()) and event.count <= 5 and not event.said.said_cause:
             event.said = _richer(event.said, said(line.text, line.after))
 
-    def _event(self, line: Line, seen: _Sighting) -> Event:
+    def _event(self, line: LogLine, seen: _Sighting) -> Event:
         key = (seen.name, seen.subject or seen.code)
         event = self.found.get(key)
         group = seen.name if seen.pattern else ""
@@ -121,7 +121,7 @@ class Events:
             self.found[key] = event
         return event
 
-    def _name_node(self, line: Line, node: str) -> None:
+    def _name_node(self, line: LogLine, node: str) -> None:
         failed = [one for one in self.found.values() if one.pattern is not None and one.pattern.kind == "error"]
         recent = [one for one in failed if one.name != _NODE_FAILED and line.number - one.last <= _SOON]
         event = self._tasks.of_node(line.text) or (recent[0] if len(recent) == 1 else None)
@@ -134,7 +134,7 @@ class Events:
                 event.followed = True
 
 
-def _known(line: Line) -> list[_Sighting]:
+def _known(line: LogLine) -> list[_Sighting]:
     """The known messages that a line holds, by their name."""
     table = by_literal()
     messages = {one.pattern.id: one for literal in line.found for one in table.get(literal, ())}

@@ -8,7 +8,7 @@ from typing import Protocol
 
 import msgspec
 
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.read.artifacts.logs.literals import Ahead, Search
 from npulint.read.artifacts.logs.shapes import LONGEST, Part, Shapes, codes_in
 from npulint.read.artifacts.logs.thinning import EXACT, Thinning
@@ -20,7 +20,7 @@ _AFTER = 1 << 13
 _CODE = 6  # bytes of a code of CANN
 _FEW = 4  # parts of a very long line that are shown once much of the log was seen
 
-_COLOUR = regex(rb"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]{0,200}(?:\x07|\x1b\\)|[@-Z\\^_])")
+_COLOUR = lazy_compile(rb"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]{0,200}(?:\x07|\x1b\\)|[@-Z\\^_])")
 _BOMS = ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 
 
@@ -31,7 +31,7 @@ class Readable(Protocol):
         """At most `size` bytes."""
 
 
-class Line(msgspec.Struct):
+class LogLine(msgspec.Struct):
     """One line, or one part of a line that a progress bar rewrote: its number in the file, its bytes without colours,
     the wanted literals and codes that it holds, and for how many lines like it it stands. It ends at `end` of `data`.
     """
@@ -111,7 +111,7 @@ class Scan:
         self.lines = 0
         self._ended = True
 
-    def over(self, stream: Readable) -> Iterator[Line]:
+    def over(self, stream: Readable) -> Iterator[LogLine]:
         """The lines that hold something wanted, in their order."""
         stream, rest, more = plain(stream), b"", True
         while more:
@@ -128,7 +128,7 @@ class Scan:
             rest = data[cut:]
         self.lines += not self._ended
 
-    def _within(self, data: bytes, cut: int) -> Iterator[Line]:
+    def _within(self, data: bytes, cut: int) -> Iterator[LogLine]:
         part = Part(data[:cut])
         number, counted, thin = self.lines + 1, 0, self._passed >= EXACT
         for place, shape, codes in self._shapes.wanted(part):
@@ -147,9 +147,9 @@ class Scan:
             if codes:
                 found |= codes
             if found:
-                yield Line(number, _plain(text), found, data, start + len(text), lines)
+                yield LogLine(number, _plain(text), found, data, start + len(text), lines)
 
-    def _windows(self, data: bytes, start: int, end: int, number: int, most: int) -> Iterator[Line]:
+    def _windows(self, data: bytes, start: int, end: int, number: int, most: int) -> Iterator[LogLine]:
         """The parts of a very long line around what is wanted."""
         ahead = Ahead(self._search, data, end)
         at = start
@@ -157,7 +157,7 @@ class Scan:
             begin, at = _bounds(first, start, end)
             found = {one for one in self._literals if data.find(one, first, at + len(one) - 1) >= 0}
             found.update(codes_in(data[first : at + _CODE - 1]))
-            yield Line(number, _plain(data[begin:at]), found, data, at)
+            yield LogLine(number, _plain(data[begin:at]), found, data, at)
             most -= 1
 
 

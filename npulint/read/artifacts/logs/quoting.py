@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 LONGEST = 200
 
 _HIDDEN = (
-    (regex(r"(?i)(?<![\w:])(?:[0-9a-f]{2}:){5}[0-9a-f]{2}(?![\w:])"), "<mac>"),
-    (regex(r"(?i)((?:/|\b[a-z]:\\)(?:home\d?|users)[/\\])[^/\\\s:'\",;)\]]+"), r"\1<user>"),
-    (regex(r"\b[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64}){0,4}"), "<user>"),
-    (regex(r"(?i)(?<![a-z0-9])(?:hw|[a-z]{0,3}wx|[a-z])\d{6,9}(?![a-z0-9])"), "<user>"),
-    (regex(r"(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?![\d.])"), "<ip>"),
-    (regex(r"(?i)(?<![\w:])(?:[0-9a-f]{1,4}:){4,7}(?::?[0-9a-f]{1,4})(?![\w:])"), "<ip>"),
+    (lazy_compile(r"(?i)(?<![\w:])(?:[0-9a-f]{2}:){5}[0-9a-f]{2}(?![\w:])"), "<mac>"),
+    (lazy_compile(r"(?i)((?:/|\b[a-z]:\\)(?:home\d?|users)[/\\])[^/\\\s:'\",;)\]]+"), r"\1<user>"),
+    (lazy_compile(r"\b[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64}){0,4}"), "<user>"),
+    (lazy_compile(r"(?i)(?<![a-z0-9])(?:hw|[a-z]{0,3}wx|[a-z])\d{6,9}(?![a-z0-9])"), "<user>"),
+    (lazy_compile(r"(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?![\d.])"), "<ip>"),
+    (lazy_compile(r"(?i)(?<![\w:])(?:[0-9a-f]{1,4}:){4,7}(?::?[0-9a-f]{1,4})(?![\w:])"), "<ip>"),
 )
-_CONTROL = regex(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]+")
+_CONTROL = lazy_compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]+")
 
 
 def quoted(text: str, longest: int = LONGEST) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from itertools import accumulate, count
 from operator import add
 
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.read.artifacts.logs.literals import CODE, Search
 
 LONGEST = 15 << 10
@@ -22,14 +22,14 @@ _BREAKS = bytes.maketrans(b"\r", b"\n")
 _KEPT = 8 << 20  # bytes of the shapes that are known at a time
 _KINDS = 4096
 _LONG = b"\0"  # stands for the shapes of all longer lines
-_NO_NUMBER = regex(rb"(?i)(?<![a-z])(?:nan|inf)(?![a-z])")
+_NO_NUMBER = lazy_compile(rb"(?i)(?<![a-z])(?:nan|inf)(?![a-z])")
 _LETTERS = b"EWABFHIJKLZ0123456789"
 _CHARACTERS = bytes(
     0x45 if one in b"EW" else 0x30 if one in b"0123456789" else 0x41 if one in _LETTERS else 0x20 for one in range(256)
 )
 _CODES = (b"E00000", b"EA0000", b"EE0000")
 """All codes of CANN, once their characters are replaced by what they are."""
-_EXACT_CODE = regex(rb"(?=([EW]" + CODE + rb"))")
+_EXACT_CODE = lazy_compile(rb"(?=([EW]" + CODE + rb"))")
 
 
 class Shape:

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from typing import Generic, TypeVar
 
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 T = TypeVar("T")
 
 WANTED = b"FinishedTask["
 """What the line holds that begins the report of a task."""
 
-_FINISHED = regex(rb"FinishedTask\[\d+\]: ?taskID\[\d+:(\d{1,18})\]")
-_NODE = regex(rb"taskId\[(\d{1,18})\], ?node\[")
+_FINISHED = lazy_compile(rb"FinishedTask\[\d+\]: ?taskID\[\d+:(\d{1,18})\]")
+_NODE = lazy_compile(rb"taskId\[(\d{1,18})\], ?node\[")
 _MOST = 1000
 
 

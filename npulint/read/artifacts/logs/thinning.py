@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.read.artifacts.logs.shapes import Shape
 
 EXACT = 64 << 20
@@ -21,7 +21,7 @@ MANY = 20_000
 
 _CHANGES = 200_000  # shown because a number had changed
 _NEAR = 40
-_NUMBER = regex(rb"\d[\d.e+-]*")
+_NUMBER = lazy_compile(rb"\d[\d.e+-]*")
 
 
 class Thinning:

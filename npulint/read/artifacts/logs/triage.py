@@ -10,7 +10,7 @@ from npulint.facts.model import Fact, GenericFact, Span
 from npulint.read.artifacts.logs.codes import SIZE, module_of
 from npulint.read.artifacts.logs.events import Event
 from npulint.read.artifacts.logs.quoting import LONGEST, quoted
-from npulint.read.artifacts.logs.tracebacks import Frame, Tracebacks
+from npulint.read.artifacts.logs.tracebacks import TracebackFrame, Tracebacks
 
 _KINDS = {"note": "info", "context": "info", "ignore": "info"}
 _FAILURES = ("fatal", "error")
@@ -119,14 +119,14 @@ def _listed(named: Sequence[str]) -> str:
     return ", ".join(named[:_NAMED]).replace("`", "'") + (f" (+{rest})" if rest > 0 else "")
 
 
-def _place(frame: Frame | None) -> _Attrs:
+def _place(frame: TracebackFrame | None) -> _Attrs:
     if frame is None:
         return {}
     function: _Attrs = {"function": frame.function} if frame.function else {}
     return {"file": frame.file, "source_line": frame.line, **function}
 
 
-def _quote(event: Event, frame: Frame | None) -> str:
+def _quote(event: Event, frame: TracebackFrame | None) -> str:
     """The line, with the cause that stands below a code unless the line tells it already. What says nothing by itself
     stands behind the exception that was raised there."""
     more, trace = event.said.said_cause, event.said.trace

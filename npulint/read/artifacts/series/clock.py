@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 _WORDS = ("step", "iter", "batch")
-_AFTER = regex(
+_AFTER = lazy_compile(
     r"(?:ation)?s?['\"]?\s{0,4}(?:no\.?|num|number|is)?\s{0,2}[:=#\[(]{0,2}\s{0,8}"
     r"(\d{1,10})(?![\d.%]|:\d|\s{0,2}(?:s|ms|sec|seconds)\b)"
 )
-_OF_EPOCH = regex(r"\[\s{0,8}(\d{1,10})/\d")
-_BAR = regex(r"(?<![\d./])(\d{1,10})/\d{1,10} \[")
+_OF_EPOCH = lazy_compile(r"\[\s{0,8}(\d{1,10})/\d")
+_BAR = lazy_compile(r"(?<![\d./])(\d{1,10})/\d{1,10} \[")
 _PLACES = 3  # of a word in a line: "batch_size: 32, batch: 7"
 
 

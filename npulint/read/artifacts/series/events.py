@@ -11,7 +11,7 @@ import struct
 from typing import BinaryIO, NamedTuple
 
 from npulint.facts.model import Fact, GenericFact, Span
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.read.artifacts.series.loss import Course, is_record, without_unused
 from npulint.read.artifacts.series.scale import Scale
 from npulint.read.graph.errors import GraphError
@@ -24,7 +24,7 @@ _LARGEST = 1 << 20  # bytes of a record that is read; graphs and pictures are lo
 _LIMIT = 1 << 34  # no record is longer: the length is damaged
 _MALFORMED = 1000  # records: what holds more is no event file
 _SERIES = 64
-_ACCURACY = regex(r"accuracy|(?:\A|[/_.-])(?:acc\d?|top_?[15])(?:[/_.-]|\Z)")
+_ACCURACY = lazy_compile(r"accuracy|(?:\A|[/_.-])(?:acc\d?|top_?[15])(?:[/_.-]|\Z)")
 _FLOAT = 1  # the tensor type of scalars
 
 

@@ -8,16 +8,16 @@ from statistics import median
 from typing import Any
 
 from npulint.facts.model import Fact, GenericFact, Span
-from npulint.later import regex
-from npulint.read.artifacts.figures import share
+from npulint.lazy_regex import lazy_compile
+from npulint.read.artifacts.quantities import share
 from npulint.read.artifacts.series.numbers import rounded
 
-_COMPILED = regex(r"has been compiled on the Ascend AI processor, current graph id is:\s{0,4}(\d{1,10})")
-_CALLBACK = regex(
+_COMPILED = lazy_compile(r"has been compiled on the Ascend AI processor, current graph id is:\s{0,4}(\d{1,10})")
+_CALLBACK = lazy_compile(
     r"RunGraphAsync callback, status:\s?-?\d{1,10}, kernel_name:\s?([\w./-]{1,200}?)\s?\[\s{0,8}(\d{1,15})us\]"
 )
-_OUTPUT = regex(r"BuildOutputTensorInfo, output index:\s?\d{1,6}, total_bytes:\s?(\d{1,18})")
-_TIME = regex(r"(\d{4})-(\d\d)-(\d\d)[ T-](\d\d):(\d\d):(\d\d(?:\.\d{1,9})?)")
+_OUTPUT = lazy_compile(r"BuildOutputTensorInfo, output index:\s?\d{1,6}, total_bytes:\s?(\d{1,18})")
+_TIME = lazy_compile(r"(\d{4})-(\d\d)-(\d\d)[ T-](\d\d):(\d\d):(\d\d(?:\.\d{1,9})?)")
 
 _WINDOW = 5.0  # seconds of a burst
 _IDS = 64

@@ -6,15 +6,15 @@ import math
 from typing import Any
 
 from npulint.facts.model import Fact, GenericFact, Span
-from npulint.later import regex
-from npulint.read.artifacts.figures import share
+from npulint.lazy_regex import lazy_compile
+from npulint.read.artifacts.quantities import share
 from npulint.read.artifacts.series.numbers import NUMBER, Blocks, rounded
 
-_LABEL = regex(r"(?:[a-z][a-z0-9]{0,23}[_ /.-]?)?\Z")
-_RECORD = regex(
+_LABEL = lazy_compile(r"(?:[a-z][a-z0-9]{0,23}[_ /.-]?)?\Z")
+_RECORD = lazy_compile(
     r"(?<![a-z0-9])(?:best|lowest|highest|min|minimum|max)[_ /.-](?:[a-z0-9]{1,24}[_ /.-]){0,2}(?:loss|acc|top_?[15])"
 )
-_VALUE = regex(
+_VALUE = lazy_compile(
     rf"(?:es|_?value|_?avg)?['\"]?\s{{0,4}}(?:is|of)?\s{{0,2}}(?::|=|->)?\s{{0,8}}['\"]?(?:tensor|array)?\(?\[{{0,2}}\s?"
     rf"([-+]?(?:nan|inf(?:inity)?|{NUMBER}))(?![\w/:]|\.\w|\s?%)"
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from npulint.read.artifacts.figures import share
+from npulint.read.artifacts.quantities import share
 from npulint.read.artifacts.series.numbers import Blocks
 
 SPARSE = frozenset(("apex", "torch_npu", "deepspeed", "fairseq", "hook"))

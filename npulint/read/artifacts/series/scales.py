@@ -5,24 +5,28 @@ from __future__ import annotations
 import math
 
 from npulint.facts.model import Fact, GenericFact, Span
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.read.artifacts.series.numbers import NUMBER
 from npulint.read.artifacts.series.scale import Scale
 
-_APEX = regex(rf"gradient overflow\.  ?skipping step(?:, loss scaler (\d{{1,3}}) reducing loss scale to ({NUMBER}))?")
-_DOWN = regex(rf"loss scaler reducing loss scale to ({NUMBER})")
-_UP = regex(rf"loss scaler increasing loss scale to ({NUMBER})")
-_DEEPSPEED = regex(
+_APEX = lazy_compile(
+    rf"gradient overflow\.  ?skipping step(?:, loss scaler (\d{{1,3}}) reducing loss scale to ({NUMBER}))?"
+)
+_DOWN = lazy_compile(rf"loss scaler reducing loss scale to ({NUMBER})")
+_UP = lazy_compile(rf"loss scaler increasing loss scale to ({NUMBER})")
+_DEEPSPEED = lazy_compile(
     rf"overflow!(?: rank (\d{{1,6}}))? skipping step\. attempted loss scale: ({NUMBER})"
     rf"(?:, but hysteresis is|, reducing to ({NUMBER}))?"
 )
-_MINIMUM = regex(rf"minimum loss scale reached \(({NUMBER})\)")
-_FAIRSEQ = regex(rf"overflow detected, ignoring gradient, setting loss scale to: ({NUMBER})")
-_MEGATRON = regex(rf"(?<![\w.-])loss scale: {{1,4}}({NUMBER}) \|")
-_SKIPPED = regex(r"number of skipped iterations: {1,8}(\d{1,9})")
-_HOOK = regex(rf"find overflow in this step, skip apply gradients, loss scale value ?= ?({NUMBER})")
-_TOOL = regex(rf"precisiontool: train steps (\d{{1,10}}), loss_scale=({NUMBER}) / not_overflow_status=(\w{{1,8}})")
-_SCRIPT = regex(
+_MINIMUM = lazy_compile(rf"minimum loss scale reached \(({NUMBER})\)")
+_FAIRSEQ = lazy_compile(rf"overflow detected, ignoring gradient, setting loss scale to: ({NUMBER})")
+_MEGATRON = lazy_compile(rf"(?<![\w.-])loss scale: {{1,4}}({NUMBER}) \|")
+_SKIPPED = lazy_compile(r"number of skipped iterations: {1,8}(\d{1,9})")
+_HOOK = lazy_compile(rf"find overflow in this step, skip apply gradients, loss scale value ?= ?({NUMBER})")
+_TOOL = lazy_compile(
+    rf"precisiontool: train steps (\d{{1,10}}), loss_scale=({NUMBER}) / not_overflow_status=(\w{{1,8}})"
+)
+_SCRIPT = lazy_compile(
     rf"(?<![\w.-])(?:current )?loss[_ ]?scaler?(?:[_ ]value)?['\"]?\s{{0,4}}(?:is)?\s{{0,2}}"
     rf"(?::|=|>>>|\s)\s{{0,16}}(?:tensor\()?['\"]?\[{{0,2}}\s?({NUMBER})(?![:\w])"
 )

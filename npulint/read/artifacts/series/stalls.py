@@ -9,9 +9,9 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from npulint.facts.model import Fact, GenericFact, Span
-from npulint.read.artifacts.figures import share
+from npulint.read.artifacts.quantities import share
 from npulint.read.artifacts.series.numbers import rounded
-from npulint.read.artifacts.series.pace import Pace
+from npulint.read.artifacts.series.step_rate import StepRate
 
 SLOW = 4  # times the median
 _ENOUGH = 20  # times that make a series
@@ -41,7 +41,7 @@ class Period(NamedTuple):
     events: list[int]
 
 
-def stalls(pace: Pace, path: str) -> list[Fact]:
+def stalls(pace: StepRate, path: str) -> list[Fact]:
     """The facts of one series of times: `run_stall` pace, and periodic for each period. Empty for a short series."""
     times = _times(pace)
     if len(times.seconds) < _ENOUGH:
@@ -95,7 +95,7 @@ def _period(steps: Sequence[int], rest: list[int], slow: Sequence[int]) -> Perio
     return None
 
 
-def _times(pace: Pace) -> Times:
+def _times(pace: StepRate) -> Times:
     seconds, lines, steps = list(pace.seconds), list(pace.lines), list(pace.steps)
     if not all(step >= 0 for step in steps):
         steps = _steps_between(list(pace.near))
@@ -122,11 +122,11 @@ def _is_clock(seconds: list[float]) -> bool:
     return rising >= 0.95 * (len(seconds) - 1) and max(seconds) >= _GROWN * max(seconds[0], 1e-9)
 
 
-def _median(pace: Pace, usual: float) -> dict[str, Any]:
+def _median(pace: StepRate, usual: float) -> dict[str, Any]:
     return {"median_rate": rounded(1 / usual)} if pace.rate else {"median_seconds": rounded(usual)}
 
 
-def _course(pace: Pace, times: Times, usual: float, slow: list[int]) -> dict[str, Any]:
+def _course(pace: StepRate, times: Times, usual: float, slow: list[int]) -> dict[str, Any]:
     """How much slower the last tenth is than the first one, in percent of the throughput."""
     tenth = max(len(times.seconds) // 10, 5)
     begin = median(times.seconds[_WARM_UP : _WARM_UP + tenth])
@@ -141,7 +141,7 @@ def _course(pace: Pace, times: Times, usual: float, slow: list[int]) -> dict[str
     }
 
 
-def _lost(pace: Pace, times: Times, usual: float, period: Period) -> dict[str, Any]:
+def _lost(pace: StepRate, times: Times, usual: float, period: Period) -> dict[str, Any]:
     lost = sum(times.seconds[index] - usual for index in period.events)
     told = {
         "period": period.every,

@@ -10,22 +10,22 @@ from typing import BinaryIO
 
 from npulint.data.run_columns import plain
 from npulint.facts.model import Fact, GenericFact, Span
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.read.artifacts.rows import Seen, delimiter_of, header_cells, texts
 from npulint.read.artifacts.series.loss import Course, is_record, without_unused
-from npulint.read.artifacts.series.pace import Pace, Timing
 from npulint.read.artifacts.series.scale import Scale
 from npulint.read.artifacts.series.stalls import stalls
+from npulint.read.artifacts.series.step_rate import StepRate, Timing
 
-_SCALE = regex(r"loss[_ ]?scale|(?:\A|[_/ .-])(?:grad_?)?scaler?\Z")
-_LOSS = regex(r"loss(?:es)?(?:[_/ .-]?(?:avg|mean|train|val|valid|total|value))?\Z")
-_ACCURACY = regex(r"accuracy\Z|(?:\A|[_/ .-])(?:acc|top_?[15])\Z|acc_top_?[15]\Z")
-_SKIPPED = regex(r"(?:is_|has_)?overflow(?:ed)?\Z|found_inf\Z|(?:is_)?skipped(?:_step)?\Z")
-_STEP = regex(r"(?:global_?)?(?:step|iteration|iter|batch)s?\Z")
-_RATE = regex(
+_SCALE = lazy_compile(r"loss[_ ]?scale|(?:\A|[_/ .-])(?:grad_?)?scaler?\Z")
+_LOSS = lazy_compile(r"loss(?:es)?(?:[_/ .-]?(?:avg|mean|train|val|valid|total|value))?\Z")
+_ACCURACY = lazy_compile(r"accuracy\Z|(?:\A|[_/ .-])(?:acc|top_?[15])\Z|acc_top_?[15]\Z")
+_SKIPPED = lazy_compile(r"(?:is_|has_)?overflow(?:ed)?\Z|found_inf\Z|(?:is_)?skipped(?:_step)?\Z")
+_STEP = lazy_compile(r"(?:global_?)?(?:step|iteration|iter|batch)s?\Z")
+_RATE = lazy_compile(
     r"(?:samples|images|imgs|examples|tokens|steps|it)[_ ]?(?:/|per)[_ ]?s(?:ec(?:ond)?)?\Z|throughput\Z|fps\Z"
 )
-_TIME = regex(r"(?:step|batch|iter|iteration)[_ ]?time(?:[_ ]?\(?(ms|s)\)?)?\Z")
+_TIME = lazy_compile(r"(?:step|batch|iter|iteration)[_ ]?time(?:[_ ]?\(?(ms|s)\)?)?\Z")
 _EXPORTED = ("walltime", "step", "value")
 _COLUMNS = 64
 _ENOUGH = 3
@@ -63,7 +63,7 @@ class _Table:
         self._scales: dict[int, Scale] = {}
         self._courses: dict[int, Course] = {}
         self._kinds: dict[int, str] = {}
-        self._paces: dict[int, tuple[Pace, float]] = {}
+        self._paces: dict[int, tuple[StepRate, float]] = {}
         self._names = cells[:_COLUMNS]
         self._rows = 0
         for place, cell in enumerate(self._names):
@@ -73,7 +73,7 @@ class _Table:
                 self._kinds[place] = "loss" if _LOSS.search(cell) else "accuracy"
             elif _RATE.search(cell) or _TIME.search(cell):
                 unit = 0.001 if (match := _TIME.search(cell)) and match[1] == "ms" else 1.0
-                self._paces[place] = (Pace(cell, bool(_RATE.search(cell))), unit)
+                self._paces[place] = (StepRate(cell, bool(_RATE.search(cell))), unit)
         self._wanted = (*self._scales, *self._kinds, *self._paces, *([self._step] if self._step >= 0 else ()))
 
     def put(self, line: int, cells: list[str]) -> bool:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from npulint.facts.model import Fact
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.read.artifacts.series.clock import Clock
 from npulint.read.artifacts.series.graphs import Compiles, Runs
 from npulint.read.artifacts.series.loss import Losses
-from npulint.read.artifacts.series.pace import Paces
 from npulint.read.artifacts.series.scales import Scales
 from npulint.read.artifacts.series.stalls import stalls
+from npulint.read.artifacts.series.step_rate import StepRates
 
 # Few, for each hit costs the pass: lines of steps print a loss or a time.
 _WANTS = (
@@ -17,7 +17,7 @@ _WANTS = (
     *(b"cale", b"CALE", b"verflow", b"OVERFLOW", b"GeOp", b"compiled on the Ascend", b"BuildOutputTensorInfo"),
     *(b"s/s", b"t/s", b"g/s", b"e/s", b"p/s", b"s/it", b"s/batch", b"FPS", b"fps", b"hroughput", b"ime", b"_per_"),
 )
-_PLOG = regex(r"\[(?:EVENT|TRACE|DEBUG|INFO|WARNING|ERROR)\] ?[A-Z_]{2,16}\(\d")
+_PLOG = lazy_compile(r"\[(?:EVENT|TRACE|DEBUG|INFO|WARNING|ERROR)\] ?[A-Z_]{2,16}\(\d")
 _LOOKED_AT = 2048  # characters of a line
 _FULL = 100_000  # lines that name a step, a loss or a time and are all looked at
 _THINNED = 16  # after that, one of so many
@@ -38,7 +38,7 @@ class SeriesWatcher:
         self._clock = Clock()
         self._scales = Scales()
         self._losses = Losses()
-        self._paces = Paces()
+        self._paces = StepRates()
         self._compiles = Compiles()
         self._runs = Runs()
         self._lines = 0

@@ -6,7 +6,7 @@ tensorflow/core/protobuf/saved_model.proto.
 
 from __future__ import annotations
 
-from npulint.discover.regular import open_regular
+from npulint.discover.safe_open import open_regular
 from npulint.facts.graph import Body, Graph, Node
 from npulint.read.graph.errors import GraphError
 from npulint.read.graph.tensorflow.functions import function

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 from npulint.read.graph.errors import GraphError
 from npulint.read.graph.tensorflow.limits import PARTS, Tally
 
@@ -23,14 +23,14 @@ _SAME = 400  # bytes of a message up to which it is remembered
 _REMEMBERED = 50_000
 _INDENT = 40  # bytes before a field that are looked at
 
-_FIELD = regex(
+_FIELD = lazy_compile(
     rb"[\s,;]*(?:([A-Za-z_]\w*)\s*(?::?\s*([{<])|:[ \t]*(?:([-+.\w]+)(?=[\s,;}>#])|"
     rb"\"([^\"\\\n]*)\"(?!\s*[\"'#])))|([}>]))"
 )
-_BLANK = regex(rb"[\s,;]*")
-_SPACE = regex(rb"\s*")
-_NAME = regex(rb"[A-Za-z_]\w*|\[[\w./% -]+\]")
-_WORD = regex(rb"([-+]?)\s*([.\w][-+.\w]*)")
+_BLANK = lazy_compile(rb"[\s,;]*")
+_SPACE = lazy_compile(rb"\s*")
+_NAME = lazy_compile(rb"[A-Za-z_]\w*|\[[\w./% -]+\]")
+_WORD = lazy_compile(rb"([-+]?)\s*([.\w][-+.\w]*)")
 _MARK = b"\xef\xbb\xbf"  # of UTF-8, as some editors put it before a text
 _CLOSERS = {b"{": b"}", b"<": b">"}
 

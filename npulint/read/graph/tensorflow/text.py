@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from npulint.discover.regular import TooLargeError, read_regular
+from npulint.discover.safe_open import TooLargeError, read_regular
 from npulint.facts.graph import Body, Graph, Node
 from npulint.read.graph.errors import GraphError
 from npulint.read.graph.tensorflow.attributes import UNSET

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from itertools import pairwise
 
 from npulint.discover.archives import LargeArchiveError, open_archive
-from npulint.discover.regular import read_head
+from npulint.discover.safe_open import read_head
 from npulint.read.graph.errors import GraphError
 
 MEMBER = 64 * 1024 * 1024

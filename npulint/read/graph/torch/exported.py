@@ -9,7 +9,7 @@ from __future__ import annotations
 import msgspec
 
 from npulint.discover.graphs import EXPORTED_MEMBER
-from npulint.discover.regular import TooLargeError, read_head, read_regular
+from npulint.discover.safe_open import TooLargeError, read_head, read_regular
 from npulint.facts.graph import Body, Graph
 from npulint.read.graph.errors import GraphError
 from npulint.read.graph.torch.archive import MEMBER, ZIP, Archive, shown

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from npulint.facts.graph import Frame
-from npulint.later import regex
+from npulint.facts.graph import NodeFrame
+from npulint.lazy_regex import lazy_compile
 
 LIMIT = 64
 """Frames of one node that are kept, the innermost."""
 
 _TEXT = 100_000  # characters of a stack trace that are looked at
 _PATH = 1024
-_LINE = regex(
+_LINE = lazy_compile(
     r'(?m)^[ \t]*(?:File "(?P<path>[^"\n]+)", line (?P<line>\d{1,9})(?:, in (?P<function>[^\n]+))?'
     r"|(?:# )?File: (?P<fx_path>[^\n]{1,1024}?):(?P<fx_line>\d{1,9})"
     r"(?: in (?P<fx_function>[^\n,]{1,256}), code:[^\n]*)?)[ \t]*$"
 )
-_OWN = regex(
+_OWN = lazy_compile(
     r"[\\/](?:site|dist)-packages[\\/]torch[\\/]"
     r"|^torch[\\/](?:_\w+|ao|autograd|distributed|export|fx|jit|nn|optim|utils)[\\/]"
     r"|^<[^<>/]*>(?:\.\d+)?$"
@@ -26,9 +26,9 @@ class Traces:
     """The frames of stack traces; many nodes share one text, and its frames."""
 
     def __init__(self) -> None:
-        self._known: dict[str, tuple[Frame, ...]] = {"": ()}
+        self._known: dict[str, tuple[NodeFrame, ...]] = {"": ()}
 
-    def frames(self, text: str) -> tuple[Frame, ...]:
+    def frames(self, text: str) -> tuple[NodeFrame, ...]:
         """The places a stack trace names, the innermost last; those in PyTorch itself and in generated code are left
         out."""
         found = self._known.get(text)
@@ -37,16 +37,16 @@ class Traces:
         return found
 
 
-def frames(text: str) -> tuple[Frame, ...]:
+def frames(text: str) -> tuple[NodeFrame, ...]:
     """See `Traces.frames`."""
     found = []
     for match in _LINE.finditer(text[-_TEXT:]):
         path = match["path"] or match["fx_path"]
         line = int(match["line"] or match["fx_line"])
-        found.append(Frame(path, line, (match["function"] or match["fx_function"] or "").strip()[:256]))
+        found.append(NodeFrame(path, line, (match["function"] or match["fx_function"] or "").strip()[:256]))
     return kept(found)
 
 
-def kept(found: list[Frame]) -> tuple[Frame, ...]:
+def kept(found: list[NodeFrame]) -> tuple[NodeFrame, ...]:
     """The frames that are of use: the innermost, none of PyTorch itself."""
     return tuple([one for one in found if len(one.path) <= _PATH and not _OWN.search(one.path)][-LIMIT:])

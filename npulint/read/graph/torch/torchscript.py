@@ -14,8 +14,8 @@ import zipfile
 import msgspec
 
 from npulint.discover.graphs import CODE_MEMBER
-from npulint.facts.graph import Body, Frame, Graph, Node
-from npulint.later import regex
+from npulint.facts.graph import Body, Graph, Node, NodeFrame
+from npulint.lazy_regex import lazy_compile
 from npulint.read.graph.errors import GraphError
 from npulint.read.graph.torch.archive import Archive
 from npulint.read.graph.torch.frames import kept
@@ -24,7 +24,7 @@ from npulint.read.graph.torch.script.body import Content, Use, content
 from npulint.read.graph.torch.script.code import Module, read_module
 from npulint.read.graph.torch.script.ranges import Ranges
 
-_MANGLED = regex(r"___torch_mangle_\d+\.")
+_MANGLED = lazy_compile(r"___torch_mangle_\d+\.")
 _CODE = 3 * 1024 * 1024
 """Bytes of code that are read: the largest models have some hundred thousand."""
 
@@ -99,9 +99,9 @@ def _bodies(found: dict[str, Content], callers: dict[str, tuple[str, Use]]) -> l
     return bodies
 
 
-def _chain(name: str, callers: dict[str, tuple[str, Use]]) -> tuple[Frame, ...]:
+def _chain(name: str, callers: dict[str, tuple[str, Use]]) -> tuple[NodeFrame, ...]:
     """The places that lead to a function, the outermost first."""
-    found: tuple[Frame, ...] = ()
+    found: tuple[NodeFrame, ...] = ()
     for _ in range(_CHAIN):
         if name not in callers:
             break
@@ -110,7 +110,7 @@ def _chain(name: str, callers: dict[str, tuple[str, Use]]) -> tuple[Frame, ...]:
     return kept(list(found))
 
 
-def _within(node: Node, around: tuple[Frame, ...]) -> Node:
+def _within(node: Node, around: tuple[NodeFrame, ...]) -> Node:
     """The node with the frames `around` it, unless its own tell the whole way: those of tracing do."""
     frames = node.frames if len(node.frames) > 1 else around + node.frames
     return msgspec.structs.replace(node, frames=frames)

@@ -6,16 +6,16 @@ from typing import Any
 
 import msgspec
 
-from npulint.facts.graph import Frame, Node
-from npulint.later import regex
+from npulint.facts.graph import Node, NodeFrame
+from npulint.lazy_regex import lazy_compile
 from npulint.read.graph.errors import GraphError
 from npulint.read.graph.torch.script.code import Function
 from npulint.read.graph.torch.script.expression import Call, Scan, Value
 from npulint.read.graph.torch.script.ranges import Ranges
 from npulint.read.graph.torch.words import C10_TYPES
 
-_TARGETS = regex(r"[\w.\x80-\xff]+(?:, [\w.\x80-\xff]+)*,?")
-_HEAD = regex(r"(?:if|while|with|return|assert) |for [\w, \x80-\xff]+ in ")
+_TARGETS = lazy_compile(r"[\w.\x80-\xff]+(?:, [\w.\x80-\xff]+)*,?")
+_HEAD = lazy_compile(r"(?:if|while|with|return|assert) |for [\w, \x80-\xff]+ in ")
 _CONVERSIONS = {"bool": "Bool", "int": "Int", "float": "Float", "complex": "Complex", "str": "str"}
 _IMPLICIT = {"int": "IntImplicit", "float": "FloatImplicit", "complex": "ComplexImplicit", "number": "ScalarImplicit"}
 _BLOCKS = {"if": "prim.If", "while": "prim.Loop", "for": "prim.Loop"}
@@ -29,7 +29,7 @@ class Use(msgspec.Struct, frozen=True):
     name: str
     owner: str
     attribute: str
-    frames: tuple[Frame, ...]
+    frames: tuple[NodeFrame, ...]
 
 
 class Content(msgspec.Struct, frozen=True):
@@ -144,7 +144,7 @@ class _Body:
                 self.uses.append(Use(name, "", "", self.frames(call)))
         return ""
 
-    def frames(self, call: Call) -> tuple[Frame, ...]:
+    def frames(self, call: Call) -> tuple[NodeFrame, ...]:
         """Where a call comes from. The name of a function is a constant that comes from nowhere; its bracket tells."""
         return self.ranges.frames(call.start) or self.ranges.frames(call.start + len(call.callee))
 
@@ -169,7 +169,7 @@ class _Body:
         return found
 
 
-_GETATTR = regex(r'getattr\(([\w.\x80-\xff]+), "([^"\\]*)"\)')
+_GETATTR = lazy_compile(r'getattr\(([\w.\x80-\xff]+), "([^"\\]*)"\)')
 
 
 def _operator(call: Call) -> str:

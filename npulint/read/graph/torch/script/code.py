@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import msgspec
 
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
-_CLASS = regex(r"class ([\w\x80-\xff]+)")
-_FUNCTION = regex(r"( {0,2})def ([\w\x80-\xff]+)\(")
-_ATTRIBUTE = regex(r'  (?:([\w\x80-\xff]+) : |__annotations__\["([^"]*)"\] = )(?:Final\[)?([\w.\x80-\xff]+)')
-_SELF = regex(r" *def [\w\x80-\xff]+\(([\w\x80-\xff]+): ([\w.\x80-\xff]+)")
+_CLASS = lazy_compile(r"class ([\w\x80-\xff]+)")
+_FUNCTION = lazy_compile(r"( {0,2})def ([\w\x80-\xff]+)\(")
+_ATTRIBUTE = lazy_compile(r'  (?:([\w\x80-\xff]+) : |__annotations__\["([^"]*)"\] = )(?:Final\[)?([\w.\x80-\xff]+)')
+_SELF = lazy_compile(r" *def [\w\x80-\xff]+\(([\w\x80-\xff]+): ([\w.\x80-\xff]+)")
 
 
 class Function(msgspec.Struct):

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from npulint.later import regex
+from npulint.lazy_regex import lazy_compile
 
 LITERALS = 64
 """Entries of a list of numbers that are kept."""
@@ -19,7 +19,7 @@ DEPTH = 10_000
 _TEXT = 256
 _DIGITS = 40
 _WHOLE = 2**63
-_TOKEN = regex(
+_TOKEN = lazy_compile(
     r"""(?P<space>[ \t]+)
     | (?P<name>[A-Za-z_\x80-\xff][\w\x80-\xff]*(?:\.[A-Za-z_\x80-\xff][\w\x80-\xff]*)*)
     | (?P<number>\d[\w.]*(?:(?<=[eE])[+-]\d+)?)

@@ -8,18 +8,18 @@ from typing import Any
 
 import msgspec
 
-from npulint.facts.graph import Frame
-from npulint.later import regex
+from npulint.facts.graph import NodeFrame
+from npulint.lazy_regex import lazy_compile
 from npulint.read.graph.torch.frames import kept
 
 _MARK = object()
 _NAME = object()
-_NEWLINE = regex(rb"\n")
+_NEWLINE = lazy_compile(rb"\n")
 _DEPTH = 100
 _LINES = 2**31
 _SOURCE = 32 * 1024 * 1024  # characters
 _FORMAT = "FORMAT_WITH_STRING_TABLE"
-_TRACED = regex(r"(?P<path>.{1,1024})\((?P<line>\d{1,9})\): (?P<function>\S[^\n]{0,255})")
+_TRACED = lazy_compile(r"(?P<path>.{1,1024})\((?P<line>\d{1,9})\): (?P<function>\S[^\n]{0,255})")
 
 
 class Ranges:
@@ -30,7 +30,7 @@ class Ranges:
         self._starts: list[int] = []
         self._places: list[Any] = []
         self._texts: list[str] = []
-        self._frames: dict[Any, tuple[Frame, ...]] = {}
+        self._frames: dict[Any, tuple[NodeFrame, ...]] = {}
         self._sources: dict[tuple[int | str, ...], _Source] = {}
         self._room = _SOURCE
         try:
@@ -51,7 +51,7 @@ class Ranges:
             self._starts.append(start)
             self._places.append(place)
 
-    def frames(self, offset: int) -> tuple[Frame, ...]:
+    def frames(self, offset: int) -> tuple[NodeFrame, ...]:
         """The places that the code at a byte comes from, the innermost last; as many as the table knows."""
         at = bisect_right(self._starts, offset) - 1
         if at < 0:
@@ -61,7 +61,7 @@ class Ranges:
         except (ValueError, TypeError, IndexError, KeyError, AttributeError):
             return ()
 
-    def _of(self, place: Any) -> tuple[Frame, ...]:
+    def _of(self, place: Any) -> tuple[NodeFrame, ...]:
         (source, path, first), begin, _ = place
         parts = (source,) if isinstance(source, str) else tuple(source)
         if not all(type(part) in (int, str) for part in (*parts, first, begin)) or not 0 <= first < _LINES:
@@ -71,14 +71,14 @@ class Ranges:
             self._frames[key] = kept(self._made(*key))
         return self._frames[key]
 
-    def _made(self, parts: tuple[int | str, ...], path: int | str, first: int, begin: int) -> list[Frame]:
+    def _made(self, parts: tuple[int | str, ...], path: int | str, first: int, begin: int) -> list[NodeFrame]:
         known = self._sources.get(parts)
         if known is None:
             known = self._sources[parts] = self._source(parts)
         if known.calls or not known.function:
             return known.calls
         name = self._texts[path] if isinstance(path, int) else path
-        return [Frame(name[:1024], first + bisect_right(known.newlines, begin - 1), known.function)] if name else []
+        return [NodeFrame(name[:1024], first + bisect_right(known.newlines, begin - 1), known.function)] if name else []
 
     def _source(self, parts: tuple[int | str, ...]) -> _Source:
         texts = [part if isinstance(part, str) else self._texts[part] for part in parts]
@@ -94,12 +94,12 @@ class Ranges:
 class _Source(msgspec.Struct):
     """A source: the call stack that stands in its place, or its line ends and the function that it is."""
 
-    calls: list[Frame]
+    calls: list[NodeFrame]
     newlines: list[int]
     function: str
 
 
-def _calls(text: str) -> list[Frame]:
+def _calls(text: str) -> list[NodeFrame]:
     """The call stack of a traced operator, which stands in the place of its source; the innermost comes first."""
     found = []
     for line in text.split("\n"):
@@ -107,11 +107,11 @@ def _calls(text: str) -> list[Frame]:
             match = _TRACED.fullmatch(line)
             if match is None:
                 return []
-            found.append(Frame(match["path"][:1024], int(match["line"]), match["function"]))
+            found.append(NodeFrame(match["path"][:1024], int(match["line"]), match["function"]))
     return found[::-1]
 
 
-_DEF = regex(r"[ \t]*(?:@[^\n]*\n[ \t]*)*def[ \t]+(\w+)")
+_DEF = lazy_compile(r"[ \t]*(?:@[^\n]*\n[ \t]*)*def[ \t]+(\w+)")
 
 
 def _function(text: str) -> str:

@@ -1,0 +1,222 @@
+"""Which functions of a program's modules its entry may ever run, told by the names that running code uses.
+
+Names, not resolved calls: a method called on an unknown object reaches every method of that name. What
+remains unreached is surely not run, for instance the training function of a module that an evaluation
+script imports for its loader.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from npulint.assemble.guards import is_main
+from npulint.assemble.module import Module
+from npulint.assemble.project import Project
+from npulint.facts.code import Block, CallResult, Const, Op, Ref, SequenceDisplay, Table, Value
+
+_DEPTH = 8  # levels of an expression that are looked into
+_DYNAMIC = frozenset(("getattr", "eval", "exec", "globals", "locals", "vars"))
+_COMPUTED = "()"  # stands among names for those that are not written; `model.eval` makes none
+_CALLED_BY_FRAMEWORKS = frozenset(
+    """call build train_step model_fn input_fn main setUp run forward training_step validation_step
+    configure_optimizers train_dataloader setup""".split()
+)
+
+_NAMELESS = (Const, CallResult)
+_DISPLAYS = (SequenceDisplay, Table)
+
+Place = tuple[str, int]
+"""A path and a function's (or class's) block there; `IMPORTED` is the code outside functions, `STARTED` what of it runs
+only in the entry script."""
+
+IMPORTED = -1
+STARTED = -2
+
+
+class Reached:
+    """Per function the names it uses, and per name the functions that bear it; looked for on demand."""
+
+    def __init__(self, project: Project, runs: Callable[[Module, int], bool] | None = None) -> None:
+        """`runs` tells of which blocks it is known that they do not run; what they use does not count."""
+        self._project = project
+        self._runs = runs
+        self._values: dict[str, dict[int, list[Value]]] = {}
+        self._uses: dict[Place, set[str]] = {}
+        self._named: dict[str, list[Place]] = {}
+        self._classes: dict[str, list[Place]] = {}
+
+    def comes_to(self, wanted: set[Place], paths: Iterable[str], entry: str) -> bool:
+        """Whether a program of these modules may run any of these places; surely so when names are computed."""
+        found = self._run(wanted, paths, entry)
+        return found is None or not wanted.isdisjoint(found)
+
+    def all_of(self, paths: Iterable[str], entry: str) -> set[Place] | None:
+        """All that a program of these modules may run; None when names are computed, so that it may be anything.
+        (`comes_to` also takes methods of the names of functions that compute names for such.)"""
+        return self._run(set(), paths, entry)
+
+    def by_name(self, paths: Iterable[str], entry: str) -> set[Place]:
+        """All that a program of these modules may run as far as names are written; methods only of classes that
+        something else names."""
+        allowed = set(paths)
+        queue: list[Place] = [*((path, IMPORTED) for path in allowed), (entry, STARTED)]
+        found: set[Place] = set(queue)
+        names: set[str] = set()
+        held: dict[Place, list[Place]] = {}
+        while queue:
+            new = self._names_of(queue.pop()) - names
+            names |= new
+            waiting = [place for place in self._places(new) if place[0] in allowed]
+            while waiting:
+                place = waiting.pop()
+                owner = self._owner(place)
+                if place in found:
+                    continue
+                if owner is not None and owner not in found:
+                    held.setdefault(owner, []).append(place)
+                    continue
+                found.add(place)
+                queue.append(place)
+                waiting += held.pop(place, ())
+        return found
+
+    def _owner(self, place: Place) -> Place | None:
+        """The class that a method belongs to."""
+        module = self._project.modules[place[0]]
+        owner = module.class_of(module.blocks[place[1]].parent) if place[1] > 0 else -1
+        return (place[0], owner) if owner > 0 else None
+
+    def _run(self, wanted: set[Place], paths: Iterable[str], entry: str) -> set[Place] | None:
+        """What a program may run, until something of `wanted` is among it."""
+        allowed = set(paths)
+        queue: list[Place] = [*((path, IMPORTED) for path in allowed), (entry, STARTED)]
+        found: set[Place] = set(queue)
+        names: set[str] = set()
+        while queue and (not wanted or wanted.isdisjoint(found)):
+            new = self._names_of(queue.pop()) - names
+            if _COMPUTED in new or (wanted and not new.isdisjoint(_DYNAMIC)):
+                return None
+            names |= new
+            places = {place for place in self._places(new) if place[0] in allowed} - found
+            found |= places
+            queue += places
+        return found
+
+    def _names_of(self, place: Place) -> set[str]:
+        known = self._uses.get(place)
+        if known is None:
+            known = self._uses[place] = set()
+            path, where = place
+            if path not in self._values:
+                self._values[path] = _values(self._project.modules[path], self._runs)
+            for value in self._values[path].get(where, ()):
+                _add_names(value, known)
+            module = self._project.modules[path]
+            if where == IMPORTED and module.code.light:
+                known |= self._usable(module)
+        return known
+
+    def _usable(self, module: Module) -> set[str]:
+        """What a module whose functions were not read may use: all that the modules define that it imports."""
+        imported = {record.module.rpartition(".")[2] or record.name for record in module.code.imports}
+        imported.update(record.name for record in module.code.imports)
+        homes = [m for m in self._project.modules.values() if m.name.rpartition(".")[2] in imported]
+        return {_simple(block) for home in homes for block in home.blocks if block.kind in ("function", "class")}
+
+    def _places(self, names: set[str]) -> Iterator[Place]:
+        if not self._named and not self._classes:
+            self._fill()
+        for name in names:
+            yield from self._named.get(name, ())
+            for path, block in self._classes.get(name, ()):
+                yield path, block
+                for wanted in _CALLED_BY_FRAMEWORKS:
+                    yield from (p for p in self._named.get(wanted, ()) if p[0] == path)
+                yield from (p for n in _DUNDERS for p in self._named.get(n, ()) if p[0] == path)
+        if "run" in names:  # tf.app.run() looks for main by itself
+            yield from self._named.get("main", ())
+
+    def _fill(self) -> None:
+        for module in self._project.modules.values():
+            for index, block in enumerate(module.blocks):
+                if block.kind == "function":
+                    self._named.setdefault(_simple(block), []).append((module.path, index))
+                elif block.kind == "class":
+                    self._classes.setdefault(_simple(block), []).append((module.path, index))
+
+
+_DUNDERS = ("__init__", "__call__", "__enter__", "__iter__", "__next__", "__getitem__", "__new__")
+
+
+def home(module: Module, block: int) -> int:
+    """The function around `block`, or `IMPORTED` or `STARTED`."""
+    function = module.function_of(block)
+    while function >= 0 and module.blocks[function].kind == "lambda":
+        function = module.function_of(module.blocks[function].parent)
+    if function >= 0:
+        return function
+    started = any(module.blocks[b].kind == "if" and is_main(module.blocks[b].test) for b in module.ancestors(block))
+    return STARTED if started else IMPORTED
+
+
+def _homes(module: Module) -> list[int]:
+    """`home` of every block of a module."""
+    homes: list[int] = []
+    for index, block in enumerate(module.blocks):
+        around = homes[block.parent] if block.parent >= 0 else IMPORTED
+        if block.kind == "function":
+            homes.append(index)
+        elif block.kind == "if" and around == IMPORTED and is_main(block.test):
+            homes.append(STARTED)
+        else:
+            homes.append(around)
+    return homes
+
+
+def _values(module: Module, runs: Callable[[Module, int], bool] | None) -> dict[int, list[Value]]:
+    """The values that each function of a module uses, as far as it runs."""
+    homes = _homes(module)
+    found: dict[int, list[Value]] = {place: [] for place in homes}
+    off = {block for block in range(len(homes)) if not runs(module, block)} if runs is not None else ()
+    for call in module.code.calls:
+        if call.block in off:
+            continue
+        values = found[homes[call.block]]
+        values.append(call.callee)
+        values += call.args
+        values += [value for _, value in call.keywords]
+    for bind in module.code.assignments:
+        if bind.block not in off:
+            found[homes[bind.block]].append(bind.value)
+    for returned in module.code.returns:
+        if returned.block not in off:
+            found[homes[returned.block]].append(returned.value)
+    for block in module.blocks:
+        if block.decorators or block.bases:
+            found[homes[block.parent]] += (*block.decorators, *block.bases)
+        if block.decorators:  # registered somewhere by its decorator
+            found[homes[block.parent]].append(Ref(_simple(block)))
+    return found
+
+
+def _simple(block: Block) -> str:
+    return block.name.rpartition(".")[2]
+
+
+def _add_names(value: Value, names: set[str], depth: int = 0) -> None:
+    """Add the first and last segments of the names in a value: ``train`` of ``tf.train.Saver`` is neither."""
+    if isinstance(value, Ref):
+        if value.name in _DYNAMIC:
+            names.add(_COMPUTED)
+        names.add(value.name.partition(".")[0])
+        names.add(value.name.rpartition(".")[2])
+    elif isinstance(value, _NAMELESS):  # most values are
+        return
+    elif isinstance(value, Op) and depth < _DEPTH:
+        for operand in value.operands:
+            _add_names(operand, names, depth + 1)
+        if value.op == "." and isinstance(value.operands[1], Const):
+            names.add(str(value.operands[1].value))
+    elif isinstance(value, _DISPLAYS) and depth < _DEPTH:
+        for item in value.items if isinstance(value, SequenceDisplay) else value.values:
+            _add_names(item, names, depth + 1)

@@ -1,0 +1,48 @@
+"""The programs that graph files are: the facts of the graph beside those of the code that belongs to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from npulint.assemble.context import Context
+from npulint.assemble.graph.target import Target
+from npulint.assemble.index import Index, table
+from npulint.assemble.programs import Program
+from npulint.assemble.related_programs import attrs_of, home_of, tables_of
+from npulint.facts.graph import Graph
+from npulint.facts.model import Fact, FileFacts
+
+
+def graph_programs(
+    files: Iterable[FileFacts], programs: Sequence[Program], context: Context, target: Target
+) -> list[Program]:
+    """One program for each graph among the files of a project, whose other `programs` are known."""
+    return [_program(file.path, file.graph, programs, context, target) for file in files if file.graph is not None]
+
+
+def _program(path: str, graph: Graph, programs: Sequence[Program], context: Context, target: Target) -> Program:
+    facts = graph_facts(path, graph, context, target)
+    near = [one for one in programs if one.attrs["framework"] == graph.framework]
+    index = Index([table(facts), *tables_of(near)])
+    return Program(path, context.project.root, [path], index, _attrs(graph, facts, near))
+
+
+def graph_facts(path: str, graph: Graph, context: Context, target: Target) -> list[Fact]:
+    """What a graph says, as facts in the file at `path`, or at lines of the project's code that made it."""
+    if graph.framework == "tensorflow":
+        from npulint.assemble.graph.tensorflow import facts
+    else:
+        from npulint.assemble.graph.torch import facts
+    return facts(path, graph, context, target)
+
+
+def _attrs(graph: Graph, facts: Sequence[Fact], near: Sequence[Program]) -> dict[str, str]:
+    """The attributes of the program that the graph most probably comes from, with what the graph itself tells."""
+    trains = any(fact.kind == "graph" and fact.get("trains") == "yes" for fact in facts)
+    return attrs_of(home_of(near)) | {
+        "graph": graph.form,
+        "framework": graph.framework,
+        "trains": "yes" if trains else "no",
+        "purpose": "train" if trains else "unknown",
+        "entry": "no",
+    }

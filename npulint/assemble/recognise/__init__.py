@@ -1,5 +1,0 @@
-"""Recognisers: syntax facts become domain facts, once, whatever dialect they are written in."""
-
-from npulint.assemble.recognise.run import recognise
-
-__all__ = ["recognise"]

@@ -1,0 +1,106 @@
+"""Every recogniser over every call and every module of a project, in one sweep."""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Callable, Iterable
+from functools import cache, lru_cache
+from importlib import import_module
+from types import ModuleType
+
+from npulint.assemble.context import Context
+from npulint.assemble.cursors import CallSite, Scope, call_at, scope_at
+from npulint.assemble.recognizers import calls, commands, environ
+from npulint.assemble.recognizers.registry import OF_CALLS, OF_MODULES, CallRecognizer
+from npulint.facts.model import Fact
+
+# By framework the imports that call for its recognisers; the package of each is named after it.
+_ROOTS = {
+    "tensorflow": frozenset(
+        "tensorflow tensorflow_core tensorflow_estimator tensorlayer tflearn tensorpack tf_slim tf_keras keras horovod "
+        "npu_bridge npu_device hccl precision_tool tfdbg_ascend".split()
+    ),
+    "torch": frozenset(
+        "torch torch_npu torchvision apex pytorch_lightning lightning accelerate mmcv mmengine detectron2 "
+        "fastai".split()
+    ),
+}
+Frameworks = tuple[str, ...]
+Maker = Callable[[CallSite], Iterable[Fact]]
+
+
+def recognise(context: Context) -> dict[str, list[Fact]]:
+    """Domain facts per path of a project. Only the recognisers of the frameworks that it imports are asked, and
+    which of them want a callee once per name."""
+    frameworks = _frameworks(context)
+    of_modules = _of_modules(frameworks)
+    known: dict[str, tuple[Maker, ...]] = {}
+    facts: dict[str, list[Fact]] = {}
+    for path, module in context.project.modules.items():
+        found = facts.setdefault(path, [])
+        for index, name in enumerate(context.names.of_calls(module)):
+            makers = known.get(name)
+            if makers is None:
+                makers = known[name] = _makers(name, frameworks)
+            if makers:
+                call = call_at(context, module, index)
+                for make in makers:
+                    found += make(call)
+        for of_module in of_modules:
+            found += of_module(scope_at(context, module, 0))
+    return facts
+
+
+def _frameworks(context: Context) -> Frameworks:
+    """The frameworks that a project imports."""
+    roots = {
+        record.module.partition(".")[0]
+        for module in context.project.modules.values()
+        for record in module.code.imports
+        if not record.level
+    }
+    return tuple(name for name, wanted in _ROOTS.items() if not roots.isdisjoint(wanted))
+
+
+@cache
+def _modules(framework: str) -> tuple[ModuleType, ...]:
+    """The modules of recognisers of a framework, imported when a project first asks for them."""
+    package = import_module(f"npulint.assemble.recognizers.{framework}")
+    found = pkgutil.iter_modules(package.__path__, f"{package.__name__}.")
+    return tuple([import_module(module.name) for module in found])
+
+
+@cache
+def _of_calls(frameworks: Frameworks) -> tuple[CallRecognizer, ...]:
+    """The recognisers of calls that all projects are asked, and those of some frameworks."""
+    found: list[CallRecognizer] = []
+    for module in (calls, commands, *(module for name in frameworks for module in _modules(name))):
+        found += [one for one in OF_CALLS if one.module == module.__name__]
+        if hasattr(module, "of_call"):
+            found.append(CallRecognizer(module.wants, _adapted(module.of_call), module.__name__))
+    return tuple(found)
+
+
+def _adapted(of_call: Callable[..., Iterable[Fact]]) -> Maker:
+    return lambda call: of_call(call.context, call.module, call.index, call.name)
+
+
+@cache
+def _of_modules(frameworks: Frameworks) -> tuple[Callable[[Scope], Iterable[Fact]], ...]:
+    """The recognisers of modules that all projects are asked, and those of some frameworks."""
+    found: list[Callable[[Scope], Iterable[Fact]]] = []
+    for module in (calls, environ, *(module for name in frameworks for module in _modules(name))):
+        found += [one.facts for one in OF_MODULES if one.module == module.__name__]
+        if hasattr(module, "of_module") and not module.__name__.endswith(".operations"):
+            found.append(_of_module(module.of_module))
+    return tuple(found)
+
+
+def _of_module(of_module: Callable[..., Iterable[Fact]]) -> Callable[[Scope], Iterable[Fact]]:
+    return lambda scope: of_module(scope.context, scope.module)
+
+
+@lru_cache(maxsize=20_000)
+def _makers(name: str, frameworks: Frameworks) -> tuple[Maker, ...]:
+    """What makes facts of the calls of a canonical name."""
+    return tuple([one.facts for one in _of_calls(frameworks) if one.wants(name)])

@@ -1,0 +1,79 @@
+"""Backward calls: is the loss scaled, and by whom?"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from npulint.assemble.cursors import CallSite, Expr, Scope
+from npulint.lazy_regex import lazy_compile
+
+_SCALE_LOSS = "apex.amp.scale_loss()"
+_ENGINE = lazy_compile(
+    r"(?:accelerator|engine|fabric|strategy|ds_model|deepspeed|booster|manual)\w*(?:\(\)|\[\])*\.backward$|\.manual_backward$"
+    r"|(?:^|\.)(?:deepspeed|accelerate|lightning\w*|colossalai)\.[\w.()\[\]]+\.backward$",
+)
+
+Scaled = Literal["yes", "no", "unknown", "apex", "bypassed", "scaler", "engine"]
+
+
+def scaled(call: CallSite) -> Scaled:
+    """How the loss of a backward call is scaled: apex, bypassed (in apex's block, but not the scaled loss), scaler,
+    engine (a library does it), unknown (the loss is handed in by somebody) or no."""
+    if call.name.endswith("scale().backward"):
+        return "scaler"
+    if _ENGINE.search(call.name) or any(not _is_gradient(value) for value in call.args):
+        return "engine"
+    block = scale_block(call.scope)
+    if block is not None:
+        return _in_block(call, block)
+    loss = call.receiver
+    if loss is not None and loss.written and loss.name.endswith(".scale()"):
+        return "scaler"
+    return "unknown" if _is_scaled_otherwise(call) else "no"
+
+
+def is_stepped(call: CallSite) -> bool:
+    """Whether the function around a call also calls ``step`` of something: it trains, it does not just look at
+    gradients."""
+    return any(other.last == "step" for other in call.scope.routine.calls)
+
+
+def _is_gradient(value: Expr) -> bool:
+    """Whether a positional argument of backward is its gradient, not a loss for an engine."""
+    if value.is_literal or value.call is not None:
+        return True
+    return "grad" in value.written or value.written.rpartition(".")[2] in ("one", "mone", "ones")
+
+
+def _is_scaled_otherwise(call: CallSite) -> bool:
+    """Whether another branch of a condition around the call hands the loss to something called a scaler."""
+    tests = _conditions(call.scope)
+    others = (other for other in call.scope.routine.calls if other.scope is not call.scope) if tests else ()
+    return any("scale" in other.written.lower() and tests & _conditions(other.scope) for other in others)
+
+
+def _conditions(scope: Scope) -> set[tuple[int, int]]:
+    """The conditions around a block, told apart by the block and the line that they stand on."""
+    return {(one.record.parent, one.record.line) for one in scope.ancestors if one.kind in ("if", "else")}
+
+
+def scale_block(scope: Scope) -> Scope | None:
+    """The ``with amp.scale_loss(...)`` around a block within its function; None without one."""
+    for around in scope.ancestors:
+        if around.kind == "with" and (around.test.name == _SCALE_LOSS or around.test.name.endswith("amp.scale_loss()")):
+            return around
+        if around.kind in ("function", "lambda"):
+            return None
+    return None
+
+
+def _in_block(call: CallSite, block: Scope) -> Literal["apex", "bypassed"]:
+    """apex, unless what is called is the very loss that amp.scale_loss was given."""
+    context = block.test.call
+    loss = call.receiver
+    if context is None or loss is None or not loss.written:
+        return "apex"
+    binds = call.module.code.assignments
+    names = {bind.target for bind in binds if bind.value == block.test.value and not bind.target.startswith("[")}
+    given = [value.written for value in context.args[:1]]
+    return "bypassed" if loss.written in given and loss.written not in names else "apex"

@@ -1,0 +1,101 @@
+"""What is known of the names below ``torch.cuda``: NPU counterparts, and what a torch without CUDA does with them."""
+
+from __future__ import annotations
+
+from npulint.assemble.context import Context
+from npulint.assemble.guards import is_main
+from npulint.assemble.module import Module
+from npulint.lazy_regex import lazy_compile
+
+CUDA = "torch.cuda."
+# Public names of torch.cuda that torch_npu.npu does not have; transfer_to_npu leaves them as they are.
+_MISSING = frozenset(
+    "nvtx nccl comm cudart jiterator tunable profiler sparse streams get_arch_list get_gencode_flags "
+    "list_gpu_processes memory_usage device_memory_used temperature power_draw clock_rate is_tf32_supported "
+    "current_solver_handle caching_allocator_enable CUDAPluggableAllocator ComplexFloatStorage ComplexDoubleStorage "
+    "get_stream_from_external GreenContext has_magma has_half check_error CudaError".split()
+)
+# What a torch built without CUDA answers with nothing, zero or False, or puts off until CUDA starts.
+_HARMLESS = frozenset(
+    "is_available device_count is_initialized manual_seed manual_seed_all seed seed_all empty_cache memory_allocated "
+    "max_memory_allocated memory_reserved max_memory_reserved memory_cached max_memory_cached memory_stats "
+    "set_rng_state set_rng_state_all amp stream".split()
+)
+_OTHERWISE = {
+    "nvtx": "torch_npu.npu.mstx",
+    "CUDAGraph": "torch.npu.NPUGraph",
+    "CUDAPluggableAllocator": "torch_npu.npu.NPUPluggableAllocator",
+    "DoubleTensor": "torch.npu.FloatTensor",
+}
+_GROUPS = (
+    ("amp", lazy_compile(r"^amp\b")),
+    ("random", lazy_compile(r"seed|rng_state")),
+    ("memory", lazy_compile(r"memory|^empty_cache$|^ipc_collect$")),
+    ("stream", lazy_compile(r"stream|Stream|Event|synchronize|[gG]raph")),
+    ("profiler", lazy_compile(r"^(?:nvtx|profiler|cudart)\b")),
+)
+TENSOR_TYPE = lazy_compile(r"^torch\.cuda\.(?:\w+\.)?\w+(?:Tensor|Storage)$")
+AVAILABLE = frozenset((f"{CUDA}is_available", f"{CUDA}device_count"))
+CAPABILITY = frozenset(
+    (
+        f"{CUDA}get_device_capability",
+        f"{CUDA}get_device_properties",
+        "torch.npu.get_device_capability",
+        "torch.npu.get_device_properties",
+    )
+)
+
+
+def part(name: str) -> str:
+    """The member of torch.cuda that a canonical name is or lies in (``amp`` of ``torch.cuda.amp.autocast``)."""
+    return name.removeprefix(CUDA).partition(".")[0]
+
+
+def counterpart(name: str) -> str:
+    """The NPU's name for a member of torch.cuda; ``none`` when there is none."""
+    member = part(name)
+    if member in _OTHERWISE:
+        return _OTHERWISE[member] + name.removeprefix(CUDA + member)
+    return "none" if member in _MISSING else f"torch.npu.{name.removeprefix(CUDA)}"
+
+
+def covered(name: str) -> str:
+    """Whether transfer_to_npu replaces a member of torch.cuda."""
+    member = part(name)
+    return "no" if member in _MISSING else "unknown" if member.startswith("_") else "yes"
+
+
+def breaks(name: str) -> str:
+    """Whether calling a member of torch.cuda raises where torch has no CUDA."""
+    member = part(name)
+    return "no" if member in _HARMLESS else "unknown" if member.startswith("_") or "()" in name else "yes"
+
+
+def group(name: str) -> str:
+    """What a member of torch.cuda is for: amp, random, memory, stream, profiler or other."""
+    rest = name.removeprefix(CUDA)
+    return next((word for word, pattern in _GROUPS if pattern.search(rest)), "other")
+
+
+def ported(context: Context, module: Module) -> str:
+    """Whether a file names the NPU anywhere: then its author has been through it."""
+    return context.memoize(("ported", module.path), lambda: "yes" if _names_npu(context, module) else "no")
+
+
+def script(context: Context, module: Module) -> str:
+    """Whether a file is one to start: nothing imports it, or it does its work below ``__main__``."""
+
+    def look() -> str:
+        guards = context.guards
+        started = any(block.kind == "if" and is_main(block.test) for block in module.blocks)
+        if started:
+            return "no" if guards.tests_itself(module) else "yes"
+        return "no" if module.path in guards.imported() else "yes"
+
+    return context.memoize(("script", module.path), look)
+
+
+def _names_npu(context: Context, module: Module) -> bool:
+    if module.calls_of("npu") or any(r.module.startswith(("torch_npu", "torch.npu")) for r in module.code.imports):
+        return True
+    return any(name.startswith(("torch.npu.", "torch_npu.")) for name in context.names.of_calls(module))

@@ -1,0 +1,126 @@
+"""Gradient scalers of PyTorch: how they are made, and what is called on them."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from npulint.assemble.code_facts import CallFact
+from npulint.assemble.cursors import CallSite
+from npulint.assemble.recognizers.registry import recognizes
+from npulint.assemble.recognizers.torch.receiver_types import makers
+from npulint.facts.attributes import Flag, attribute, flag
+from npulint.facts.kinds import fact_kind
+from npulint.facts.values import truth
+from npulint.lazy_regex import lazy_compile
+
+_SCALERS = frozenset(("torch.cuda.amp.GradScaler", "torch.amp.GradScaler", "torch.npu.amp.GradScaler"))
+_SCALER_USES = frozenset(("scale", "step", "update", "unscale_", "load_state_dict"))
+_SCALER = lazy_compile(r"GradScaler\(\)$|(?:^|[._?])(?:\w*grad_?)?(?:fp16_|amp_|loss_)?scaler$")
+Given = Literal["yes", "no", "missing", "unknown"]
+
+
+@recognizes(*_SCALERS)
+@fact_kind("grad_scaler")
+class GradientScaler(CallFact):
+    """A gradient scaler is made; the name is its canonical constructor."""
+
+    @attribute
+    def device(self) -> str:
+        """The device type that it is for: cuda, npu, cpu, another one or unknown."""
+        return device(self.call)
+
+    @attribute
+    def enabled(self) -> Flag:
+        """Whether it is switched on."""
+        return enabled(self.call)
+
+    @attribute
+    def dynamic(self) -> Given:
+        """Whether it scales dynamically, by its own argument of that name (``torch.npu``)."""
+        return given(self.call, "dynamic")
+
+    @attribute
+    def positional(self) -> int:
+        """How many arguments it is given by position."""
+        return 0 if any(value.operator == "star" for value in self.call.args) else len(self.call.args)
+
+    @attribute
+    def first(self) -> Literal["text", "other", "none"]:
+        """What kind of value the first positional argument is."""
+        if not self.call.args:
+            return "none"
+        return "text" if isinstance(self.call.args[0].single, str) else "other"
+
+    @attribute
+    def alternative(self) -> bool:
+        """Whether the same name, or the same call in another branch, means the NPU's."""
+        return alternative(self.call)
+
+
+def _is_use(name: str) -> bool:
+    head, _, last = name.rpartition(".")
+    return last in _SCALER_USES and name not in _SCALERS and _SCALER.search(head) is not None
+
+
+@recognizes(matching=_is_use)
+@fact_kind("scaler_use")
+class ScalerUse(CallFact):
+    """A method of a gradient scaler is called; the name is the method."""
+
+    def __post_init__(self) -> None:
+        self.name = self.name.rpartition(".")[2]
+
+    @attribute
+    def on(self) -> str:
+        """The canonical constructor of the scaler, or unknown."""
+        made_by = self.call.name.rpartition(".")[0].removesuffix("()")
+        if made_by in _SCALERS:
+            return made_by
+        receiver = self.call.receiver
+        names = set() if receiver is None else {call.name for call in makers(receiver)} & _SCALERS
+        return names.pop() if len(names) == 1 else "unknown"
+
+    @attribute
+    def closure(self) -> bool:
+        """Whether a closure is handed over."""
+        return self.call.has_keyword("closure")
+
+
+def given(call: CallSite, name: str) -> Given:
+    """What a flag of a call is, by keyword; missing when the call does not give it."""
+    value = call.argument(name)
+    if value is None:
+        return "unknown" if call.has_keyword("**") else "missing"
+    return flag(truth(value.known))
+
+
+def device(call: CallSite) -> str:
+    """The device type that a scaler or an autocast is for: cuda, npu, cpu, other or unknown."""
+    name = call.name
+    if name.startswith("torch.npu."):
+        return "npu"
+    if name.startswith("torch.cuda."):
+        return "cuda"
+    is_scaler = name.endswith("GradScaler")
+    value = call.argument("device" if is_scaler else "device_type", 0)
+    if value is None:
+        return "cuda" if is_scaler else "unknown"
+    return value.single.partition(":")[0] if isinstance(value.single, str) else "unknown"
+
+
+def enabled(call: CallSite) -> Flag:
+    """Whether a scaler or an autocast is switched on."""
+    value = call.argument("enabled")
+    return "yes" if value is None else flag(truth(value.known))
+
+
+def alternative(call: CallSite) -> bool:
+    """Whether the same name, or the same call in another branch, means the NPU's."""
+    root = call.written.partition(".")[0]
+    imports = [one for one in call.module.code.imports if one.alias == root]
+    if any(one.module.startswith(("torch_npu", "torch.npu")) for one in imports):
+        return True
+    assigned = [one for one in call.scope.assignments if one.target == root]
+    if any(one.value.name.startswith(("torch.npu", "torch_npu", "apex")) for one in assigned):
+        return True
+    return any(other.name.startswith("torch.npu.amp.") for other in call.scope.calls_named(call.last))

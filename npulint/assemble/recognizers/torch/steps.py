@@ -1,0 +1,70 @@
+"""Training steps: where gradients are computed, by the code itself or by a library's trainer; moves to the NPU."""
+
+from __future__ import annotations
+
+from npulint.assemble.code_facts import CallFact
+from npulint.assemble.cursors import CallSite, scope_named
+from npulint.assemble.recognizers.registry import recognizes
+from npulint.assemble.recognizers.torch.backward import Scaled, is_stepped, scaled
+from npulint.facts.attributes import attribute
+from npulint.facts.kinds import fact_kind
+from npulint.lazy_regex import lazy_compile
+
+_TRAINER = lazy_compile(
+    r"^(?:pytorch_lightning|lightning(?:\.pytorch)?|transformers|trl|detectron2)\.(?:\w+\.)*\w*Trainer\(\)\.(?:fit|train)$"
+    r"|^(?:mmcv|mmengine)\.(?:\w+\.)*(?:build_runner|\w*Runner(?:\.from_cfg)?)\(\)\.(?:run|train)$"
+    r"|^fastai\.(?:\w+\.)*\w*[Ll]earner\(\)\.(?:fit|fine_tune)\w*$"
+)
+_STARTS = (".fit", ".train", ".run", ".fit_one_cycle", ".fine_tune")
+
+
+@fact_kind("npu")
+@recognizes(matching=lambda name: name.endswith(".npu"))
+class MoveToNpu(CallFact):
+    """Something is moved to the NPU by its method ``npu``."""
+
+    def __post_init__(self) -> None:
+        self.name = "npu"
+
+    @attribute
+    def on(self) -> str:
+        """The canonical name of the method that is called."""
+        return self.call.name
+
+
+@fact_kind("train_step")
+class TrainStep(CallFact):
+    """Gradients are computed (``backward``), or a library's trainer is started (``fit``, ``train``, ``run`` …)."""
+
+    @attribute
+    def loop(self) -> bool:
+        """Whether it runs in a training loop; a trainer brings its own."""
+        return self.name != "backward" or self.call.scope.train_loop is not None
+
+    @attribute
+    def on(self) -> str:
+        """The canonical name of what is called."""
+        return self.call.name
+
+    @attribute
+    def scaled(self) -> Scaled:
+        """How the loss is scaled: by apex, bypassed (in apex's block, but not the scaled loss), by a scaler, by an
+        engine (a library does it), or no."""
+        return scaled(self.call) if self.name == "backward" else "engine"
+
+    @attribute
+    def stepped(self) -> bool:
+        """Whether the same function also calls ``step`` of something."""
+        return is_stepped(self.call)
+
+
+def _starts(name: str) -> bool:
+    return name.endswith(".backward") or (name.endswith(_STARTS) and bool(_TRAINER.match(name)))
+
+
+@recognizes(matching=_starts)
+def train_steps(call: CallSite) -> list[TrainStep]:
+    """The ``backward`` of a loss, not of an own gradient function, and what starts a trainer."""
+    last = call.name.rpartition(".")[2]
+    own = scope_named(call.context, call.name) is not None or call.scope.qualname.endswith(".backward")
+    return [] if last == "backward" and own else [TrainStep(call, last)]

@@ -1,0 +1,196 @@
+"""Why it says nothing that one program lacks a step of the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from npulint.assemble.module import Module
+from npulint.compare.devices import says_nothing
+from npulint.compare.side import Side, home
+from npulint.compare.steps import function_of
+from npulint.facts.code import Const, Ref
+from npulint.training_config.program import Home, Recipe
+from npulint.training_config.steps.code_context import home_of
+from npulint.training_config.steps.model import MODULE, CodeStep
+from npulint.training_config.steps.purposes import METRIC
+
+_SPEAKING = ("call", "own", "switch")  # a literal without counterpart says nothing by itself: what it is used for does
+_CALCULATED = ("arithmetic", "loss", "schedule", "learning_rate")
+_ARRAYS = ("numpy.", "ndarray.", "?.")  # in an evaluation they count hits, and prepare nothing
+_DEVICE_SEEDS = frozenset(("cuda.manual_seed", "cuda.manual_seed_all", "npu.manual_seed", "npu.manual_seed_all"))
+_ONCE = frozenset(("update", "loss_scale", "autocast", "checkpoint", "frozen", "determinism"))
+_WITH_MORE = frozenset(
+    "sampler reduction ranks shard drop_remainder precision_mode autocast loss_scale half_cast".split()
+)
+"""Parts that count though the starts that are compared may not come to them: others, for more devices, do."""
+_SHAPING = frozenset(
+    """reshape cast transpose squeeze expand_dims constant concat stack unstack identity split slice strided_slice tile
+    shape size rank zeros ones zeros_like ones_like fill range convert_to_tensor to_float to_int32 to_int64 placeholder
+    view permute unsqueeze flatten contiguous expand expand_as type type_as float long int half to chunk cat arange
+    tensor from_numpy numpy detach item clone t repeat eye linspace full full_like new_zeros new_ones view_as
+    reshape_as narrow select placeholder_with_default get_shape set_shape group no_op print
+    Print variable_scope name_scope""".split()
+)
+
+
+def speaks(step: CodeStep, side: Side) -> bool:
+    """Whether it says something that a step has no counterpart."""
+    if step.kind == "expression":
+        told = step.part in _CALCULATED and side.known(step) and side.running.may(step)
+        return told and not _is_alternative(step, side)
+    if step.kind not in _SPEAKING or not step.counts:
+        return False
+    return not any(excuse(step, side) for excuse in _EXCUSES)
+
+
+def branches(step: CodeStep) -> list[int]:
+    """The branches of conditions that a step stands in, within its function."""
+    around = step.module.ancestors(step.block)
+    return [block for block in around if block > step.home and step.module.blocks[block].kind in ("if", "else")]
+
+
+def _measures(step: CodeStep, side: Side) -> bool:
+    """It works out how good a model is."""
+    return step.part == "operation" and (step.evaluates or bool(METRIC.search(function_of(step).lower())))
+
+
+def _counts_hits(step: CodeStep, side: Side) -> bool:
+    """It works on arrays in an evaluation."""
+    return step.evaluates and step.known is not None and step.known.host and step.name.startswith(_ARRAYS)
+
+
+def _seeds_device(step: CodeStep, side: Side) -> bool:
+    """The counterpart of the function seeds the devices in another way."""
+    return step.shown in _DEVICE_SEEDS and any(one.shown in _DEVICE_SEEDS for one in side.opposite(step))
+
+
+def _shapes(step: CodeStep, side: Side) -> bool:
+    """It puts numbers into another shape, or opens a scope."""
+    shaping = step.shown.rpartition(".")[2] in _SHAPING
+    if step.part == "initialisation":
+        return shaping and not step.arguments
+    return shaping and step.part == "operation" and step.kind == "call"
+
+
+def _casts_otherwise(step: CodeStep, side: Side) -> bool:
+    """It is a cast, but none between float16 and float32."""
+    if step.part != "half_cast" or step.kind != "call":
+        return False
+    types = [argument.value.name for argument in step.arguments if isinstance(argument.value, Ref)]
+    last = step.shown.rpartition(".")[2]
+    return last not in ("half", "float", "bfloat16") and not any("16" in name or "half" in name for name in types)
+
+
+def _is_of_adapter(step: CodeStep, side: Side) -> bool:
+    """It is how the adapter, or the other library, knows the devices."""
+    if step.part not in ("reduction", "ranks"):
+        return False
+    return (step.known is not None and step.known.adapter) or says_nothing(step, side.recipe, side.other)
+
+
+def _is_handed_over(step: CodeStep, side: Side) -> bool:
+    """The counterpart of the function gives the called function itself to something, or returns it: ``map(f)`` is
+    ``map(lambda x: f(x))``."""
+    other = side.counterpart(home(step)) if step.kind == "own" else None
+    if other is None:
+        return False
+    module = side.other.context.project.modules[other[0]]
+    calls = (call for call in module.code.calls if home_of(module, call.block) == other[1])
+    names = {step.shown, step.module.callee_name(step.call)} if step.call >= 0 else {step.shown}
+    given = [value for call in calls for value in call.args if isinstance(value, Ref)]
+    returned = (one.value for one in module.code.returns if home_of(module, one.block) == other[1])
+    given += [value for value in returned if isinstance(value, Ref)]
+    return any(value.name.rpartition(".")[2] in names for value in given)
+
+
+def _is_body(step: CodeStep, side: Side) -> bool:
+    """It runs what stands outside functions in the other program."""
+    other = side.counterpart(step.target) if step.target is not None else None
+    return step.kind == "own" and other is not None and other[1] == MODULE and step.home == MODULE
+
+
+def _is_branch(step: CodeStep, side: Side) -> bool:
+    """The counterpart of the function does the same elsewhere: in the other branch of a condition, or, of what is done
+    once in a function, anywhere."""
+    steps = side.opposite(step)
+    if step.part == "reduction":
+        return any(one.part == step.part for one in steps)
+    conditional = any(
+        step.module.blocks[b].kind in ("if", "else", "try", "except")
+        for b in step.module.ancestors(step.block)
+        if b > step.home
+    )
+    if not conditional and step.part not in _ONCE:
+        return False
+    return any(one.kind == step.kind and _spelled(one) == _spelled(step) for one in steps)
+
+
+def _spelled(step: CodeStep) -> object:
+    """A step as it is written: what is called on what, and with which names and constants."""
+    if step.call < 0:
+        return step.name
+    call = step.module.code.calls[step.call]
+    by_name = call.callee.name if isinstance(call.callee, Ref) and step.name.startswith("?") else step.name
+    given = (*call.args, *(value for _, value in call.keywords))
+    return by_name, tuple(value if isinstance(value, Const | Ref) else None for value in given)
+
+
+def _is_unresolved(step: CodeStep, side: Side) -> bool:
+    """The counterpart of the function has more calls by that name of which it is not known what they are."""
+    other = side.counterpart(home(step))
+    if other is None or step.call < 0:
+        return False
+    wanted = step.module.callee_name(step.call)
+    return _unknown(side.other, other, wanted) > _unknown(side.recipe, home(step), wanted)
+
+
+def _unknown(recipe: Recipe, place: Home, name: str) -> int:
+    """How many calls by a name a function has that are no steps."""
+    module = recipe.context.project.modules[place[0]]
+    told = {step.call for step in recipe.homes.get(place, ())}
+    calls = (index for index in module.calls_of(name) if index not in told)
+    return sum(home_of(module, module.code.calls[index].block) == place[1] for index in calls)
+
+
+def _is_alternative(step: CodeStep, side: Side) -> bool:
+    """The opposite branch does the same, and so does the counterpart of the function."""
+    if not any(_does_same(one, step) for one in side.opposite(step)):
+        return False
+    around = branches(step)
+    return any(
+        _does_same(one, step) and any(_are_opposite(step.module, a, b) for a in around for b in branches(one))
+        for one in side.recipe.homes[home(step)]
+    )
+
+
+def _does_same(one: CodeStep, other: CodeStep) -> bool:
+    same = one.name == other.name or (one.kind == "own" and one.shown == other.shown)
+    return one.kind == other.kind and one.part == other.part and same
+
+
+def _are_opposite(module: Module, one: int, other: int) -> bool:
+    first, second = module.blocks[one], module.blocks[other]
+    return first.kind != second.kind and first.parent == second.parent and first.test == second.test
+
+
+def _never_runs(step: CodeStep, side: Side) -> bool:
+    """None of the starts that are compared comes to it, and it is not there for others."""
+    resumes = step.part == "checkpoint" and side.change == "removed" and side.known(step)
+    return not (resumes or step.part in _WITH_MORE or side.running.may(step))
+
+
+_EXCUSES: tuple[Callable[[CodeStep, Side], bool], ...] = (
+    _measures,
+    _counts_hits,
+    _seeds_device,
+    _shapes,
+    _casts_otherwise,
+    _is_of_adapter,
+    _is_handed_over,
+    _is_body,
+    _is_branch,
+    _is_unresolved,
+    _is_alternative,
+    _never_runs,
+)
+"""Each is reason enough; the cheap ones come first."""

@@ -1,0 +1,144 @@
+"""Which file, class and function of a migrated program stands for which of its reference, whatever it is called and
+wherever it has moved. Nothing is paired that is not alike."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import cached_property, partial
+from typing import NamedTuple
+
+from npulint.assemble.names import Names
+from npulint.compare.matching.called import pair_called
+from npulint.compare.matching.features import Spot, Tokens, Unit, units_of
+from npulint.compare.matching.file_overlap import FileOverlap
+from npulint.compare.matching.files import pair_bodies, pair_files
+from npulint.compare.matching.pairing import Pairing
+from npulint.compare.matching.search import Matching
+from npulint.compare.matching.similarity import Similarity
+
+
+class Side(NamedTuple):
+    """One of two programs: the names of its project, and the paths of the modules that it is made of."""
+
+    names: Names
+    paths: Sequence[str]
+
+
+class Matches:
+    """`modules` has the migrated file of each reference file that has one, `blocks` the same of functions, classes,
+    lambdas and modules (block 0); each is the counterpart of one thing only. A module whose code has become a
+    function, or the other way, has that as its counterpart."""
+
+    def __init__(self, modules: dict[str, str], blocks: dict[Spot, Spot], likeness: _Alike) -> None:
+        self.modules = modules
+        self.blocks = blocks
+        self._alike = likeness
+
+    @cached_property
+    def reference_modules(self) -> dict[str, str]:
+        """The reference file of each migrated file."""
+        return {migrated: reference for reference, migrated in self.modules.items()}
+
+    @cached_property
+    def reference_blocks(self) -> dict[Spot, Spot]:
+        """The reference's block of each migrated block."""
+        return {migrated: reference for reference, migrated in self.blocks.items()}
+
+    def join(self, reference: Names, migrated: Names, script: str, other: str) -> None:
+        """Take two scripts of which it is known that they are one program's for counterparts, and what has kept its
+        name in them, unless they have counterparts already."""
+        if script in self.modules or other in self.reference_modules:
+            return
+        self.modules[script] = other
+        self.reference_modules[other] = script
+        first, second = reference.project.modules[script], migrated.project.modules[other]
+        theirs = {(record.kind, second.qualname(at)): at for at, record in enumerate(second.blocks)}
+        for at, record in enumerate(first.blocks):
+            same = theirs.get((record.kind, first.qualname(at)), -1)
+            named = at == 0 or record.kind in ("function", "class")
+            if named and same >= 0 and (script, at) not in self.blocks and (other, same) not in self.reference_blocks:
+                self.blocks[script, at] = (other, same)
+                self.reference_blocks[other, same] = (script, at)
+
+    @cached_property
+    def homes(self) -> dict[str, tuple[str, ...]]:
+        """The migrated files that the code of a reference file has gone to, those with most of it first: several when a
+        file has been split, and the same for several files when these have been merged."""
+        return _homes(self.modules, self.blocks)
+
+    @cached_property
+    def origins(self) -> dict[str, tuple[str, ...]]:
+        """The reference files that the code of a migrated file has come from, as `homes`."""
+        return _homes(self.reference_modules, self.reference_blocks)
+
+    def likeness(self, reference: Spot, migrated: Spot) -> float:
+        """How alike two functions, classes or modules' own codes are, from 0 (nothing in common) to 1 (all but,
+        perhaps, the names); 0 for other blocks."""
+        return self._alike.of(reference, migrated)
+
+
+class _Alike:
+    """The likeness of blocks."""
+
+    def __init__(self, likeness: Similarity, left: Sequence[Unit], right: Sequence[Unit]) -> None:
+        self._likeness = likeness
+        self._left = {unit.spot: unit for unit in left}
+        self._right = {unit.spot: unit for unit in right}
+
+    def of(self, reference: Spot, migrated: Spot) -> float:
+        left, right = self._left.get(reference), self._right.get(migrated)
+        return self._likeness.of(left, right) if left is not None and right is not None else 0.0
+
+
+def counterparts(reference: Side, migrated: Side) -> Matches:
+    """The counterparts of two programs. Deterministic; takes about a second for 15 000 functions."""
+    tokens = Tokens()
+    left = units_of(reference.names, dict.fromkeys(reference.paths), tokens)
+    right = units_of(migrated.names, dict.fromkeys(migrated.paths), tokens)
+    likeness = Similarity(left, right)
+    pairing = Pairing(left, right, likeness, FileOverlap(left, right))
+    matching = Matching(pairing)
+    matching.match()
+    pair_called(pairing)
+    matching.match_namesakes()
+    files = pair_files(pairing)
+    pair_bodies(pairing, files)
+    blocks = {one.spot: other.spot for one, other in pairing.pairs()}
+    blocks.update(_lambdas(reference.names, migrated.names, blocks))
+    return Matches(files, blocks, _Alike(likeness, left, right))
+
+
+def _lambdas(reference: Names, migrated: Names, blocks: dict[Spot, Spot]) -> dict[Spot, Spot]:
+    """Lambdas belong together where two counterparts have equally many."""
+    found: dict[Spot, Spot] = {}
+    theirs = _lambdas_of(migrated, dict.fromkeys(path for path, _ in blocks.values()))
+    for spot, inner in _lambdas_of(reference, dict.fromkeys(path for path, _ in blocks)).items():
+        others = theirs.get(blocks[spot], []) if spot in blocks else []
+        if len(inner) == len(others):
+            found.update(zip(inner, others, strict=True))
+    return found
+
+
+def _lambdas_of(names: Names, paths: Iterable[str]) -> dict[Spot, list[Spot]]:
+    """The lambdas of some modules by the function, class or module that they stand in."""
+    found: dict[Spot, list[Spot]] = {}
+    for path in paths:
+        homes: list[int] = []
+        for block, record in enumerate(names.project.modules[path].blocks):
+            own = block == 0 or record.kind in ("function", "class")
+            homes.append(block if own else homes[record.parent])
+            if record.kind == "lambda":
+                found.setdefault((path, homes[block]), []).append((path, block))
+    return found
+
+
+def _homes(modules: dict[str, str], blocks: dict[Spot, Spot]) -> dict[str, tuple[str, ...]]:
+    counts = {path: Counter((other,)) for path, other in modules.items()}
+    for (path, _), (other, _) in blocks.items():
+        counts.setdefault(path, Counter())[other] += 1
+    return {path: tuple(sorted(to, key=partial(_first, to))) for path, to in counts.items()}
+
+
+def _first(counts: Counter[str], path: str) -> tuple[int, str]:
+    return -counts[path], path

@@ -1,0 +1,165 @@
+"""Steps that only one of two programs has."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+
+from npulint.compare.difference import Difference, SideValue
+from npulint.compare.insignificant_differences import branches, speaks
+from npulint.compare.repeats import without_moved, without_repeats
+from npulint.compare.side import Side, home
+from npulint.compare.split import split_off
+from npulint.compare.step_pairs import Pairing
+from npulint.compare.steps import function_of
+from npulint.training_config.program import ASIDE, LEADING, Home, Recipe
+from npulint.training_config.steps.model import MODULE, CodeStep
+
+_MANY = 4  # steps of one part and function; so many are told together
+_TOGETHER = frozenset(
+    ("operation", "seed", "update", "loss_scale", "initialisation", "checkpoint", "evaluation", "frozen", "ranks")
+)
+_ACTIVATIONS = frozenset(
+    """relu relu6 leaky_relu prelu elu selu gelu sigmoid hardsigmoid tanh softmax log_softmax softplus silu swish mish
+    ReLU ReLU6 LeakyReLU PReLU ELU SELU GELU Sigmoid Tanh Softmax LogSoftmax Softplus SiLU Hardswish Hardsigmoid
+    Mish""".split()
+)
+_REPLACED = frozenset(("layer", "transform", "initialisation"))
+
+
+def of_lonely(pairing: Pairing, removed: Side, added: Side) -> Iterator[Difference]:
+    """What only one of two programs does: in functions that both have step by step, else file by file."""
+    apart = split_off(pairing, removed.knows, added.knows)
+    gone = [step for step in pairing.removed if step.target not in apart and speaks(step, removed)]
+    new = [step for step in pairing.added if step.target not in apart and speaks(step, added)]
+    gone, new = without_moved(gone, new, removed.counterpart)
+    for was, now in _replaced(gone, new, removed):
+        yield _exchange(was, now)
+    for side, steps in ((removed, gone), (added, new)):
+        for group in _grouped([step for step in without_repeats(steps) if side.known(step)]):
+            for step, count, names in _told(group):
+                near = pairing.neighbours.get(id(step))
+                yield _difference(side.change, step, count, names, near, certain=_is_sure(step, side))
+        yield from _strangers(side, [step for step in steps if not side.known(step)], steps)
+
+
+def _replaced(gone: list[CodeStep], new: list[CodeStep], removed: Side) -> list[tuple[list[CodeStep], list[CodeStep]]]:
+    """Operations, or many layers or transformations, of functions that now do with others; they are taken out of the
+    lists."""
+    here = {(home(group[0]), group[0].part): group for group in _grouped(new)}
+    found = []
+    for group in _grouped(gone):
+        part = group[0].part
+        now = here.get((removed.counterpart(home(group[0])) or ("", -1), part), [])
+        if now and (part == "operation" or (part in _REPLACED and min(len(group), len(now)) >= _MANY)):
+            found.append((group, now))
+    taken = {id(step) for pair in found for group in pair for step in group}
+    gone[:] = [step for step in gone if id(step) not in taken]
+    new[:] = [step for step in new if id(step) not in taken]
+    return found
+
+
+def _exchange(was: list[CodeStep], now: list[CodeStep]) -> Difference:
+    names = [_listed(list(dict.fromkeys(step.shown for step in group))) for group in (was, now)]
+    return Difference(
+        part=was[0].part,
+        change="changed",
+        what=names[0],
+        reference=SideValue(names[0], was[0].module.path, was[0].span),
+        migrated=SideValue(names[1], now[0].module.path, now[0].span),
+        certain=was[0].part != "operation",
+        count=max(len(was), len(now)),
+        function=function_of(now[0]),
+    )
+
+
+def _is_sure(step: CodeStep, side: Side) -> bool:
+    """Whether it surely changes numbers that one program lacks a step: a formula may be written otherwise, an operation
+    done by another one, a variable be a constant."""
+    last = step.shown.rpartition(".")[2]
+    if step.kind == "expression":
+        return step.part == "arithmetic"
+    if step.name == "?.float" and side.change == "added":  # float32 takes nothing away
+        return False
+    return last in _ACTIVATIONS if step.part == "operation" else last not in ("Variable", "get_variable")
+
+
+def _strangers(side: Side, steps: Sequence[CodeStep], all_of_them: Sequence[CodeStep]) -> Iterator[Difference]:
+    """Functions without counterpart, once for each file; what is called by a step that is told already is told with
+    it."""
+    told = _entered(side.recipe, [step for step in all_of_them if side.known(step)])
+    files: dict[str, list[CodeStep]] = defaultdict(list)
+    for step in steps:
+        aside = step.home == MODULE and step.kind == "own"
+        if not told(home(step)) and not step.evaluates and not aside and not ASIDE.search(function_of(step).lower()):
+            files[step.module.path].append(step)
+    for group in files.values():
+        part = next((part for part in LEADING if any(step.part == part for step in group)), group[0].part)
+        names = list(dict.fromkeys(function_of(step) or step.shown for step in group))
+        if part not in LEADING:  # what is done says more than the name of a function that may be called anything
+            group = [step for step in group if step.part == part]
+            names = list(dict.fromkeys(step.shown for step in group))
+        yield _difference(side.change, group[0], len(group), _listed(names), None, part, certain=False)
+
+
+def _entered(recipe: Recipe, steps: Sequence[CodeStep]) -> Callable[[Home], bool]:
+    """What the calls among these steps lead to: functions, and classes with all of their methods."""
+    found: set[Home] = set()
+    queue = [step.target for step in steps if step.target is not None]
+    while queue:
+        target = queue.pop()
+        if target in found:
+            continue
+        found.add(target)
+        module = recipe.context.project.modules[target[0]]
+        for place, inner in recipe.homes.items():
+            if place == target or (place[0] == target[0] and module.class_of(place[1]) == target[1]):
+                queue += [step.target for step in inner if step.target is not None]
+
+    def told(place: Home) -> bool:
+        module = recipe.context.project.modules[place[0]]
+        return place in found or (place[1] != MODULE and (place[0], module.class_of(place[1])) in found)
+
+    return told
+
+
+def _grouped(steps: Sequence[CodeStep]) -> list[list[CodeStep]]:
+    """The steps by function and part; what scales losses in different branches does so with different values. Who asks
+    for ranks in one file is told once."""
+    groups: dict[tuple[Home, str, str, int], list[CodeStep]] = defaultdict(list)
+    for step in steps:
+        branch = next(reversed(branches(step)), -1) if step.part == "loss_scale" else -1
+        what = step.name if step.part == "half_cast" else ""
+        place = home(step) if step.part != "ranks" else (step.module.path, MODULE)
+        groups[place, step.part, what, branch].append(step)
+    return list(groups.values())
+
+
+def _told(group: list[CodeStep]) -> list[tuple[CodeStep, int, str]]:
+    """The steps of a group one by one, or together where they are many or go together anyway."""
+    if len(group) < _MANY and group[0].part not in _TOGETHER:
+        return [(step, 1, step.text or step.shown) for step in group]
+    return [(group[0], len(group), _listed(list(dict.fromkeys(step.shown for step in group))))]
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names[:_MANY]) + (", …" if len(names) > _MANY else "")
+
+
+def _difference(
+    change: str, step: CodeStep, count: int, names: str, near: CodeStep | None, part: str = "", certain: bool = True
+) -> Difference:
+    mark = SideValue(names, step.module.path, step.span)
+    return Difference(
+        part=part or step.part,
+        change=change,
+        what=step.shown if step.text else names,
+        reference=mark if change == "removed" else None,
+        migrated=mark if change == "added" else None,
+        near=None if near is None else SideValue("", near.module.path, near.span),
+        certain=certain,
+        adapter=step.known is not None and step.known.adapter,
+        count=count,
+        function=function_of(step),
+        evaluates=step.evaluates,
+    )

@@ -1,0 +1,78 @@
+"""As which kind a file is taken, when its name alone does not tell."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+
+from npulint.discover.graphs import HEAD, form_of, form_of_text
+from npulint.discover.kinds import ARTIFACT, CPP_LIMIT, GRAPH, JSON_LIMIT, PASSING, is_cuda, is_mixlist, may_be_mixlist
+from npulint.discover.paths import shown
+from npulint.discover.safe_open import read_head
+from npulint.facts.model import Problem
+
+_OF_RUNS = (
+    *("PROF_", "_ascend_pt", "_ascend_ms", "ASCEND_", "mindstudio_", "cluster_", "precision_data", "plog"),
+    *("info_", "aicerror_"),
+)
+_NOTEBOOK_FACTOR = 10  # notebooks carry their outputs
+
+
+def of_text(location: str, kinds: tuple[str, ...], data: bytes, most: int, named: bool) -> tuple[str, ...] | Problem:
+    """As which of `kinds` a file that holds `data` is read, or why not. A JSON or C++ file counts when its text says
+    so, or when named. `most` is as for `limit_of`."""
+    if kinds in PASSING and not named and not counts(location, kinds[0], len(data), most, data):
+        return ()
+    limit = limit_of(kinds, most)
+    return Problem(shown(location), "too-large", f"{len(data)} > {limit}") if len(data) > limit else kinds
+
+
+def limit_of(kinds: tuple[str, ...], most: int) -> int:
+    """The bytes that a file of these kinds may have where a Python file may have `most`."""
+    if kinds in (GRAPH, ARTIFACT):  # what is read of these their readers bound
+        return sys.maxsize
+    return most * (_NOTEBOOK_FACTOR if kinds == ("notebook",) else 1)
+
+
+def counts(location: str, kind: str, size: int, most: int, data: bytes | None = None) -> bool:
+    """Whether a file of a kind that its name only hints at is one; `data` is what it holds, else it is looked up."""
+    if kind == "graph":
+        return bool(form_of(location) if data is None else form_of_text(location, data[:HEAD]))
+    if kind == "configuration":
+        return size <= JSON_LIMIT
+    if kind == "mixlist":
+        return size <= JSON_LIMIT and is_mixlist(read_head(location, JSON_LIMIT) if data is None else data)
+    named = location.endswith((".cu", ".cuh"))
+    return size <= most and (
+        named or is_cuda(location, read_head(location, CPP_LIMIT) if data is None else data[:CPP_LIMIT])
+    )
+
+
+def special(mode: int) -> str:
+    """What a file that is no regular one is."""
+    tests = ((stat.S_ISFIFO, "FIFO"), (stat.S_ISSOCK, "socket"), (stat.S_ISBLK, "device"), (stat.S_ISCHR, "device"))
+    return next((word for test, word in tests if test(mode)), "special file")
+
+
+def may_be_list(location: str) -> bool:
+    """Whether the JSON file at a path may be meant as a mixed precision list."""
+    return may_be_mixlist(os.path.basename(location), read_head(location, JSON_LIMIT))
+
+
+def may_be_run(folder: str) -> bool:
+    """Whether the folder at a path holds what a run left behind."""
+    name = os.path.basename(folder)
+    if not name.startswith(_OF_RUNS) and not name.endswith(_OF_RUNS):
+        return False
+    from npulint.discover.artifacts import is_artifact_folder
+
+    return is_artifact_folder(name)
+
+
+def is_read(folder: str) -> bool:
+    """Whether the folder at a path, one of what a run left behind, holds anything but raw slices."""
+    from npulint.discover.artifacts import is_unread_folder
+
+    parent, name = os.path.split(folder)
+    return not is_unread_folder(os.path.basename(parent), name)

@@ -1,0 +1,106 @@
+"""From a program to the facts that each question is about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from npulint.assemble.index import FactTable
+from npulint.assemble.programs import Program
+from npulint.evaluate.match import Candidates, CompiledQuery
+from npulint.evaluate.patterns import last_segment, matches
+from npulint.facts.model import Fact
+
+_Starred = tuple[str, int]  # a pattern and its number
+
+
+class FactIndex:
+    """The questions about facts by the kinds and names that they ask for. Facts look up their questions
+    here, each name once, as nearly all questions are about names that a program does not have."""
+
+    def __init__(self, questions: Iterable[CompiledQuery]) -> None:
+        self._kinds: dict[str, _Kind] = {}
+        self._owners: list[CompiledQuery] = []  # of patterns by their numbers
+        self._programs: list[CompiledQuery] = []
+        for leaf in (leaf for question in questions for leaf in question.leaves()):
+            if leaf.kind == "program":
+                self._programs.append(leaf)
+                continue
+            kind = self._kinds.setdefault(leaf.kind, _Kind())
+            for pattern in leaf.names or ("",):
+                kind.add(pattern, len(self._owners))
+                self._owners.append(leaf)
+        self._nameless = [(name, kind.every) for name, kind in self._kinds.items() if kind.every]
+
+    def candidates(self, program: Program) -> Candidates:
+        """The facts of the right kind and name for every question that has some, pattern by pattern."""
+        numbered: dict[int, list[Fact]] = {}
+        for part in program.index.tables:
+            for number, facts in self._sorted(part).items():
+                numbered.setdefault(number, []).extend(facts)
+        for name, numbers in self._nameless:
+            if facts := program.index.of_kind(name):
+                numbered.update(dict.fromkeys(numbers, facts))
+        found = {leaf: [program.fact] for leaf in self._programs}
+        for number in sorted(numbered):
+            leaf = self._owners[number]
+            found[leaf] = found[leaf] + numbered[number] if leaf in found else numbered[number]
+        return Candidates(found, program.answers)
+
+    def _sorted(self, part: FactTable) -> dict[int, list[Fact]]:
+        """The facts of one file under the numbers of the patterns that their names fit."""
+        numbered: dict[int, list[Fact]] | None = part.known.get(self)
+        if numbered is None:
+            numbered = part.known[self] = {}
+            for name, facts in part.items():
+                kind = self._kinds.get(name)
+                if kind is not None:
+                    kind.sort(facts, numbered)
+        return numbered
+
+
+class _Kind:
+    """The patterns of one kind of facts, by number; `every` fit all names. Those with a star are filed under a
+    segment that they spell out, the last or the first, so that few of them are tried on a name."""
+
+    def __init__(self) -> None:
+        self._named = False
+        self.every: list[int] = []
+        self._plain: dict[str, list[int]] = {}
+        self._ends: dict[str, list[_Starred]] = {}
+        self._begins: dict[str, list[_Starred]] = {}
+        self._others: list[_Starred] = []
+        self._known: dict[str, list[int]] = {}
+
+    def add(self, pattern: str, number: int) -> None:
+        """Enter a pattern; an empty one fits every name."""
+        if not pattern:
+            self.every.append(number)
+            return
+        self._named = True
+        if "*" not in pattern:
+            self._plain.setdefault(pattern, []).append(number)
+        else:
+            first, last = pattern.partition(".")[0], last_segment(pattern)
+            if last:
+                self._ends.setdefault(last, []).append((pattern, number))
+            elif "*" not in first:
+                self._begins.setdefault(first, []).append((pattern, number))
+            else:
+                self._others.append((pattern, number))
+
+    def sort(self, facts: list[Fact], numbered: dict[int, list[Fact]]) -> None:
+        """Put each fact under the numbers of the patterns that its name fits."""
+        if not self._named:
+            return
+        known = self._known
+        for fact in facts:
+            numbers = known.get(fact.name)
+            if numbers is None:
+                numbers = known[fact.name] = self._fitting(fact.name)
+            for number in numbers:
+                numbered.setdefault(number, []).append(fact)
+
+    def _fitting(self, name: str) -> list[int]:
+        ends, begins = self._ends.get(name.rpartition(".")[2], ()), self._begins.get(name.partition(".")[0], ())
+        starred = [*ends, *begins, *self._others]
+        return self._plain.get(name, []) + [number for pattern, number in starred if matches(pattern, name)]

@@ -1,0 +1,45 @@
+"""What is tidied up in Python files when all fixes are made: imports that nothing uses, questions whose answer nothing
+reads, lines that stood below a bracket."""
+
+from __future__ import annotations
+
+from npulint.findings import Edit
+from npulint.fix.fix_workspace import FixWorkspace
+from npulint.fix.model import FixRefused, Text
+from npulint.fix.python.aligned import realigned
+from npulint.fix.python.device_checks import without_unread
+from npulint.fix.python.tree import Tree, tree_of
+from npulint.fix.python.unused import looks_up, without_unused
+from npulint.fix.source import edited_text
+from npulint.fix.verify import objection
+
+_Tidied = tuple[dict[str, bytes], dict[str, tuple[Edit, ...]]]
+
+
+def tidied(desk: FixWorkspace) -> _Tidied:
+    """The bytes of the files that are to be tidied up, and the edits that make them."""
+    data: dict[str, bytes] = {}
+    edits: dict[str, tuple[Edit, ...]] = {}
+    for path in desk.changed():
+        text = desk.document(path).text
+        try:
+            some = tuple(_edits(desk, text))
+            after = desk.document(path).edited(some)
+            if some and not objection(text, edited_text(text.text, some), some):
+                data[path], edits[path] = after, some
+        except (FixRefused, RecursionError, MemoryError):
+            continue
+    return data, edits
+
+
+def _edits(desk: FixWorkspace, text: Text) -> list[Edit]:
+    if text.kind != "python" or text.new:
+        return []
+    before, after = Tree(desk.original(text.path).text), tree_of(text)
+    stem = text.path.rpartition("/")[2].removesuffix(".py")
+
+    def exported(name: str) -> bool:
+        return any(looks_up(other, stem, name) for path, other in desk.python_texts() if path != text.path)
+
+    gone = [*without_unused(before, after, exported), *without_unread(before, after, exported)]
+    return [*gone, *realigned(before, after, lambda line: desk.line(text.path, line))]

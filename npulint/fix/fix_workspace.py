@@ -1,0 +1,181 @@
+"""The files of one project while they are mended: in memory, and never on disk."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from npulint.discover.kinds import SourceFile, kinds_of
+from npulint.findings import Edit
+from npulint.fix.model import FileChange, FixRefused
+from npulint.fix.source import SourceDocument
+from npulint.lazy_regex import lazy_compile
+from npulint.read.files import Loaded, load
+
+_FIRST = ("python", "notebook", "shell", "mixlist", "dockerfile", "cuda", "dependency")
+"""As what a file is edited that is read as several kinds."""
+
+
+class FixWorkspace:
+    """`root` is the folder of the project as results spell it, `folder` what relative paths are relative to when they
+    are opened (empty: the working directory). Of the `named` paths alone something may change, and new files may come
+    if `growing`. `given` are bytes of files that are not to be read from the disk. The paths in `explicit` may be links
+    that lead anywhere."""
+
+    def __init__(
+        self,
+        root: str,
+        sources: Sequence[SourceFile],
+        named: Collection[str],
+        given: Mapping[str, bytes],
+        folder: str = "",
+        growing: bool = True,
+        explicit: Collection[str] = (),
+    ) -> None:
+        self._root = root
+        self._folder = folder
+        self._named = named
+        self._growing = growing
+        self._explicit = explicit
+        self._loaded = [load(source, given.get(source.path)) for source in sources]
+        self._before = {item.file.path: item.data for item in self._loaded if item.problem is None}
+        self._known: dict[str, list[SourceFile]] = {}
+        for source in sources:
+            self._known.setdefault(source.path, []).append(source)
+        self.reset()
+
+    def reset(self) -> None:
+        """All files are again as they were."""
+        self._now: dict[str, bytes] = {}
+        self._documents: dict[str, SourceDocument] = {}
+        self._origins: dict[str, list[int]] = {}
+
+    def document(self, path: str) -> SourceDocument:
+        """A file as it is now; an empty one where there is none yet. Raises `FixRefused`: ``encoding`` and
+        ``unreadable`` for what is no text, ``not-named`` for a file that is there and no part of the project,
+        ``outside`` for a new one that would not lie in it."""
+        known = self._documents.get(path)
+        if known is None:
+            known = self._documents[path] = self._document(path)
+        return known
+
+    def may_change(self, path: str) -> bool:
+        """Whether a file is one of those that were named, or a new one."""
+        return path in self._named or (self._growing and path not in self._known)
+
+    def put(self, data: Mapping[str, bytes], edits: Mapping[str, Sequence[Edit]]) -> None:
+        """Let files hold other bytes, made by these edits."""
+        for path, after in data.items():
+            self._origins[path] = _carried(self._lines(path), edits[path])
+            self._now[path] = after
+            self._documents.pop(path, None)
+
+    def line(self, path: str, line: int) -> int:
+        """Where a line stood before all edits."""
+        lines = self._origins.get(path)
+        return line if lines is None or not 0 < line <= len(lines) else lines[line - 1]
+
+    def loaded(self) -> list[Loaded]:
+        """What is to be judged: every file as it is now, new ones included."""
+        found = [
+            Loaded(item.file, self._now[item.file.path]) if item.file.path in self._now else item
+            for item in self._loaded
+        ]
+        for path in self._new():
+            base = next((item.file.base for item in self._loaded), self._root)
+            data = self._now[path]
+            found += [
+                Loaded(SourceFile(path, kind, self._location(path), base, len(data)), data)
+                for kind in kinds_of(os.path.basename(path))
+            ]
+        return sorted(found, key=lambda item: (item.file.path, item.file.kind))
+
+    def bytes_of(self) -> dict[str, bytes]:
+        """All files that could be read, as they are now."""
+        return {**self._before, **self._now}
+
+    def changed(self) -> list[str]:
+        """The paths of the files that hold other bytes than at first; new ones are left out."""
+        return sorted(self._now.keys() & self._before.keys())
+
+    def original(self, path: str) -> SourceDocument:
+        """A file that was there at first, as it was then."""
+        now = self.document(path)
+        return SourceDocument(path, now.text.kind, self._before[path])
+
+    def imported_at_first(self, package: str) -> bool:
+        """Whether some Python file imported a package before all edits."""
+        named = lazy_compile(rf"^[ \t]*(?:import|from)[ \t]+{package}\b", re.MULTILINE)
+        return any(
+            named.search(self._before.get(path, b"").decode("utf-8", "replace"))
+            for path, sources in self._known.items()
+            if any(source.kind == "python" for source in sources)
+        )
+
+    def python_texts(self) -> Iterator[tuple[str, str]]:
+        """All Python files as they are now, by path; those that are no text are left out."""
+        for path, sources in self._known.items():
+            if any(source.kind == "python" for source in sources):
+                with contextlib.suppress(FixRefused):
+                    yield path, self.document(path).text.text
+
+    def changes(self) -> list[FileChange]:
+        """The files that are other than they were."""
+        changed = []
+        for path, after in sorted(self._now.items()):
+            before, new = self._before.get(path, b""), path not in self._known
+            if new or before != after:
+                location = self._location(path) if new else self._known[path][0].location
+                root = "" if path in self._explicit else os.path.join(self._folder, self._root)
+                changed.append(FileChange(path, before, after, new, location, root))
+        return changed
+
+    def _new(self) -> list[str]:
+        return [path for path in self._now if path not in self._known]
+
+    def _document(self, path: str) -> SourceDocument:
+        sources = self._known.get(path)
+        if sources is None:
+            return SourceDocument(path, self._kind_of_new(path), self._now.get(path, b""), path not in self._now)
+        data = self._now.get(path, self._before.get(path))
+        if data is None:
+            raise FixRefused("unreadable")
+        kinds = {source.kind for source in sources}
+        return SourceDocument(path, next((kind for kind in _FIRST if kind in kinds), "other"), data)
+
+    def _kind_of_new(self, path: str) -> str:
+        """As what a file is read that is to come."""
+        location = self._location(path)
+        if os.path.lexists(location):
+            raise FixRefused("not-named")
+        if not _within(self._root, path) or not os.path.isdir(os.path.dirname(location) or "."):
+            raise FixRefused("outside")
+        return next(iter(kinds_of(os.path.basename(path))), "other")
+
+    def _location(self, path: str) -> str:
+        return os.path.join(self._folder, path.replace("/", os.sep))
+
+    def _lines(self, path: str) -> list[int]:
+        known = self._origins.get(path)
+        return known or list(range(1, self.document(path).text.text.count("\n") + 2))
+
+
+def _within(root: str, path: str) -> bool:
+    """Whether a path lies below a folder, both as results spell them."""
+    if any(part in ("", ".", "..") for part in path.lstrip("/").split("/")) or "\\" in path or "\0" in path:
+        return False
+    if root == ".":
+        return not path.startswith("/") and ":" not in path.partition("/")[0]
+    return path.startswith(root.rstrip("/") + "/")
+
+
+def _carried(lines: Sequence[int], edits: Sequence[Edit]) -> list[int]:
+    """For each line after some edits where it comes from."""
+    found = list(lines)
+    for edit in sorted(edits, key=lambda edit: edit.span, reverse=True):
+        first, last = edit.span.line - 1, edit.span.end_line - 1
+        count = edit.text.count("\n") + 1
+        found[first : last + 1] = [found[min(first + place, last)] for place in range(count)]
+    return found

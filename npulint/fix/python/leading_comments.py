@@ -1,0 +1,31 @@
+"""Comments that tell what the statements below them do."""
+
+from __future__ import annotations
+
+from npulint.fix.python.tree import Tree
+from npulint.lazy_regex import lazy_compile
+
+_LONGEST = 3  # lines
+_DEVICE = lazy_compile(r"(?i)gpu|cuda|cudnn|nccl|xla|memory|显存|显卡")
+_CODE = lazy_compile(r"npulint|noqa|pylint|pragma|type:|TODO|FIXME|[^=]=[^=]|\w\(")
+
+
+def told_above(tree: Tree, start: int, end: int) -> int:
+    """Where the comment begins that tells of a device and of nothing but the statement below it, which stands from
+    `start` to `end` on lines of its own; `start` where there is none."""
+    first, last = tree.line_of(start) - 1, tree.line_of(end)
+    indent = tree.indent(start)
+    top = first
+    while top and tree.lines[top - 1].startswith(f"{indent}#"):
+        top -= 1
+    comment = tree.lines[top:first]
+    if not 0 < len(comment) <= _LONGEST or not _is_paragraph(tree, indent, last):
+        return start
+    text = "\n".join(comment)
+    return tree.starts[top] if _DEVICE.search(text) and not _CODE.search(text) else start
+
+
+def _is_paragraph(tree: Tree, indent: str, line: int) -> bool:
+    """Whether what stands above a line is over there: it is blank, or belongs to a block outside."""
+    following = tree.lines[line] if line < len(tree.lines) else ""
+    return not following.strip() or not following.startswith(indent)

@@ -1,0 +1,113 @@
+"""Values of options: from words of the command line or a TOML value to what `Settings` holds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from npulint.lazy_regex import lazy_compile
+from npulint.options import Option
+from npulint.suggest import closest_match
+from npulint.texts import say
+
+_VERSION = lazy_compile(r"[0-9]+(?:[.+_-]?[A-Za-z0-9]+)*")
+_SOC = lazy_compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+_FRAMEWORKS = ("tensorflow", "torch")
+
+
+class InvalidOption(Exception):
+    """A value that an option does not take; `texts` say why."""
+
+    def __init__(self, *texts: str) -> None:
+        super().__init__(*texts)
+        self.texts = texts
+
+
+def from_words(option: Option, words: Sequence[str], lang: str) -> Any:
+    """The value that `words` (one per time the option was given) stand for; raises `InvalidOption`."""
+    if option.kind in ("list", "folders"):
+        parts = [word.split(",") if option.kind == "list" else [word] for word in words]
+        return tuple(part.strip() for group in parts for part in group if part.strip())
+    if option.kind == "map":
+        return _checked_map(option, dict(_pair(option, word, lang) for word in words), lang)
+    if option.kind == "pairs":
+        return tuple(_checked_pair(option, *_pair(option, word, lang), lang) for word in words)
+    word = words[-1]
+    if option.kind == "number":
+        if not re.fullmatch(r"[0-9]{1,6}", word):
+            raise InvalidOption(say(lang, "bad.number", word=word))
+        return int(word)
+    if option.kind == "choice":
+        return choice(word, option.choices, lang)
+    if not word:
+        raise InvalidOption(say(lang, "bad.empty"))
+    return word
+
+
+def from_table(option: Option, value: Any, lang: str) -> Any:
+    """The value that a configuration file gives; raises `InvalidOption` when it is of another type."""
+    if option.kind == "flag" and isinstance(value, bool):
+        return value
+    if option.kind in ("list", "folders") and isinstance(value, list):
+        if all(isinstance(part, str) and part for part in value):
+            return tuple(value)
+    elif option.kind == "map" and isinstance(value, dict):
+        return _checked_map(option, value, lang)
+    elif option.kind == "number" and isinstance(value, int) and not isinstance(value, bool):
+        return from_words(option, [str(value)], lang)
+    elif option.kind in ("choice", "text") and isinstance(value, str):
+        return from_words(option, [value], lang)
+    kind = {"choice": "text", "folders": "list"}.get(option.kind, option.kind)
+    raise InvalidOption(say(lang, "bad.type", wanted=say(lang, f"type.{kind}"), given=f"`{value!r:.60}`"))
+
+
+def choice(word: str, choices: Sequence[str], lang: str) -> str:
+    """`word` if it is one of `choices`; raises `InvalidOption` with the nearest one."""
+    if word in choices:
+        return word
+    text = say(lang, "unknown.value", word=word, choices=say(lang, "list.and").join(choices))
+    meant = closest_match(word, choices)
+    raise InvalidOption(text + (say(lang, "meant", word=meant) if meant else ""))
+
+
+def _pair(option: Option, word: str, lang: str) -> tuple[str, str]:
+    key, sign, value = word.partition("=")
+    if not sign or not key.strip() or not value.strip():
+        raise InvalidOption(say(lang, "bad.pair", word=word, form=option.metavar))
+    return key.strip(), value.strip()
+
+
+def _checked_pair(option: Option, key: str, value: str, lang: str) -> tuple[str, str]:
+    return choice(key, option.choices, lang), value
+
+
+def _checked_map(option: Option, table: dict[str, Any], lang: str) -> dict[str, str]:
+    texts: list[str] = []
+    for key, value in table.items():
+        try:
+            choice(key, option.choices, lang)
+            _version(key, value, lang)
+        except InvalidOption as refused:
+            texts += refused.texts
+    if texts:
+        raise InvalidOption(*texts)
+    return {key: soc_family(value) if key == "soc" else value for key, value in table.items()}
+
+
+def soc_family(soc: str) -> str:
+    """The family that checks speak of: ``Ascend910B1`` is a ``910B``."""
+    name = re.sub(r"^ASCEND[-_]?", "", soc.upper())
+    return re.sub(r"(?<=[A-Z])[0-9]+$", "", name)
+
+
+def _version(key: str, value: Any, lang: str) -> None:
+    if not isinstance(value, str):  # TOML reads 2.10 as 2.1
+        raise InvalidOption(say(lang, "bad.quoted", key=key, value=value))
+    if key == "framework":
+        choice(value, _FRAMEWORKS, lang)
+    elif key == "soc":
+        if not _SOC.fullmatch(value):
+            raise InvalidOption(say(lang, "bad.soc", word=value))
+    elif not _VERSION.fullmatch(value):
+        raise InvalidOption(say(lang, "bad.version", word=value))

@@ -1,0 +1,265 @@
+"""Suppression comments: which findings they silence, and which of them are of no use.
+
+``# npulint: ignore[name-or-code, other] reason`` silences its own line, or the next one when it stands
+alone; ``# npulint: ignore-file[...]`` the whole file; ``# noqa: NPU1101`` its own line. A comment that
+names no check silences nothing: a bare ``# noqa`` is meant for other tools.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import msgspec
+
+from npulint.facts.model import Comment, FileFacts, Span
+from npulint.findings import Edit, Finding, Fix, Silenced
+from npulint.lazy_regex import lazy_compile
+from npulint.postprocess.engine import INVALID_SUPPRESSION, UNUSED_SUPPRESSION, finding
+from npulint.postprocess.select import Identity
+from npulint.postprocess.statements import long_commands, long_statements
+from npulint.source_lines import LineProvider
+from npulint.suggest import closest_match
+from npulint.texts import say
+
+_IGNORE = lazy_compile(r"(?:^|#)\s*npulint\s*:\s*(ignore-file|ignore)(?![\w-])\s*(?:\[([^\]]*)\])?", re.IGNORECASE)
+_NOQA = lazy_compile(r"(?:^|#)\s*noqa\s*:\s*([A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*)", re.IGNORECASE)
+_OURS = lazy_compile(r"NPU[0-9]+", re.IGNORECASE)
+
+
+class Directive(msgspec.Struct, frozen=True):
+    """What one comment asks for: the checks `names` on the line `target` (0: everywhere). A comment at
+    the end of a line also covers statements that end there. `line` is where it stands, `reason` the text behind it.
+    In the text of its `comment`, `start` is the offset of the directive and `listed` those of its list."""
+
+    line: int
+    target: int
+    names: tuple[str, ...]
+    trailing: bool
+    source: str = ""
+    reason: str = ""
+    comment: Comment = Comment(0, False, "")
+    start: int = 0
+    listed: tuple[int, int] = (0, 0)
+
+    def covers(self, span: Span, statements: Sequence[tuple[int, int]]) -> bool:
+        """Whether a finding at `span` is meant; `statements` are the lines of long statements around it."""
+        if not self.target:
+            return True
+        begins = [span.line, *(first for first, last in statements if first <= span.line and span.end_line <= last)]
+        if self.target in begins:
+            return True
+        ends = [span.end_line, *(last for first, last in statements if first <= span.line and span.end_line <= last)]
+        return self.trailing and self.target in ends
+
+
+class Suppressed(msgspec.Struct, frozen=True):
+    """What is left of the findings, what was silenced, and what is wrong with the comments."""
+
+    kept: list[Finding]
+    silenced: list[Silenced]
+    complaints: list[Finding]
+
+
+def suppress(
+    findings: Sequence[Finding],
+    files: Iterable[FileFacts],
+    rules: Sequence[Identity],
+    active: Callable[[Identity], bool],
+    lines: LineProvider,
+    lang: str,
+) -> Suppressed:
+    """Apply the comments of `files`. Only a comment about an `active` check can be unused."""
+    commented: dict[str, list[FileFacts]] = {}
+    for file in files:
+        if file.comments:
+            commented.setdefault(file.path, []).append(file)
+    directives = {path: _directives(parts, lines(path)) for path, parts in commented.items()}
+    disputed = {one.path for one in findings}.intersection(commented)
+    statements = {path: _long(commented[path], lines(path)) for path in sorted(disputed)}
+    used: set[tuple[str, int, str]] = set()
+    kept: list[Finding] = []
+    silenced: list[Silenced] = []
+    for one in findings:
+        by = _silencers(one, directives.get(one.path, ()), statements.get(one.path, ()))
+        used.update((one.path, position, name) for position, name in by)
+        if by:
+            silenced.append(Silenced(one, "comment", directives[one.path][by[0][0]].reason))
+        else:
+            kept.append(one)
+    judge = _Judge(rules, active, lines, lang)
+    complaints = []
+    for path in sorted(directives):
+        of_path: dict[int, set[str]] = {}
+        for where, position, name in used:
+            if where == path:
+                of_path.setdefault(position, set()).add(name)
+        complaints += judge.complaints(path, commented[path], directives[path], of_path)
+    return Suppressed(kept, silenced, complaints)
+
+
+def ignoring(files: Sequence[FileFacts], text: Sequence[str]) -> Callable[[Identity, Span | None], bool]:
+    """Asks the comments of one file, of all kinds that it is read as, whether a check is to keep away from a place, or
+    (None) from the whole file. `text` are its lines."""
+    commented = [file for file in files if file.comments]
+    directives = _directives(commented, text)
+    statements = _long(commented, text) if commented else []
+
+    def ignored(rule: Identity, span: Span | None) -> bool:
+        names = (rule.code.casefold(), rule.name.casefold())
+        return any(
+            name.casefold() in names and (not directive.target if span is None else directive.covers(span, statements))
+            for directive in directives
+            for name in directive.names
+        )
+
+    return ignored
+
+
+def parse(comment: Comment, following: int) -> list[Directive]:
+    """What a comment asks for; `following` is the line of the code after a comment that stands alone."""
+    directives = []
+    for match in _IGNORE.finditer(comment.text):
+        names = tuple(name for name in re.split(r"[,\s]+", match[2] or "") if name)
+        whole = match[1].lower() == "ignore-file"
+        target = 0 if whole else following if comment.alone else comment.line
+        directives.append(_directive(comment, match, 2, target, names))
+    if not comment.alone:
+        for match in _NOQA.finditer(comment.text):
+            names = tuple(_OURS.findall(match[1]))
+            if names:
+                directives.append(_directive(comment, match, 1, comment.line, names))
+    return directives
+
+
+def _directive(comment: Comment, match: re.Match[str], group: int, target: int, names: tuple[str, ...]) -> Directive:
+    text = comment.text
+    source, reason = match[0].lstrip("# \t"), text[match.end() :].partition("#")[0].strip(" \t:-")
+    start, listed = match.start(), match.span(group)
+    return Directive(comment.line, target, names, not comment.alone, source, reason, comment, start, listed)
+
+
+def _directives(parts: Sequence[FileFacts], text: Sequence[str]) -> list[Directive]:
+    """All directives of a file; setup.py and the like are read as two kinds but have one set of comments."""
+    comments = {(comment.line, comment.text): comment for part in parts for comment in part.comments}
+    alone = {comment.line for comment in comments.values() if comment.alone}
+    return [d for key in sorted(comments) for d in parse(comments[key], _following(comments[key].line, alone, text))]
+
+
+def _following(line: int, alone: set[int], text: Sequence[str]) -> int:
+    """The next line with code."""
+    line += 1
+    while line in alone or (line < len(text) and text[line - 1].lstrip()[:1] in ("", "#")):
+        line += 1
+    return line
+
+
+def _long(parts: Sequence[FileFacts], text: Sequence[str]) -> list[tuple[int, int]]:
+    """The lines of what takes more than one, in the languages where a comment cannot stand at every line."""
+    kinds = {part.kind for part in parts}
+    if "python" in kinds:
+        return long_statements(text)
+    return long_commands(text) if "shell" in kinds else []
+
+
+def _silencers(
+    one: Finding, directives: Sequence[Directive], statements: Sequence[tuple[int, int]]
+) -> list[tuple[int, str]]:
+    names = (one.code.casefold(), one.name.casefold())
+    return [
+        (position, name)
+        for position, directive in enumerate(directives)
+        for name in directive.names
+        if name.casefold() in names and directive.covers(one.span, statements)
+    ]
+
+
+class _Judge:
+    """Says what is wrong with comments."""
+
+    def __init__(
+        self, rules: Sequence[Identity], active: Callable[[Identity], bool], lines: LineProvider, lang: str
+    ) -> None:
+        self._known = {word.casefold(): rule for rule in rules for word in (rule.code, rule.name)}
+        self._spelled = {word for rule in rules for word in (rule.code, rule.name)}
+        self._active = active
+        self._lines = lines
+        self._lang = lang
+
+    def complaints(
+        self, path: str, parts: Sequence[FileFacts], directives: Sequence[Directive], used: Mapping[int, set[str]]
+    ) -> list[Finding]:
+        """About the directives of one file, of which `used` names silenced something. In a file that could not be read
+        nothing is known to be of no use."""
+        unread = any(problem.fatal for part in parts for problem in part.problems)
+        useless = [
+            [] if unread else self._useless(directive, used.get(position, set()))
+            for position, directive in enumerate(directives)
+        ]
+        edits = self._edits(path, parts[0].kind, directives, useless) if any(useless) else {}
+        found: list[Finding] = []
+        for position, directive in enumerate(directives):
+            span = self._span(path, directive)
+            if not directive.names:
+                found.append(self._invalid(path, span, "blanket", say(self._lang, "invalid.blanket")))
+            for name in dict.fromkeys(() if _tolerant(directive) else directive.names):
+                if name in useless[position]:
+                    found.append(self._unused(path, span, name, edits.get(position, ())))
+                elif name.casefold() not in self._known and name not in used.get(position, ()):
+                    found.append(self._unknown(path, span, name))
+        return found
+
+    def _useless(self, directive: Directive, used: set[str]) -> list[str]:
+        """The names of active checks that silence nothing."""
+        if _tolerant(directive):
+            return []
+        rules = {name: self._known.get(name.casefold()) for name in directive.names if name not in used}
+        return [name for name, rule in rules.items() if rule is not None and self._active(rule)]
+
+    def _edits(
+        self, path: str, kind: str, directives: Sequence[Directive], useless: Sequence[Sequence[str]]
+    ) -> dict[int, tuple[Edit, ...]]:
+        """What takes useless names out of the comments, by the position of the directive."""
+        from npulint.postprocess.removal import Listed, removals  # few comments are of no use
+
+        beside: dict[Comment, list[int]] = {}
+        for position, directive in enumerate(directives):
+            beside.setdefault(directive.comment, []).append(position)
+        found: dict[int, tuple[Edit, ...]] = {}
+        for comment, positions in beside.items():
+            if any(useless[position] for position in positions):
+                listed = [Listed(directives[p].start, directives[p].listed, useless[p]) for p in positions]
+                edits = removals(path, kind, self._lines(path), comment, listed)
+                found.update(zip(positions, edits, strict=True))
+        return found
+
+    def _unused(self, path: str, span: Span, name: str, edits: tuple[Edit, ...]) -> Finding:
+        message = say(self._lang, "unused.message", name=name)
+        why, fix = say(self._lang, "unused.why"), say(self._lang, "unused.fix")
+        complaint = finding(UNUSED_SUPPRESSION, path, span, message, why, fix)
+        mending = Fix(fix, "safe" if edits else "manual", edits)
+        return msgspec.structs.replace(complaint, fix=mending)
+
+    def _unknown(self, path: str, span: Span, name: str) -> Finding:
+        meant = closest_match(name, self._spelled)
+        hint = say(self._lang, "meant", word=meant) if meant else ""
+        return self._invalid(path, span, "unknown", say(self._lang, "invalid.unknown", name=name) + hint)
+
+    def _invalid(self, path: str, span: Span, kind: str, message: str) -> Finding:
+        why, fix = say(self._lang, "invalid.why"), say(self._lang, f"invalid.fix.{kind}")
+        return finding(INVALID_SUPPRESSION, path, span, message, why, fix)
+
+    def _span(self, path: str, directive: Directive) -> Span:
+        text = self._lines(path)
+        line = text[directive.line - 1] if 0 < directive.line <= len(text) else ""
+        begin = max(0, len(line.rstrip()) - len(directive.comment.text) + directive.start)
+        column = max(0, line.find(directive.source, begin)) + 1
+        width = len(directive.source) if line else 0
+        return Span(directive.line, column, directive.line, column + width)
+
+
+def _tolerant(directive: Directive) -> bool:
+    """Whether it silences what is said about itself."""
+    return any(
+        name.casefold() in (UNUSED_SUPPRESSION.code.casefold(), UNUSED_SUPPRESSION.name) for name in directive.names
+    )

@@ -1,0 +1,250 @@
+"""Source and graph speak of the same thing: one finding for both, or one that names the other's place.
+
+A finding about a graph has a `subject`, and its `program` is the file of the graph. It lies there, or at the line of
+the source that built the operator.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
+
+import msgspec
+
+from npulint.catalogue.check import Catalogue
+from npulint.facts.model import Span
+from npulint.findings import CONFIDENCES, SEVERITIES, Finding, Related, Silenced
+from npulint.lazy_regex import lazy_compile
+from npulint.source_lines import LineProvider
+from npulint.texts import say
+
+_NAMES = lazy_compile(r"[A-Za-z0-9_]+")
+_APART = 3  # places of one operator that are findings of their own
+_BUILT = 3  # places of the source that a finding of a graph names
+
+
+def of_graph(one: Finding) -> bool:
+    """Whether a graph says it."""
+    return bool(one.subject)
+
+
+def in_source(one: Finding) -> bool:
+    """Whether it is said of a graph, but at the source that built it."""
+    return of_graph(one) and one.path != one.program
+
+
+def united_graphs(
+    findings: Sequence[Finding], lines: LineProvider, lang: str, recorded: Collection[str] = ()
+) -> list[Finding]:
+    """One finding for what several graphs say of one line of the source, and for what graphs in one folder say in the
+    same words (the checkpoints of one training): the gravest, or what a text tells more of. It names the other graphs,
+    except those that were `recorded` and are in no file. What stands in the source stands at the whole line, for graphs
+    know no columns."""
+    groups: dict[tuple[object, ...], list[Finding]] = {}
+    before: Counter[tuple[object, ...]] = Counter()  # what a graph says in the same words of several of its places
+    for one in filter(of_graph, findings):
+        key = _said(one)
+        groups.setdefault((*key, before[one.path, key]), []).append(one)
+        before[one.path, key] += not in_source(one)
+    heads = {id(_gravest(group)): group for group in groups.values()}
+    left = [one for one in findings if not of_graph(one) or id(one) in heads]
+
+    def whole(one: Finding) -> Finding:
+        places = {other.program: Span() if in_source(one) else other.span for other in heads[id(one)]}
+        others = {path: span for path, span in places.items() if path not in (one.path, *recorded)}
+        return _seen_in(widened(one, lines), others, lang)
+
+    return [whole(one) if id(one) in heads else one for one in left]
+
+
+def _said(one: Finding) -> tuple[object, ...]:
+    """What is the same where several graphs say the same."""
+    if in_source(one):
+        return one.code, one.path, one.span.line, one.subject
+    return one.code, posixpath.dirname(one.path), one.subject, one.message
+
+
+def _gravest(group: Sequence[Finding]) -> Finding:
+    def rank(one: Finding) -> tuple[int, int, bool]:
+        return SEVERITIES.index(one.severity), CONFIDENCES.index(one.confidence), one.span.line > 1
+
+    return max(sorted(group, key=lambda one: one.path), key=rank)
+
+
+def _seen_in(one: Finding, graphs: Mapping[str, Span], lang: str) -> Finding:
+    places = tuple(Related(path, graphs[path], say(lang, "graphs.seen")) for path in sorted(graphs))
+    related = (*places, *one.related) if in_source(one) else (*one.related, *places)
+    return msgspec.structs.replace(one, related=related) if places else one
+
+
+def widened(one: Finding, lines: LineProvider) -> Finding:
+    """A finding at a line of which no columns are known, at the whole of it."""
+    span, text = one.span, lines(one.path)
+    if span != Span(span.line, 1, span.line, 1) or one.path.endswith(".ipynb") or not span.line <= len(text):
+        return one
+    line = text[span.line - 1]
+    first, end = len(line) - len(line.lstrip()) + 1, len(line.rstrip()) + 1
+    return msgspec.structs.replace(one, span=Span(span.line, first, span.line, end)) if first < end else one
+
+
+def merge_graph_findings(
+    kept: Sequence[Finding], silenced: Sequence[Silenced], catalogue: Catalogue, lang: str
+) -> tuple[list[Finding], list[Silenced]]:
+    """The findings where those about graphs are one with those about the source that say the same of the same line:
+    these are kept, with the graver judgement of the two, and name the graphs. Only where the source could tell no more
+    than a note, the words of the graph are kept (see `_outdone`). What a comment silences there, it silences for the
+    graph as well."""
+    graphs = [one for one in kept if in_source(one)]
+    if not graphs:
+        return list(kept), list(silenced)
+    pairs = GraphSourcePairs(catalogue)
+    near = _by_path([*kept, *(one.finding for one in silenced)], {one.path for one in graphs})
+    quiet = {id(one.finding): one for one in silenced}
+    told: dict[int, list[Finding]] = {}
+    more: list[Silenced] = []
+    gone: set[int] = set()
+    for graph in graphs:
+        source = pairs.counterpart(graph, near.get(graph.path, ()))
+        if source is None:
+            continue
+        gone.add(id(graph))
+        if id(source) in quiet:
+            more.append(Silenced(graph, "comment", quiet[id(source)].reason))
+        else:
+            told.setdefault(id(source), []).append(graph)
+    outdone = {id(one) for one in kept if id(one) in told and _outdone(one, told[id(one)], graphs)}
+    gone = (gone | outdone) - {id(graph) for one in outdone for graph in told[one]}
+    left = [one for one in kept if id(one) not in gone]
+    return [_confirmed(one, told[id(one)], lang) if id(one) in told else one for one in left], [*silenced, *more]
+
+
+def _outdone(source: Finding, graphs: Sequence[Finding], whole: Sequence[Finding]) -> bool:
+    """Whether graphs speak more gravely of every place of a note: what it says with less knowledge (of a fallback that
+    may run once) they say better. Those of the `whole` run that name the same operator at its other places count as
+    well. A note that mends its places stays."""
+    if source.severity != "note" or source.fix.changes or any(one.severity == "note" for one in graphs):
+        return False
+    lines = {(one.path, one.span.line) for one in graphs}
+    named = {(one.path, one.span.line, _operator(one.subject)) for one in whole if one.severity != "note"}
+
+    def told(one: Related) -> bool:
+        place = (one.path, one.span.line)
+        return place in lines or any((*place, word) in named for word in _mentioned(one.message))
+
+    others = source.related[: source.places - 1]
+    return (source.path, source.span.line) in lines and all(map(told, others))
+
+
+def _by_path(findings: Iterable[Finding], paths: set[str]) -> dict[str, list[Finding]]:
+    found: dict[str, list[Finding]] = {}
+    for one in findings:
+        if one.path in paths and not of_graph(one) and one.artifact_location is None:
+            found.setdefault(one.path, []).append(one)
+    return found
+
+
+def _confirmed(source: Finding, graphs: Sequence[Finding], lang: str) -> Finding:
+    severity = max((source.severity, *(one.severity for one in graphs)), key=SEVERITIES.index)
+    confidence = max((source.confidence, *(one.confidence for one in graphs)), key=CONFIDENCES.index)
+    places: list[Related] = []
+    for one in graphs:
+        head, *rest = one.related or (Related(one.path, one.span, ""),)
+        text = say(lang, "graphs.confirms", message=one.message)
+        places += [msgspec.structs.replace(head, message=text), *rest]
+    related = (*places, *source.related)
+    return msgspec.structs.replace(source, severity=severity, confidence=confidence, related=related)
+
+
+def gathered(findings: Sequence[Finding]) -> list[Finding]:
+    """The findings where what graphs say of one operator at many places of the source is one, at the first of them,
+    with the others as related places: a large model has the same call in many of its lines."""
+    groups: dict[tuple[str, ...], list[Finding]] = {}
+    for one in filter(in_source, findings):
+        if not one.fix.changes:
+            key = (one.program, one.code, one.subject, one.severity, one.confidence, one.fix.text)
+            groups.setdefault(key, []).append(one)
+    heads: dict[int, Finding] = {}
+    gone: set[int] = set()
+    for group in groups.values():
+        if len(group) > _APART:
+            first, *others = sorted(group, key=lambda one: (one.path, one.span))
+            more = tuple(Related(one.path, one.span, one.subject) for one in others)
+            places = sum(one.places for one in group)
+            heads[id(first)] = msgspec.structs.replace(first, related=(*more, *first.related), places=places)
+            gone.update(map(id, others))
+    return [heads.get(id(one), one) for one in findings if id(one) not in gone]
+
+
+def related_to_source(findings: Sequence[Finding], catalogue: Catalogue, lang: str) -> list[Finding]:
+    """The findings of one project, those about its graphs with the places of the source that built them: where checks
+    of the source say the same in one program alone. Graphs without lines cannot tell more."""
+    source = [one for one in findings if not of_graph(one) and one.artifact_location is None]
+    if not source:
+        return list(findings)
+    pairs = GraphSourcePairs(catalogue)
+    return [_built_by(one, source, pairs, lang) if _without_line(one) else one for one in findings]
+
+
+def _without_line(one: Finding) -> bool:
+    return of_graph(one) and one.path == one.program
+
+
+def _built_by(graph: Finding, source: Sequence[Finding], pairs: GraphSourcePairs, lang: str) -> Finding:
+    same = sorted((one for one in source if pairs.same(graph, one)), key=lambda one: (one.path, one.span, one.code))
+    places = {(one.path, one.span): one for one in reversed(same)}
+    if not same or len({one.program for one in same}) > 1:
+        return graph
+    built = (places[key] for key in sorted(places)[:_BUILT])
+    more = tuple(Related(one.path, one.span, say(lang, "graphs.built", name=one.name)) for one in built)
+    return msgspec.structs.replace(graph, related=(*graph.related, *more))
+
+
+class GraphSourcePairs:
+    """Which findings about the source say the same as which about graphs: where the check of the graph names the other
+    (`joins`), or both are of one topic and about an operator of one name."""
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        self._joins: Mapping[str, Sequence[str]] = {one.code: one.joins for one in catalogue.checks}
+
+    def same(self, graph: Finding, source: Finding) -> bool:
+        """Whether the one says what the other says."""
+        if source.code in self._joins.get(graph.code, ()):
+            return True
+        return source.topic == graph.topic and _operator(graph.subject) in _mentioned(source.message)
+
+    def counterpart(self, graph: Finding, sources: Iterable[Finding]) -> Finding | None:
+        """Of findings in the same file the one that says the same of the line: best by the name of the operator, else
+        by the order in which the check of the graph names them."""
+        line, wanted = graph.span.line, _operator(graph.subject)
+        near = [one for one in sources if one.span.line <= line <= max(one.span.line, one.span.end_line)]
+
+        def strange(one: Finding) -> int:
+            words = _mentioned(one.message)
+            return 0 if wanted in words else 1 if any(word.startswith(wanted) for word in words) else 2
+
+        same = [one for one in near if self.same(graph, one)]
+        joins = self._joins.get(graph.code, ())
+        first = {code: place for place, code in enumerate(joins)}
+        order = [(strange(one), first.get(one.code, len(joins)), _lines_of(one), one.span, one.code) for one in same]
+        return same[order.index(min(order))] if same else None
+
+
+def _lines_of(one: Finding) -> int:
+    return one.span.end_line - one.span.line
+
+
+def _operator(name: str) -> str:
+    """An operator's own name, as it is compared: ``aten.huber_loss`` and ``HuberLoss`` are one."""
+    parts = name.split(".")
+    return _plain(parts[1] if len(parts) > 1 else name)
+
+
+@lru_cache(maxsize=4096)
+def _mentioned(text: str) -> frozenset[str]:
+    return frozenset(map(_plain, _NAMES.findall(text)))
+
+
+def _plain(word: str) -> str:
+    return word.replace("_", "").casefold()

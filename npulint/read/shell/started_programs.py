@@ -1,0 +1,252 @@
+"""Command lines to what they start: wrappers and launchers are peeled off down to a script.
+
+``nohup mpirun -np 8 python3 -u train.py --lr 0.1 &`` starts ``train.py`` by python3 under mpirun.
+"""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from npulint.lazy_regex import lazy_compile
+from npulint.read.shell.tokens import Word
+from npulint.read.shell.values import HOLE, Field
+
+BUILTINS = frozenset(
+    """. : [ [[ alias bg bind break builtin caller cd command compgen complete continue declare dirs disown echo enable
+    eval exec exit export false fc fg for getopts hash help history jobs kill let local logout mapfile popd printf
+    pushd pwd read readarray readonly return select set shift shopt source suspend test time times trap true type
+    typeset ulimit umask unalias unset wait""".split()
+)
+_WRAPPERS = frozenset(
+    """nohup exec time sudo command builtin setsid stdbuf nice ionice timeout taskset numactl env catchsegv strace
+    unbuffer xvfb-run eval nvprof nsys ncu msprof py-spy coverage kernprof perf gdb valgrind""".split()
+)
+_LAUNCHERS = frozenset(
+    """mpirun mpiexec mpiexec.hydra orterun horovodrun srun torchrun accelerate deepspeed msrun bytepslaunch
+    torch.distributed.launch torch.distributed.run torch.distributed.elastic.multiprocessing
+    horovod.runner.run_task""".split()
+)
+_MODULE_WRAPPERS = frozenset(("cProfile", "profile", "pdb", "trace", "coverage", "kernprof", "torch.utils.bottleneck"))
+_PYTHON = lazy_compile(r"(?:i?python|pypy)[\d.]*")
+_SHELLS = frozenset(("bash", "sh", "zsh", "ksh", "dash", "source", "."))
+IDLE = BUILTINS - _WRAPPERS - _SHELLS  # what starts nothing, whatever its arguments are
+_SCRIPT = lazy_compile(r"[^=]+\.(?:py|sh|bash)")
+_PROGRAM = lazy_compile(r"[\w.+][\w.+-]*")
+_NEGATIVE = lazy_compile(r"-\d|-\.\d")
+
+
+class Launch(msgspec.Struct, frozen=True):
+    """A script that a command starts. `script` and `first` are positions in the command's fields."""
+
+    first: int
+    script: int
+    interpreter: str
+    module: bool
+    launcher: str
+    launcher_options: dict[str, str | None]
+
+
+class Started(msgspec.Struct, frozen=True):
+    """What a command line comes to: positions of its program words, the launch, a script given as text
+    (with its position), the position where pip begins."""
+
+    programs: list[int]
+    launch: Launch | None = None
+    inline: tuple[int, str] | None = None
+    packages: int | None = None
+
+
+def basename(field: Field) -> str:
+    """The last path segment of a field, empty when that is unknown."""
+    name = field.text.rsplit("/", 1)[-1]
+    return "" if HOLE in name else name
+
+
+def started(fields: list[Field]) -> Started:
+    """Find out what the command `fields` starts."""
+    return _Line(fields).read()
+
+
+class Options(msgspec.Struct, frozen=True):
+    """Options by name (dashes in front dropped, inner ones ``_``): the value, None when unknown, ``true`` for a
+    flag without one. `defaults` names those whose value is only a default, `apart` those whose value is a word of
+    its own, `flags` those without a value; `words` holds the first and the last word of each. `others` are the fields
+    that belong to none, `partly` the texts of values that are known in part (``*`` stands for the rest)."""
+
+    values: dict[str, str | None]
+    defaults: list[str]
+    apart: list[str]
+    flags: list[str]
+    words: dict[str, tuple[Word, Word]]
+    others: list[Field] = []
+    partly: dict[str, str] = {}
+
+
+def options(fields: list[Field]) -> Options:
+    """The options among the words that a program is given."""
+    found = Options({}, [], [], [], {})
+    position = 0
+    while position < len(fields):
+        field = last = fields[position]
+        position += 1
+        name, equals, value = field.text.partition("=")
+        key = name.lstrip("-").replace("-", "_")
+        if not name.startswith("-") or not key or HOLE in name or _NEGATIVE.match(name):
+            found.others.append(field)
+            continue
+        if equals:
+            found.values[key] = None if HOLE in value else value
+            _note_part(found, key, value)
+        elif position < len(fields) and (not fields[position].text.startswith("-") or _is_number(fields[position])):
+            last = fields[position]
+            found.values[key] = last.known
+            _note_part(found, key, last.text)
+            found.apart.append(key)
+            position += 1
+        else:
+            found.values[key] = "true"
+            found.flags.append(key)
+        found.words[key] = (field.word, last.word)
+        if field.default or last.default:
+            found.defaults.append(key)
+    return found
+
+
+def _note_part(found: Options, key: str, text: str) -> None:
+    if HOLE in text and text.strip(HOLE):
+        found.partly[key] = text.replace(HOLE, "*")
+
+
+def _is_number(field: Field) -> bool:
+    return _NEGATIVE.match(field.text) is not None
+
+
+class _Line:
+    def __init__(self, fields: list[Field]) -> None:
+        self._fields = fields
+        self._programs: list[int] = []
+        self._launcher = ""
+        self._launcher_options: dict[str, str | None] = {}
+
+    def read(self) -> Started:
+        at = 0
+        for _ in range(10):  # no honest line has more layers
+            if at >= len(self._fields):
+                break
+            name = basename(self._fields[at])
+            if name and _PROGRAM.fullmatch(name):
+                self._programs.append(at)
+            following = self._peel(at, name)
+            if isinstance(following, Started):
+                return following
+            if following is None:
+                break
+            at = following
+        return Started(self._programs)
+
+    def _peel(self, at: int, name: str) -> int | Started | None:
+        """The position of the program that the one at `at` starts, or the end of the search."""
+        if _PYTHON.fullmatch(name) or (not name and self._starts_python(at)):
+            return self._python(at, name)
+        if name in _SHELLS:
+            return self._shell(at, name)
+        if name in _LAUNCHERS:
+            return self._launch_under(at, name)
+        if name in _WRAPPERS:
+            return self._wrapped(at)
+        if name in ("pip", "pip3") or re.fullmatch(r"pip3\.\d+", name):
+            return Started(self._programs, packages=at)
+        if _SCRIPT.fullmatch(self._fields[at].text):
+            return self._found(at, at, "", False)
+        return None
+
+    def _starts_python(self, at: int) -> bool:
+        """An interpreter that only a run could name: ``${PYTHON} train.py``."""
+        if self._fields[at].text.startswith("-") or "=" in self._fields[at].text:
+            return False
+        after = at + 1
+        while after < len(self._fields) and self._fields[after].text in ("-u", "-B", "-O"):
+            after += 1
+        return after < len(self._fields) and self._fields[after].text.endswith(".py")
+
+    def _found(self, first: int, script: int, interpreter: str, module: bool) -> Started:
+        launch = Launch(first, script, interpreter, module, self._launcher, self._launcher_options)
+        return Started(self._programs, launch)
+
+    def _next(self, at: int, ending: tuple[str, ...] = (".py", ".sh")) -> int | None:
+        """The next field behind `at` that is an interpreter, a launcher, a wrapper or a script."""
+        for position in range(at, len(self._fields)):
+            field = self._fields[position]
+            name = basename(field)
+            known = _PYTHON.fullmatch(name) or name in _SHELLS or name in _LAUNCHERS or name in _WRAPPERS
+            if (known and name != ".") or (field.text.endswith(ending) and _SCRIPT.fullmatch(field.text)):
+                return position
+            if not name and self._starts_python(position):
+                return position
+        return None
+
+    def _wrapped(self, at: int) -> int | Started | None:
+        for position in range(at + 1, len(self._fields)):
+            option, _, text = self._fields[position].text.partition("=")
+            if option == "--application" and text:
+                return Started(self._programs, inline=(position, text))
+        following = self._next(at + 1)
+        if following is not None:
+            return following
+        for position in range(at + 1, len(self._fields)):
+            text = self._fields[position].text
+            if not text.startswith("-") and "=" not in text and not text[:1].isdigit():
+                return position
+        return None
+
+    def _launch_under(self, at: int, name: str) -> int | Started | None:
+        self._launcher = name
+        after = at + 2 if name == "accelerate" else at + 1
+        following = self._next(after)
+        end = len(self._fields) if following is None else following
+        for position in range(after, end):
+            if self._fields[position].text in ("-m", "--module") and position + 1 < len(self._fields):
+                self._launcher_options = options(self._fields[after:position]).values
+                return self._found(at, position + 1, "python", True)
+        self._launcher_options = options(self._fields[after:end]).values
+        if following is not None and self._fields[following].text.endswith(".py"):
+            interpreter = "python" if name not in ("mpirun", "mpiexec", "srun") else ""
+            return self._found(at, following, interpreter, False)
+        return following
+
+    def _python(self, at: int, name: str) -> int | Started | None:
+        position = at + 1
+        while position < len(self._fields):
+            text = self._fields[position].text
+            if text == "-m" and position + 1 < len(self._fields):
+                return self._module(at, position + 1, name)
+            if text in ("-c", "-", "-V", "--version"):
+                return None
+            if not text.startswith("-"):
+                return self._found(at, position, name or "python", False)
+            position += 2 if text in ("-W", "-X") else 1
+        return None
+
+    def _module(self, at: int, position: int, name: str) -> int | Started | None:
+        module = self._fields[position].text
+        if module == "pip":
+            return Started(self._programs, packages=position)
+        if module in _LAUNCHERS:
+            return self._launch_under(position, module)
+        if module in _MODULE_WRAPPERS:
+            return self._next(position + 1, (".py",))
+        return self._found(at, position, name or "python", True)
+
+    def _shell(self, at: int, name: str) -> Started | None:
+        position = at + 1
+        while position < len(self._fields) and self._fields[position].text.startswith(("-", "+")):
+            if "c" in self._fields[position].text and position + 1 < len(self._fields):
+                return Started(self._programs, inline=(position + 1, self._fields[position + 1].text))
+            position += 1
+        if position >= len(self._fields):
+            return None
+        if name in ("source", ".") and not _SCRIPT.fullmatch(self._fields[position].text):
+            return None  # an environment's activate, a profile
+        return self._found(at, position, "bash" if name in ("source", ".") else name, False)

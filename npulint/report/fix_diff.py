@@ -1,0 +1,47 @@
+"""The change that mends a finding, below its source: the lines that go and those that come."""
+
+from __future__ import annotations
+
+from npulint.findings import Finding
+from npulint.report.changed import Block, blocks
+from npulint.report.terminal import Paint, cells, cut, escape_control_chars
+from npulint.report.view import ReportView
+from npulint.texts import count, say
+
+_TALL = 20  # lines of a change that are shown
+_WIDTH = 120  # cells of source when nobody tells the width
+_TAB = "    "
+
+
+def change(finding: Finding, view: ReportView, paint: Paint, gutter: int) -> list[str]:
+    """The changed lines; none where a notebook holds them, which are strings there, or the file is another one now."""
+    found = blocks([edit for edit in finding.fix.edits if not edit.path.endswith(".ipynb")], view.lines)
+    if not found:
+        return []
+    label = say(view.lang, "heading", text=say(view.lang, "fixes.show"))
+    lead = f"{' ' * gutter} {paint('blue', '=')} {paint('bold', label)}"
+    rows = [row for block in found for row in _rows(block, finding.path, view, paint, gutter)]
+    if len(rows) > _TALL:
+        more = count(view.lang, "fixes.show.more", len(rows) - _TALL)
+        rows = [*rows[:_TALL], f"{' ' * gutter}   {more}"]
+    return [lead, *rows]
+
+
+def _rows(block: Block, here: str, view: ReportView, paint: Paint, gutter: int) -> list[str]:
+    """The lines with their numbers, those that come without one."""
+    room = max(20, (view.width or _WIDTH) - gutter - 5)
+    rows = [] if block.path == here else [f"{' ' * gutter} {paint('blue', ':::')} {escape_control_chars(block.path)}"]
+    for place, line in enumerate(block.old):
+        rows.append(_row(str(block.line + place), paint("red", f"- {_fit(line, room)}".rstrip()), paint, gutter))
+    for line in block.new:
+        rows.append(_row("", paint("green", f"+ {_fit(line, room)}".rstrip()), paint, gutter))
+    return rows
+
+
+def _row(number: str, text: str, paint: Paint, gutter: int) -> str:
+    return f"{paint('blue', f'{number:>{gutter}} |')} {text}"
+
+
+def _fit(line: str, room: int) -> str:
+    text = escape_control_chars(line.replace("\t", _TAB)[:4000])
+    return text if cells(text) <= room else cut(text, room - 3) + "..."

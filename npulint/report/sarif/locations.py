@@ -1,0 +1,76 @@
+"""Where something stands, in SARIF's words: URIs and regions."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from urllib.parse import quote
+
+from npulint.facts.model import Span
+from npulint.lazy_regex import lazy_compile
+from npulint.report.view import in_repository
+from npulint.source_lines import LineProvider
+
+ROOT = "%SRCROOT%"
+"""What relative paths are relative to: the working directory of the run. GitHub takes the root of the repository."""
+
+_SAFE = "/!$&'()*+,;=@~"  # what a path may hold; a colon would make a scheme of what stands before it
+_DRIVE = lazy_compile(r"[A-Za-z]:/")
+_ESCAPE = lazy_compile(r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)|.", re.DOTALL)
+
+
+def artifact(path: str, folder: str = "") -> dict[str, str]:
+    """The artifactLocation of a path as results of a run in `folder` spell it. What lies below the root is relative to
+    it; a path that leads out of it by ``..`` has no base, and an absolute one is a file URI."""
+    uri, below = _uri(in_repository(path, folder))
+    return {"uri": uri, "uriBaseId": ROOT} if below else {"uri": uri}
+
+
+@lru_cache(maxsize=1024)
+def _uri(path: str) -> tuple[str, bool]:
+    """The URI of a path, and whether that lies below the root."""
+    if path.startswith("/"):
+        return "file://" + _quoted(path), False
+    if _DRIVE.match(path):
+        return f"file:///{path[0]}:{_quoted(path[2:])}", False
+    segments = [_quoted(name) for name in path.split("/") if name not in ("", ".")]
+    return "/".join(segments) or ".", ".." not in segments
+
+
+def _quoted(path: str) -> str:
+    return quote(path.encode("utf-8", "backslashreplace"), safe=_SAFE)
+
+
+def region(span: Span) -> dict[str, int]:
+    """All four numbers of the place, the last column exclusive as in spans; numbers that make no sense are mended."""
+    line, column = max(1, span.line), max(1, span.column)
+    end_line, end_column = max(line, span.end_line), max(1, span.end_column)
+    if end_line == line:
+        end_column = max(column, end_column)
+    return {"startLine": line, "startColumn": column, "endLine": end_line, "endColumn": end_column}
+
+
+def stored(path: str, span: Span, lines: LineProvider) -> Span:
+    """The span in the file as it is stored. Columns in a notebook count in the code of a cell's line; the file holds
+    it as a JSON string, which begins later and has escapes."""
+    if not path.endswith(".ipynb"):
+        return span
+    text = lines(path)
+
+    def column(line: int, column: int) -> int:
+        return _stored_column(text[line - 1], column) if 0 < line <= len(text) else column
+
+    return Span(span.line, column(span.line, span.column), span.end_line, column(span.end_line, span.end_column))
+
+
+def _stored_column(line: str, column: int) -> int:
+    start = len(line) - len(line.lstrip())
+    if not line[start:].startswith('"'):
+        return column
+    position = start + 1
+    for _ in range(column - 1):
+        match = _ESCAPE.match(line, position)
+        if match is None:
+            break
+        position = match.end()
+    return position + 1

@@ -1,0 +1,94 @@
+"""What a run remembers: facts by content, whole projects by the content of all their files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from npulint import __version__
+from npulint.cache import Cache, key
+from npulint.facts.model import FileFacts
+from npulint.progress import Advance, no_progress
+from npulint.read.files import Loaded, read
+from npulint.settings import Settings
+
+if TYPE_CHECKING:
+    from npulint.read.supported_ops import Listed
+
+
+@cache
+def engine_version() -> str:
+    """Names the code that made a remembered answer: the release, and in a checkout the newest change of any
+    of its modules."""
+    newest = 0
+    folders = [os.path.dirname(os.path.abspath(__file__))]
+    while folders:
+        with os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.path)
+                elif entry.name.endswith((".py", ".json")):
+                    newest = max(newest, entry.stat().st_mtime_ns)
+    return f"{__version__}-{newest}"
+
+
+def fingerprint(loaded: Sequence[Loaded], root: str, catalogue: str, settings: Settings) -> bytes:
+    """The key of a project's outcome: every file's path and content, the catalogue, and what of the
+    settings reaches the judgement."""
+    parts: list[bytes | str] = [
+        engine_version(),
+        root,
+        catalogue,
+        settings.language(),
+        repr(sorted(settings.target.items())),
+        settings.torch_port,
+    ]
+    if listed_ops(loaded):
+        parts.append(configured_op_list(settings).digest)
+    for item in loaded:
+        parts += [item.file.path, item.file.kind, item.data if item.problem is None else item.problem.reason]
+    return key(*parts)
+
+
+def listed_ops(files: Iterable[Loaded | FileFacts]) -> bool:
+    """Whether the operators that an installation lists matter to files: there is a graph of TensorFlow among them."""
+    return any(file.graph is not None and file.graph.framework == "tensorflow" for file in files)
+
+
+def configured_op_list(settings: Settings) -> Listed:
+    """The operators of the installation that the settings name."""
+    from npulint.read.supported_ops import listed  # most projects have no graph
+
+    return listed(settings.supported_ops)
+
+
+def cached_facts(loaded: Sequence[Loaded], store: Cache, told: Advance = no_progress) -> list[FileFacts]:
+    """The facts of files, from the cache where it has them; what is read anew is put there. Graphs are not: loading
+    them is reading them, and they are large."""
+    keys = [key(engine_version(), item.file.path, item.file.kind, item.data) for item in loaded]
+    known = store.get_many(keys)
+    files: list[FileFacts] = []
+    fresh: dict[bytes, bytes] = {}
+    for item, name in zip(loaded, keys, strict=True):
+        facts = _decoded(known.get(name))
+        if facts is None:
+            facts = read(item)
+            if item.problem is None and item.graph is None and item.facts is None:
+                fresh[name] = msgspec.msgpack.encode(facts)
+        files.append(facts)
+        told(1)
+    store.put_many(fresh)
+    return files
+
+
+def _decoded(data: bytes | None) -> FileFacts | None:
+    if data is None:
+        return None
+    try:
+        return msgspec.msgpack.decode(data, type=FileFacts)
+    except (msgspec.MsgspecError, RecursionError):
+        return None

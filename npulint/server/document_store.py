@@ -1,0 +1,259 @@
+"""What is open, what was found in it, and when to look again. Knows nothing of the protocol's messages."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+import msgspec
+
+from npulint.findings import Finding
+from npulint.server.configuration import ClientSettings
+from npulint.server.documents import EditorDocument, Snapshot, unsaved
+from npulint.server.engine import Engine, EngineAnswer
+from npulint.server.notebooks import Notebook
+from npulint.server.publishing import pause
+from npulint.server.worker import Worker
+
+_IDLE = 1.0  # seconds without work after which there is time to tidy up
+
+
+class StoredResult(msgspec.Struct, frozen=True):
+    """What was found in an open document as it was then."""
+
+    seen: Snapshot
+    findings: Sequence[Finding]
+
+
+class DocumentStore:
+    """Open documents by address, with the newest result for each. `told` is called after every run, `progress` with
+    how many projects of how many are looked at, while the whole workspace is."""
+
+    def __init__(
+        self, environ: Mapping[str, str], told: Callable[[EngineAnswer], None], progress: Callable[[int, int], None]
+    ) -> None:
+        self.documents: dict[str, EditorDocument | Notebook] = {}
+        self.results: dict[str, StoredResult] = {}
+        self.answer = EngineAnswer()
+        self.folders: list[str] = []
+        self.client = ClientSettings()
+        self.locale = ""
+        self._told = told
+        self._progress = progress
+        self._engine = Engine(environ)
+        self._worker = Worker()
+        self._changes: dict[str, EditorDocument | Notebook | None] = {}
+        self._touched: list[str] = []
+        self._configured = False
+        self._wanted = False
+        self._around = False
+        self._apart: dict[str, list[Finding]] = {}
+        self._running: asyncio.Task[None] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._idle: asyncio.TimerHandle | None = None
+        self._seconds = 0.0
+        self._waiting: list[asyncio.Future[None]] = []
+
+    def path(self, path: str) -> str:
+        """A path as findings spell it: below a folder of the workspace where it leads there, links followed."""
+        real = os.path.realpath(path)
+        for folder in self.folders:
+            top = os.path.realpath(folder)
+            if real == top or real.startswith(os.path.join(top, "")):
+                return os.path.normpath(folder + real[len(top) :])
+        return path
+
+    def configure(self, folders: Sequence[str], client: ClientSettings, locale: str) -> None:
+        """Take new folders and settings, and read all configuration files again."""
+        self.folders = list(folders)
+        for document in self.documents.values():
+            place = self.path(document.path)
+            if place != document.path:
+                self._changes[document.path] = None
+                document.path = place
+                self._changes[place] = document
+        self.client = client
+        self.locale = locale
+        self._configured = False
+        self._apart = {}
+        self.look_around()
+
+    def look_around(self) -> None:
+        """Look at all projects of the workspace, if that is wanted."""
+        self._around = self.client.scope == "workspace"
+        self.soon(0)
+
+    def open(self, document: EditorDocument | Notebook) -> None:
+        """A document was opened."""
+        self.documents[document.uri] = document
+        self.results.pop(document.uri, None)
+        self._changes[document.path] = document
+        self.soon(0)
+
+    def changed(self, document: EditorDocument | Notebook) -> None:
+        """Something was typed."""
+        self._changes[document.path] = document
+        if self.client.run == "onType":
+            self.soon(pause(self._seconds))
+
+    def saved(self, document: EditorDocument | Notebook) -> None:
+        """The document was written to disk."""
+        self._changes[document.path] = document
+        self._touched.append(document.path)
+        self.soon(0)
+
+    def close(self, uri: str) -> None:
+        """A document was closed: what was not saved is gone."""
+        document = self.documents.pop(uri, None)
+        self.results.pop(uri, None)
+        if document is None:
+            return
+        others = [one for one in self.documents.values() if one.path == document.path]
+        self._changes[document.path] = others[0] if others else None
+        self.soon(pause(self._seconds))
+
+    def touched(self, paths: Sequence[str]) -> None:
+        """Files were changed by somebody else."""
+        self._touched += paths
+        self._around = self.client.scope == "workspace"
+        self.soon(pause(self._seconds))
+
+    def stale(self, uri: str) -> bool:
+        """Whether the newest result is not about the text as it is now."""
+        document, result = self.documents.get(uri), self.results.get(uri)
+        return document is not None and (result is None or result.seen.version != document.version)
+
+    async def current(self, uri: str) -> StoredResult | None:
+        """The result for the document as it is now, as soon as there is one; None when it is not open. When runs wait
+        for saves, the result of the last save."""
+        while uri in self.documents:
+            result = self.results.get(uri)
+            if result is not None and (self.client.run == "onSave" or not self.stale(uri)):
+                return result
+            await self._next()
+        return None
+
+    async def settled(self) -> None:
+        """Wait until nothing is left to do."""
+        while self._wanted or self._running is not None:
+            await self._next()
+
+    async def _next(self) -> None:
+        """Wait for the end of a run, which begins now unless one is going on."""
+        if self._running is None:
+            self.soon(0)
+        waiter = asyncio.get_running_loop().create_future()
+        self._waiting.append(waiter)
+        await waiter
+
+    def soon(self, seconds: float) -> None:
+        """Run in so many seconds, counted anew each time, but at once after the run that is going on."""
+        self._wanted = True
+        for timer in (self._timer, self._idle):
+            if timer is not None:
+                timer.cancel()
+        self._timer = self._idle = None
+        if self._running is None:
+            loop = asyncio.get_running_loop()
+            if seconds > 0:
+                self._timer = loop.call_later(seconds, self._start)
+            else:
+                self._start()
+
+    def _start(self) -> None:
+        self._timer = None
+        if self._running is None:
+            self._running = asyncio.ensure_future(self._run())
+
+    async def _run(self) -> None:
+        try:
+            while self._wanted or self._around:
+                if self._wanted:
+                    self._wanted = False
+                    await self._once()
+                else:
+                    await self._everything()
+        finally:
+            self._running = None
+            self._wake()
+        self._idle = asyncio.get_running_loop().call_later(_IDLE, self._rest)
+
+    def _rest(self) -> None:
+        """Nothing was typed for a while."""
+        self._worker.submit(self._engine.rest)
+
+    def _wake(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        for waiter in waiting:
+            if not waiter.done():
+                waiter.set_result(None)
+
+    async def _once(self) -> None:
+        begun = time.monotonic()
+        seen = [document.snapshot() for document in self.documents.values()]
+        changes = {path: None if one is None else one.snapshot().text for path, one in self._changes.items()}
+        self._changes = {}
+        touched, self._touched = self._touched, []
+        configured, self._configured = self._configured, True
+        setup = None if configured else (list(self.folders), self.client, self.locale)
+
+        def job() -> EngineAnswer:
+            if setup is not None:
+                self._engine.configure(*setup)
+            for path, text in changes.items():
+                self._engine.change(path, None if text is None else unsaved(path, text))
+            if touched:
+                self._engine.touched(touched)
+            return self._engine.check([one.path for one in seen])
+
+        answer = await self._answer(job)
+        self._seconds = time.monotonic() - begun
+        self._take(answer, seen)
+        self._wake()
+
+    async def _everything(self) -> None:
+        """Look at one project after the other; what is typed meanwhile comes first."""
+        try:
+            paths = await self._worker.submit(self._engine.projects)
+        except Exception:  # a bug must not end the server
+            self._around = False
+            self._told(EngineAnswer(failures=[traceback.format_exc()]))
+            return
+        found: dict[str, list[Finding]] = {}
+        failures: list[str] = []
+        problems = self.answer.problems
+        for number, path in enumerate(paths):
+            if self._wanted:
+                return
+            self._progress(number, len(paths))
+            one = await self._answer(partial(self._engine.check, [path]))
+            found.update(one.findings)
+            failures += one.failures
+            problems = one.problems
+        self._around = False
+        self._apart = found
+        self.answer = msgspec.structs.replace(
+            self.answer, findings=found | self.answer.findings, failures=failures, problems=problems
+        )
+        self._told(self.answer)
+        self._progress(len(paths), len(paths))
+
+    async def _answer(self, job: Callable[[], EngineAnswer]) -> EngineAnswer:
+        try:
+            return await self._worker.submit(job)
+        except Exception:  # a bug must not end the server
+            return EngineAnswer(failures=[traceback.format_exc()])
+
+    def _take(self, answer: EngineAnswer, seen: Sequence[Snapshot]) -> None:
+        if self.client.scope == "workspace":
+            self._apart.update(answer.findings)
+        self.answer = msgspec.structs.replace(answer, findings=self._apart | answer.findings)
+        for one in seen:
+            document = self.documents.get(one.uri)
+            if document is not None and document.version == one.version:
+                self.results[one.uri] = StoredResult(one, answer.findings.get(one.path, ()))
+        self._told(self.answer)

@@ -1,0 +1,257 @@
+"""Configurations: which files a program takes its settings from, and which value of a file a name in its code means."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable
+
+from npulint.assemble.call_graph import Reached, home
+from npulint.assemble.context import Context
+from npulint.assemble.launches.command_line import command_line
+from npulint.assemble.launches.options import HOLDERS
+from npulint.assemble.launches.project_launches import Launch
+from npulint.assemble.module import Module
+from npulint.discover.kinds import SourceFile, may_configure
+from npulint.facts.code import Const, Op, Ref, Value
+from npulint.facts.model import FileFacts, Problem
+from npulint.lazy_regex import lazy_compile
+from npulint.training_config.configs.config_merges import READS
+from npulint.training_config.configs.files import ConfigFiles, Read, read_source
+from npulint.training_config.configs.overrides import choices, overridden
+from npulint.training_config.configs.roots import Root, Roots
+from npulint.training_config.configs.values import ConfigFile, ConfigValue
+
+_END = 1 << 30  # a line behind all others
+_SCOPES = 20  # of a module that a name may belong to
+_SEGMENT = lazy_compile(r"[^.\[\]]+")
+_SETTINGS = lazy_compile(
+    r"(?i)_*(?:\w*cfgs?|\w*conf(?:igs?)?|\w*hparams?|hps?|hyp|\w*params?|\w*opts?|\w*args|flags|\w*settings?|spec|kwargs"
+    r"|options?|\w*_dict)"
+)
+
+
+class Configs:
+    """The configuration files of one project. `files` are those that may be some; they are read when a program loads
+    them. `entry` and `launch` name the start that look-ups are for: without them all programs count, by their
+    defaults."""
+
+    def __init__(
+        self,
+        context: Context,
+        files: Iterable[SourceFile | FileFacts] | ConfigFiles,
+        entry: str = "",
+        launch: Launch | None = None,
+        reader: Read = read_source,
+    ) -> None:
+        self._context = context
+        self._files = files if isinstance(files, ConfigFiles) else ConfigFiles(context, files, reader)
+        self._entry = entry or (launch.entry if launch is not None else "")
+        self._launch = launch
+        self._modules = self._closure(self._entry)
+        self._roots = Roots(context, self._files, launch, self._modules)
+        self._program: tuple[ConfigFile, ...] | None = None
+        self._by_last: dict[str, list[ConfigValue]] | None = None
+        self._views: dict[tuple[str, int], Configs] = {}
+        self._answers: dict[tuple[str, str, int, int], list[ConfigValue]] = {}
+
+    def under(self, entry: str, launch: Launch | None = None) -> Configs:
+        """The same files as one start of the script at `entry` sees them (without a launch: by the defaults)."""
+        key = (entry, id(launch))
+        view = self._views.get(key)
+        if view is None:
+            view = self._views[key] = Configs(self._context, self._files, entry, launch)
+        return view
+
+    @property
+    def problems(self) -> list[Problem]:
+        """Why files that programs load could not be read."""
+        return [problem for facts in self._files.read for problem in facts.problems]
+
+    # -- programs -------------------------------------------------------------------------------
+
+    def of_program(self, entry: str, launch: Launch | None = None) -> list[ConfigFile]:
+        """The configuration files that a start of the script at `entry` loads, or is handed, by path. What the launcher
+        overrides (``lr=0.1``, ``--opts TRAIN.LR 0.1``) has its place in the launcher."""
+        view = self if (entry, launch) == (self._entry, self._launch) else self.under(entry, launch)
+        return list(view.program())
+
+    def program(self) -> tuple[ConfigFile, ...]:
+        """The files of the start that this is for; of all programs where it is for none."""
+        if self._program is None:
+            found = dict.fromkeys(path for path in self._loaded() if path)
+            chosen = choices(self._launch)
+            files = [ConfigFile(path, self._files.values(path, chosen)) for path in sorted(found)]
+            self._program = tuple(overridden([file for file in files if file.values], self._launch))
+        return self._program
+
+    def _closure(self, entry: str) -> frozenset[str] | None:
+        if entry not in self._context.project.modules:
+            return None
+        return self._context.memoize(("command line", entry), lambda: command_line(self._context, entry)).modules
+
+    def _loaded(self) -> Iterable[str]:
+        context = self._context
+        modules = context.project.modules
+        paths = sorted(modules if self._modules is None else self._modules)
+        running = None
+        if self._modules is not None:
+            running = context.memoize(Reached, lambda: Reached(context.project)).all_of(paths, self._entry)
+        for path in paths:
+            module = modules[path]
+            for index in module.calls_where(lambda last: "load" in last or last in READS or _is_reader(last)):
+                call = module.code.calls[index]
+                if running is not None and (path, home(module, call.block)) not in running:
+                    continue
+                if module.callee_name(index) in READS or self._roots.reads(module, index):
+                    yield from self._roots.loaded(module, index)
+            for block, record in enumerate(module.blocks):
+                if record.kind == "function" and record.decorators:
+                    yield from self._roots.hydra(module, block)
+        yield from self._handed()
+
+    def _handed(self) -> Iterable[str]:
+        """The files that the options of a program name, by its launcher or by their defaults."""
+        if self._modules is None or self._entry not in self._context.project.modules:
+            return
+        folders = self._roots.folders(self._context.project.modules[self._entry])
+        texts: list[str] = []
+        if self._launch is not None:
+            texts += [text for text in self._launch.options.values() if text]
+            texts += [word[0] for word in self._launch.fact.attrs.get("words") or () if isinstance(word[0], str)]
+        for path in sorted(self._modules):
+            for name, options in self._context.options.by_module.get(path, {}).items():
+                for option in options:
+                    if option.kind != "parameter" and _names_settings(name):
+                        texts += self._roots.paths.option(option)
+        for text in texts:
+            if may_configure(posixpath.basename(text)) or text.endswith(".py"):
+                found = self._files.find(text, folders)
+                if found and found not in (self._modules or ()):
+                    yield found
+
+    # -- names ----------------------------------------------------------------------------------
+
+    def lookup(
+        self, module: Module, name: str | tuple[str, ...], block: int = -1, line: int = _END
+    ) -> list[ConfigValue]:
+        """The values of configuration files that a dotted name (``cfg.TRAIN.LR``, ``cfg[train][lr]``; or its parts)
+        means in `module`; empty when it is none, or when that is not certain. Where the place of the name is not
+        given, it must mean the same everywhere in the module."""
+        parts = _parts(name)
+        key = (module.path, "\0".join(parts), block, line)
+        known = self._answers.get(key)
+        if known is None:
+            found = self.decided(module, parts, block, line)
+            known = self._answers[key] = found or self._guessed(module, parts, block, line)
+        return list(known)
+
+    def decided(self, module: Module, parts: tuple[str, ...], block: int = -1, line: int = _END) -> list[ConfigValue]:
+        """The same where the code shows that the object is made of a file, or takes what a file says: this counts
+        before anything that the code itself assigns."""
+        if len(parts) < 2:
+            return []
+        found: dict[tuple[str, tuple[str, ...]], ConfigValue] = {}
+        for path, keys in self._of(module, parts, block, line):
+            if self._passed(parts[-1]) and any((path, keys[:at]) in self._roots.defaults for at in range(len(keys))):
+                continue
+            for one in self._leaves(path):
+                if one.key == keys:
+                    found[one.path, one.key] = one
+        return list(found.values())
+
+    def _passed(self, name: str) -> bool:
+        """Whether the launcher passes an option."""
+        given = self._launch.options if self._launch is not None else {}
+        return bool(given) and any(
+            flag in given for option in self._context.options.table.get(name, ()) for flag in option.flags
+        )
+
+    def within(
+        self, module: Module, name: str | tuple[str, ...], block: int = -1, line: int = _END
+    ) -> dict[tuple[str, ...], ConfigValue]:
+        """The values below a name that means a part of a configuration file, by the keys from there."""
+        found: dict[tuple[str, ...], ConfigValue] = {}
+        for path, keys in self._of(module, _parts(name), block, line):
+            for one in self._leaves(path):
+                if one.key[: len(keys)] == keys and len(one.key) > len(keys):
+                    found[one.key[len(keys) :]] = one
+        return found
+
+    def _ending(self, name: str) -> list[ConfigValue]:
+        """The values of the program's files whose last key is `name`."""
+        if self._by_last is None:
+            self._by_last = {}
+            for file in self.program():
+                for one in file.values:
+                    self._by_last.setdefault(one.key[-1], []).append(one)
+        return self._by_last.get(name, [])
+
+    def _leaves(self, path: str) -> tuple[ConfigValue, ...]:
+        """The values of a file as the start has them."""
+        for file in self.program():
+            if file.path == path:
+                return file.values
+        return self._files.values(path)
+
+    def _of(self, module: Module, parts: tuple[str, ...], block: int, line: int) -> tuple[Root, ...]:
+        if not parts:
+            return ()
+        if block >= 0:
+            return self._roots.of(module, _value(parts), block, line)
+        found: dict[Root, None] = {}
+        for scope in _scopes(module, parts[0]):
+            found.update(dict.fromkeys(self._roots.of(module, _value(parts), scope, line)))
+        return tuple(found)
+
+    def _guessed(self, module: Module, parts: tuple[str, ...], block: int, line: int) -> list[ConfigValue]:
+        """The only leaf whose keys end as the name does, where the object is called as settings are and nothing else
+        tells what it is."""
+        last = max((at for at, part in enumerate(parts[:-1]) if _SETTINGS.fullmatch(part)), default=-1)
+        if last < 0 or last > 2 or (parts[-1] in self._context.options.table and HOLDERS.search(parts[last])):
+            return []
+        if self._of(module, parts, block, line) or self._context.flow.bindings(
+            module, ".".join(parts), max(block, 0), line
+        ):
+            return []
+        wanted = parts[last + 1 :]
+        fitting = {(one.path, one.key): one for one in self._ending(parts[-1]) if one.key[-len(wanted) :] == wanted}
+        return list(fitting.values()) if len(fitting) == 1 else []
+
+
+def _parts(name: str | tuple[str, ...]) -> tuple[str, ...]:
+    """The segments of a name as written, without brackets and quotes."""
+    segments = _SEGMENT.findall(name) if isinstance(name, str) else name
+    return tuple(part.strip("'\" ") for part in segments)
+
+
+def _value(parts: tuple[str, ...]) -> Value:
+    """A name from its parts; the first ones are attributes as far as such a name is assigned."""
+    plain = [part for part in parts if part.isidentifier()]
+    if len(plain) == len(parts):
+        return Ref(".".join(parts))
+    cut = next(at for at, part in enumerate(parts) if not part.isidentifier())
+    value: Value = Ref(".".join(parts[:cut]) or parts[0])
+    for part in parts[max(cut, 1) :]:
+        value = Op("[]", (value, Const(part)))
+    return value
+
+
+def _scopes(module: Module, root: str) -> list[int]:
+    """The blocks in which a name may mean something of its own; else the module."""
+    found = [block for block, params in sorted(module.params.items()) if root in params]
+    found += [block for block, names in sorted(module.names.items()) if root in names and block not in found]
+    if root in ("self", "cls"):
+        found = [block for block in found if module.class_of(block) >= 0]
+    return found[:_SCOPES] or [0]
+
+
+def _is_reader(last: str) -> bool:
+    return "from" in last or "parse" in last or "config" in last
+
+
+def _names_settings(name: str) -> bool:
+    lowered = name.lower()
+    return any(word in lowered for word in ("config", "cfg", "conf", "hyp", "param", "yaml", "json", "setting", "opt"))
+
+
+__all__ = ["ConfigFile", "ConfigValue", "Configs"]

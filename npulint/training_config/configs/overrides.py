@@ -1,0 +1,64 @@
+"""Overrides: single values of configuration files that a launcher replaces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from npulint.assemble.launches.project_launches import Launch
+from npulint.facts.model import Span
+from npulint.read.configuration import typed
+from npulint.training_config.configs.values import ConfigFile, ConfigValue
+
+_LISTS = ("opts", "set", "cfg_options", "options", "override", "overrides", "config_options", "set_cfgs")
+
+
+def overridden(files: list[ConfigFile], launch: Launch | None) -> list[ConfigFile]:
+    """The files with what the words of a launcher (``optimizer.lr=0.1``, or ``TRAIN.LR 0.1`` behind ``--opts``) put in
+    the place of their values."""
+    words = list(_words(launch)) if launch is not None else []
+    names = {one.name for file in files for one in file.values}
+    given: dict[str, tuple[str, Span]] = {}
+    at = 0
+    while at < len(words):
+        text, span = words[at]
+        name, equals, value = text.partition("=")
+        if equals and name.lstrip("+") in names:
+            given[name.lstrip("+")] = (value, span)
+        elif not equals and text in names and at + 1 < len(words):
+            at += 1
+            given[text] = words[at]
+        at += 1
+    if not given or launch is None:
+        return files
+    return [
+        msgspec.structs.replace(file, values=tuple(_replaced(one, given, launch.fact.path) for one in file.values))
+        for file in files
+    ]
+
+
+def choices(launch: Launch | None) -> tuple[tuple[str, str], ...]:
+    """The words of a launcher that may choose among the parts of a configuration: ``optimizer=sgd``."""
+    words = (text.partition("=") for text, _ in (_words(launch) if launch is not None else ()))
+    return tuple(sorted({name.lstrip("+"): value for name, equals, value in words if equals}.items()))
+
+
+def _replaced(one: ConfigValue, given: dict[str, tuple[str, Span]], path: str) -> ConfigValue:
+    if one.name not in given:
+        return one
+    text, span = given[one.name]
+    return ConfigValue(one.key, one.value if typed(text) == one.value else typed(text), path, span)
+
+
+def _words(launch: Launch) -> Iterator[tuple[str, Span]]:
+    """The words of a launcher that may replace values, with their places."""
+    attrs = launch.fact.attrs
+    places = attrs.get("places") or {}
+    for name in _LISTS:
+        text = launch.options.get(name)
+        if text and text != "true" and "*" not in text:
+            yield text, Span(*places[name]) if name in places else launch.fact.span
+    for word in attrs.get("words") or ():
+        if isinstance(word[0], str) and "*" not in word[0]:
+            yield word[0], Span(*word[1:])

@@ -1,0 +1,70 @@
+"""What the parts of the tracer ask of it and of each other."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from npulint.assemble.bindings import Bindings, Bound
+from npulint.assemble.context import Context
+from npulint.assemble.module import Module
+from npulint.assemble.names import Names
+from npulint.facts.code import Value
+from npulint.training_config.provenance.launch_values import Start
+from npulint.training_config.provenance.passing import Passed, Passing
+from npulint.training_config.provenance.place import At
+from npulint.training_config.provenance.plain import Found
+
+
+class Deciding(Protocol):
+    """Tells which code runs (`npulint.training_config.provenance.conditions`)."""
+
+    def hold(self, at: At, block: int, around: frozenset[int] = frozenset(), home: Module | None = None) -> bool | None:
+        """Whether the conditions around a block let it run; None when that depends."""
+
+    def reached(self, module: Module, block: int) -> bool:
+        """Whether the program comes to a block at all."""
+
+
+class Assigning(Protocol):
+    """Tells what assignments give names (`npulint.training_config.provenance.assignments`)."""
+
+    def of(self, binds: list[Bound], at: At) -> tuple[list[Found], bool]:
+        """What some assignments may give, and whether one of them surely does."""
+
+
+class Calling(Protocol):
+    """Tells who calls functions (`npulint.training_config.provenance.parameters`)."""
+
+    def callers(self, module: Module, function: int, at: At) -> list[tuple[Passing, At]]:
+        """The calls of a function that run in this start, and where they stand."""
+
+
+class Following(Protocol):
+    """Follows values under one start of a program (`npulint.training_config.provenance.tracer`)."""
+
+    context: Context
+    names: Names
+    start: Start
+    passed: Passed
+    bindings: Bindings
+
+    @property
+    def conditions(self) -> Deciding:
+        """Which code runs."""
+
+    @property
+    def assignments(self) -> Assigning:
+        """What assignments give."""
+
+    @property
+    def parameters(self) -> Calling:
+        """Who calls functions."""
+
+    def found(self, value: Value, at: At) -> Found:
+        """What a value may be at a place."""
+
+    def variable(self, name: str) -> Found | None:
+        """The value of a variable of the environment."""
+
+    def member(self, holder: Value, key: str | int, at: At) -> Found | None:
+        """The value of an attribute or item of an object."""

@@ -1,0 +1,211 @@
+"""What one start gives to a program: the options that its launcher passes, and the variables of its environment."""
+
+from __future__ import annotations
+
+import ast
+import math
+from functools import cached_property
+
+from npulint.assemble.context import Context
+from npulint.assemble.launches.arguments import converted
+from npulint.assemble.launches.options import Option, given
+from npulint.assemble.launches.project_launches import Launch
+from npulint.assemble.module import Module
+from npulint.facts.code import Const, Ref
+from npulint.facts.model import Fact, Span
+from npulint.facts.recipe import Station
+from npulint.lazy_regex import lazy_compile
+from npulint.training_config.provenance.plain import UNKNOWN, Found, ValuePairs, literal, show
+
+# Set for every process by what starts several of them.
+_RANKS = lazy_compile(
+    r"(?:\w+_)?(?:RANK|RANK_ID|RANK_SIZE|WORLD_SIZE|LOCAL_RANK|LOCAL_SIZE|LOCAL_WORLD_SIZE|NODE_RANK|DEVICE_ID"
+    r"|DEVICE_INDEX|DEVICE_NUM|MASTER_ADDR|MASTER_PORT|VISIBLE_DEVICES|PROCID|LOCALID|NTASKS)"
+)
+_BOOLEAN = lazy_compile(r"bool|boolean|flag|switch", 2)
+_NUMBER = lazy_compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+_LITERAL = frozenset(("eval", "literal_eval", "loads", "safe_load", "json", "list", "tuple", "dict"))
+_TYPES = {"int": "int", "float": "float", "str": "text"}
+_LONG = 400  # characters of a text that is read as a literal
+_WORDS = {"true": True, "yes": True, "y": True, "t": True, "1": True, "on": True} | dict.fromkeys(
+    ("false", "no", "n", "f", "0", "off"), False
+)
+
+
+class Start:
+    """One start of the script at `entry` (empty: not known) by `launch`; without one, nothing is passed."""
+
+    def __init__(self, context: Context, launch: Launch | None, entry: str = "") -> None:
+        self.launch = launch
+        self.entry = entry or (launch.entry if launch is not None else "")
+        self._context = context
+
+    @cached_property
+    def modules(self) -> frozenset[str]:
+        """The paths of the modules that the script's import statements come to; all where it is not known."""
+        project = self._context.project
+        if self.entry not in project.modules:
+            return frozenset(project.modules)
+        seen = {self.entry}
+        queue = [self.entry]
+        while queue:
+            more = [path for path in project.uses(queue.pop()) if path not in seen]
+            seen.update(more)
+            queue += more
+        return frozenset(seen)
+
+    def options(self, name: str, module: Module) -> list[Option]:
+        """The options of that name that `module` may mean: its own, else those of the started script."""
+        options = self._context.options
+        own = options.by_module.get(module.path, {}).get(name)
+        found = own or options.table.get(name, [])
+        if len(found) > 1 and not own:
+            started = [one for one in found if one.module.path == self.entry]
+            found = started or [one for one in found if one.module.path in self.modules] or options.near(name, module)
+        return found
+
+    def passed(self, option: Option) -> Found | None:
+        """The value that the launcher passes for an option, or for another one that sets the same name; None where it
+        passes none."""
+        same = self._context.options.by_module.get(option.module.path, {}).get(option.name, ())
+        for one in (option, *(other for other in same if other is not option)):
+            found = self._passed(one)
+            if found is not None:
+                return found
+        return None
+
+    def _passed(self, option: Option) -> Found | None:
+        launch = self.launch
+        flag = next((flag for flag in option.flags if launch and flag in launch.options), None)
+        if launch is None or flag is None:
+            return None
+        if self._is_of_another(option):
+            return UNKNOWN
+        text = launch.options[flag]
+        place = (launch.fact.attrs.get("places") or {}).get(flag)
+        alone = flag in (launch.fact.attrs.get("flags") or ())
+        written = dashed(flag) if alone or text is None else f"{dashed(flag)} {show(text)}"
+        station = Station(launch.fact.path, Span(*place) if place else launch.fact.span, written)
+        return self._converted(option, launch, flag, text).through(station, defined(option))
+
+    def _is_of_another(self, option: Option) -> bool:
+        """Whether an option belongs to a script that the started one imports: that defines one of the same name."""
+        own = self._context.options.by_module.get(self.entry, {})
+        return option.module.path != self.entry and option.name in own
+
+    def _converted(self, option: Option, launch: Launch, flag: str, text: str | None) -> Found:
+        named = dict(option.call.keywords).get("type")
+        kind = named.name.rpartition(".")[2] if isinstance(named, Ref) else ""
+        if text is None:
+            return UNKNOWN
+        nargs = dict(option.call.keywords).get("nargs")
+        if nargs in (Const("+"), Const("*")) or (isinstance(nargs, Const) and isinstance(nargs.value, int)):
+            return self._several(launch, flag, text, kind)
+        if option.kind == "unknown" and dict(option.call.keywords).get("nargs") == Const("?"):
+            known = converted(text, _TYPES.get(kind, "text" if named is None else "unknown"))
+            return Found(tuple(known.values), known.exact)
+        if option.kind in ("words", "parameter"):
+            return _words(text, kind)
+        known = given(option, launch, flag, text)
+        return Found(tuple(known.values), known.exact)
+
+    def _several(self, launch: Launch, flag: str, text: str, kind: str) -> Found:
+        """The values of an option that takes several words: those that stand between it and the next option."""
+        attrs = launch.fact.attrs
+        places = attrs.get("places") or {}
+        place = places.get(flag)
+        if place is None or flag not in (attrs.get("apart") or ()):
+            return UNKNOWN
+        begin = (place[0], place[1])
+        end = min([(one[0], one[1]) for one in places.values() if (one[0], one[1]) > begin], default=(1 << 30, 0))
+        rest = [word[0] for word in attrs.get("words") or () if begin < (word[1], word[2]) < end]
+        parts = [_words(one, kind) if isinstance(one, str) else UNKNOWN for one in (text, *rest)]
+        return literal(tuple([part.single for part in parts])) if all(part.known for part in parts) else UNKNOWN
+
+    def variable(self, name: str) -> Found | None:
+        """The value of a variable of the environment; None where the launcher does not set it."""
+        facts = self._environment.get(name)
+        if facts:
+            last = facts[-1]
+            text = last.attrs.get("value")
+            found = literal(text) if isinstance(text, str) else UNKNOWN
+            return found.through(Station(last.path, last.span, f"{name}={text or '…'}"))
+        return UNKNOWN if _RANKS.fullmatch(name) else None
+
+    @cached_property
+    def _environment(self) -> dict[str, list[Fact]]:
+        """What the launcher sets before the start, by name."""
+        found: dict[str, list[Fact]] = {}
+        if self.launch is not None:
+            place = self.launch.fact
+            for file in self._context.project.files:
+                if file.path == place.path:
+                    for fact in file.facts:
+                        if fact.kind == "environment" and fact.span.line <= place.span.line:
+                            found.setdefault(fact.name, []).append(fact)
+        return found
+
+
+def defined(option: Option) -> Station:
+    """The place where an option is defined, with the name by which it is passed."""
+    call = option.call
+    as_written = [arg.value for arg in call.args if isinstance(arg, Const) and isinstance(arg.value, str)]
+    name = next((text for text in as_written if text.startswith("--")), "")
+    if not name:
+        name = option.name if option.kind == "parameter" or not option.flags else dashed(option.flags[0])
+    return Station(option.module.path, Span(call.line, call.column, call.end_line, call.end_column), name)
+
+
+def dashed(flag: str) -> str:
+    """An option as it is written in a command line."""
+    return f"-{flag}" if len(flag) == 1 else f"--{flag}"
+
+
+def default_of(option: Option, found: Found) -> Found:
+    """The value that an option has by default: of a text what the option's type makes of it."""
+    value = found.single
+    if option.kind in ("int", "float") and isinstance(value, str):
+        known = converted(value, option.kind)
+        return Found(tuple(known.values), known.exact, found.stations)
+    if option.kind == "float" and isinstance(value, int) and not isinstance(value, bool):
+        return Found((float(value),), True, found.stations)
+    return found
+
+
+def _words(text: str, kind: str) -> Found:
+    """What a function of the project, or one that reads literals, makes of a text, as far as its name tells."""
+    if _BOOLEAN.search(kind):
+        answer = _WORDS.get(text.lower())
+        return UNKNOWN if answer is None else literal(answer)
+    if text.lower() in ("true", "false"):
+        return literal(text.lower() == "true")
+    if _NUMBER.fullmatch(text):
+        return number(text)
+    return read_literal(text) if kind in _LITERAL else literal(text)
+
+
+def number(text: str) -> Found:
+    """The number that a text says."""
+    try:
+        value = float(text)
+        whole = text.lstrip("+-").isdecimal() and len(text) < 20
+        return literal(int(text) if whole else value) if math.isfinite(value) else UNKNOWN
+    except ValueError:
+        return UNKNOWN
+
+
+def read_literal(text: str) -> Found:
+    """The value of a literal that is written in a text."""
+    try:
+        return literal(frozen(ast.literal_eval(text))) if len(text) <= _LONG else UNKNOWN
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return UNKNOWN
+
+
+def frozen(value: object) -> object:
+    """A value of lists and dictionaries as a plain one."""
+    if isinstance(value, dict):
+        return ValuePairs.of((key, frozen(inner)) for key, inner in value.items())
+    if isinstance(value, list | tuple | set | frozenset):
+        return tuple([frozen(item) for item in value])
+    return value if value is None or isinstance(value, str | int | float) else str(value)

@@ -1,0 +1,54 @@
+"""What the search for values asks of configuration files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from npulint.assemble.launches.project_launches import Launch
+from npulint.assemble.module import Module
+from npulint.facts.model import Span
+
+
+class Leaf(Protocol):
+    """A value in a configuration file: its place, its keys and the plain value."""
+
+    @property
+    def path(self) -> str:
+        """The file."""
+
+    @property
+    def span(self) -> Span:
+        """Where the value stands there."""
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """The keys that lead to it."""
+
+    @property
+    def value(self) -> object:
+        """The plain value."""
+
+
+class Configs(Protocol):
+    """What tells of the configuration files that a program loads (`npulint.training_config.configs.lookup`)."""
+
+    def under(self, entry: str, launch: Launch | None = None) -> Configs:
+        """The same files as one start of the script at `entry` sees them."""
+
+    def lookup(self, module: Module, name: str, block: int = -1, line: int = 0) -> Sequence[Leaf]:
+        """The values in these files that a dotted name, as written at a place, means or may well mean."""
+
+    def decided(self, module: Module, parts: tuple[str, ...], block: int = -1, line: int = 0) -> Sequence[Leaf]:
+        """Those that it surely means, whatever the code assigns besides."""
+
+    def of_program(self, entry: str, launch: Launch | None = None) -> Sequence[Loaded]:
+        """The files that a start of the script at `entry` loads."""
+
+
+class Loaded(Protocol):
+    """A configuration file that a program loads."""
+
+    @property
+    def values(self) -> Sequence[Leaf]:
+        """What it says."""

@@ -1,0 +1,37 @@
+"""How and where expressions are written: the names and spans of places that a value came by."""
+
+from __future__ import annotations
+
+from npulint.facts.code import Call, Const, Op, Ref, Table, Value
+from npulint.facts.model import Span
+
+_DEPTH = 8
+
+
+def written(value: Value, depth: int = 0) -> str:
+    """A name with its attributes and items; empty for what has no name."""
+    if isinstance(value, Ref):
+        return value.name
+    if isinstance(value, Op) and depth < _DEPTH and value.op in (".", "[]"):
+        holder = written(value.operands[0], depth + 1)
+        key = value.operands[1]
+        if holder and isinstance(key, Const):
+            return f"{holder}.{key.value}" if value.op == "." else f"{holder}[{key.value!r}]"
+    return ""
+
+
+def spot(call: Call, value: Value) -> Span:
+    """Where an argument of a call stands; the call itself where that is not known any closer."""
+    for place, one in enumerate((*call.args, *(given for _, given in call.keywords))):
+        if one is value and place < len(call.argument_spans):
+            return Span(*call.argument_spans[place])
+    return Span(call.line, call.column, call.end_line, call.end_column)
+
+
+def entry_spot(display: Value, value: Value, line: int) -> Span:
+    """Where a value of a dict display stands; else the line of the display."""
+    if isinstance(display, Table):
+        for place, one in enumerate(display.values):
+            if one is value and place < len(display.places):
+                return Span(*display.places[place])
+    return Span(line, 1, line, 1)

@@ -1,0 +1,187 @@
+"""Settings: everything that has a name and decides how a program trains, with the value that a start gives it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from npulint.assemble.context import Context
+from npulint.assemble.launches.options import Option
+from npulint.assemble.launches.project_launches import Launch
+from npulint.assemble.module import Module
+from npulint.facts.code import Assignment, Const, Op, Ref, SequenceDisplay, Table, Value
+from npulint.facts.model import Span
+from npulint.facts.recipe import Ingredient, Station, Traced
+from npulint.lazy_regex import lazy_compile
+from npulint.training_config.provenance.launch_values import defined
+from npulint.training_config.provenance.leaves import Configs
+from npulint.training_config.provenance.plain import ValuePairs, canonical, show
+from npulint.training_config.provenance.tracer import Tracer
+from npulint.training_config.provenance.written import entry_spot
+from npulint.training_config.setting_parts import setting_part
+from npulint.training_config.steps.components import named
+from npulint.training_config.steps.unused_constants import unread
+
+__all__ = ["setting_part", "settings"]
+
+_CONFIGURATION = lazy_compile(r"(?i)cfg|conf|param|option|args|flags|setting|hyp(?:er)?|constant")
+_CONSTANT = lazy_compile(r"[A-Z][A-Z0-9_]*")
+_PATH = lazy_compile(r"^[./~]|\.(?:pth?|ckpt|tar|pkl|h5|npz|npy|bin|pb|json|txt|ya?ml|model|safetensors)$")
+_NAMES_FILES = frozenset(("checkpoint", "dataset", "split"))
+_FEW = 32  # entries of a tuple that are a setting, not data
+_DEEP = 8
+_MOST = 400  # constants of one module
+
+
+def settings(
+    context: Context, entry: str, launch: Launch | None = None, configs: Configs | None = None
+) -> list[Ingredient]:
+    """The options of the script at `entry`, the values of its configuration files and its constants of configuration
+    style, as far as they decide numbers, with the values that they have when `launch` starts it. Of one name with
+    several values none counts as known."""
+    tracer = Tracer(context, launch, configs, entry)
+    found = [*_options(tracer), *_leaves(entry, launch, configs)]
+    for path in sorted(tracer.start.modules):
+        found += _constants(tracer, context.project.modules[path])
+    return _settled(found)
+
+
+def _options(tracer: Tracer) -> Iterator[Ingredient]:
+    """Every option that the modules of the program define."""
+    by_module = tracer.context.options.by_module
+    own = by_module.get(tracer.start.entry, {})
+    for path in sorted(tracer.start.modules):
+        for name, options in by_module.get(path, {}).items():
+            if path != tracer.start.entry and name in own:
+                continue  # what the script defines itself is what it asks for
+            part = setting_part(name)
+            if part:  # of several that set the same name the first gives the default
+                traced = _without_folders(part, tracer.option(options[0]))
+                place = defined(options[0])
+                yield Ingredient(part, _shown(options[0]), place.path, place.span, traced)
+
+
+def _shown(option: Option) -> str:
+    if option.kind == "parameter" or not option.flags:
+        return option.name
+    longest = [flag for flag in option.flags if len(flag) > 1]
+    return f"--{longest[0]}" if longest else f"-{option.flags[0]}"
+
+
+def _leaves(entry: str, launch: Launch | None, configs: Configs | None) -> Iterator[Ingredient]:
+    """The values of the configuration files that the program loads."""
+    for file in configs.of_program(entry, launch) if configs is not None else ():
+        for name, part, leaf in named(file.values):
+            if part:
+                traced = Traced(True, leaf.value, show(leaf.value), (Station(leaf.path, leaf.span, name),))
+                yield Ingredient(part, name, leaf.path, leaf.span, _without_folders(part, traced))
+
+
+def _constants(tracer: Tracer, module: Module) -> Iterator[Ingredient]:
+    """Literals that modules and classes bind as configurations do: ``BATCH_SIZE = 64``, ``cfg.TRAIN.LR = 0.1``,
+    ``self.lr = 0.1`` in a class of settings, entries of a dictionary of settings."""
+    configuration = bool(_CONFIGURATION.search(module.name.rpartition(".")[2]))
+    idle = unread(tracer.context, module, tracer.start.modules)
+    count = 0
+    for bind in module.code.assignments:
+        name = _setting_of(module, bind, configuration)
+        if not name or name in idle or count > _MOST:
+            continue
+        count += 1
+        for what, value, span in _entries(name, bind):
+            part = setting_part(what.rpartition(".")[2])
+            if part and _is_plain(value):
+                traced = tracer.trace(module, value, bind.block, bind.line, span, what)
+                if traced.known and _is_setting(traced.value):
+                    yield Ingredient(part, what, module.path, span, _without_folders(part, traced))
+
+
+def _span(bind: Assignment) -> Span:
+    return Span(bind.line, bind.column, bind.end_line, bind.end_column)
+
+
+def _setting_of(module: Module, bind: Assignment, configuration: bool) -> str:
+    """The name of what an assignment of configuration style sets, without that of the object; else empty."""
+    if module.function_of(bind.block) < 0:
+        return _of_level(module, bind, configuration)
+    head, _, last = bind.target.partition(".")
+    owner = module.owner_of_self(head, bind.block)
+    if last and owner >= 0 and "." not in last and _CONFIGURATION.search(module.blocks[owner].name):
+        return last
+    return ""
+
+
+def _of_level(module: Module, bind: Assignment, configuration: bool) -> str:
+    """The same outside functions, where also classes and names tell that something is a setting."""
+    dotted = bind.target.replace("['", ".").replace('["', ".").replace("[", ".").replace("]", "")
+    head, _, rest = dotted.partition(".")
+    if rest:
+        return rest if _CONFIGURATION.search(head) or head.strip("_") in ("C", "c") else ""
+    owner = module.class_of(bind.block)
+    around = module.blocks[owner].name if owner >= 0 else ""
+    if configuration or _CONSTANT.fullmatch(head) or _CONFIGURATION.search(around or head):
+        return head
+    once = len(module.names.get(module.scope[bind.block], {}).get(head, ())) == 1
+    counter = isinstance(bind.value, Const) and bind.value.value in (0, "")  # also of what is summed up later
+    return head if once and not counter and setting_part(head) not in ("", "setting") else ""
+
+
+def _entries(name: str, bind: Assignment) -> Iterator[tuple[str, Value, Span]]:
+    """A literal by its name, or the entries of a dictionary by theirs, and where they stand."""
+    waiting: list[tuple[str, Value, Span, int]] = [(name, bind.value, _span(bind), 0)]
+    while waiting:
+        what, part, span, depth = waiting.pop(0)
+        if not isinstance(part, Table):
+            yield what, part, span
+        elif depth < _DEEP:
+            for key, inner in zip(part.keys, part.values, strict=True):
+                if isinstance(key, Const):
+                    base = "" if depth == 0 and _CONFIGURATION.search(what) else f"{what}."
+                    place = entry_spot(part, inner, 0)
+                    waiting.append((f"{base}{key.value}", inner, place if place.line else span, depth + 1))
+
+
+def _is_plain(value: Value) -> bool:
+    """Whether a value is written as a literal, perhaps with arithmetic."""
+    waiting: list[Value] = [value]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, SequenceDisplay):
+            waiting += part.items
+        elif isinstance(part, Op) and part.op in ("+", "-", "*", "/", "//", "**", "neg"):
+            waiting += part.operands
+        elif not isinstance(part, Const) and not (isinstance(part, Ref) and "." not in part.name):
+            return False
+    return True
+
+
+def _is_setting(value: object) -> bool:
+    if isinstance(value, tuple):
+        return len(value) <= _FEW and not isinstance(value, ValuePairs)
+    return value is not None
+
+
+def _without_folders(part: str, traced: Traced) -> Traced:
+    """Of files with weights or data only their names count: they lie elsewhere on every machine."""
+    value = traced.value
+    if isinstance(value, str) and "/" in value and (part in _NAMES_FILES or _PATH.search(value)):
+        name = value.rstrip("/").rpartition("/")[2]
+        return msgspec.structs.replace(traced, value=name, text=name)
+    return traced
+
+
+def _settled(found: list[Ingredient]) -> list[Ingredient]:
+    """Each name once; with several values it is not known which counts."""
+    by_name: dict[str, list[Ingredient]] = {}
+    for one in found:
+        by_name.setdefault(one.what, []).append(one)
+    settled = []
+    for same in by_name.values():
+        first = same[0]
+        if len({(one.traced.known, canonical(one.traced.value)) for one in same}) > 1:
+            text = " / ".join(dict.fromkeys(one.traced.text for one in same))
+            stations = tuple(dict.fromkeys(station for one in same for station in one.traced.stations))
+            first = msgspec.structs.replace(first, traced=Traced(False, None, text, stations))
+        settled.append(first)
+    return settled

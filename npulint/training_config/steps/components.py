@@ -1,0 +1,78 @@
+"""Configurations that describe components by their types: ``optimizer: {type: SGD, lr: 0.1}``, and lists of such."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from npulint.lazy_regex import lazy_compile
+from npulint.training_config.provenance.leaves import Leaf
+from npulint.training_config.setting_parts import setting_part
+from npulint.training_config.steps.unresolved import component, is_general
+
+TYPE = "type"
+_GENERAL = ("setting", "")
+_SECTIONS = (
+    ("", lazy_compile(r"hook|log|visual|vis_|evaluator|client|backend|work_flow|resume|checkpoint_config")),
+    ("transform", lazy_compile(r"pipeline|transform|augment")),
+    ("schedule", lazy_compile(r"lr_config|schedul|policy")),
+    ("optimizer", lazy_compile(r"optim")),
+    ("loss", lazy_compile(r"loss|criteri")),
+    ("initialisation", lazy_compile(r"init_cfg")),
+    ("sampler", lazy_compile(r"sampler")),
+    ("epochs", lazy_compile(r"runner|train_cfg|loop")),
+    ("dataset", lazy_compile(r"^data$|dataset|dataloader|^train$")),
+    (
+        "layer",
+        lazy_compile(
+            r"model|backbone|neck|head|encoder|decoder|(?:norm|act|conv|upsample|dcn|attn)_cfg|layer|generator"
+        ),
+    ),
+)
+_EVALUATION = lazy_compile(r"^(?:test|val|eval|valid|validation)(?:_|$)|_(?:test|val|eval)$|tta")
+
+
+def named(values: Sequence[Leaf]) -> Iterator[tuple[str, str, Leaf]]:
+    """The leaves of a file under names in which the members of lists are called by their types, and the part that each
+    belongs to."""
+    types = {leaf.key[:-1]: leaf.value for leaf in values if leaf.key and leaf.key[-1] == TYPE}
+    kinds = {key: kind for key, kind in types.items() if isinstance(kind, str) and key}
+    titles = _titles(kinds)
+    for leaf in values:
+        if leaf.key:
+            name = ".".join(titles.get(leaf.key[: at + 1], word) for at, word in enumerate(leaf.key))
+            yield name, _part(leaf, kinds), leaf
+
+
+def _titles(kinds: dict[tuple[str, ...], str]) -> dict[tuple[str, ...], str]:
+    """What the members of lists are called; of the same type the second one by its number too."""
+    found: dict[tuple[str, ...], str] = {}
+    counts: dict[tuple[tuple[str, ...], str], int] = {}
+    for key, kind in kinds.items():
+        if key[-1].isdigit():
+            counts[key[:-1], kind] = number = counts.get((key[:-1], kind), 0) + 1
+            found[key] = kind if number == 1 else f"{kind}#{number}"
+    return found
+
+
+def _part(leaf: Leaf, kinds: dict[tuple[str, ...], str]) -> str:
+    last = leaf.key[-1]
+    part = setting_part(last)
+    owner = next((leaf.key[:at] for at in range(len(leaf.key) - 1, 0, -1) if leaf.key[:at] in kinds), ())
+    if not owner or (part in _GENERAL[1:] and last != TYPE):
+        return part
+    own = _of_component(owner, kinds[owner])
+    if own and part in _GENERAL:
+        known = component(kinds[owner])
+        own = own if last == TYPE or known is None else known.roles.get(last, own)
+    return own if last == TYPE or (own and part in _GENERAL) else part
+
+
+def _of_component(key: tuple[str, ...], kind: str) -> str:
+    """The part that a component of this type belongs to where it stands; empty where it decides no numbers."""
+    words = [word.lower() for word in key if not word.isdigit()]
+    section = next((part for word in reversed(words) for part, told in _SECTIONS if told.search(word)), None)
+    if not section:
+        return ""
+    known = component(kind)
+    part = section if known is None or is_general(known) else known.part
+    return "evaluation" if part and any(_EVALUATION.search(word) for word in words) else part

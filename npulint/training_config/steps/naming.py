@@ -1,0 +1,50 @@
+"""What names of settings tell in code, where the code around them tells more."""
+
+from __future__ import annotations
+
+from npulint.lazy_regex import lazy_compile
+from npulint.training_config.setting_parts import setting_part
+
+STRONG = frozenset(
+    """learning_rate schedule batch_size epochs steps weight_decay momentum seed loss_scale clipping dropout average
+    split shuffle precision_mode drop_remainder iterations_per_loop""".split()
+)
+"""Parts that a name alone tells."""
+
+SPLIT = lazy_compile(
+    r"(?:^|[_\W\d])(?:train|trainval|val|valid|validation|test|testing|training|eval|dev)(?:$|[_\W\d])"
+)
+"""What texts that name a part of a data set contain."""
+AVERAGE = lazy_compile(r"(?:^|[_.])ema(?:[_.]|$)|average(?!_?meter|_?value_?meter)|moving")
+_DATA = lazy_compile(
+    r"crop|resi[zs]e|interpol|image|img|flip|mean|std|jitter|augment|rotat|scale|pad|mel|fft|sample_rate|token"
+)
+_OF_GROUPS = frozenset(("learning_rate", "weight_decay", "momentum"))
+_MODES = frozenset(("training", "is_training", "train", "is_train"))
+
+
+def named_part(name: str) -> str:
+    """The part of a recipe that something of this name belongs to (see
+    `npulint.training_config.settings.setting_part`). Words such as ``size`` and ``width`` tell nothing of data by
+    themselves."""
+    if name in _MODES:
+        return "evaluation"
+    return told_part(setting_part(name), name)
+
+
+def told_part(part: str, name: str) -> str:
+    """A part that was told by a name, unless the name says too little."""
+    return "setting" if part == "transform" and not _DATA.search(name.lower()) else part
+
+
+def group_part(target: str) -> str:
+    """The part of a setting that is given to a group of an optimizer's parameters: ``group["weight_decay"] = 0``."""
+    holder, bracket, entry = target.rpartition("[")
+    part = named_part(entry.rstrip("]")) if bracket and "group" in holder.lower() else ""
+    return part if part in _OF_GROUPS else ""
+
+
+def own_part(name: str) -> str:
+    """The part that a parameter of an own function belongs to, where its name alone tells that."""
+    part = named_part(name)
+    return part if part in STRONG or part == "evaluation" else ""

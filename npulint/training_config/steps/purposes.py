@@ -1,0 +1,91 @@
+"""What formulas are there for, by the names and the code around them."""
+
+from __future__ import annotations
+
+from npulint.assemble.context import Context
+from npulint.assemble.module import Module
+from npulint.lazy_regex import lazy_compile
+from npulint.training_config.steps.expressions import Formula
+from npulint.training_config.steps.naming import AVERAGE, STRONG, named_part
+
+METRIC = lazy_compile(
+    r"metric|accura|(?:^|_)acc(?:_|$)|score|psnr|ssim|iou|recall|precision|draw|plot|visual|summar|show|colou?r"
+)
+PREPARING = lazy_compile(
+    r"augment|jitter|crop|flip|resiz|distort|rotat|preprocess|normali[sz]e_(?:image|img|input|data)"
+)
+_RATE = lazy_compile(r"(?:^|_)lr(?:_|$)|learning|schedul|warm_?up|anneal")
+_PLAIN_RATE = lazy_compile(r"(?:^|_)lr(?:_|$)|learning|warm_?up|anneal|decay|rate")
+_LOSS = lazy_compile(r"loss|penal|objective|criterion|regulari")
+EVALUATING = lazy_compile(
+    r"^(?:eval|evaluate|evaluation|validate|validation|val|test|(?:run|do)_eval|(?:eval|evaluate|test|validate)_\w+)$"
+)
+_RESULT = lazy_compile(r"^(?:test|val|valid|validation|eval|dev)_?(?:loss|acc|score|result|metric|error|auc|psnr|nll)")
+_CLOCK = lazy_compile(
+    r"(?:^|_)(?:\w*time|duration|elapsed|fps|speed|percent|progress|took|secs|seconds)(?!_?step)(?:_|$)"
+)
+_SPEED = lazy_compile(r"buffer|prefetch|capacity|parallel|(?:^|_)num_(?:threads|workers)|queue_size|cycle_length|cache")
+_LENGTH = lazy_compile(r"epoch|step|iter")
+_DATA = lazy_compile(r"data|input|reader|loader|corpus|augment|transform|preproc|sampl")
+
+
+class Formulas:
+    """Tells the part of a recipe that a formula of a module belongs to."""
+
+    def __init__(self, context: Context, module: Module) -> None:
+        self._context = context
+        self._module = module
+        self._rates = {bind.block for bind in module.code.assignments if _RATE.search(bind.target.lower())}
+        self._tests = {
+            call.block
+            for index, call in enumerate(module.code.calls)
+            if EVALUATING.search(module.callee_name(index).lower())
+        } | {bind.block for bind in module.code.assignments if _RESULT.search(bind.target.lower())}
+
+    def part(self, one: Formula, home: str) -> str:
+        """The part that a formula in a function of the part `home` belongs to; empty if it decides no numbers."""
+        name = self._module.qualname(one.block).lower()
+        target = one.target.lower()
+        aside = METRIC.search(target) or _CLOCK.search(target) or _SPEED.search(target)
+        if METRIC.search(name.rpartition(".")[2]) or aside:
+            return ""
+        if one.target == "if":
+            return self._of_condition(one, home)
+        named = named_part(one.target)
+        if _is_of_lengths(target, one):
+            return "steps"
+        if named in STRONG:
+            return named
+        if _RATE.search(target) or _RATE.search(name):
+            return "schedule"
+        if _LOSS.search(target) or (_LOSS.search(name) and home):
+            return "loss"
+        if AVERAGE.search(name) and home:
+            return "average"
+        return self._of_place(one, home)
+
+    def _of_condition(self, one: Formula, home: str) -> str:
+        if one.inner in self._rates:
+            return "schedule"
+        if one.inner in self._tests:
+            return "evaluation"
+        return "transform" if self._of_place(one, home) == "arithmetic" else ""
+
+    def _of_place(self, one: Formula, home: str) -> str:
+        """Arithmetic of data, or of the model."""
+        context, module = self._context, self._module
+        host = context.training.step(module, one.block) == "host" or context.reach.in_input(module, one.block) == "yes"
+        if home == "transform" or host:
+            return "arithmetic"
+        if any(_DATA.search(word.lower()) for word in one.names) and one.target != "return":
+            return "arithmetic" if home else ""
+        if home == "operation" and _DATA.search(module.path.rpartition("/")[2].lower()):
+            return "arithmetic"
+        return "operation" if home in ("layer", "operation", "loss") else ""
+
+
+def _is_of_lengths(target: str, one: Formula) -> bool:
+    """Whether what is called a schedule is one of rounds of training, not of the learning rate."""
+    lengths = [name for name in one.names if _LENGTH.search(name.lower())]
+    rates = any(_PLAIN_RATE.search(word.lower()) for word in (target, *one.names))
+    return "schedul" in target and bool(lengths) and not rates

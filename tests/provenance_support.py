@@ -1,0 +1,57 @@
+"""Small programs with their launchers, as values are traced in them."""
+
+from __future__ import annotations
+
+from textwrap import dedent
+
+from npulint.assemble.context import Context
+from npulint.assemble.launches.project_launches import Launch
+from npulint.assemble.project import Project
+from npulint.facts.code import Value
+from npulint.facts.model import FileFacts
+from npulint.facts.recipe import Traced
+from npulint.read.python import read_python
+from npulint.read.shell import read_shell
+from npulint.training_config.provenance.tracer import Tracer
+from npulint.training_config.starts import start_of
+
+
+class Started:
+    """A project of texts by file name, of which one script is started. Values are asked for by the calls of
+    ``ask(…)`` in its modules."""
+
+    def __init__(self, files: dict[str, str], entry: str = "train.py", script: str = "") -> None:
+        facts = []
+        for path, text in files.items():
+            source = dedent(text)
+            if path.endswith(".py"):
+                code, problems = read_python(source, path, whole=True)
+                assert not problems, problems
+                facts.append(FileFacts(path, "python", code))
+            else:
+                facts.append(FileFacts(path, "shell", facts=read_shell(source, path)))
+        self.entry = entry
+        self.context = Context(Project("", facts))
+        launches = start_of(self.context, entry)
+        self.launch: Launch | None = next((one for one in launches if one.fact.path == script), None)
+        assert self.launch is not None or not script
+        self.tracer = Tracer(self.context, self.launch, entry=entry)
+
+    def traced(self) -> dict[str, Traced]:
+        """What every keyword of ``ask`` is (or by its number, what a positional argument is)."""
+        found: dict[str, Traced] = {}
+        for module in self.context.project.modules.values():
+            for index in module.calls_of("ask"):
+                call = module.code.calls[index]
+                given: list[tuple[str, Value]] = [(str(at), value) for at, value in enumerate(call.args)]
+                for name, value in (*given, *call.keywords):
+                    found[name] = self.tracer.trace(module, value, call.block, call.line)
+        return found
+
+    def values(self) -> dict[str, object]:
+        """The values where they are known, else their texts with a question mark in front."""
+        return {name: one.value if one.known else f"?{one.text}" for name, one in self.traced().items()}
+
+    def way(self, name: str) -> list[str]:
+        """The stations of a keyword of ``ask`` as ``path:line name``."""
+        return [f"{one.path}:{one.span.line} {one.name}" for one in self.traced()[name].stations]

@@ -1,0 +1,192 @@
+"""When the server looks again, and what becomes of late answers, with a session that can be slow or fail."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Coroutine
+from typing import Any, ClassVar
+
+import pytest
+from lsprotocol.types import TextDocumentContentChangeWholeDocument
+
+from npulint.errors import ConfigError
+from npulint.findings import Finding
+from npulint.server import engine
+from npulint.server.configuration import ClientSettings
+from npulint.server.document_store import DocumentStore
+from npulint.server.documents import EditorDocument
+from npulint.server.engine import EngineAnswer
+from npulint.session import Checked
+from npulint.settings import Settings
+from tests.surface_support import finding
+
+
+class Slow:
+    """A session that finds the text of the file itself, after a while, or fails."""
+
+    seconds = 0.0
+    failure: Exception | None = None
+    checks: int = 0
+    threads: ClassVar[set[str]] = set()
+
+    def __init__(self, settings: Settings) -> None:
+        self.texts: dict[str, str] = {}
+
+    def change(self, path: str, data: bytes | None) -> None:
+        self.texts[path] = (data or b"").decode()
+
+    def touched(self, paths: list[str]) -> None: ...
+
+    def reconfigure(self, settings: Settings) -> None: ...
+
+    def rest(self) -> None: ...
+
+    def check(self, path: str) -> Checked:
+        Slow.checks += 1
+        Slow.threads.add(threading.current_thread().name)
+        time.sleep(self.seconds)
+        if Slow.failure is not None:
+            raise Slow.failure
+        return Checked("/w", {path: [finding(path=path, message=self.texts.get(path, ""))]})
+
+
+@pytest.fixture(autouse=True)
+def slow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "Session", Slow)
+    monkeypatch.setattr(Slow, "seconds", 0.0)
+    monkeypatch.setattr(Slow, "failure", None)
+    monkeypatch.setattr(Slow, "checks", 0)
+    monkeypatch.setattr(Slow, "threads", set())
+
+
+def tell(story: Callable[[DocumentStore, list[EngineAnswer]], Coroutine[Any, Any, None]]) -> None:
+    async def all_of_it() -> None:
+        answers: list[EngineAnswer] = []
+        desk = DocumentStore({}, answers.append, lambda done, total: None)
+        desk.configure(["/w"], ClientSettings(), "en")
+        await story(desk, answers)
+
+    asyncio.run(asyncio.wait_for(all_of_it(), 20))
+
+
+def opened(desk: DocumentStore, text: str = "1", path: str = "/w/a.py") -> EditorDocument:
+    document = EditorDocument(f"file://{path}", path, 1, text, "utf-16")
+    desk.open(document)
+    return document
+
+
+def typed(desk: DocumentStore, document: EditorDocument, text: str) -> None:
+    document.change(document.version + 1, [TextDocumentContentChangeWholeDocument(text=text)])
+    desk.changed(document)
+
+
+def said(findings: Any) -> list[str]:
+    found: list[Finding] = list(findings)
+    return [one.message for one in found]
+
+
+def test_a_late_answer_is_never_about_a_newer_text() -> None:
+    async def story(desk: DocumentStore, answers: list[EngineAnswer]) -> None:
+        Slow.seconds = 0.05
+        document = opened(desk)
+        for number in range(2, 30):
+            await asyncio.sleep(0.01)
+            typed(desk, document, str(number))
+            for one in desk.results.values():
+                assert said(one.findings) == [str(one.seen.version)] == [one.seen.text]
+        result = await desk.current(document.uri)
+        assert result is not None and said(result.findings) == ["29"]
+
+    tell(story)
+
+
+def test_what_is_typed_in_quick_succession_is_looked_at_once() -> None:
+    async def story(desk: DocumentStore, answers: list[EngineAnswer]) -> None:
+        document = opened(desk)
+        await desk.current(document.uri)
+        before = Slow.checks
+        for number in range(2, 52):
+            typed(desk, document, str(number))
+        result = await desk.current(document.uri)
+        assert result is not None and said(result.findings) == ["51"]
+        await desk.settled()
+        assert Slow.checks - before <= 2
+
+    tell(story)
+
+
+def test_the_loop_stays_free_while_a_check_runs() -> None:
+    async def story(desk: DocumentStore, answers: list[EngineAnswer]) -> None:
+        Slow.seconds = 0.4
+        document = opened(desk)
+        begun = time.monotonic()
+        await asyncio.sleep(0.01)
+        assert time.monotonic() - begun < 0.2
+        await desk.current(document.uri)
+        assert Slow.threads == {"npulint"}
+
+    tell(story)
+
+
+def test_a_bug_in_a_check_leaves_the_file_empty_and_the_server_alive() -> None:
+    async def story(desk: DocumentStore, answers: list[EngineAnswer]) -> None:
+        document = opened(desk)
+        await desk.current(document.uri)
+        Slow.failure = RuntimeError("a bug")
+        typed(desk, document, "2")
+        result = await desk.current(document.uri)
+        assert result is not None and said(result.findings) == []
+        assert "RuntimeError: a bug" in answers[-1].failures[0]
+        Slow.failure = None
+        typed(desk, document, "3")
+        result = await desk.current(document.uri)
+        assert result is not None and said(result.findings) == ["3"]
+        assert answers[-1].failures == []
+
+    tell(story)
+
+
+def test_settings_that_a_run_refuses_are_a_problem_and_no_bug() -> None:
+    async def story(desk: DocumentStore, answers: list[EngineAnswer]) -> None:
+        Slow.failure = ConfigError(["select: there is no check `x`"])
+        document = opened(desk)
+        await desk.current(document.uri)
+        assert [one.message for one in answers[-1].problems] == ["select: there is no check `x`"]
+        assert answers[-1].failures == []
+        Slow.failure = None
+        desk.configure(["/w"], ClientSettings(), "en")
+        await desk.settled()
+        assert answers[-1].problems == []
+
+    tell(story)
+
+
+def test_a_closed_document_has_no_result_and_waits_for_none() -> None:
+    async def story(desk: DocumentStore, answers: list[EngineAnswer]) -> None:
+        Slow.seconds = 0.1
+        document = opened(desk)
+        waiting = asyncio.ensure_future(desk.current(document.uri))
+        await asyncio.sleep(0.01)
+        desk.close(document.uri)
+        assert await waiting is None
+        assert desk.results == {}
+
+    tell(story)
+
+
+def test_files_of_one_project_are_asked_about_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    def whole(self: Slow, path: str) -> Checked:
+        Slow.checks += 1
+        return Checked("/w", {"/w/a.py": [], "/w/b.py": []})
+
+    monkeypatch.setattr(Slow, "check", whole)
+
+    async def story(desk: DocumentStore, answers: list[EngineAnswer]) -> None:
+        opened(desk, path="/w/a.py")
+        opened(desk, path="/w/b.py")
+        await desk.settled()
+        assert Slow.checks == len(answers)
+
+    tell(story)
