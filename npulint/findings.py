@@ -103,7 +103,7 @@ class Finding(msgspec.Struct, frozen=True):
     url: str = ""
     places: int = 1
     subject: str = ""
-    shown: ArtifactLocation | None = None
+    artifact_location: ArtifactLocation | None = None
     cost: float = 0.0
 
 
@@ -136,14 +136,14 @@ class BaselineEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 
 
 class Baseline(msgspec.Struct, frozen=True):
-    """How the baseline file at `path` stands to a run: entries that still hold, where they hold now (`kept`), that hold
-    for fewer places than there are (`outgrown`), that the run says nothing about (`unseen`), and of which nothing is
-    left (`fixed`)."""
+    """How the baseline file at `path` stands to a run: entries that still hold, where they hold now (`active`), that
+    hold for fewer places than there are (`stale`), that the run says nothing about (`not_evaluated`), and of which
+    nothing is left (`fixed`)."""
 
     path: str
-    kept: list[BaselineEntry] = []
-    outgrown: list[BaselineEntry] = []
-    unseen: list[BaselineEntry] = []
+    active: list[BaselineEntry] = []
+    stale: list[BaselineEntry] = []
+    not_evaluated: list[BaselineEntry] = []
     fixed: list[BaselineEntry] = []
 
 
@@ -290,17 +290,17 @@ class Comparison(msgspec.Struct, frozen=True):
 
 class RunResult(msgspec.Struct, frozen=True):
     """The whole answer of one run. `target` maps framework, adapter, cann and soc to text such as
-    ``1.15 (inferred)``. `notices` are warnings about the run itself, ready to be printed. `silenced` are the
+    ``1.15 (inferred)``. `notices` are warnings about the run itself, ready to be printed. `suppressed` are the
     findings that comments or the `baseline` keep out of `findings`. `comparison` is there when there was a
     reference. `graphs` are those of the files that held one, `runs` what is known of the artifacts of each project."""
 
     findings: list[Finding] = []
     programs: list[ProgramSummary] = []
-    unread: list[Problem] = []
+    unreadable: list[Problem] = []
     target: dict[str, str] = {}
     summary: Summary = Summary()
     notices: list[str] = []
-    silenced: list[Silenced] = []
+    suppressed: list[Silenced] = []
     baseline: Baseline | None = None
     comparison: Comparison | None = None
     graphs: list[GraphSummary] = []

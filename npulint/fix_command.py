@@ -46,7 +46,7 @@ def apply_fixes(settings: Settings, unsafe: bool, progress: Progress | None = No
     begun = time.perf_counter()
     catalogue = load_catalogue(settings.checks, whole=False)
     first = check_paths(settings, catalogue, progress)
-    mender = _Fixer(settings, catalogue, unsafe, first.silent, open_cache(settings.cache))
+    mender = _Fixer(settings, catalogue, unsafe, first.context_only, open_cache(settings.cache))
     given = {} if settings.stdin is None else {settings.stdin_filename: settings.stdin}
     found: list[_ProjectFixes] = []
     waiting = 0
@@ -55,7 +55,7 @@ def apply_fixes(settings: Settings, unsafe: bool, progress: Progress | None = No
             if not _promising(outcome, unsafe):
                 found.append(_ProjectFixes(outcome))
                 continue
-            named = {source.path for source in sources} - first.silent
+            named = {source.path for source in sources} - first.context_only
             desk = FixWorkspace(root, sources, named, given, growing=not given, explicit=first.found.named)
             found.append(mender.project(root, desk, outcome))
             waiting += len(sources)
@@ -63,7 +63,7 @@ def apply_fixes(settings: Settings, unsafe: bool, progress: Progress | None = No
                 gc.collect()
                 waiting = 0
     after = {one.path: one.after for some in found for one in some.files}
-    last = CheckedProjects(first.found, first.silent, first.projects, [some.outcome for some in found])
+    last = CheckedProjects(first.found, first.context_only, first.projects, [some.outcome for some in found])
     return _together(found, build_result(last, settings, catalogue, begun, FileLines({**given, **after})))
 
 
@@ -81,7 +81,7 @@ def fix_texts(
         desk = FixWorkspace(".", sources, {source.path for source in sources}, {}, folder)
         found = mender.project(".", desk, mender.judge(".", desk.loaded()))
         lines = FileLines(desk.bytes_of())
-    return _together([found], mender.told(found.outcome, lines))
+    return _together([found], mender.result(found.outcome, lines))
 
 
 def fixed_example(
@@ -140,7 +140,7 @@ class _Fixer:
         except (RecursionError, MemoryError):
             return _ProjectFixes(first, refused=[Refusal("", "", root, 0, "too-deep")])
 
-    def told(self, outcome: Outcome, lines: FileLines) -> RunResult:
+    def result(self, outcome: Outcome, lines: FileLines) -> RunResult:
         """What a run says of one project alone."""
         settings, scope = self._settings, Scope(self._silent)
         return finalize(
@@ -181,7 +181,7 @@ class _Fixer:
         marks: list[AppliedFix] = []
         tidy = False
         for number in range(_ROUNDS + 1):
-            findings = self.told(outcome, FileLines(desk.bytes_of())).findings
+            findings = self.result(outcome, FileLines(desk.bytes_of())).findings
             guard = _Guard(desk, outcome, blamed)
             wanted, denied = proposals(findings, self._unsafe, desk.document, planned, guard.objection)
             again = {mark.spot for mark in marks if mark.recurs([*wanted, *denied], desk)}
@@ -282,4 +282,4 @@ def _together(found: list[_ProjectFixes], result: RunResult) -> FixResult:
     return FixResult(files, fixed, sorted(refused, key=lambda one: (one.path, one.line, one.code, one.reason)), result)
 
 
-__all__ = ["FileChange", "Fixed", "Mended", "Refusal", "mend", "mend_texts", "mended_example"]
+__all__ = ["FileChange", "FixResult", "Fixed", "Refusal", "apply_fixes", "fix_texts", "fixed_example"]

@@ -31,10 +31,10 @@ from npulint.workers import check_projects
 
 class CheckedProjects(msgspec.Struct, frozen=True):
     """Every project of a run with its outcome: the files that were found, the projects of these and their company (the
-    `silent` paths), and what each project gives."""
+    `context_only` paths), and what each project gives."""
 
     found: Discovery
-    silent: frozenset[str]
+    context_only: frozenset[str]
     projects: dict[str, list[SourceFile]]
     outcomes: list[Outcome]
 
@@ -60,7 +60,7 @@ def build_result(
     judged: CheckedProjects, settings: Settings, catalogue: Catalogue, begun: float, lines: LineProvider | None = None
 ) -> RunResult:
     """What a run that has `begun` (by the performance counter) says of all its projects together."""
-    outcomes, silent = judged.outcomes, judged.silent
+    outcomes, silent = judged.outcomes, judged.context_only
     caused = _caused(judged.projects, outcomes, silent, catalogue, settings)
     return finalize(
         [one for outcome in outcomes for one in outcome.findings],
@@ -123,7 +123,7 @@ def check_sources(files: dict[str, str], target: dict[str, str], catalogue: Cata
     with materialize(files) as (_, sources):
         outcome = check_project(".", sources, catalogue, settings, open_cache(False))
     findings = outcome.findings
-    if any(one.shown is not None for one in findings):
+    if any(one.artifact_location is not None for one in findings):
         from npulint.postprocess.merge_run_findings import by_themselves
 
         findings = by_themselves(findings)

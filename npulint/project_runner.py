@@ -107,7 +107,7 @@ def _judged(root: str, files: Sequence[FileFacts], catalogue: Catalogue, setting
             from npulint.evaluate.runs import summarise_run  # most projects have none
 
             runs.append(summarise_run(program))
-            beside = program.beside
+            beside = program.source_files
         elif program.entry and program.attrs["framework"] != "none":
             programs.append(summarise(program, verdict.checklist))
     slim = [FileFacts(f.path, f.kind, problems=f.problems, comments=f.comments) for f in files]
@@ -115,7 +115,7 @@ def _judged(root: str, files: Sequence[FileFacts], catalogue: Catalogue, setting
         from npulint.postprocess.merge_graph_findings import related_to_source
 
         findings = related_to_source(findings, catalogue, settings.language())
-    if any(one.shown is not None for one in findings):
+    if any(one.artifact_location is not None for one in findings):
         from npulint.postprocess.merge_run_findings import with_counterparts
 
         findings = with_counterparts(findings, catalogue, beside)

@@ -75,7 +75,7 @@ def hostile() -> RunResult:
     )
     base = sample()
     silenced = [Silenced(one, "comment", EVIL), Silenced(base.findings[0], "baseline")]
-    return RunResult([*base.findings, one], base.programs, base.unread, {EVIL: EVIL}, base.summary, [], silenced)
+    return RunResult([*base.findings, one], base.programs, base.unreadable, {EVIL: EVIL}, base.summary, [], silenced)
 
 
 def large(number: int) -> RunResult:

@@ -144,7 +144,7 @@ def sample() -> RunResult:
         Silenced(finding(code="NPU1401", name="debug-print", severity="note", span=Span(2, 1, 2, 2)), "comment"),
     ]
     summary = Summary(12, 11, 1, 1, 4, 1, 2, 0, 0.25)
-    return RunResult(findings, programs, unread, target, summary, silenced=silenced)
+    return RunResult(findings, programs, unread, target, summary, suppressed=silenced)
 
 
 class Answer(msgspec.Struct):

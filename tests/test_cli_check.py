@@ -60,14 +60,14 @@ def test_exit_codes(result: RunResult, words: list[str], code: int) -> None:
     ],
 )
 def test_a_named_path_that_cannot_be_read(paths: tuple[str, ...], problem: Problem, code: int) -> None:
-    result = RunResult(unread=[problem])
+    result = RunResult(unreadable=[problem])
     assert exit_code(result, Settings(paths=paths)) == code
     assert exit_code(result, Settings(paths=paths, exit_zero=True)) == code
 
 
 def test_a_name_that_is_no_utf8_is_known_again() -> None:
     name = os.fsdecode(b"a\xff.py")
-    assert exit_code(RunResult(unread=[Problem("a\\xff.py", "missing")]), Settings(paths=(name,))) == 2
+    assert exit_code(RunResult(unreadable=[Problem("a\\xff.py", "missing")]), Settings(paths=(name,))) == 2
 
 
 def test_the_words_reach_the_run() -> None:
@@ -187,7 +187,7 @@ def test_the_configuration_is_found_from_the_first_path() -> None:
 
 
 def test_a_named_path_that_is_missing_is_said_on_the_other_stream() -> None:
-    answer = call("check", "no\x1b.py", result=RunResult(unread=[Problem("no\x1b.py", "missing")]))
+    answer = call("check", "no\x1b.py", result=RunResult(unreadable=[Problem("no\x1b.py", "missing")]))
     assert (answer.code, answer.err) == (2, "error: no\\x1b.py: does not exist\n")
 
 

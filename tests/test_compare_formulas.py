@@ -85,4 +85,4 @@ def test_whole_numbers_of_another_width_are_the_same(one: str, other: str, diffe
 def test_formulas_are_shown_as_they_are_meant(formula: str, text: str) -> None:
     code, _ = read_python(f"x = {formula}\n", "a.py")
     module = Module(FileFacts("a.py", "python", code), "a")
-    assert shown(module, code.binds[0].value) == text
+    assert shown(module, code.assignments[0].value) == text

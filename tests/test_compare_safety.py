@@ -72,7 +72,7 @@ def test_a_project_that_cannot_be_assembled_is_one_without_programs(
     monkeypatch.setattr(compare_inputs, "assembled", fails)
     result = _compared(*_pair(tmp_path))
     assert result.comparison is not None and not result.comparison.pairs
-    assert {problem.reason for problem in result.unread} == {"too-deep"}
+    assert {problem.reason for problem in result.unreadable} == {"too-deep"}
 
 
 def _deep_code(levels: int) -> str:

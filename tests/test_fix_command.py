@@ -153,7 +153,7 @@ def test_only_what_is_reported_is_mended(run: Run, project: Path, settings: dict
 def test_comments_keep_places_as_they_are(run: Run, project: Path, source: str) -> None:
     write(project, "train.py", source)
     mended = run()
-    assert (mended.files, mended.refused, len(mended.result.silenced)) == ([], [], 1)
+    assert (mended.files, mended.refused, len(mended.result.suppressed)) == ([], [], 1)
 
 
 def test_comments_also_keep_the_other_places_of_a_finding() -> None:
@@ -440,7 +440,7 @@ def test_files_that_are_no_text_and_files_that_cannot_be_read(run: Run, project:
     os.symlink("missing.py", project / "gone.py")
     mended = run()
     assert set(texts(mended)) == {"train.py"}
-    assert {one.path for one in mended.result.unread} == {"other.py", "gone.py"}
+    assert {one.path for one in mended.result.unreadable} == {"other.py", "gone.py"}
 
 
 def test_later_rounds_read_only_what_changed(run: Run, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:

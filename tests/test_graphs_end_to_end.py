@@ -243,7 +243,7 @@ def test_a_comparison_reads_no_graph(project: Path) -> None:
         (project / side / "graph.pbtxt").write_text("node { broken", encoding="utf-8")
     result = compare(Settings(paths=("migrated",), cache=False), "reference")
     assert result.summary.files == 2
-    assert result.unread == []
+    assert result.unreadable == []
 
 
 def test_fixes_leave_graphs_alone(project: Path) -> None:

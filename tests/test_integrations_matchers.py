@@ -85,7 +85,7 @@ findings = st.builds(
 def test_every_finding_is_found_and_none_is_invented(
     found: list[Finding], unread: list[Problem], verbose: bool, color: bool
 ) -> None:
-    result = RunResult(found, unread=unread, summary=Summary(9, 9))
+    result = RunResult(found, unreadable=unread, summary=Summary(9, 9))
     assert agree(result, verbose=verbose, color=color)["slowest"] < 500
 
 

@@ -39,11 +39,11 @@ def test_as_many_as_were_accepted_are_known_and_no_more(
     had, have = Counter(line for _, line in before), Counter(line for _, line in after)
     assert Counter(one.span.line for one in compared.new) == have - had
     assert compared.baseline is not None
-    fixed = Counter({int(e.line[-1]): 0 for e in compared.baseline.fixed + compared.baseline.outgrown})
-    for entry in compared.baseline.fixed + compared.baseline.outgrown:
+    fixed = Counter({int(e.line[-1]): 0 for e in compared.baseline.fixed + compared.baseline.stale})
+    for entry in compared.baseline.fixed + compared.baseline.stale:
         fixed[int(entry.line[-1])] += entry.count
     assert +fixed == had - have
-    assert sum(entry.count for entry in compared.baseline.kept) == len(compared.known)
+    assert sum(entry.count for entry in compared.baseline.active) == len(compared.known)
 
 
 def test_a_file_that_is_still_there_hands_nothing_to_another(tmp_path: Path) -> None:
@@ -59,7 +59,7 @@ def test_a_finding_for_more_places_than_accepted_is_new(accepted: int, found: in
     compared = held([at("a.py", 1, accepted)], [at("a.py", 1, found)], tmp_path)
     assert (compared.new == []) is known
     assert compared.baseline is not None
-    assert len(compared.baseline.outgrown) == (not known) and compared.baseline.fixed == []
+    assert len(compared.baseline.stale) == (not known) and compared.baseline.fixed == []
 
 
 SOURCE = """\

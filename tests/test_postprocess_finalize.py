@@ -110,17 +110,17 @@ def test_files_that_were_not_read_are_findings_and_counted() -> None:
     ]
     summary = result.summary
     assert (summary.files, summary.read, summary.skipped, summary.warnings) == (4, 2, 2, 3)
-    assert [(p.path, p.fatal) for p in result.unread] == [("big.py", True), ("n.ipynb", False), ("old.py", True)]
+    assert [(p.path, p.fatal) for p in result.unreadable] == [("big.py", True), ("n.ipynb", False), ("old.py", True)]
 
 
 def test_a_path_that_is_not_there_is_counted_but_is_no_finding() -> None:
     result = run(problems=[Problem("nope.py", "missing")])
-    assert result.findings == [] and [p.path for p in result.unread] == ["nope.py"]
+    assert result.findings == [] and [p.path for p in result.unreadable] == ["nope.py"]
 
 
 def test_ignoring_the_finding_of_an_unread_file_does_not_hide_the_file() -> None:
     result = run(problems=[Problem("big.py", "too-large")], ignore=("parse",))
-    assert result.findings == [] and result.summary.skipped == 1 and len(result.unread) == 1
+    assert result.findings == [] and result.summary.skipped == 1 and len(result.unreadable) == 1
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])

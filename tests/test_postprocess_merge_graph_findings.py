@@ -226,14 +226,14 @@ def test_a_finding_in_a_graph_is_known_by_what_it_is_about() -> None:
 def test_a_comment_silences_both() -> None:
     result = settled(told(), seen(), comment=SOURCE)
     assert result.findings == []
-    assert [(one.finding.code, one.reason) for one in result.silenced] == [(GRAPH, "known"), (SOURCE, "known")]
+    assert [(one.finding.code, one.reason) for one in result.suppressed] == [(GRAPH, "known"), (SOURCE, "known")]
 
 
 def test_a_comment_about_the_graph_is_of_use() -> None:
     result = settled(told(severity="note"), seen(), comment=GRAPH)
     (one,) = result.findings
     assert (one.code, one.severity, one.related) == (SOURCE, "note", ())
-    assert [one.finding.code for one in result.silenced] == [GRAPH]
+    assert [one.finding.code for one in result.suppressed] == [GRAPH]
 
 
 def test_without_the_check_of_the_source_the_graph_speaks() -> None:

@@ -53,8 +53,8 @@ def test_keywords_of_a_configuration_in_a_notebook_are_at_the_lines_of_the_file(
     code, _ = read_python(notebook.text, "x.ipynb")
     (call,) = at_file_lines(code, notebook.lines).calls
     raw_lines = text.split("\n")
-    assert "model_dir" in raw_lines[call.places[0][0] - 1]
-    assert "jit_compile" in raw_lines[call.places[1][2] - 1]
+    assert "model_dir" in raw_lines[call.keyword_spans[0][0] - 1]
+    assert "jit_compile" in raw_lines[call.keyword_spans[1][2] - 1]
 
 
 def test_a_cell_given_as_one_string_has_one_place() -> None:

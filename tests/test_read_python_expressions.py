@@ -18,7 +18,7 @@ def _code(text: str) -> Code:
 
 
 def _value(expression: str) -> Value:
-    return _code(f"x = {expression}\n").binds[-1].value
+    return _code(f"x = {expression}\n").assignments[-1].value
 
 
 _VALUES: dict[str, tuple[str, Value]] = {
@@ -76,7 +76,7 @@ def test_value_of(expression: str, value: Value) -> None:
 
 
 def test_await_is_its_operand() -> None:
-    assert _code("async def f():\n    x = await g()\n").binds[-1].value == CallResult(0)
+    assert _code("async def f():\n    x = await g()\n").assignments[-1].value == CallResult(0)
 
 
 def test_long_text_is_cut() -> None:
@@ -100,7 +100,7 @@ _WIDE = ", ".join(str(i) for i in range(300))
 )
 def test_long_display_is_data_but_calls_in_it_are_found(display: str) -> None:
     code = _code(f"x = {display}\n")
-    assert code.binds[-1].value == UNKNOWN
+    assert code.assignments[-1].value == UNKNOWN
     assert [c.callee for c in code.calls] == [Ref("f")]
 
 
@@ -146,7 +146,7 @@ _MENTIONS: dict[str, tuple[str, list[str]]] = {
 
 @pytest.mark.parametrize(("text", "names"), _MENTIONS.values(), ids=_MENTIONS.keys())
 def test_mentions_of_imported_names(text: str, names: list[str]) -> None:
-    assert [m.name for m in _code(text).mentions] == names
+    assert [m.name for m in _code(text).name_uses] == names
 
 
 def test_comprehension_binds_its_names_in_a_block_of_its_own() -> None:
@@ -161,7 +161,7 @@ def test_first_source_of_a_comprehension_is_read_outside_of_it() -> None:
 
 
 def test_assignment_expression_in_a_condition_binds() -> None:
-    bind = _code("if (n := f()):\n    pass\n").binds[0]
+    bind = _code("if (n := f()):\n    pass\n").assignments[0]
     assert (bind.target, bind.value, bind.block) == ("n", CallResult(0), 0)
 
 

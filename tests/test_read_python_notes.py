@@ -14,7 +14,7 @@ def notes(text: str, kind: str, head: str = "import torch\n") -> list[TorchExpre
     """The notes of one kind of a source."""
     code, problems = read_python(head + dedent(text), "m.py")
     assert not problems
-    return [note for note in code.notes if note.kind == kind]
+    return [note for note in code.torch_expressions if note.kind == kind]
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_other_subscripts_are_not(text: str) -> None:
 
 def test_a_store_keeps_its_computed_key() -> None:
     code, _ = read_python("import torch\nx[x > 0] = 1\nx[3] = 1\nx[m].y = 1\n", "m.py")
-    assert [isinstance(bind.key, Op) for bind in code.binds] == [True, False, False]
+    assert [isinstance(bind.key, Op) for bind in code.assignments] == [True, False, False]
 
 
 def test_attributes_and_products_have_exact_places() -> None:
@@ -90,4 +90,4 @@ def test_attributes_and_products_have_exact_places() -> None:
 
 def test_sources_that_do_not_mention_torch_have_no_notes() -> None:
     code, _ = read_python("import numpy\nif x.is_cuda == 'cuda': y = x[x > 0] @ x\n", "m.py")
-    assert code.notes == []
+    assert code.torch_expressions == []

@@ -62,7 +62,7 @@ def test_call_over_several_lines() -> None:
     ids=["on one line", "over two lines it stands for its first character"],
 )
 def test_place_of_a_mention(text: str, place: tuple[int, int, int]) -> None:
-    mention = _code(f"{_HEAD}\n{text}").mentions[0]
+    mention = _code(f"{_HEAD}\n{text}").name_uses[0]
     assert (mention.line, mention.column, mention.end_column) == place
 
 
@@ -78,7 +78,7 @@ def test_place_of_an_import(text: str, place: tuple[int, int, int]) -> None:
 
 def test_definition_is_placed_at_its_keyword() -> None:
     code = _code(f"{_HEAD}\n@d\n@e\ndef f():\n    pass\n")
-    assert (code.blocks[1].line, code.binds[0].line, code.binds[0].column) == (4, 4, 1)
+    assert (code.blocks[1].line, code.assignments[0].line, code.assignments[0].column) == (4, 4, 1)
 
 
 def test_every_place_lies_within_its_line() -> None:
@@ -87,7 +87,7 @@ def test_every_place_lies_within_its_line() -> None:
     code = _code(text)
     places = [(c.line, c.column, c.end_line, c.end_column) for c in code.calls]
     for line, column, end_line, end_column in places + [
-        (b.line, b.column, b.end_line, b.end_column) for b in code.binds
+        (b.line, b.column, b.end_line, b.end_column) for b in code.assignments
     ]:
         assert 1 <= column <= len(rows[line - 1])
         assert end_column - 1 <= len(rows[end_line - 1])

@@ -107,4 +107,4 @@ def test_warnings_of_the_parser_are_not_shown(recwarn: pytest.WarningsRecorder) 
 @pytest.mark.parametrize("text", ["", "\n", "# only a comment", "'''only a text'''", "pass\n\n"])
 def test_sources_that_say_nothing(text: str) -> None:
     code, problems = read_python(text, "m.py")
-    assert (problems, code.calls, code.binds, len(code.blocks)) == ([], [], [], 1)
+    assert (problems, code.calls, code.assignments, len(code.blocks)) == ([], [], [], 1)

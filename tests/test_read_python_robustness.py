@@ -38,7 +38,7 @@ def _check(text: str, seconds: float = 3.0) -> tuple[Code, str]:
     begun = time.perf_counter()
     code, problems = read_python(text, "train.py")
     assert msgspec.msgpack.decode(msgspec.msgpack.encode(code), type=Code) == code
-    assert all(_depth(b.value) <= _DEEP_VALUE for b in code.binds)
+    assert all(_depth(b.value) <= _DEEP_VALUE for b in code.assignments)
     assert all(_depth(v) <= _DEEP_VALUE for c in code.calls for v in (c.callee, *c.args))
     for program in assemble("", [FileFacts("train.py", "python", code)]):
         for kind in program.index.kinds():
@@ -283,4 +283,4 @@ def test_any_program_is_assembled(train: list[str], helper: list[str]) -> None:
 
 
 def test_unknown_stays_one_object() -> None:
-    assert read_python("import torch\nx = a < b < c\n", "m.py")[0].binds[0].value is UNKNOWN
+    assert read_python("import torch\nx = a < b < c\n", "m.py")[0].assignments[0].value is UNKNOWN

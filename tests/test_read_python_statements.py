@@ -20,7 +20,7 @@ def _code(text: str) -> Code:
 
 
 def _targets(text: str) -> list[str]:
-    return [b.target for b in _code(text).binds]
+    return [b.target for b in _code(text).assignments]
 
 
 def _kinds_around_call(text: str) -> list[str]:
@@ -72,7 +72,7 @@ _UNPACKED = {
 
 @pytest.mark.parametrize(("text", "values"), _UNPACKED.values(), ids=_UNPACKED.keys())
 def test_unpacking(text: str, values: list[object]) -> None:
-    assert [b.value for b in _code(text).binds] == values
+    assert [b.value for b in _code(text).assignments] == values
 
 
 _AROUND = {
@@ -111,7 +111,7 @@ def test_blocks_around_a_call(text: str, kinds: list[str]) -> None:
 
 def test_bare_raise_and_delete_say_nothing() -> None:
     code = _code("def f():\n    del a.b\n    raise\n")
-    assert (code.calls, [b.target for b in code.binds]) == ([], ["f"])
+    assert (code.calls, [b.target for b in code.assignments]) == ([], ["f"])
 
 
 def test_condition_is_kept_for_both_branches() -> None:
@@ -147,7 +147,7 @@ def test_class_records_its_bases() -> None:
 
 def test_definition_is_bound_to_its_block() -> None:
     code = _code("def f(): pass\nclass C: pass\n")
-    assert [(b.target, b.value) for b in code.binds] == [("f", Function(1)), ("C", Function(2))]
+    assert [(b.target, b.value) for b in code.assignments] == [("f", Function(1)), ("C", Function(2))]
 
 
 _RETURNS = {
@@ -186,7 +186,7 @@ def test_imports(text: str, records: list[tuple[str, str, str, int]]) -> None:
 
 def _scope_kinds(text: str, name: str) -> list[str]:
     code = _code(text)
-    return [code.blocks[b.block].kind for b in code.binds if b.target == name]
+    return [code.blocks[b.block].kind for b in code.assignments if b.target == name]
 
 
 _DECLARED = {
@@ -221,8 +221,8 @@ match f():
 def test_match_reads_subject_patterns_guards_and_bodies() -> None:
     code = _code(_MATCH)
     assert {c.callee.name for c in code.calls if isinstance(c.callee, Ref)} == set("abcdefg")
-    assert sorted({b.target for b in code.binds}) == ["more", "rest", "v", "x"]
-    assert [m.name for m in code.mentions] == ["tf.float16"]
+    assert sorted({b.target for b in code.assignments}) == ["more", "rest", "v", "x"]
+    assert [m.name for m in code.name_uses] == ["tf.float16"]
 
 
 def test_match_bodies_stand_under_a_condition() -> None:
@@ -243,7 +243,7 @@ def test_type_statement_and_parameters_are_read() -> None:
 
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="quotes within f-strings are younger")
 def test_reused_quotes_in_an_f_string_are_read() -> None:
-    assert _code("x = f'{a['k']}'\n").binds[0].value == Op("join", (Op("[]", (Ref("a"), Const("k"))),))
+    assert _code("x = f'{a['k']}'\n").assignments[0].value == Op("join", (Op("[]", (Ref("a"), Const("k"))),))
 
 
 _LIGHT = {
@@ -260,7 +260,7 @@ _LIGHT = {
 def test_source_that_concerns_no_framework_is_read_lightly(text: str, kinds: list[str]) -> None:
     code, problems = read_python(text, "m.py")
     assert problems == []
-    assert ["import"] * len(code.imports) + ["bind"] * len(code.binds) == kinds
+    assert ["import"] * len(code.imports) + ["bind"] * len(code.assignments) == kinds
     assert code.calls == []
 
 
@@ -285,4 +285,4 @@ def test_method_calls_on_results_keep_their_receiver() -> None:
 
 
 def test_bindings_know_their_place() -> None:
-    assert _code("    \na.b = 1\n").binds == [Assignment("a.b", Const(1), 0, 3, 1, 3, 4)]
+    assert _code("    \na.b = 1\n").assignments == [Assignment("a.b", Const(1), 0, 3, 1, 3, 4)]

@@ -87,7 +87,7 @@ def test_each_concise_line_can_be_matched() -> None:
             id="nothing to migrate",
         ),
         pytest.param(
-            RunResult(unread=[Problem("b.py", "json")], summary=Summary(files=3, read=2, skipped=1)),
+            RunResult(unreadable=[Problem("b.py", "json")], summary=Summary(files=3, read=2, skipped=1)),
             "Nothing found in the 2 files that were read\n1 file was not read: b.py (broken JSON)\n",
             id="not clean when a file was not read",
         ),
@@ -99,14 +99,14 @@ def test_each_concise_line_can_be_matched() -> None:
             id="what is not shown is told",
         ),
         pytest.param(
-            RunResult(unread=[Problem(f"{i}.py", "too-large") for i in range(7)], summary=Summary(7, 0, 7)),
+            RunResult(unreadable=[Problem(f"{i}.py", "too-large") for i in range(7)], summary=Summary(7, 0, 7)),
             "Nothing was checked: no file was read\n7 files were not read: "
             + ", ".join(f"{i}.py (too large)" for i in range(5))
             + ", 2 more\n",
             id="many files that were not read",
         ),
         pytest.param(
-            RunResult(unread=[Problem("a.py", "new-reason")], summary=Summary(1, 0, 1)),
+            RunResult(unreadable=[Problem("a.py", "new-reason")], summary=Summary(1, 0, 1)),
             "Nothing was checked: no file was read\n1 file was not read: a.py (not readable)\n",
             id="a reason without words",
         ),

@@ -45,7 +45,9 @@ def test_every_text_stays_in_its_place(
     line = "x" + line.replace("\n", "").replace("`", "")[:80]
     span = Span(1, column + 1, 1, column + width + 1)
     one = finding(message=message, path="p" + path, span=span, topic=reason, why=reason, fingerprint="")
-    result = RunResult([one], silenced=[Silenced(one, "comment", reason)], unread=[Problem("p" + path, "json", reason)])
+    result = RunResult(
+        [one], suppressed=[Silenced(one, "comment", reason)], unreadable=[Problem("p" + path, "json", reason)]
+    )
     root = tree(page(result, lines=lambda name: [line]))
     (card,) = with_class(root, "f")
     assert text_of(card.find("h4")) == f"warning {said(message)}"
@@ -151,7 +153,7 @@ def test_what_all_paths_share_is_left_out(paths: list[str], path: str, told: str
             ),
             "open",
         ),
-        (RunResult([finding()], unread=[Problem("a.py", "syntax-error")], summary=Summary(1, 0, 1)), "nothing"),
+        (RunResult([finding()], unreadable=[Problem("a.py", "syntax-error")], summary=Summary(1, 0, 1)), "nothing"),
         (
             RunResult(
                 programs=[ProgramSummary("a", 1, "torch", "migrated", checklist=(ChecklistItem("d", "t", "unknown"),))],
@@ -169,7 +171,7 @@ def test_what_all_paths_share_is_left_out(paths: list[str], path: str, told: str
         (
             RunResult(
                 programs=[ProgramSummary("a", 1, "torch", "migrated", checklist=(ChecklistItem("d", "t", "passed"),))],
-                unread=[Problem("b.py", "json")],
+                unreadable=[Problem("b.py", "json")],
                 summary=Summary(2, 1, 1),
             ),
             "check",

@@ -95,9 +95,9 @@ def outcomes(result: RunResult, **view: Any) -> list[tuple[str, str, str]]:
 @settings(max_examples=100, deadline=None)
 def test_junit_is_valid_whatever_the_texts(result: RunResult) -> None:
     told = outcomes(result)
-    fatal = {problem.path for problem in result.unread if problem.fatal}
+    fatal = {problem.path for problem in result.unreadable if problem.fatal}
     parsed = {one.path for one in result.findings if one.topic == "parse"}
-    assert len(told) == len(result.findings) + len(fatal - parsed) + len(result.silenced)
+    assert len(told) == len(result.findings) + len(fatal - parsed) + len(result.suppressed)
     assert render("junit", result, ReportView()) == render("junit", result, ReportView())
 
 
@@ -160,14 +160,14 @@ def test_equal_cases_have_different_names() -> None:
     ],
 )
 def test_what_is_silenced_is_skipped(by: str, reason: str, message: str) -> None:
-    _, suite = suites(RunResult(silenced=[Silenced(finding(severity="error"), by, reason)]))
+    _, suite = suites(RunResult(suppressed=[Silenced(finding(severity="error"), by, reason)]))
     (case,) = suite
     assert [one.message for one in case.result] == [message]
     assert case.is_skipped
 
 
 def test_notes_that_are_not_shown_are_not_skipped_either() -> None:
-    assert outcomes(RunResult(silenced=[Silenced(finding(severity="note"), "comment")]), shown_from="warning") == []
+    assert outcomes(RunResult(suppressed=[Silenced(finding(severity="note"), "comment")]), shown_from="warning") == []
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_notes_that_are_not_shown_are_not_skipped_either() -> None:
 )
 def test_files_that_were_not_read(problem: Problem, shown: bool, outcome: list[tuple[str, str, str]]) -> None:
     told = [finding(code="NPU0101", name="syntax-error", topic="parse", path="a.py")] if shown else []
-    assert outcomes(RunResult(told, unread=[problem])) == outcome
+    assert outcomes(RunResult(told, unreadable=[problem])) == outcome
 
 
 def test_the_counts_of_the_run_are_properties() -> None:

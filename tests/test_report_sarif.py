@@ -62,8 +62,8 @@ def test_whatever_the_texts_the_log_is_valid(result: RunResult) -> None:
     assert demands(document) == []
     assert text == render("sarif", result, ReportView())
     told = document["runs"][0]["results"]
-    assert len(told) == len(result.findings) + len(result.silenced)
-    assert sum("suppressions" in one for one in told) == len(result.silenced)
+    assert len(told) == len(result.findings) + len(result.suppressed)
+    assert sum("suppressions" in one for one in told) == len(result.suppressed)
 
 
 @pytest.mark.parametrize(
@@ -248,13 +248,13 @@ def test_advice_without_edits_is_no_fix_and_notebooks_have_none() -> None:
     ],
 )
 def test_what_is_silenced_says_by_what(silenced: tuple[str, str], told: Json) -> None:
-    run = only(RunResult([finding()], silenced=[Silenced(finding(code="NPU1402"), *silenced)]))
+    run = only(RunResult([finding()], suppressed=[Silenced(finding(code="NPU1402"), *silenced)]))
     assert [one.get("suppressions") for one in run["results"]] == [None, [told]]
 
 
 def test_files_that_were_not_read_are_notifications() -> None:
     unread = [Problem("a b.py", "python2", "print", Span(3, 1, 3, 2)), Problem("c.json", "json", fatal=False)]
-    invocation = only(RunResult(unread=unread, notices=["warning: `x` is no check"]))["invocations"][0]
+    invocation = only(RunResult(unreadable=unread, notices=["warning: `x` is no check"]))["invocations"][0]
     assert invocation["executionSuccessful"] is True
     first, second = invocation["toolExecutionNotifications"]
     assert (first["descriptor"]["id"], first["level"], first["message"]) == (
@@ -270,7 +270,7 @@ def test_files_that_were_not_read_are_notifications() -> None:
 
 
 def test_a_path_that_is_not_there_is_no_success() -> None:
-    invocation = only(RunResult(unread=[Problem("gone.py", "missing")]))["invocations"][0]
+    invocation = only(RunResult(unreadable=[Problem("gone.py", "missing")]))["invocations"][0]
     assert invocation["executionSuccessful"] is False
 
 
@@ -278,7 +278,7 @@ def test_what_is_too_much_is_cut_and_said(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(sarif, "MOST_RESULTS", 3)
     findings = [finding(severity=word, span=Span(n, 1, n, 2)) for n, word in enumerate(["note", "warning", "error"], 1)]
     result = RunResult(
-        [*findings, finding(span=Span(9, 1, 9, 2))], silenced=[Silenced(finding(severity="error"), "comment")]
+        [*findings, finding(span=Span(9, 1, 9, 2))], suppressed=[Silenced(finding(severity="error"), "comment")]
     )
     run = only(result)
     assert [one["locations"][0]["physicalLocation"]["region"]["startLine"] for one in run["results"]] == [2, 3, 9]

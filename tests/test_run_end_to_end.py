@@ -64,7 +64,7 @@ def test_other_tables_of_a_project_are_passed_over(folder: Path) -> None:
     (folder / "src/data.csv").write_text("a,b\n1,2\n", encoding="utf-8")
     (folder / "src" / NAME).write_text(TABLE, encoding="utf-8")
     assert checked("src").findings == []
-    (problem,) = checked("src/data.csv").unread
+    (problem,) = checked("src/data.csv").unreadable
     assert (problem.path, problem.reason) == ("src/data.csv", "unsupported")
 
 

@@ -203,7 +203,7 @@ def test_a_comment_in_the_source_silences_the_run(project: Path) -> None:
     slow_operators(project)
     result = checked(project, "train.py", "PROF/op_summary_1.csv")
     assert {one.code for one in result.findings} == {SOURCE}
-    assert [(one.finding.code, one.reason) for one in result.silenced] == [(RUN, "small"), (SOURCE, "small")]
+    assert [(one.finding.code, one.reason) for one in result.suppressed] == [(RUN, "small"), (SOURCE, "small")]
 
 
 def test_a_baseline_that_knows_the_source_knows_the_run(project: Path) -> None:
@@ -506,5 +506,5 @@ def test_editors_are_told_nothing_of_runs(project: Path) -> None:
     slow_operators(project)
     checks = (str(project.parent / "checks"),)
     answer = Session(Settings(cache=False, checks=checks)).check(str(project / "train.py"))
-    assert not [one for found in answer.findings.values() for one in found if one.shown is not None]
+    assert not [one for found in answer.findings.values() for one in found if one.artifact_location is not None]
     assert {one.code for one in answer.findings["train.py"]} >= {SOURCE}

@@ -36,7 +36,7 @@ QUIET = (
 
 def told(path: str) -> list[tuple[str, int, str]]:
     result = run(Settings(paths=(str(sample(path)),), cache=False))
-    assert result.unread == []
+    assert result.unreadable == []
     return [(one.code, one.span.line, one.message) for one in result.findings]
 
 

@@ -366,7 +366,7 @@ def test_what_cannot_be_read_is_told_like_by_a_run(folder: Path, data: bytes) ->
     write(folder, {"other.py": data})
     session.touched(["other.py"])
     assert told(session.check("train.py")) == told(typed) == fresh()
-    assert session.check("train.py").unread == run(settings(paths=(".",))).unread
+    assert session.check("train.py").unread == run(settings(paths=(".",))).unreadable
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no FIFOs here")

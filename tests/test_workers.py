@@ -34,7 +34,7 @@ def test_processes_give_the_same_findings_in_the_same_order(shelf: Path, jobs: i
     together = run(Settings(paths=(".",), jobs=jobs, cache=False))
     assert alone.findings and together.findings == alone.findings
     assert together.programs == alone.programs
-    assert together.unread == alone.unread
+    assert together.unreadable == alone.unreadable
 
 
 def test_processes_share_the_cache(shelf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -185,7 +185,7 @@ def _values(module: Module, runs: Callable[[Module, int], bool] | None) -> dict[
         values.append(call.callee)
         values += call.args
         values += [value for _, value in call.keywords]
-    for bind in module.code.binds:
+    for bind in module.code.assignments:
         if bind.block not in off:
             found[homes[bind.block]].append(bind.value)
     for returned in module.code.returns:

@@ -41,7 +41,7 @@ class Context:
         self._places: dict[tuple[str, int], Place] = {}
         self._worked_out: dict[object, Any] = {}
 
-    def once(self, key: object, work: Callable[[], _T]) -> _T:
+    def memoize(self, key: object, work: Callable[[], _T]) -> _T:
         """The result of `work`, done once for a key: what many facts ask must not be looked for anew."""
         if key not in self._worked_out:
             self._worked_out[key] = work()
@@ -140,7 +140,7 @@ class Place:
         if attribute == "step":
             return context.training.step(module, block)
         if attribute == "behind":
-            return context.guards.behind(module, block)
+            return context.guards.guarded_by(module, block)
         if attribute == "ranked":
             return on_some_ranks(context.flow, module, block)
         return context.under(module, block) if attribute == "under" else None

@@ -44,7 +44,7 @@ class Guards:
             known = self._memo[key] = self._active(module, block, depth)
         return known
 
-    def behind(self, module: Module, block: int) -> str:
+    def guarded_by(self, module: Module, block: int) -> str:
         """Which device the conditions around `block` ask for: npu, cuda or none."""
         found = "none"
         for inner in module.ancestors(block):
@@ -103,7 +103,7 @@ class Guards:
         if known is None:
             known = self._tests_itself[module.path] = (
                 not any(record.module in _COMMAND_LINES for record in module.code.imports)
-                and not any(record.name.startswith("sys.argv") for record in module.code.mentions)
+                and not any(record.name.startswith("sys.argv") for record in module.code.name_uses)
                 and not module.calls_of("backward", "main", "train", "run", "fit")
                 and (self._is_brought_along(module) or self._tries_own_class(module))
             )

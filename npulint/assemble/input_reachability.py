@@ -99,7 +99,7 @@ def _names_read(module: Module, functions: set[int]) -> dict[int, set[str]]:
         if function in functions:
             for value in (call.callee, *call.args, *(v for _, v in call.keywords)):
                 read[function].update(_names(value))
-    records: list[Assignment | Return] = [*code.binds, *code.returns]
+    records: list[Assignment | Return] = [*code.assignments, *code.returns]
     for record in records:
         function = module.function_of(record.block)
         if function in functions:

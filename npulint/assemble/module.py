@@ -73,7 +73,7 @@ class Module:
 
     def _fill(self) -> None:
         names, dotted, scope = self.names, self.dotted, self.scope
-        for bind in self.code.binds:
+        for bind in self.code.assignments:
             target = bind.target
             if "." in target or "[" in target:
                 dotted[target].append(bind)
@@ -157,7 +157,7 @@ class Module:
         self.settled[(block, name)] = meaning
         return meaning
 
-    def written(self, index: int) -> str:
+    def callee_name(self, index: int) -> str:
         """The last segment of what call number `index` calls, as written."""
         return self._written[index]
 

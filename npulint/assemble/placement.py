@@ -215,7 +215,7 @@ class _Forward:
                 if use.kind == "call":
                     self._called(module, use)
                 elif use.kind == "bind":
-                    self._bound(module, module.code.binds[use.index])
+                    self._bound(module, module.code.assignments[use.index])
                 else:
                     self._returned(module, use)
         return "shown" if self._sure and not self._queue else "unknown"

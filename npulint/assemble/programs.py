@@ -27,8 +27,8 @@ _DEPTH = 4  # steps followed to the beginning of a computed module name
 class Program:
     """One entry script (empty for a library) and its closure. `attrs` answers ``program:`` questions, asked of
     the same dict as of the attributes of `fact`. `answers` is for those who ask questions: what they have learnt
-    of the facts, which the programs of a project share. `beside`: the files of the code that a run came from, where
-    that is known."""
+    of the facts, which the programs of a project share. `source_files`: the files of the code that a run came from,
+    where that is known."""
 
     def __init__(self, entry: str, root: str, paths: list[str], index: Index, attrs: dict[str, str]) -> None:
         self.answers: dict[Any, Any] = {}
@@ -37,7 +37,7 @@ class Program:
         self.paths = paths
         self.index = index
         self.attrs = attrs
-        self.beside: frozenset[str] | None = None
+        self.source_files: frozenset[str] | None = None
         self.fact = Fact("program", entry, entry or (paths[0] if paths else ""), Span(), attrs)
 
 
@@ -224,7 +224,7 @@ def _prefixes(module: Module, value: Value, depth: int = 0) -> list[str]:
     if isinstance(value, Ref):
         binds = [b for table in module.names.values() for b in table.get(value.name, ())]
         return [p for bind in binds for p in _prefixes(module, bind.value, depth + 1)]
-    if isinstance(value, CallResult) and module.written(value.call) == "format":
+    if isinstance(value, CallResult) and module.callee_name(value.call) == "format":
         value = module.code.calls[value.call].callee
     while isinstance(value, Op) and value.op in ("+", "join", "%", ".") and value.operands:
         value = value.operands[0]

@@ -330,7 +330,7 @@ def _now_and_then(module: Module, test: Value, depth: int = 0) -> bool:
         call = module.code.calls[test.call]
         if isinstance(call.callee, Ref) and _SOMETIMES.search(call.callee.name):
             return True
-        if module.written(test.call) in _UNUSUAL:
+        if module.callee_name(test.call) in _UNUSUAL:
             return True
         values = [call.callee, *call.args] if isinstance(call.callee, Op) else call.args
         return any(_now_and_then(module, v, depth + 1) for v in values if not isinstance(v, Function | Const))

@@ -12,8 +12,8 @@ def consumed(module: Module) -> set[int]:
     """The calls of a module whose results are assigned, returned, passed on, tested or calculated with."""
     code = module.code
     found: set[int] = set()
-    values: list[Value] = [bind.value for bind in code.binds]
-    values += [bind.key for bind in code.binds]
+    values: list[Value] = [bind.value for bind in code.assignments]
+    values += [bind.key for bind in code.assignments]
     values += [returned.value for returned in code.returns]
     for block in code.blocks:
         values += [block.test, *block.defaults, *block.decorators, *block.bases]
@@ -42,6 +42,6 @@ def _add(value: Value, found: set[int], depth: int) -> None:
 
 def _covered(module: Module) -> set[int]:
     """The calls on a line where an assignment or a return begins: it may use them in ways that are not modelled."""
-    lines = {line for bind in module.code.binds for line in range(bind.line, bind.end_line + 1)}
+    lines = {line for bind in module.code.assignments for line in range(bind.line, bind.end_line + 1)}
     lines.update(returned.line for returned in module.code.returns)
     return {index for index, call in enumerate(module.code.calls) if call.line in lines}

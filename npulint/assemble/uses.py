@@ -46,7 +46,7 @@ class Uses:
             given: list[tuple[int | str, Value]] = [*enumerate(call.args), *call.keywords]
             for slot, value in given:
                 self._add(value, "call", index, call.block, call.line, slot)
-        for index, bind in enumerate(code.binds):
+        for index, bind in enumerate(code.assignments):
             self._add(bind.value, "bind", index, bind.block, bind.line, 0)
         for index, returned in enumerate(code.returns):
             values = returned.value.items if isinstance(returned.value, SequenceDisplay) else (returned.value,)

@@ -27,7 +27,7 @@ def attend(result: RunResult, settings: Settings, host: Host) -> bool:
     if settings.write_baseline:
         _write(known, result, settings, host)
     elif settings.prune_baseline:
-        save_baseline(known.path, [*known.kept, *known.outgrown, *known.unseen], lang)
+        save_baseline(known.path, [*known.active, *known.stale, *known.not_evaluated], lang)
         host.warn(count(lang, "baseline.pruned", _total(known.fixed), path=known.path))
     elif known.fixed:
         host.warn(count(lang, "baseline.fixed", _total(known.fixed), path=known.path))
@@ -38,7 +38,7 @@ def _write(known: Baseline, result: RunResult, settings: Settings, host: Host) -
     lang = settings.language()
     place = Place(os.path.dirname(known.path), file_lines(settings))
     added = [place.entry(one) for one in result.findings]
-    entries = [*united([*known.kept, *added]), *known.unseen]
+    entries = [*united([*known.active, *added]), *known.not_evaluated]
     save_baseline(known.path, entries, lang)
     total, removed = _total(entries), _total(known.fixed)
     host.write(count(lang, "baseline.written", total, path=known.path, added=len(added), removed=removed) + "\n")

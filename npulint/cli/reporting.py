@@ -41,7 +41,7 @@ def report(
         if stop:
             return 2 if unreadable(result, settings) else 0
     if not settings.silenced:
-        result = msgspec.structs.replace(result, silenced=[])
+        result = msgspec.structs.replace(result, suppressed=[])
     views = Views(settings, host, file_lines(settings), mended, comparing)
     if mended is not None and settings.stdin is not None:  # standard output has the source
         host.warn(render(settings.format, result, views.plain(settings.format)).rstrip("\n"))
@@ -72,7 +72,7 @@ def unreadable(result: RunResult, settings: Settings) -> list[Problem]:
     """The paths that were named and are not there or cannot be opened."""
     paths = [*settings.paths, *([settings.reference] if settings.reference else [])]
     named = {shown(local(path)) for path in paths} if settings.stdin is None else set()
-    return [problem for problem in result.unread if problem.path in named and problem.reason in _UNREADABLE]
+    return [problem for problem in result.unreadable if problem.path in named and problem.reason in _UNREADABLE]
 
 
 def warn_of_nothing(result: RunResult, settings: Settings, host: Host) -> None:
@@ -80,7 +80,7 @@ def warn_of_nothing(result: RunResult, settings: Settings, host: Host) -> None:
     lang = settings.language()
     for problem in unreadable(result, settings):
         host.warn(say(lang, "error", text=f"{problem.path}: {reason(problem, lang)}"))
-    if not result.summary.files and not result.unread and not settings.force_exclude:
+    if not result.summary.files and not result.unreadable and not settings.force_exclude:
         host.warn(say(lang, "nothing.below", paths=", ".join(settings.paths)))
 
 

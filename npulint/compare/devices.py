@@ -29,12 +29,12 @@ def says_nothing(step: CodeStep, own: Recipe, other: Recipe) -> bool:
 
 def _asked(context: Context, module: Module) -> frozenset[int]:
     """The calls of a module whose results conditions compare."""
-    return context.once(("asked", module.path), lambda: frozenset(_in_conditions(module)))
+    return context.memoize(("asked", module.path), lambda: frozenset(_in_conditions(module)))
 
 
 def _in_conditions(module: Module) -> Iterator[int]:
     waiting: list[tuple[Value, bool]] = [(block.test, True) for block in module.blocks]
-    waiting += [(bind.value, False) for bind in module.code.binds]
+    waiting += [(bind.value, False) for bind in module.code.assignments]
     waiting += [(returned.value, False) for returned in module.code.returns]
     for call in module.code.calls:
         waiting += [(value, False) for value in (*call.args, *(value for _, value in call.keywords))]

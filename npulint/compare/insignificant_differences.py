@@ -96,7 +96,7 @@ def _is_handed_over(step: CodeStep, side: Side) -> bool:
         return False
     module = side.other.context.project.modules[other[0]]
     calls = (call for call in module.code.calls if home_of(module, call.block) == other[1])
-    names = {step.shown, step.module.written(step.call)} if step.call >= 0 else {step.shown}
+    names = {step.shown, step.module.callee_name(step.call)} if step.call >= 0 else {step.shown}
     given = [value for call in calls for value in call.args if isinstance(value, Ref)]
     returned = (one.value for one in module.code.returns if home_of(module, one.block) == other[1])
     given += [value for value in returned if isinstance(value, Ref)]
@@ -140,7 +140,7 @@ def _is_unresolved(step: CodeStep, side: Side) -> bool:
     other = side.counterpart(home(step))
     if other is None or step.call < 0:
         return False
-    wanted = step.module.written(step.call)
+    wanted = step.module.callee_name(step.call)
     return _unknown(side.other, other, wanted) > _unknown(side.recipe, home(step), wanted)
 
 

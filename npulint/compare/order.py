@@ -58,7 +58,7 @@ def _around(step: CodeStep) -> Around | None:
 
 
 def _assignments(module: Module, block: int) -> Iterator[Call | Assignment]:
-    return (bind for bind in module.code.binds if bind.block == block)
+    return (bind for bind in module.code.assignments if bind.block == block)
 
 
 def _contains(outer: Span, inner: Span) -> bool:

@@ -61,7 +61,7 @@ class Running:
         project, given = recipe.context.project, (recipe.paths, recipe.program.entry)
         found = Reached(project, self._known).by_name(*given)
         if any(_computes_names(project.modules[path]) for path in recipe.paths):
-            whole = recipe.context.once(Reached, lambda: Reached(project)).by_name(*given)
+            whole = recipe.context.memoize(Reached, lambda: Reached(project)).by_name(*given)
             every = ((path, at) for path in recipe.paths for at in range(len(project.modules[path].blocks)))
             found |= {place for place in every if place not in whole}
         return found
@@ -85,6 +85,6 @@ def _computes_names(module: Module) -> bool:
                 return True
     return any(
         value.operands[0].name.endswith("__dict__")
-        for bind in module.code.binds
+        for bind in module.code.assignments
         if isinstance(value := bind.value, Op) and value.op == "[]" and isinstance(value.operands[0], Ref)
     )

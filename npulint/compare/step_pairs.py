@@ -301,7 +301,7 @@ def _written(step: CodeStep) -> Hashable:
     """The arguments of a step as they are written, without the names in them but those of types; of an applied layer
     what it is called."""
     if step.call >= 0 and not step.arguments:
-        return step.module.written(step.call)
+        return step.module.callee_name(step.call)
     written = {argument.name: _type(argument.value) or skeleton(argument.value) for argument in step.arguments}
     return tuple((name, written[name]) for name in sorted(written))
 
@@ -354,7 +354,7 @@ def _is_chosen(step: CodeStep) -> bool:
 
 
 def _object(step: CodeStep) -> Hashable:
-    return step.part, step.module.written(step.call)
+    return step.part, step.module.callee_name(step.call)
 
 
 def _target(step: CodeStep) -> Hashable:

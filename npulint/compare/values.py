@@ -146,9 +146,9 @@ def _frame(value: Value, depth: int = 0) -> Hashable:
 
 def _called(left: Module, a: CallResult, right: Module, b: CallResult) -> str:
     """Calls are steps themselves where they count; those of equal names are taken for the same."""
-    if left.written(a.call) != right.written(b.call):
+    if left.callee_name(a.call) != right.callee_name(b.call):
         return UNKNOWN
-    return DIFFERS if left.written(a.call) in _JOINING and _other_split(left, a, right, b) else SAME
+    return DIFFERS if left.callee_name(a.call) in _JOINING and _other_split(left, a, right, b) else SAME
 
 
 def _other_split(left: Module, a: CallResult, right: Module, b: CallResult) -> bool:

@@ -55,7 +55,9 @@ def shown(one: Finding, facts: Sequence[Fact], find: Query, lang: str) -> Findin
     known = {(path, span.line), *((place.path, place.span.line) for place in told)}
     more = (place for place in one.related[len(others) :] if (place.path, place.span.line) not in known)
     cost = max(_cost(some, find) for some in facts)
-    return msgspec.structs.replace(one, path=path, span=span, related=(*told, *others, *more), shown=row, cost=cost)
+    return msgspec.structs.replace(
+        one, path=path, span=span, related=(*told, *others, *more), artifact_location=row, cost=cost
+    )
 
 
 def _cost(fact: Fact, find: Query) -> float:

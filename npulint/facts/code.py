@@ -37,8 +37,8 @@ class SequenceDisplay(msgspec.Struct, frozen=True, array_like=True, tag="s"):
 
 
 class Table(msgspec.Struct, frozen=True, array_like=True, tag="d"):
-    """A dict display; a ``**other`` entry has the key ``None``. `places` are those of the values, in the close reading
-    of an assigned display."""
+    """A dict display; a ``**other`` entry has the key ``None``. `keyword_spans` are those of the values, in the close
+    reading of an assigned display."""
 
     keys: tuple[Value | None, ...]
     values: tuple[Value, ...]
@@ -92,9 +92,9 @@ class Block(msgspec.Struct, frozen=True, array_like=True):
 
 class Call(msgspec.Struct, frozen=True, array_like=True):
     """A call. `callee` is a `Ref` for a dotted name, ``Op(".", (Result, Const))`` for a method on a
-    result. Lines count from 1, columns from 1 in characters, ends are inclusive-exclusive. `places` are the places
-    of the keywords of classes of settings (``…Config``), of which each is a setting by itself; `spots` are those of the
-    values of all arguments, in the close reading of a call of several lines."""
+    result. Lines count from 1, columns from 1 in characters, ends are inclusive-exclusive. `keyword_spans` are the
+    places of the keywords of classes of settings (``…Config``), of which each is a setting by itself; `argument_spans`
+    are those of the values of all arguments, in the close reading of a call of several lines."""
 
     callee: Value
     args: tuple[Value, ...]
@@ -104,8 +104,8 @@ class Call(msgspec.Struct, frozen=True, array_like=True):
     column: int
     end_line: int
     end_column: int
-    places: tuple[tuple[int, int, int, int], ...] = ()
-    spots: tuple[tuple[int, int, int, int], ...] = ()
+    keyword_spans: tuple[tuple[int, int, int, int], ...] = ()
+    argument_spans: tuple[tuple[int, int, int, int], ...] = ()
 
 
 class Assignment(msgspec.Struct, frozen=True, array_like=True):
@@ -176,10 +176,10 @@ class Code(msgspec.Struct, frozen=True, array_like=True):
 
     blocks: list[Block] = []
     calls: list[Call] = []
-    binds: list[Assignment] = []
+    assignments: list[Assignment] = []
     imports: list[Import] = []
-    mentions: list[NameUse] = []
+    name_uses: list[NameUse] = []
     returns: list[Return] = []
-    notes: list[TorchExpression] = []
+    torch_expressions: list[TorchExpression] = []
     devices: bool = True
     light: bool = False

@@ -82,7 +82,7 @@ def compare(
     now = [place.entry(one) for one in findings]
     known = [budget.take(e for e in budget.at(entry.key) if e.places >= entry.places) for entry in now]
     known = [
-        stayed or budget.take(_moved(entry, budget, place, one.shown is not None))
+        stayed or budget.take(_moved(entry, budget, place, one.artifact_location is not None))
         for stayed, entry, one in zip(known, now, findings, strict=True)
     ]
     left = budget.left()
@@ -93,10 +93,10 @@ def compare(
         [one for had, one in zip(known, findings, strict=True) if had],
         Baseline(
             path,
-            kept=united(entry for had, entry in zip(known, now, strict=True) if had),
-            outgrown=[entry for entry in asked if entry.key in grown],
+            active=united(entry for had, entry in zip(known, now, strict=True) if had),
+            stale=[entry for entry in asked if entry.key in grown],
             fixed=[entry for entry in asked if entry.key not in grown],
-            unseen=[
+            not_evaluated=[
                 *(entry for entry in entries if not judged(entry)),
                 *(entry for entry in left if entry.path in silent),
             ],

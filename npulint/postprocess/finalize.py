@@ -63,32 +63,34 @@ def finalize(
     rules: list[Identity] = [*catalogue.checks, *ENGINE_RULES]
     notices = _unknown_words(settings, rules, lang)
     choice = _Choice(settings, {one.code for one in catalogue.checks if (one.family == COMPARE) != comparing})
-    named = [file for file in files if file.path not in scope.silent]
+    named = [file for file in files if file.path not in scope.context_only]
     unread = _united_problems(problems, named)
     chosen = [one for one in (*findings, *_of_files(unread, lang)) if choice.speaks(one)]
     page = pages(settings.docs_url, lang, catalogue.foreign)
     of_graphs = any(one.subject for one in chosen)
-    of_runs = any(one.shown is not None for one in chosen)
+    of_runs = any(one.artifact_location is not None for one in chosen)
     chosen = _at_their_lines(chosen, lines) if of_runs else chosen
     united = deduplicate(_one_for_graphs(chosen, graphs, lines, lang) if of_graphs else chosen)
     left = suppress(identified(united, lines, page), files, rules, choice.speaks, lines, lang)
     left = _joined_with_source(left, catalogue, lang) if of_graphs else left
     left = _joined_with_runs(left, lang) if of_runs else left
-    complaints = deduplicate(one for one in left.complaints if choice.speaks(one) and one.path not in scope.silent)
+    complaints = deduplicate(
+        one for one in left.complaints if choice.speaks(one) and one.path not in scope.context_only
+    )
     candidates = sorted([*left.kept, *identified(complaints, lines, page)], key=_place)
     codes = {rule.code for rule in rules if choice.speaks(rule)}
-    compared = compared_with(settings, candidates, files, codes, lines, scope.silent)
+    compared = compared_with(settings, candidates, files, codes, lines, scope.context_only)
     told = _sorted_out(compared, left.silenced, settings, scope)
     shown = mark_manual(told.shown, settings.unfixable) if settings.unfixable else told.shown
     quiet = {finding_key(one.finding) for one in left.silenced} - {finding_key(one) for one in left.kept}
     return RunResult(
         findings=shown,
         programs=settled(programs, lambda e: e.code in codes and (e.code, e.path, e.span) not in quiet),
-        unread=unread,
+        unreadable=unread,
         target=_target(settings, programs, graphs, lang),
         summary=_summary(told, named, unread, seconds),
         notices=[*notices, *_unusable(unlisted, lang), *_beyond(told.shown, scope, settings)],
-        silenced=sorted([*told.suppressed, *told.known], key=lambda one: _place(one.finding)),
+        suppressed=sorted([*told.suppressed, *told.known], key=lambda one: _place(one.finding)),
         baseline=compared.baseline,
         graphs=sorted(graphs, key=lambda one: one.path),
         runs=sorted(runs, key=lambda one: [file.path for file in one.files]),
@@ -135,14 +137,14 @@ class _SortedFindings(msgspec.Struct, frozen=True):
 
 
 def _sorted_out(compared: Compared, silenced: Sequence[Silenced], settings: Settings, scope: Scope) -> _SortedFindings:
-    about = [one for one in compared.new if scope.about(one)]
+    about = [one for one in compared.new if scope.in_scope(one)]
     shown = [one for one in about if reported(one, settings)]
     return _SortedFindings(
         shown=shown,
-        suppressed=[one for one in silenced if scope.about(one.finding)],
-        known=[Silenced(one, "baseline") for one in compared.known if scope.about(one)],
+        suppressed=[one for one in silenced if scope.in_scope(one.finding)],
+        known=[Silenced(one, "baseline") for one in compared.known if scope.in_scope(one)],
         hidden=len(about) - len(shown),
-        elsewhere=sum(_worth_a_look(one, settings) and not scope.about(one) for one in compared.new),
+        elsewhere=sum(_worth_a_look(one, settings) and not scope.in_scope(one) for one in compared.new),
     )
 
 
@@ -194,7 +196,7 @@ def reported(one: Finding, settings: Settings) -> bool:
 
 def _beyond(findings: Sequence[Finding], scope: Scope, settings: Settings) -> list[str]:
     """Why findings are told that lie in files nobody asked about."""
-    paths = [one.path for one in findings if one.path in scope.silent]
+    paths = [one.path for one in findings if one.path in scope.context_only]
     lang, key = settings.language(), "beyond.change" if settings.consequences_since else "beyond"
     listed = say(lang, "list.and").join(dict.fromkeys(paths))
     return [count(lang, key, len(paths), list=listed)] if paths else []

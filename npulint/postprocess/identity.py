@@ -23,7 +23,7 @@ def identified(findings: Sequence[Finding], lines: LineProvider, page: Callable[
     marked = []
     for finding in findings:
         text = line_text(finding, lines) or finding.message
-        path = unstamped(finding.path) if finding.shown is not None else finding.path
+        path = unstamped(finding.path) if finding.artifact_location is not None else finding.path
         identity = (path, finding.code, text)
         fingerprint = _digest(*identity, str(seen[identity]))
         url = page(finding.code, finding.name)
@@ -50,8 +50,8 @@ def line_text(finding: Finding, lines: LineProvider) -> str:
     for them."""
     if finding.subject and finding.path == finding.program:
         return finding.subject
-    if finding.shown is not None and finding.path == finding.shown.path:
-        return finding.shown.about
+    if finding.artifact_location is not None and finding.path == finding.artifact_location.path:
+        return finding.artifact_location.about
     source = lines(finding.path)
     number = finding.span.line
     return " ".join(source[number - 1].split()) if 0 < number <= len(source) else ""

@@ -140,7 +140,7 @@ def _outdone(source: Finding, graphs: Sequence[Finding], whole: Sequence[Finding
 def _by_path(findings: Iterable[Finding], paths: set[str]) -> dict[str, list[Finding]]:
     found: dict[str, list[Finding]] = {}
     for one in findings:
-        if one.path in paths and not of_graph(one) and one.shown is None:
+        if one.path in paths and not of_graph(one) and one.artifact_location is None:
             found.setdefault(one.path, []).append(one)
     return found
 
@@ -180,7 +180,7 @@ def gathered(findings: Sequence[Finding]) -> list[Finding]:
 def related_to_source(findings: Sequence[Finding], catalogue: Catalogue, lang: str) -> list[Finding]:
     """The findings of one project, those about its graphs with the places of the source that built them: where checks
     of the source say the same in one program alone. Graphs without lines cannot tell more."""
-    source = [one for one in findings if not of_graph(one) and one.shown is None]
+    source = [one for one in findings if not of_graph(one) and one.artifact_location is None]
     if not source:
         return list(findings)
     pairs = GraphSourcePairs(catalogue)

@@ -32,14 +32,14 @@ def merge_results(checked: RunResult, compared: RunResult, catalogue: Catalogue)
     """What was `checked`, with what the checks that need a reference say of what was `compared`."""
     codes = {check.code for check in catalogue.checks if check.family == COMPARE}
     more = [one for one in compared.findings if one.code in codes]
-    silenced = [one for one in compared.silenced if one.finding.code in codes]
+    silenced = [one for one in compared.suppressed if one.finding.code in codes]
     return msgspec.structs.replace(
         checked,
         programs=[_answered(program, compared.comparison) for program in checked.programs],
         findings=sorted([*checked.findings, *more], key=lambda one: (one.path, one.span, one.code)),
         summary=_summed(checked.summary, compared.summary),
         notices=list(dict.fromkeys([*checked.notices, *compared.notices])),
-        silenced=[*checked.silenced, *silenced],
+        suppressed=[*checked.suppressed, *silenced],
         baseline=_baseline(checked.baseline, compared.baseline, codes),
         comparison=compared.comparison,
     )
@@ -88,8 +88,8 @@ def _baseline(checked: Baseline | None, compared: Baseline | None, codes: Collec
 
     return Baseline(
         checked.path,
-        kept=both(checked.kept, compared.kept),
-        outgrown=both(checked.outgrown, compared.outgrown),
-        unseen=both(checked.unseen, compared.unseen),
+        active=both(checked.active, compared.active),
+        stale=both(checked.stale, compared.stale),
+        not_evaluated=both(checked.not_evaluated, compared.not_evaluated),
         fixed=both(checked.fixed, compared.fixed),
     )

@@ -29,7 +29,7 @@ _WORD = lazy_compile(r"[A-Za-z_]\w*")
 
 def of_run(one: Finding) -> bool:
     """Whether a run says it."""
-    return one.shown is not None
+    return one.artifact_location is not None
 
 
 def with_counterparts(
@@ -47,7 +47,7 @@ def with_counterparts(
 
 
 def _paired(run: Finding, source: Mapping[str, Sequence[Finding]], joins: Sequence[str]) -> Finding:
-    shown = run.shown
+    shown = run.artifact_location
     if shown is None or not joins:
         return run
     ranks = {code: rank for rank, code in enumerate(reversed(joins))}
@@ -57,7 +57,7 @@ def _paired(run: Finding, source: Mapping[str, Sequence[Finding]], joins: Sequen
         if fit:
             found[one.code, one.path, one.span] = -fit * len(joins) - ranks[one.code]
     same = sorted((MatchCandidate(*place, rank) for place, rank in found.items()), key=_likelihood)
-    return msgspec.structs.replace(run, shown=msgspec.structs.replace(shown, same=tuple(same[:_MOST])))
+    return msgspec.structs.replace(run, artifact_location=msgspec.structs.replace(shown, same=tuple(same[:_MOST])))
 
 
 def _likelihood(one: MatchCandidate) -> tuple[int, str, Span]:
@@ -98,7 +98,9 @@ def _apis(operator: Iterable[str]) -> Iterable[str]:
 def by_themselves(findings: Sequence[Finding]) -> list[Finding]:
     """The findings, those about runs as if the source said nothing of it."""
     return [
-        one if one.shown is None else msgspec.structs.replace(one, shown=msgspec.structs.replace(one.shown, same=()))
+        one
+        if one.artifact_location is None
+        else msgspec.structs.replace(one, artifact_location=msgspec.structs.replace(one.artifact_location, same=()))
         for one in findings
     ]
 
@@ -106,7 +108,10 @@ def by_themselves(findings: Sequence[Finding]) -> list[Finding]:
 def at_their_lines(findings: Sequence[Finding], lines: LineProvider) -> list[Finding]:
     """The findings; one about a run that stands in the source stands at the whole line, or back at the artifact where
     the file has no such line (any more)."""
-    return [_at_its_line(one, one.shown, lines) if one.shown is not None else one for one in findings]
+    return [
+        _at_its_line(one, one.artifact_location, lines) if one.artifact_location is not None else one
+        for one in findings
+    ]
 
 
 def _at_its_line(one: Finding, shown: ArtifactLocation, lines: LineProvider) -> Finding:
@@ -131,7 +136,7 @@ def merge_run_findings(
     gone: set[int] = set()
     more: list[Silenced] = []
     for run in filter(of_run, kept):
-        fitting, dropped = _fitting(run.shown, live, quiet)
+        fitting, dropped = _fitting(run.artifact_location, live, quiet)
         if len(fitting) == 1 and not _several(run):
             told.setdefault(id(fitting[0]), []).append(run)
             gone.add(id(run))
@@ -152,7 +157,7 @@ def merge_run_findings(
 
 
 def _several(run: Finding) -> bool:
-    return run.shown is not None and run.shown.several
+    return run.artifact_location is not None and run.artifact_location.several
 
 
 _Places = Mapping[tuple[str, str, Span], Finding]
@@ -202,7 +207,7 @@ def _confirmed(source: Finding, runs: Sequence[Finding], lang: str) -> Finding:
 
 def _evidence(run: Finding, source: Finding, lang: str, told: bool) -> Iterable[Related]:
     """What a run says, at its artifact, unless it is `told` by the finding itself, and the other places it names."""
-    shown = run.shown
+    shown = run.artifact_location
     if shown is None:
         return
     said = "" if told else say(lang, "joined.said", message=run.message)
@@ -219,7 +224,7 @@ def _explained(run: Finding, sources: Sequence[Finding], lang: str) -> Finding:
     """A finding about a run with the places of the source that may be meant."""
     told = {(one.path, one.span.line): one for one in reversed(sources)}
     related = [one for one in run.related if (one.path, one.span.line) not in told]
-    row = [one for one in related if run.shown is not None and one.path == run.shown.path]
+    row = [one for one in related if run.artifact_location is not None and one.path == run.artifact_location.path]
     rest = [one for one in related if one not in row]
     places = (told[place] for place in sorted(told) if place != (run.path, run.span.line))
     more = (Related(one.path, one.span, say(lang, "joined.told", name=one.name)) for one in places)

@@ -14,17 +14,17 @@ FindingKey: TypeAlias = tuple[str, str, Span]
 
 
 class Scope(msgspec.Struct, frozen=True):
-    """The `silent` files were only read because the named ones cannot be judged without them. `caused` are findings in
-    silent files that a change of the named ones brought about."""
+    """The `context_only` files were only read because the named ones cannot be judged without them. `caused` are
+    findings in silent files that a change of the named ones brought about."""
 
-    silent: frozenset[str] = frozenset()
+    context_only: frozenset[str] = frozenset()
     caused: frozenset[FindingKey] = frozenset()
 
-    def about(self, one: Finding) -> bool:
+    def in_scope(self, one: Finding) -> bool:
         """Whether the finding is told: it lies in a file that is not silent, rests on a place there, or was caused."""
-        if one.path not in self.silent or finding_key(one) in self.caused:
+        if one.path not in self.context_only or finding_key(one) in self.caused:
             return True
-        return any(place.path not in self.silent for place in one.related)
+        return any(place.path not in self.context_only for place in one.related)
 
 
 def finding_key(one: Finding) -> FindingKey:

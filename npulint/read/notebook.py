@@ -171,8 +171,10 @@ def at_file_lines(code: Code, lines: list[int]) -> Code:
         changes: dict[str, Any] = {"line": _line(lines, record.line)}
         if getattr(record, "end_line", 0) and not (isinstance(record, Block) and record.end_line == 0):
             changes["end_line"] = _line(lines, record.end_line)
-        if isinstance(record, Call) and record.places:
-            changes["places"] = tuple((_line(lines, a), b, _line(lines, c), d) for a, b, c, d in record.places)
+        if isinstance(record, Call) and record.keyword_spans:
+            changes["keyword_spans"] = tuple(
+                (_line(lines, a), b, _line(lines, c), d) for a, b, c, d in record.keyword_spans
+            )
         return msgspec.structs.replace(record, **changes)
 
     records = {field: getattr(code, field) for field in Code.__struct_fields__}

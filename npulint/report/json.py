@@ -48,7 +48,7 @@ def encodable(value: Any) -> Any:
 
 def unread_records(result: RunResult) -> list[dict[str, Any]]:
     """The files of which nothing was read, and why."""
-    return [{"path": p.path, "reason": p.reason} for p in result.unread if p.fatal]
+    return [{"path": p.path, "reason": p.reason} for p in result.unreadable if p.fatal]
 
 
 def summary_record(result: RunResult, findings: list[Finding], view: ReportView) -> dict[str, Any]:

@@ -51,7 +51,7 @@ def render(result: RunResult, view: ReportView) -> str:
 
 def _cases(result: RunResult, view: ReportView) -> Iterator[tuple[str, Case]]:
     """Every case with its path; those of one file by line, what is silenced at the end."""
-    unread = {problem.path: problem for problem in reversed(result.unread) if problem.fatal}
+    unread = {problem.path: problem for problem in reversed(result.unreadable) if problem.fatal}
     told: set[str] = set()
     for finding in visible(result, view):
         problem = unread.get(finding.path) if finding.topic == "parse" else None

@@ -48,9 +48,9 @@ def closing(result: RunResult, view: ReportView, mark: str = "") -> list[str]:
     paint = Paint(view.color)
     asides = _asides(result, len(result.findings) - len(findings), view)
     text = say(view.lang, "list.clause").join([_headline(result, findings, view), *asides])
-    good = not findings and not result.unread and bool(result.summary.read) and _consistent(result, view)
+    good = not findings and not result.unreadable and bool(result.summary.read) and _consistent(result, view)
     lines = [*_mended(result, view), paint("green" if good else "bold", text), *_fixable(result, view, mark)]
-    lines += [paint("yellow", line) for line in _unread(result.unread, view.lang)]
+    lines += [paint("yellow", line) for line in _unread(result.unreadable, view.lang)]
     if view.statistics:
         lines += statistics(result, findings, view.lang)
     return lines
@@ -116,7 +116,7 @@ def _headline(result: RunResult, findings: Sequence[Finding], view: ReportView) 
         from npulint.report.compared.rows import headline
 
         return headline(result.comparison, summary.read, view.lang)
-    if result.unread or _unjudged(result):
+    if result.unreadable or _unjudged(result):
         return count(view.lang, "clean.read", summary.read)
     if summary.known:
         return count(view.lang, "clean.known", summary.read)

@@ -104,4 +104,4 @@ def visible(result: RunResult, view: ReportView) -> list[Finding]:
 def visible_silenced(result: RunResult, view: ReportView) -> list[Silenced]:
     """What comments or the baseline silenced and the view would show otherwise."""
     lowest = RANK[view.shown_from]
-    return [one for one in result.silenced if RANK[one.finding.severity] >= lowest]
+    return [one for one in result.suppressed if RANK[one.finding.severity] >= lowest]

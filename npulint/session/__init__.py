@@ -136,14 +136,14 @@ class Session:
             self._settings,
             self._catalogue,
             lines=FileLines(given),
-            scope=Scope(project.silent),
+            scope=Scope(project.context_only),
         )
-        told = {file.path for file in project.files if file.path not in project.silent}
+        told = {file.path for file in project.files if file.path not in project.context_only}
         findings: dict[str, list[Finding]] = {path: [] for path in sorted(told | {project.alone} - {""})}
         for one in result.findings:
             if not project.alone or one.path == project.alone:
                 findings.setdefault(one.path, []).append(one)
-        return Checked(project.root, findings, result.silenced, result.unread, result.programs, result.notices)
+        return Checked(project.root, findings, result.suppressed, result.unreadable, result.programs, result.notices)
 
 
 class _Judged(msgspec.Struct, frozen=True):

@@ -19,7 +19,7 @@ from npulint.facts.model import Problem
 
 class SessionProject(msgspec.Struct, frozen=True):
     """The files of one project, in order, and what of it cannot be read. Nothing but `alone` is told of, where that is
-    the path of a file that is no part of the workspace, and the `silent` ones keep it company. `rests_on` are the
+    the path of a file that is no part of the workspace, and the `context_only` ones keep it company. `rests_on` are the
     folders that were looked at, with their times; when there are none the project has to be looked for anew."""
 
     root: str
@@ -27,7 +27,7 @@ class SessionProject(msgspec.Struct, frozen=True):
     problems: list[Problem]
     rests_on: dict[str, int] = {}
     alone: str = ""
-    silent: frozenset[str] = frozenset()
+    context_only: frozenset[str] = frozenset()
 
     def holds(self) -> bool:
         """Whether no file came to any of the folders or went from there."""
@@ -72,7 +72,7 @@ class Sources:
         known = self._known.get(name)
         if known is None or not known.holds():
             known = self._within(name) or self._alone(path, name)
-            self._known.update((file.path, known) for file in known.files if file.path not in known.silent)
+            self._known.update((file.path, known) for file in known.files if file.path not in known.context_only)
             self._known[name] = known
         return known
 
@@ -102,7 +102,7 @@ class Sources:
         for root, files in projects.items():
             if any(file.path == name for file in files):
                 silent = frozenset(file.path for file in more)
-                return SessionProject(root, files, found.problems, alone=name, silent=silent)
+                return SessionProject(root, files, found.problems, alone=name, context_only=silent)
         return SessionProject(posixpath.dirname(name) or ".", [], found.problems, alone=name)
 
 

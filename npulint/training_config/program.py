@@ -72,7 +72,7 @@ class Recipe:
     def _steps(self, module: Module) -> list[CodeStep]:
         """The steps of a module as they stand, which the programs of a project share."""
         key = ("steps", module.path, self.program.attrs["framework"])
-        return self.context.once(key, partial(self._collector.steps, module))
+        return self.context.memoize(key, partial(self._collector.steps, module))
 
     def runs(self, home: Home) -> bool:
         """Whether the program may come to a function."""
@@ -153,7 +153,7 @@ class Recipe:
     def _calculate(self, module: Module) -> None:
         told = {step.call for step in self._steps(module) if step.known is None or not step.known.host}
         surroundings = Formulas(self.context, module)
-        for one in self.context.once(("formulas", module.path), lambda: list(formulas(module, told))):
+        for one in self.context.memoize(("formulas", module.path), lambda: list(formulas(module, told))):
             home = (module.path, home_of(module, one.block))
             part = surroundings.part(one, self.parts.get(home, ""))
             if part and (home[1] != MODULE or self._starts(module, one.block)):

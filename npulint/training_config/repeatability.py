@@ -173,7 +173,7 @@ class _Sorting:
         module, made = self.module, CallResult(index)
         if any(block.kind == "loop" and block.test == made for block in module.blocks):
             return True
-        names = (module.written(one) for one, call in enumerate(module.code.calls) if made in call.args)
+        names = (module.callee_name(one) for one, call in enumerate(module.code.calls) if made in call.args)
         return any(name in _ORDERED for name in names)
 
     def of_text(self, index: int) -> bool:
@@ -186,7 +186,7 @@ class _Sorting:
         hashed = call.args[0]
         if isinstance(hashed, Ref) and _TEXT.search(hashed.name):
             return True
-        if isinstance(hashed, CallResult) and self.module.written(hashed.call) in _TEXTS:
+        if isinstance(hashed, CallResult) and self.module.callee_name(hashed.call) in _TEXTS:
             return True
         known = self.context.known(self.module, hashed, call)
         return any(isinstance(value, str) for value in known.values)

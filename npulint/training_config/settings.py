@@ -84,7 +84,7 @@ def _constants(tracer: Tracer, module: Module) -> Iterator[Ingredient]:
     configuration = bool(_CONFIGURATION.search(module.name.rpartition(".")[2]))
     idle = unread(tracer.context, module, tracer.start.modules)
     count = 0
-    for bind in module.code.binds:
+    for bind in module.code.assignments:
         name = _setting_of(module, bind, configuration)
         if not name or name in idle or count > _MOST:
             continue

@@ -27,7 +27,7 @@ def chain(node: Node, context: Context) -> list[tuple[str, Span]]:
 
 
 def _places(node: Node, context: Context) -> list[tuple[str, Span]]:
-    files = context.once(Files, lambda: Files(context.project))
+    files = context.memoize(Files, lambda: Files(context.project))
     found: dict[tuple[str, int], None] = {}
     for frame in reversed(node.frames):
         module = files.of(frame)
@@ -116,6 +116,6 @@ def _last_line(module: Module) -> int:
     """The last line with a statement that was read."""
     code = module.code
     ends = [block.end_line for block in code.blocks]
-    ends += [one.end_line for part in (code.calls, code.binds, code.notes) for one in part]
-    ends += [one.line for part in (code.returns, code.mentions, code.imports) for one in part]
+    ends += [one.end_line for part in (code.calls, code.assignments, code.torch_expressions) for one in part]
+    ends += [one.line for part in (code.returns, code.name_uses, code.imports) for one in part]
     return max(ends, default=0)

@@ -124,10 +124,10 @@ def _closed_parser(context: Context, modules: list[Module]) -> bool:
                 makers.append((module, module.code.calls[index]))
     if len(makers) != 1 or any(key in ("parents", "fromfile_prefix_chars", "**") for key, _ in makers[0][1].keywords):
         return False
-    holders = {bind.target for bind in makers[0][0].code.binds if bind.line == makers[0][1].line}
+    holders = {bind.target for bind in makers[0][0].code.assignments if bind.line == makers[0][1].line}
     for module in modules:
         for index, call in enumerate(module.code.calls):
-            last = module.written(index)
+            last = module.callee_name(index)
             if last == "add_argument" and not _named(call.args):
                 return False
             if last == "parse_args" and (call.keywords or (call.args and not _all_arguments(call.args[0]))):
@@ -141,7 +141,7 @@ def _closed_flags(context: Context, modules: list[Module], options: dict[str, li
     """Whether all flags of absl are seen: no name of one is computed, and nothing else may define any."""
     if "undefok" in options or any(_touches_arguments(module) for module in modules):
         return False
-    if not context.once("flags have names", lambda: _flags_have_names(context)):
+    if not context.memoize("flags have names", lambda: _flags_have_names(context)):
         return False
     for module in modules:
         if module.calls_where(lambda last: last in ("import_module", "__import__", "exec")):

@@ -104,7 +104,7 @@ class _Related:
 
 
 def _line(context: Context, entry: str) -> CommandLine:
-    return context.once(("command line", entry), lambda: command_line(context, entry))
+    return context.memoize(("command line", entry), lambda: command_line(context, entry))
 
 
 def _facts(launch: Launch, line: partial[CommandLine]) -> list[Fact]:

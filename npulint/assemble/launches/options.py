@@ -58,7 +58,7 @@ class Options:
             for index in module.calls_where(_defines):
                 call = module.code.calls[index]
                 if isinstance(call.callee, Ref):
-                    self._define(names, module, index, call, module.written(index))
+                    self._define(names, module, index, call, module.callee_name(index))
 
     def launched(self, name: str, module: Module) -> list[str | None]:
         """What the launchers pass for an option that `module` asks for (None: computed). Where no launcher of its

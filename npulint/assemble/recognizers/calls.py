@@ -125,19 +125,19 @@ def _used(context: Context, module: Module, alias: str) -> str:
     """Whether the file calls or mentions what an import gives; unknown where that has no name."""
     if not alias or alias == "*":
         return "unknown"
-    return "yes" if alias in context.once(("roots", module.path), lambda: _roots(module)) else "no"
+    return "yes" if alias in context.memoize(("roots", module.path), lambda: _roots(module)) else "no"
 
 
 def _roots(module: Module) -> set[str]:
     """The first names of all that a file calls or mentions."""
     called = [call.callee.name for call in module.code.calls if isinstance(call.callee, Ref)]
-    return {name.partition(".")[0] for name in (*called, *(record.name for record in module.code.mentions))}
+    return {name.partition(".")[0] for name in (*called, *(record.name for record in module.code.name_uses))}
 
 
 def _mentions(context: Context, module: Module) -> list[Fact]:
     """A ``mention`` for each; what is handed to somebody who may call it is a ``call`` as well."""
     named = []
-    for record in module.code.mentions:
+    for record in module.code.name_uses:
         name = context.names.of_name(module, record.name, record.block, record.line)
         if name.startswith(_ROOTS) and "()" not in name:
             named.append((name, record))

@@ -14,7 +14,7 @@ _DEEPEST = 12
 
 def facts_for_module(context: Context, module: Module) -> list[Fact]:
     """An ``environment_read`` fact for each variable that a module reads so."""
-    if not any(mention.name.endswith("environ") for mention in module.code.mentions):
+    if not any(mention.name.endswith("environ") for mention in module.code.name_uses):
         return []
     found = []
     for value, block, line in _values(module):
@@ -30,7 +30,7 @@ def _values(module: Module) -> Iterator[tuple[Value, int, int]]:
     for call in module.code.calls:
         for value in (call.callee, *call.args, *(given for _, given in call.keywords)):
             yield value, call.block, call.line
-    for bind in module.code.binds:
+    for bind in module.code.assignments:
         yield bind.value, bind.block, bind.line
     for returned in module.code.returns:
         yield returned.value, returned.block, returned.line

@@ -23,7 +23,7 @@ def with_places(facts: Iterable[Fact], context: Context) -> list[Fact]:
 
 def _with_place(fact: Fact, context: Context) -> Fact:
     frame = _frame(fact)
-    files = context.once(Files, lambda: Files(context.project))
+    files = context.memoize(Files, lambda: Files(context.project))
     module = None if frame is None else files.likely(frame)
     if frame is None or module is None or module.path.endswith(".ipynb"):
         return fact

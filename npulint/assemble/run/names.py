@@ -126,13 +126,13 @@ class Names:
             if record.kind == "with" and isinstance(record.test, CallResult) and record.test.call in found:
                 self._scopes[module.path, block] = found[record.test.call]
         for index, call in enumerate(module.code.calls):
-            if module.written(index) in _STEPS:
+            if module.callee_name(index) in _STEPS:
                 around = (self._scopes.get((module.path, block), ()) for block in module.ancestors(call.block))
                 self._whole.update((module.path, one.index) for scope in around for one in scope)
 
     def _given(self, module: Module, index: int, call: Call) -> Iterator[_Name]:
         values = [value for key, value in call.keywords if key in _KEYWORDS]
-        if module.written(index) in _SCOPES:
+        if module.callee_name(index) in _SCOPES:
             values += call.args[:1]
         elif not values and ":" in self._context.names.of_call(module, index):
             values += [one for one in call.args if isinstance(one, Const) and isinstance(one.value, str)]

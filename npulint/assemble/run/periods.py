@@ -49,7 +49,7 @@ def _configured(context: Context, value: Value) -> list[object]:
         return []
     inner = value.name.partition(".")[2]
     modules = context.project.modules.values()
-    binds = (bind for one in modules for bind in one.code.binds if bind.target.partition(".")[2] == inner)
+    binds = (bind for one in modules for bind in one.code.assignments if bind.target.partition(".")[2] == inner)
     return [bind.value.value for bind in binds if isinstance(bind.value, Const)]
 
 

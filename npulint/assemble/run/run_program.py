@@ -36,7 +36,7 @@ def run_program(root: str, files: Iterable[FileFacts], programs: Sequence[Progra
     attrs |= {} if home is not None else {"framework": "none", "trains": "yes", "purpose": "train"}
     tables = tables_of(near)
     program = Program(paths[0], root, paths, Index([table(with_origins(facts, context, near)), *tables]), attrs)
-    program.beside = frozenset(path for one in near for path in one.paths)
+    program.source_files = frozenset(path for one in near for path in one.paths)
     return program
 
 

@@ -122,7 +122,7 @@ class _Reader:
             self._block(block, record)
         self._calls()
         tokens, homes = self.tokens, self.homes
-        for bind in self.module.code.binds:
+        for bind in self.module.code.assignments:
             unit = homes[bind.block]
             unit.words.append(tokens["v:" + bind.target.rpartition(".")[2]])
             self._value(unit, bind.value)

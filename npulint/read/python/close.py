@@ -30,7 +30,7 @@ def read_closely(code: Code, tree: ast.Module) -> Code:
     return msgspec.structs.replace(
         code,
         calls=[_call(call, calls) for call in code.calls] if calls else code.calls,
-        binds=[_bind(bind, assigned) for bind in code.binds] if assigned else code.binds,
+        assignments=[_bind(bind, assigned) for bind in code.assignments] if assigned else code.assignments,
         returns=[_return(one, returned) for one in code.returns] if returned else code.returns,
     )
 
@@ -44,7 +44,7 @@ def _call(call: Call, nodes: dict[_Place, ast.Call]) -> Call:
         call,
         args=tuple(_placed(value, part, 0) for value, part in zip(call.args, node.args, strict=True)),
         keywords=tuple((k, _placed(v, part, 0)) for (k, v), part in zip(call.keywords, given, strict=True)),
-        spots=tuple(_place(part) for part in (*node.args, *given)),
+        argument_spans=tuple(_place(part) for part in (*node.args, *given)),
     )
 
 

@@ -15,7 +15,7 @@ _ROWS = 2000  # of a table
 
 def silenced(page: Page) -> str:
     """The findings that comments and the baseline keep out of the report; empty when there are none."""
-    lang, found = page.lang, page.result.silenced
+    lang, found = page.lang, page.result.suppressed
     if not found:
         return ""
     rows = [
@@ -44,7 +44,7 @@ def _reason(text: str, by: str, lang: str) -> str:
 
 def unread(page: Page) -> str:
     """The files that were not read, or only in part, and why; empty when there are none."""
-    lang, problems = page.lang, page.result.unread
+    lang, problems = page.lang, page.result.unreadable
     if not problems:
         return ""
     rows = []

@@ -60,7 +60,7 @@ def _sentences(page: Page, answer: Compared) -> list[str]:
         told = [say(lang, "compare.said.same")]
     if items["unknown"]:
         told.append(count(lang, "compare.said.persons", items["unknown"]))
-    unread = len({problem.path for problem in page.result.unread if problem.fatal})
+    unread = len({problem.path for problem in page.result.unreadable if problem.fatal})
     return [*told, *([count(lang, "html.unjudged", unread)] if unread else [])]
 
 

@@ -78,10 +78,10 @@ def _gravest(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def _paths(result: RunResult, mended: FixResult | None) -> set[str]:
-    found = {one.path for one in result.findings} | {one.finding.path for one in result.silenced}
+    found = {one.path for one in result.findings} | {one.finding.path for one in result.suppressed}
     found |= {place.path for one in result.findings for place in one.related}
     found |= {edit.path for one in result.findings for edit in one.fix.edits}
-    found |= {problem.path for problem in result.unread}
+    found |= {problem.path for problem in result.unreadable}
     for program in result.programs:
         found.add(program.entry)
         found |= {item.evidence.path for item in program.checklist if item.evidence is not None}

@@ -53,7 +53,7 @@ def verdict(page: Page) -> ReadinessVerdict:
     elif not frameworks and not result.graphs and not result.runs and not result.findings:
         word = "unused"
     else:
-        whole = programs and not items["unknown"] and not any(problem.fatal for problem in result.unread)
+        whole = programs and not items["unknown"] and not any(problem.fatal for problem in result.unreadable)
         word = "ready" if whole else "check"
     return ReadinessVerdict(word, severities, items, len(programs), clear)
 
@@ -85,7 +85,7 @@ def _sentences(page: Page, answer: ReadinessVerdict) -> list[str]:
         told.append(count(lang, "html.known", page.result.summary.known))
     if answer.items["unknown"]:
         told.append(count(lang, "html.persons", answer.items["unknown"]))
-    unread = len({problem.path for problem in page.result.unread if problem.fatal})
+    unread = len({problem.path for problem in page.result.unreadable if problem.fatal})
     if unread:
         told.append(count(lang, "html.unjudged", unread))
     return told

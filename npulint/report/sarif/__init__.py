@@ -100,12 +100,12 @@ def _driver(described: list[dict[str, Any]], view: ReportView) -> dict[str, Any]
 def _invocation(result: RunResult, cut: int, view: ReportView) -> dict[str, Any]:
     """The notifications are warnings, for an error among them would say that the whole run failed. A path that is
     not there does: whoever named it has no answer."""
-    notifications = [_unread(problem, view) for problem in result.unread]
+    notifications = [_unread(problem, view) for problem in result.unreadable]
     if cut:
         text = count(view.lang, "sarif.cut", cut, limit=MOST_RESULTS)
         notifications.append({"descriptor": {"id": "cut"}, "level": "warning", "message": {"text": text}})
     told: dict[str, Any] = {
-        "executionSuccessful": all(problem.reason != "missing" for problem in result.unread),
+        "executionSuccessful": all(problem.reason != "missing" for problem in result.unreadable),
         "toolExecutionNotifications": notifications,
     }
     if result.notices:

@@ -70,7 +70,7 @@ class ConfigMerges:
             return []
         if isinstance(holder, CallResult):
             args = module.code.calls[holder.call].args
-            same = module.written(holder.call) == "vars" and bool(args)
+            same = module.callee_name(holder.call) == "vars" and bool(args)
             return self._holders(module, args[0], block, line, depth + 1) if same else []
         if not isinstance(holder, Ref):
             return []
@@ -88,12 +88,12 @@ class ConfigMerges:
 
     def of(self, module: Module) -> list[ConfigMerge]:
         """Where the code of a module puts settings into objects."""
-        return self._context.once(("pours", module.path), lambda: [*self._by_calls(module), *self._by_items(module)])
+        return self._context.memoize(("pours", module.path), lambda: [*self._by_calls(module), *self._by_items(module)])
 
     def _by_calls(self, module: Module) -> Iterator[ConfigMerge]:
         for index in module.calls_where(lambda last: last in READS or last in _TAKES):
             call = module.code.calls[index]
-            last = module.written(index)
+            last = module.callee_name(index)
             receiver = receiver_of(call)
             if last == "setattr":
                 source = self._looped(module, call.block) if len(call.args) > 2 else None
@@ -124,7 +124,7 @@ class ConfigMerges:
             over = over.operands[0]
         if isinstance(over, CallResult):
             call = module.code.calls[over.call]
-            if module.written(over.call) in ("items", "iteritems", "keys"):
+            if module.callee_name(over.call) in ("items", "iteritems", "keys"):
                 return call.args[0] if call.args else receiver_of(call)
         return over if isinstance(over, Ref) else None
 
@@ -133,7 +133,7 @@ def _bare(module: Module, holder: Value) -> Value:
     """The object whose dictionary is meant: ``args`` of ``args.__dict__`` and of ``vars(args)``."""
     if isinstance(holder, Ref):
         return Ref(holder.name.removesuffix(".__dict__"))
-    if isinstance(holder, CallResult) and module.written(holder.call) == "vars":
+    if isinstance(holder, CallResult) and module.callee_name(holder.call) == "vars":
         call = module.code.calls[holder.call]
         return call.args[0] if call.args else holder
     return holder

@@ -87,7 +87,7 @@ class Configs:
     def _closure(self, entry: str) -> frozenset[str] | None:
         if entry not in self._context.project.modules:
             return None
-        return self._context.once(("command line", entry), lambda: command_line(self._context, entry)).modules
+        return self._context.memoize(("command line", entry), lambda: command_line(self._context, entry)).modules
 
     def _loaded(self) -> Iterable[str]:
         context = self._context
@@ -95,14 +95,14 @@ class Configs:
         paths = sorted(modules if self._modules is None else self._modules)
         running = None
         if self._modules is not None:
-            running = context.once(Reached, lambda: Reached(context.project)).all_of(paths, self._entry)
+            running = context.memoize(Reached, lambda: Reached(context.project)).all_of(paths, self._entry)
         for path in paths:
             module = modules[path]
             for index in module.calls_where(lambda last: "load" in last or last in READS or _is_reader(last)):
                 call = module.code.calls[index]
                 if running is not None and (path, home(module, call.block)) not in running:
                     continue
-                if module.written(index) in READS or self._roots.reads(module, index):
+                if module.callee_name(index) in READS or self._roots.reads(module, index):
                     yield from self._roots.loaded(module, index)
             for block, record in enumerate(module.blocks):
                 if record.kind == "function" and record.decorators:

@@ -64,7 +64,7 @@ class _Module:
             return self._table(value, span, depth), span
         if isinstance(value, CallResult):
             call = self._module.code.calls[value.call]
-            if self._module.written(value.call) in _DICTS:
+            if self._module.callee_name(value.call) in _DICTS:
                 span = Span(call.line, call.column, call.end_line, call.end_column)
                 found: list[tuple[str, Value]] = []
                 for one in call.args[:1]:

@@ -252,7 +252,7 @@ class Paths:
 
     def _result(self, module: Module, index: int, frame: PathFrame | None, depth: int) -> tuple[str, ...]:
         call = module.code.calls[index]
-        last = module.written(index)
+        last = module.callee_name(index)
 
         def texts(value: Value) -> tuple[str, ...]:
             return self._texts(module, value, call.block, call.line, frame, depth)

@@ -92,7 +92,7 @@ class Roots:
 
     def reads(self, module: Module, index: int) -> bool:
         """Whether a call reads a configuration file and gives what is in it."""
-        last = module.written(index)
+        last = module.callee_name(index)
         if last == "fromfile" and self._context.names.of_call(module, index).startswith(("numpy.", "np.")):
             return False
         return last in READERS or ("load" in last and bool(_READS.search(self._context.names.of_call(module, index))))
@@ -100,7 +100,7 @@ class Roots:
     def hydra(self, module: Module, function: int) -> tuple[str, ...]:
         """The configuration file that hydra hands to a decorated function."""
         for decorator in module.blocks[function].decorators:
-            if isinstance(decorator, CallResult) and module.written(decorator.call) in (
+            if isinstance(decorator, CallResult) and module.callee_name(decorator.call) in (
                 "main",
                 "hydra_main",
                 "hydra_runner",
@@ -218,7 +218,7 @@ class Roots:
             paths = self.loaded(module, index, frame)
             if paths:
                 return tuple((path, ()) for path in paths)
-        last = module.written(index)
+        last = module.callee_name(index)
         receiver = receiver_of(call)
         if last in _PARSES and receiver is not None:
             found = self._of(module, receiver, call.block, call.line, frame, depth)

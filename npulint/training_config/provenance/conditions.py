@@ -47,5 +47,5 @@ class Conditions:
         project, start = self._tracer.context.project, self._tracer.start
         if start.entry not in project.modules:
             return None
-        reached = self._tracer.context.once(Reached, lambda: Reached(project))
+        reached = self._tracer.context.memoize(Reached, lambda: Reached(project))
         return reached.all_of(sorted(start.modules), start.entry)

@@ -204,7 +204,7 @@ class Holders:
         module = at.module
         call = module.code.calls[index]
         name = self._tracer.names.of_call(module, index)
-        last = module.written(index)
+        last = module.callee_name(index)
         place = at.moved(module, call.block, call.line)
         target = self._tracer.names.function(name)
         if target is not None:

@@ -88,7 +88,7 @@ class OptionValues:
             for index in module.calls_of("set_default", "set_defaults"):
                 call = module.code.calls[index]
                 first = call.args[0] if call.args else None
-                names = [key for key, _ in call.keywords if module.written(index) == "set_defaults"]
+                names = [key for key, _ in call.keywords if module.callee_name(index) == "set_defaults"]
                 if isinstance(first, Const) and isinstance(first.value, str):
                     names.append(first.value)
                 for name in names:

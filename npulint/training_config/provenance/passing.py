@@ -109,7 +109,7 @@ class Passed:
     def _in(self, home: Module) -> Iterator[tuple[Module, int, Passing]]:
         for index, name in enumerate(self._names.of_calls(home)):
             call = home.code.calls[index]
-            last = home.written(index)
+            last = home.callee_name(index)
             if ":" in name and (target := self._names.function(name)) is not None:
                 yield from self._own(target, home, index, call)
             elif last == "__init__" and isinstance(call.callee, Op) and _is_super(home, call.callee.operands[0]):

@@ -76,7 +76,7 @@ class Results:
             return self._variable(call, place)
         if name == "dict" and not call.args:
             return self._dictionary(call, place)
-        last = module.written(index)
+        last = module.callee_name(index)
         if last == "get" and call.args:
             return self._got(call, place)
         source = self._same(name, last, call)

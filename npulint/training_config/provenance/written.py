@@ -23,8 +23,8 @@ def written(value: Value, depth: int = 0) -> str:
 def spot(call: Call, value: Value) -> Span:
     """Where an argument of a call stands; the call itself where that is not known any closer."""
     for place, one in enumerate((*call.args, *(given for _, given in call.keywords))):
-        if one is value and place < len(call.spots):
-            return Span(*call.spots[place])
+        if one is value and place < len(call.argument_spans):
+            return Span(*call.argument_spans[place])
     return Span(call.line, call.column, call.end_line, call.end_column)
 
 

@@ -36,7 +36,7 @@ def of_splits(module: Module, call: Call, told: Collection[str], known: RecipeCa
     for place, value in enumerate((*call.args, *(value for _, value in call.keywords))):
         at = place - len(call.args)
         name = known.parameter(place) if at < 0 else call.keywords[at][0]
-        if name not in told and isinstance(value, CallResult) and module.written(value.call) == "join":
+        if name not in told and isinstance(value, CallResult) and module.callee_name(value.call) == "join":
             end = module.code.calls[value.call].args[-1:]
             if end and isinstance(end[0], Const) and SPLIT.search(str(end[0].value)):
                 yield Argument(name, value, call.block, call.line, "split", span=spot(call, place))
@@ -51,7 +51,7 @@ def _keywords(call: Call) -> Iterator[tuple[str, Value, int]]:
 
 def spot(call: Call, place: int) -> Span | None:
     """Where an argument of a call of several lines stands, if that is known."""
-    return Span(*call.spots[place]) if place < len(call.spots) else None
+    return Span(*call.argument_spans[place]) if place < len(call.argument_spans) else None
 
 
 def of_own(context: Context, module: Module, index: int, home: Module, block: int) -> Iterator[Argument]:

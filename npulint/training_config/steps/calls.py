@@ -82,7 +82,7 @@ class Calls:
         that are imported here, has such a method."""
         if not name.startswith("?") or "." not in name:
             return None
-        found = self.context.once("own methods", self._methods).get(name.rpartition(".")[2], [])
+        found = self.context.memoize("own methods", self._methods).get(name.rpartition(".")[2], [])
         if len(found) > 1:
             near = (module.path, *self.context.project.uses(module.path))
             found = [one for one in found if one[0].path in near]
@@ -98,7 +98,7 @@ class Calls:
 
     def _named(self, module: Module, index: int, call: Call) -> CodeStep | None:
         """A call of something unknown that is given settings by keyword: ``dict(type="SGD", lr=0.1)``."""
-        last = module.written(index)
+        last = module.callee_name(index)
         made = registered(last, call)
         if made is not None:
             given = tuple(one for one in of_vocabulary(call, made) if one.name != "type")

@@ -14,7 +14,7 @@ BATCH = "items of the batch"
 
 def counters(module: Module) -> Iterator[tuple[Assignment, Const]]:
     """The assignments in loops that count, and what they add."""
-    for bind in module.code.binds:
+    for bind in module.code.assignments:
         value = bind.value
         if not isinstance(value, Op) or value.op != "+=" or module.loop_of(bind.block) < 0:
             continue
@@ -28,7 +28,7 @@ def counters(module: Module) -> Iterator[tuple[Assignment, Const]]:
 def _is_size(module: Module, value: Value) -> bool:
     """Whether something is how much there is: ``x.size(0)``, ``len(x)``, ``x.shape[0]``."""
     if isinstance(value, CallResult):
-        return module.written(value.call) in _SIZES
+        return module.callee_name(value.call) in _SIZES
     if not isinstance(value, Op) or value.op != "[]":
         return False
     holder, key = value.operands[0], value.operands[1]

@@ -40,7 +40,7 @@ class Formula(msgspec.Struct, frozen=True, eq=False):
 
 def formulas(module: Module, told: Collection[int]) -> Iterator[Formula]:
     """The formulas of a module. What calls that are `told` by themselves are given is left to them."""
-    for bind in module.code.binds:
+    for bind in module.code.assignments:
         place = Span(bind.line, bind.column, bind.end_line, bind.end_column)
         yield from _within(module, _last(bind.target), bind.value, bind.block, place)
     for returned in module.code.returns:
@@ -48,9 +48,9 @@ def formulas(module: Module, told: Collection[int]) -> Iterator[Formula]:
     for index, call in enumerate(module.code.calls):
         place = Span(call.line, call.column, call.end_line, call.end_column)
         if isinstance(call.callee, Op) and call.callee.op == ".":
-            yield from _within(module, module.written(index), call.callee.operands[0], call.block, place)
+            yield from _within(module, module.callee_name(index), call.callee.operands[0], call.block, place)
         if index not in told:
-            yield from _given(module, module.written(index), call, place)
+            yield from _given(module, module.callee_name(index), call, place)
     for block, record in enumerate(module.blocks):
         if record.kind == "if" and isinstance(record.test, Op):
             shape = _Shape(module, record.test)

@@ -49,7 +49,7 @@ class Named:
 
     def _binds(self, module: Module) -> Iterator[CodeStep]:
         counted = {_last(bind.target) for bind, _ in counters(module)}
-        for bind in module.code.binds:
+        for bind in module.code.assignments:
             if _ADAPTER in bind.target:
                 continue  # its settings are facts of their own
             place = Span(bind.line, bind.column, bind.end_line, bind.end_column)
@@ -91,7 +91,7 @@ class Named:
             place = Span(call.line, call.column, call.end_line, call.end_column)
             for value in (*call.args, *(value for _, value in call.keywords)):
                 if isinstance(value, Table | SequenceDisplay):
-                    yield from self._entries(module, value, call.block, place, module.written(index))
+                    yield from self._entries(module, value, call.block, place, module.callee_name(index))
 
     def _entries(self, module: Module, value: Value, block: int, place: Span, owner: str) -> Iterator[CodeStep]:
         waiting: list[tuple[str, Value]] = [(owner, value)]
@@ -139,7 +139,7 @@ class Named:
 
     def _loops(self, module: Module) -> Iterator[CodeStep]:
         """Loops whose number of rounds is written: ``for epoch in range(90)``."""
-        counters = {b.block: b.target for b in module.code.binds if module.blocks[b.block].kind == "loop"}
+        counters = {b.block: b.target for b in module.code.assignments if module.blocks[b.block].kind == "loop"}
         training = {call.block for call in module.code.calls if _TRAINING.search(_called(call))}
         for block, record in enumerate(module.blocks):
             if record.kind != "loop" or not isinstance(record.test, CallResult):

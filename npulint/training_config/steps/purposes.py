@@ -35,12 +35,12 @@ class Formulas:
     def __init__(self, context: Context, module: Module) -> None:
         self._context = context
         self._module = module
-        self._rates = {bind.block for bind in module.code.binds if _RATE.search(bind.target.lower())}
+        self._rates = {bind.block for bind in module.code.assignments if _RATE.search(bind.target.lower())}
         self._tests = {
             call.block
             for index, call in enumerate(module.code.calls)
-            if EVALUATING.search(module.written(index).lower())
-        } | {bind.block for bind in module.code.binds if _RESULT.search(bind.target.lower())}
+            if EVALUATING.search(module.callee_name(index).lower())
+        } | {bind.block for bind in module.code.assignments if _RESULT.search(bind.target.lower())}
 
     def part(self, one: Formula, home: str) -> str:
         """The part that a formula in a function of the part `home` belongs to; empty if it decides no numbers."""

@@ -16,7 +16,7 @@ _ALL = "*"
 def unread(context: Context, module: Module, paths: Collection[str]) -> frozenset[str]:
     """The names that a module binds outside functions and that no module at `paths` reads, as far as that is sure: the
     module must have nothing but constants, and be imported and used only as ``module.NAME``."""
-    names = context.once(("constants", module.path), lambda: _constants(module))
+    names = context.memoize(("constants", module.path), lambda: _constants(module))
     if not names:
         return frozenset()
     project = context.project
@@ -27,7 +27,7 @@ def unread(context: Context, module: Module, paths: Collection[str]) -> frozense
         return frozenset()
     left = names - read
     for path in paths if left else ():
-        left -= context.once(("mentioned", path), lambda path=path: _mentioned(project.modules[path]))  # type: ignore[misc]
+        left -= context.memoize(("mentioned", path), lambda path=path: _mentioned(project.modules[path]))  # type: ignore[misc]
     return frozenset(left)
 
 
@@ -35,15 +35,17 @@ def _constants(module: Module) -> frozenset[str]:
     """The names that a module of nothing but constants binds."""
     if module.code.light or any(block.kind in _INNER for block in module.blocks):
         return frozenset()
-    return frozenset(bind.target for bind in module.code.binds if "." not in bind.target and "[" not in bind.target)
+    return frozenset(
+        bind.target for bind in module.code.assignments if "." not in bind.target and "[" not in bind.target
+    )
 
 
 def _mentioned(module: Module) -> frozenset[str]:
-    return frozenset(mention.name.rpartition(".")[2] for mention in module.code.mentions)
+    return frozenset(mention.name.rpartition(".")[2] for mention in module.code.name_uses)
 
 
 def _values(module: Module) -> Iterator[Value]:
-    for bind in module.code.binds:
+    for bind in module.code.assignments:
         yield bind.value
     for call in module.code.calls:
         yield from (call.callee, *call.args, *(value for _, value in call.keywords))
@@ -77,5 +79,5 @@ def _is_given(project: Project, user: Module, module: Module) -> bool:
     records = [record for record in _loading(project, user, module) if record.name in own]
     names = {record.alias or record.name or record.module.partition(".")[0] for record in records}
     given = (value for call in user.code.calls for value in (*call.args, *(v for _, v in call.keywords)))
-    bound = (bind.value for bind in user.code.binds)
+    bound = (bind.value for bind in user.code.assignments)
     return any(isinstance(value, Ref) and value.name in names for value in (*given, *bound))

@@ -47,7 +47,7 @@ def _each_step(context: Context, module: Module, block: int) -> bool:
     if holds_loop(module, loop):
         return False
     names = _words(module, module.blocks[loop].test)
-    targets = [b.target for b in module.code.binds if b.block == loop and b.line == module.blocks[loop].line]
+    targets = [b.target for b in module.code.assignments if b.block == loop and b.line == module.blocks[loop].line]
     return not any(_EPOCH.search(name.lower()) for name in (*names, *targets))
 
 

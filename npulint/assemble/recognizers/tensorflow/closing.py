@@ -28,7 +28,7 @@ def closed(context: Context, module: Module, index: int, name: str) -> str:
     ends with its function, or where something unknown is closed."""
     if name.rpartition(".")[2] not in _KEPT:
         return "yes" if name.endswith(_SELF_CLOSING) else "unknown"
-    ends, loose = context.once("closed sessions", lambda: _ends(context))
+    ends, loose = context.memoize("closed sessions", lambda: _ends(context))
     if site_key((module, index)) in ends:
         return "yes"
     return "unknown" if loose or not _stays(module, index, name) else "no"
@@ -36,7 +36,7 @@ def closed(context: Context, module: Module, index: int, name: str) -> str:
 
 def _stays(module: Module, index: int, name: str) -> bool:
     """Whether the session is kept as an attribute or at module level, or keeps itself as an InteractiveSession does."""
-    binds = [b for b in module.code.binds if b.value == CallResult(index)]
+    binds = [b for b in module.code.assignments if b.value == CallResult(index)]
     own = name.endswith("InteractiveSession")
     return any(own or "." in b.target or module.scope[b.block] == 0 for b in binds)
 
@@ -51,7 +51,7 @@ def _ends(context: Context) -> tuple[set[str], bool]:
                 ends |= _sites(context, module, record.test, record.parent, record.line)
         for index in module.calls_of("close", *_TAKERS):
             call = module.code.calls[index]
-            method = module.written(index) == "close"
+            method = module.callee_name(index) == "close"
             value = receiver(call) if method else call.args[0] if call.args else None
             found = set() if value is None else _sites(context, module, value, call.block, call.line)
             ends |= found

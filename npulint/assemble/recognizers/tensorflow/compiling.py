@@ -38,7 +38,7 @@ def facts_for_call(context: Context, module: Module, index: int, name: str) -> l
 
 def _agrees(context: Context, size: PossibleValues) -> str:
     """Whether compiled loops make as many rounds as the loop size says: yes, no, missing (there are none), unknown."""
-    steps: list[PossibleValues] = context.once("device loops", lambda: _rounds(context))
+    steps: list[PossibleValues] = context.memoize("device loops", lambda: _rounds(context))
     if not steps:
         return "missing"
     known = merge(steps)

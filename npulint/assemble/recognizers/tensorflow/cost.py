@@ -60,7 +60,7 @@ def facts_for_call(context: Context, module: Module, index: int, name: str) -> l
                 name,
                 module,
                 index,
-                shaped=lambda: context.once(("shaped", module.path), lambda: _shaped(module)),
+                shaped=lambda: context.memoize(("shaped", module.path), lambda: _shaped(module)),
                 place=lambda: placed(context, module, index),
             )
         )
@@ -89,7 +89,7 @@ def _in_step_loop(context: Context, module: Module, index: int) -> bool:
         return False
     if not runs_beside(context, module, block):
         return False
-    anew = context.once(("anew", module.path), lambda: _anew(context, module))
+    anew = context.memoize(("anew", module.path), lambda: _anew(context, module))
     return anew.isdisjoint(b for b in module.ancestors(block) if module.blocks[b].kind == "loop")
 
 
@@ -101,7 +101,7 @@ def _anew(context: Context, module: Module) -> set[int]:
 
 def _shaped(module: Module) -> str:
     """Whether the module gives any tensor back its static shape."""
-    return "yes" if any(module.written(at) in _SHAPERS for at in range(len(module.code.calls))) else "no"
+    return "yes" if any(module.callee_name(at) in _SHAPERS for at in range(len(module.code.calls))) else "no"
 
 
 def _noise_shape(context: Context, module: Module, index: int) -> str:

@@ -74,7 +74,7 @@ def facts_for_call(context: Context, module: Module, index: int, name: str) -> l
 
 
 def _consumed(context: Context, module: Module) -> set[int]:
-    found: set[int] = context.once(("consumed", module.path), lambda: consumed(module))
+    found: set[int] = context.memoize(("consumed", module.path), lambda: consumed(module))
     return found
 
 

@@ -134,7 +134,7 @@ class Functions:
             call = home.code.calls[index]
             targets = self._context.flow.functions(home, value, call.block, call.line)
             if (module, function) in targets or not targets:
-                found.append((home, index, home.written(index) in _RUNNING))
+                found.append((home, index, home.callee_name(index) in _RUNNING))
         return found
 
     def _handed_on(self) -> dict[str, list[tuple[Module, int, Value]]]:
@@ -154,5 +154,5 @@ class Functions:
 
 def functions_of(context: Context) -> Functions:
     """The answers for a project, worked out when asked for."""
-    found: Functions = context.once("functions", lambda: Functions(context))
+    found: Functions = context.memoize("functions", lambda: Functions(context))
     return found

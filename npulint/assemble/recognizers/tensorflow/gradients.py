@@ -60,7 +60,7 @@ class _Search:
         if key in self._seen:
             return
         self._seen.add(key)
-        if module.written(index) in _GRADIENTS:
+        if module.callee_name(index) in _GRADIENTS:
             self.found[key] = (module, index)
             return
         call = module.code.calls[index]

@@ -50,5 +50,5 @@ def _multiplied(context: Context, module: Module, value: Value, block: int, line
 
 def _is_scale(module: Module, value: Value) -> bool:
     if isinstance(value, CallResult):
-        return module.written(value.call) == "get_loss_scale"
+        return module.callee_name(value.call) == "get_loss_scale"
     return isinstance(value, Ref) and bool(_SCALE.search(value.name))

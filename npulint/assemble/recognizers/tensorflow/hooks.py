@@ -44,7 +44,7 @@ def _holds(value: Value, part: Value) -> bool:
 def _after(module: Module, block: int, line: int) -> list[Value]:
     """The values in the same function below a line."""
     function = module.function_of(block)
-    found = [b.value for b in module.code.binds if b.line > line and module.function_of(b.block) == function]
+    found = [b.value for b in module.code.assignments if b.line > line and module.function_of(b.block) == function]
     for call in (module.code.calls[i] for i in module.calls_in.get(function, ())):
         if call.line > line:
             found += [call.callee, *call.args, *(v for _, v in call.keywords)]

@@ -43,8 +43,8 @@ def placed(context: Context, module: Module, index: int) -> str:
     """``input`` for a call of the input pipeline, else where it stands in the graph."""
     if context.reach.in_input(module, module.code.calls[index].block) == "yes":
         return "input"
-    placement = context.once("placement", partial(_placement, context))
-    return context.once(("place", module.path, index), lambda: placement.place(module, index))
+    placement = context.memoize("placement", partial(_placement, context))
+    return context.memoize(("place", module.path, index), lambda: placement.place(module, index))
 
 
 def _placement(context: Context) -> Placement:

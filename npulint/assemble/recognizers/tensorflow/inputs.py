@@ -124,7 +124,7 @@ def _held(module: Module, index: int) -> str:
             break
         index = following[0]
         ends.add(index)
-    names += [b.target for b in module.code.binds if isinstance(b.value, CallResult) and b.value.call in ends]
+    names += [b.target for b in module.code.assignments if isinstance(b.value, CallResult) and b.value.call in ends]
     return " ".join(names) or "-"
 
 
@@ -159,7 +159,7 @@ def _variable_in_input(context: Context, module: Module, index: int) -> str:
     readers = context.reach.readers(module)
     if here == "yes" or not readers:
         return here
-    for bind in module.code.binds:
+    for bind in module.code.assignments:
         made_here = isinstance(bind.value, CallResult) and bind.value.call == index
         if made_here and any(_sees(module, bind, block) for block in readers.get(bind.target, ())):
             return "yes"
@@ -177,7 +177,7 @@ def _table_in_input(context: Context, module: Module, index: int) -> str:
     """Whether the input pipeline looks something up in this table (or in any, when that cannot be told)."""
     if context.reach.in_input(module, module.code.calls[index].block) == "yes":
         return "yes"
-    known, unsure = context.once("lookups", lambda: _lookups(context))
+    known, unsure = context.memoize("lookups", lambda: _lookups(context))
     return "yes" if (module.path, index) in known else "maybe" if unsure else "no"
 
 

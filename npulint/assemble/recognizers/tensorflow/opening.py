@@ -58,7 +58,7 @@ def facts_for_module(context: Context, module: Module) -> list[Fact]:
     sites = _sites(context)
     if not sites:
         return []
-    opened: _Opened = context.once("opened", lambda: _opened(context, sites))
+    opened: _Opened = context.memoize("opened", lambda: _opened(context, sites))
     found = [_open(context, opened, module, index) for home, index in sites if home is module]
     for step, kind, side in opened.steps.values():
         if step.module is module:
@@ -67,7 +67,7 @@ def facts_for_module(context: Context, module: Module) -> list[Fact]:
 
 
 def _sites(context: Context) -> list[tuple[Module, int]]:
-    found: list[tuple[Module, int]] = context.once("npu sites", lambda: _calls(context))
+    found: list[tuple[Module, int]] = context.memoize("npu sites", lambda: _calls(context))
     return found
 
 
@@ -127,11 +127,11 @@ def _reached(context: Context, module: Module, function: int) -> str:
 
 def _names(module: Module, name: str) -> bool:
     """Whether a module hands something of this name on, or keeps it under another name."""
-    values = [bind.value for bind in module.code.binds] + [returned.value for returned in module.code.returns]
+    values = [bind.value for bind in module.code.assignments] + [returned.value for returned in module.code.returns]
     for call in module.code.calls:
         values += [*call.args, *(value for _, value in call.keywords)]
     return any(isinstance(value, Ref) and value.name.rpartition(".")[2] == name for value in values) or any(
-        mention.name.rpartition(".")[2] == name for mention in module.code.mentions
+        mention.name.rpartition(".")[2] == name for mention in module.code.name_uses
     )
 
 
@@ -143,11 +143,11 @@ def _handed(module: Module, index: int) -> bool:
         return True
     if any(block.kind == "with" and block.line in around for block in module.blocks):
         return True
-    kept = [b for b in module.code.binds if b.line in around]
+    kept = [b for b in module.code.assignments if b.line in around]
     if any("." in b.target or "[" in b.target or not b.target for b in kept):
         return True
     names = {b.target for b in kept}
-    used = [m for m in module.code.mentions if m.name.partition(".")[0] in names]
+    used = [m for m in module.code.name_uses if m.name.partition(".")[0] in names]
     outer = [
         c for i, c in enumerate(module.code.calls) if i != index and _covers(c.line, c.column, call.line, call.column)
     ]

@@ -70,7 +70,7 @@ def _optimizer(context: Context, module: Module, index: int, name: str, what: st
     """The fact of a constructor, with what its optimizer is handed to."""
 
     def handed_to(wrappers: tuple[str, ...]) -> str:
-        known, unsure = context.once(("wrapped", wrappers), lambda: _wrapped(context, wrappers))
+        known, unsure = context.memoize(("wrapped", wrappers), lambda: _wrapped(context, wrappers))
         return "yes" if (module.path, index) in known else "unknown" if unsure else "no"
 
     return context.call_fact(

@@ -23,7 +23,7 @@ def is_optional(context: Context, module: Module, index: int) -> bool:
     block = module.code.calls[index].block
     if any(module.blocks[b].kind == "try" for b in module.ancestors(block)):
         return True
-    return index in context.once(("chosen", module.path), lambda: _chosen(module))
+    return index in context.memoize(("chosen", module.path), lambda: _chosen(module))
 
 
 def is_for_tpu(context: Context, module: Module, block: int, depth: int = 0) -> bool:
@@ -57,7 +57,7 @@ def is_used(context: Context, module: Module, block: int) -> str:
     decorators = [d.name for d in map(partial(_callee, module), inside[-1].decorators) if isinstance(d, Ref)]
     if len(decorators) < len(inside[-1].decorators) or not all(name.endswith(_LISTED) for name in decorators):
         return "yes"
-    return "yes" if inside[-1].name in context.once("named", lambda: _named(context)) else "no"
+    return "yes" if inside[-1].name in context.memoize("named", lambda: _named(context)) else "no"
 
 
 def _callee(module: Module, value: Value) -> Value:
@@ -69,8 +69,8 @@ def _named(context: Context) -> set[str]:
     """The last segments of all names that are called or mentioned, and the names that are imported."""
     found: set[str] = set()
     for module in context.project.modules.values():
-        found.update(module.written(index) for index in range(len(module.code.calls)))
-        found.update(record.name.rpartition(".")[2] for record in module.code.mentions)
+        found.update(module.callee_name(index) for index in range(len(module.code.calls)))
+        found.update(record.name.rpartition(".")[2] for record in module.code.name_uses)
         found.update(record.name for record in module.code.imports)
     return found
 
@@ -79,7 +79,7 @@ def _chosen(module: Module) -> set[int]:
     """The calls in the arms of conditional expressions, with those that are among their arguments."""
     code = module.code
     found: set[int] = set()
-    for values in (b.value for b in code.binds), (r.value for r in code.returns):
+    for values in (b.value for b in code.assignments), (r.value for r in code.returns):
         for value in values:
             found.update(_arms(value))
     for call in code.calls:

@@ -39,7 +39,7 @@ class Proto:
 
 def protos_of(context: Context) -> Protos:
     """The ConfigProto objects of the project under recognition."""
-    return context.once("protos", lambda: Protos(context))
+    return context.memoize("protos", lambda: Protos(context))
 
 
 def facts_for_module(context: Context, module: Module) -> list[Fact]:
@@ -63,7 +63,7 @@ class Protos:
             self._rewrite(module)
 
     def _of_call(self, module: Module, index: int) -> None:
-        last = module.written(index)
+        last = module.callee_name(index)
         call = module.code.calls[index]
         written = call.callee.name if isinstance(call.callee, Ref) else ""
         name = self.context.names.of_call(module, index)
@@ -156,7 +156,7 @@ class Protos:
     def names(self, module: Module) -> list[Fact]:
         """``custom_optimizer_name`` facts: where the optimizers that a module makes get their names."""
         found = []
-        for key, bind in self.context.once(("names", module.path), lambda: self._named(module)).items():
+        for key, bind in self.context.memoize(("names", module.path), lambda: self._named(module)).items():
             if key in self.entries:
                 name = self.context.known(module, bind.value, bind).single
                 spelled = _spelling(name if isinstance(name, str) else "?")
@@ -168,7 +168,7 @@ class Protos:
         return found
 
     def _name(self, module: Module, site: Site) -> str:
-        bind = self.context.once(("names", module.path), lambda: self._named(module)).get(site_key(site))
+        bind = self.context.memoize(("names", module.path), lambda: self._named(module)).get(site_key(site))
         if bind is not None:
             known = self.context.known(module, bind.value, bind).single
             return known if isinstance(known, str) else "?"
@@ -190,7 +190,7 @@ class Protos:
 
 def _target(module: Module, index: int) -> str:
     """The one name that the result of a call gets, as written."""
-    given = [bind.target for bind in module.code.binds if bind.value == CallResult(index)]
+    given = [bind.target for bind in module.code.assignments if bind.value == CallResult(index)]
     return given[0] if len(given) == 1 and "[" not in given[0] and "(" not in given[0] else "unknown"
 
 

@@ -55,7 +55,7 @@ def argument_fact(context: Context, site: Site, key: str, value: Value, place: i
     if that is known. The value of an object is the class that made it."""
     module, index = site
     call = module.code.calls[index]
-    written = call.places[place] if 0 <= place < len(call.places) else None
+    written = call.keyword_spans[place] if 0 <= place < len(call.keyword_spans) else None
     span = Span(*(written or (call.line, call.column, call.end_line, call.end_column)))
     known = (lambda: _made_by(context, site, value)) if _is_object(key) else lambda: context.known(module, value, call)
     around = context.around(module, call.block)
@@ -89,7 +89,7 @@ def _made_by(context: Context, site: Site, value: Value) -> PossibleValues:
 
 def _takers(context: Context) -> dict[str, str]:
     """By the place of each object the NPURunConfig that it comes to."""
-    return context.once("run config objects", lambda: _taken(context))
+    return context.memoize("run config objects", lambda: _taken(context))
 
 
 def _taken(context: Context) -> dict[str, str]:

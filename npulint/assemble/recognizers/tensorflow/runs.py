@@ -98,7 +98,9 @@ def holds_loop(module: Module, loop: int) -> bool:
 def runs_beside(context: Context, module: Module, block: int) -> list[int]:
     """The session runs that happen in every round of the loop around `block`; none outside a loop."""
     loop = context.loop_of(module, block)
-    return [] if loop < 0 else context.once(("runs", module.path), lambda: _runs_by_loop(context, module)).get(loop, [])
+    return (
+        [] if loop < 0 else context.memoize(("runs", module.path), lambda: _runs_by_loop(context, module)).get(loop, [])
+    )
 
 
 def _runs_by_loop(context: Context, module: Module) -> dict[int, list[int]]:

@@ -49,7 +49,7 @@ def _guarding(context: Context, module: Module, guarded: list[Value], index: int
 
 def _divisions(context: Context, module: Module) -> list[Fact]:
     found = []
-    for bind in module.code.binds:
+    for bind in module.code.assignments:
         if bind.value.__class__ is Op and _divides(bind.value):
             constant = partial(_divisor, context, module, bind.value, bind.block, bind.line)
             found.append(context.bind_fact("small_constant", "division", module, bind, constant=constant))

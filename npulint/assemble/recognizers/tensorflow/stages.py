@@ -155,5 +155,5 @@ def _sorts(module: Module, block: int) -> bool:
     """Whether the function around a block sorts or shuffles anything."""
     function = module.function_of(block)
     return any(
-        module.written(at) in ("sort", "sorted", "natsorted", "shuffle") for at in module.calls_in.get(function, ())
+        module.callee_name(at) in ("sort", "sorted", "natsorted", "shuffle") for at in module.calls_in.get(function, ())
     )

@@ -37,7 +37,7 @@ def facts_for_call(context: Context, module: Module, index: int, name: str) -> l
     chosen = new is not None and _is_chosen(context, module, new, call.block, call.line, 0)
     if chosen or (function >= 0 and module.blocks[function].kind == "lambda"):
         return []
-    scaled = context.once(("scaled steps", module.path), lambda: _scales(context, module))
+    scaled = context.memoize(("scaled steps", module.path), lambda: _scales(context, module))
     return [context.call_fact("step_count", name, module, index, beside_scaled="yes" if scaled else "no")]
 
 

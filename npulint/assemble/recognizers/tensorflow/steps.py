@@ -170,7 +170,7 @@ def _source_scaled(context: Context, module: Module, index: int, last: str) -> s
     if last != "apply_gradients":
         return "unknown"
     own = all_scaled(context, (module, index))
-    sites = [s for s in gradient_calls(context, module, call) if s[0].written(s[1]) == "compute_gradients"]
+    sites = [s for s in gradient_calls(context, module, call) if s[0].callee_name(s[1]) == "compute_gradients"]
     answers = {all_scaled(context, site) for site in sites}
     return answers.pop() if len(answers) == 1 and own != "unknown" else "unknown"
 

@@ -55,7 +55,7 @@ def _sums_last(context: Context, module: Module, index: int) -> bool:
 
 def _named(context: Context, module: Module, index: int) -> str:
     """The name under which the values are summed, and nothing else is done with them."""
-    binds = [b for b in module.code.binds if _is_part(b.value, index)]
+    binds = [b for b in module.code.assignments if _is_part(b.value, index)]
     kept = [b for b in binds if b.value in _values(index)]
     if len(kept) != 1 or not _NAME.match(kept[0].target):
         return ""
@@ -80,7 +80,7 @@ def _uses(module: Module, bind: Assignment) -> list[int]:
     function = module.function_of(bind.block)
     later = [
         b.line
-        for b in module.code.binds
+        for b in module.code.assignments
         if b.target == bind.target and b.block == bind.block and b is not bind and b.line > bind.line
     ]
     last = min(later, default=1 << 62)
@@ -99,7 +99,7 @@ def _expressions(module: Module) -> Iterator[tuple[int, int, int, Value]]:
         for value in (*call.args, *(v for _, v in call.keywords)):
             yield call.block, call.line, at, value
         yield call.block, call.line, -1, call.callee
-    for bind in module.code.binds:
+    for bind in module.code.assignments:
         yield bind.block, bind.line, -1, bind.value
         root = bind.target.partition(".")[0].partition("[")[0]
         if root != bind.target:

@@ -41,7 +41,7 @@ def facts_for_call(context: Context, module: Module, index: int, name: str) -> l
     if _applies(module, module.function_of(block)):
         for home, at in _loops(functions, module, block):
             written = home.code.calls[at].callee
-            name = written.name if isinstance(written, Ref) else home.written(at)
+            name = written.name if isinstance(written, Ref) else home.callee_name(at)
             found.append(context.call_fact("step_call", name, home, at, tape=f"{module.path}:{index}"))
             found += _reads(context, home, at)
     return found

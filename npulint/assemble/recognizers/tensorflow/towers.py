@@ -55,7 +55,7 @@ def _fact(context: Context, site: Site, name: str, counts: list[int]) -> Fact:
 
 def _changes(module: Module, scope: Value, loop: int) -> bool:
     """Whether a device is computed from what the loop goes through."""
-    bound = {bind.target for bind in module.code.binds if bind.block == loop and _goes_through(bind.value)}
+    bound = {bind.target for bind in module.code.assignments if bind.block == loop and _goes_through(bind.value)}
     return not bound.isdisjoint(_words(module, scope))
 
 
@@ -86,7 +86,7 @@ def _length(context: Context, module: Module, value: Value, at: Call, depth: int
     if depth > _DEPTH:
         return []
     if isinstance(value, CallResult):
-        call, name = module.code.calls[value.call], module.written(value.call)
+        call, name = module.code.calls[value.call], module.callee_name(value.call)
         if name in ("range", "xrange") and call.args:
             return _numbers(context, module, call.args[min(1, len(call.args) - 1)], call, depth + 1)
         if name in _LISTS and call.args:
@@ -106,7 +106,7 @@ def _place(at: Call, block: int, line: int) -> Call:
 
 def _numbers(context: Context, module: Module, value: Value, at: Call, depth: int = 0) -> list[int]:
     """The numbers that a value may be; ``len(…)`` of a list or of a text that is split as well."""
-    if isinstance(value, CallResult) and module.written(value.call) == "len" and depth <= _DEPTH:
+    if isinstance(value, CallResult) and module.callee_name(value.call) == "len" and depth <= _DEPTH:
         call = module.code.calls[value.call]
         return _length(context, module, call.args[0], call, depth + 1) if call.args else []
     known = context.known(module, value, at)

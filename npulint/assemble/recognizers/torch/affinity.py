@@ -97,7 +97,7 @@ def facts_for_call(context: Context, module: Module, index: int, name: str) -> l
 
 def _first(context: Context, key: tuple[object, ...]) -> bool:
     """Whether a question is asked for the first time."""
-    asked: set[object] = context.once("affinity", set)
+    asked: set[object] = context.memoize("affinity", set)
     if key in asked:
         return False
     asked.add(key)
@@ -125,5 +125,5 @@ def _named(module: Module, last: str, block: int) -> str:
         return known[0] if known and maker >= 0 and known[1] <= set(module.blocks[maker].params) else ""
     for name, pattern in _NAMED.items():
         if pattern.match(last):
-            return name if any(module.written(i) in _INSIDE[name] for i in module.calls_in.get(block, ())) else ""
+            return name if any(module.callee_name(i) in _INSIDE[name] for i in module.calls_in.get(block, ())) else ""
     return ""

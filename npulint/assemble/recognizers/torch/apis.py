@@ -71,7 +71,7 @@ def facts_for_module(context: Context, module: Module) -> list[Fact]:
             if isinstance(base, Ref) and base.name.rpartition(".")[2] in last_segments:
                 name = context.names.of_name(module, base.name, block.parent, block.line)
                 found += _named(context, module, name, Span(block.line, 1, block.line, 1), block.parent, "base")
-    mentions = [m for m in module.code.mentions if m.name.rpartition(".")[2] in last_segments]
+    mentions = [m for m in module.code.name_uses if m.name.rpartition(".")[2] in last_segments]
     idle = _idle(module) if mentions else set()
     for record in mentions:
         if (record.name, record.line) not in idle:
@@ -83,7 +83,7 @@ def facts_for_module(context: Context, module: Module) -> list[Fact]:
 
 def _idle(module: Module) -> set[tuple[str, int]]:
     """Names by line that are found elsewhere (called, a base class, given another name) or only asked for a type."""
-    found = {(bind.value.name, bind.line) for bind in module.code.binds if isinstance(bind.value, Ref)}
+    found = {(bind.value.name, bind.line) for bind in module.code.assignments if isinstance(bind.value, Ref)}
     found.update((call.callee.name, call.line) for call in module.code.calls if isinstance(call.callee, Ref))
     found.update((base.name, b.line) for b in module.blocks for base in b.bases if isinstance(base, Ref))
     for index in module.calls_of("isinstance", "issubclass"):
@@ -135,7 +135,7 @@ def _along(module: Module, call: Call, position: int) -> str:
 
 def _is_repeated(module: Module, value: Value, block: int, depth: int = 0) -> bool:
     if isinstance(value, CallResult):
-        return module.written(value.call) in _REPEATING
+        return module.callee_name(value.call) in _REPEATING
     if isinstance(value, Ref) and "." not in value.name and depth < 3:
         binds = module.names.get(module.scope[block], {}).get(value.name, ())
         return len(binds) > 0 and all(_is_repeated(module, b.value, b.block, depth + 1) for b in binds)

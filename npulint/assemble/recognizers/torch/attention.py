@@ -39,7 +39,7 @@ _FUSED = (
 def written_out(context: Context, ops: Operations, function: int) -> list[Fact]:
     """An ``attention`` fact if a function computes it step by step, else ``masked_softmax`` facts."""
     calls = ops.module.calls_in.get(function, ())
-    guarded = "yes" if any(ops.module.written(index) in _FUSED for index in calls) else "no"
+    guarded = "yes" if any(ops.module.callee_name(index) in _FUSED for index in calls) else "no"
     for product in _products(ops, function):
         found = _attention(ops, *product)
         if found is not None:
@@ -63,7 +63,7 @@ def _products(ops: Operations, function: int) -> list[tuple[Node, At]]:
         if node.op in _PRODUCTS:
             call = module.code.calls[index]
             found.append((node, At(CallResult(index), call.block, call.line)))
-    for note in module.code.notes:
+    for note in module.code.torch_expressions:
         if note.kind == "matmul" and module.function_of(note.block) == function and isinstance(note.value, Op):
             found.append((Node("matmul", note.value.operands), At(note.value, note.block, note.line)))
     return found

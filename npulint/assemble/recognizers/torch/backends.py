@@ -127,10 +127,10 @@ def _of_result(context: Context, value: CallResult, here: Origin, depth: int) ->
     """``os.environ.get("BACKEND", "nccl")``, ``backend.lower()``, and what an own function returns."""
     module, call = here.module, here.module.code.calls[value.call]
     name = context.names.of_call(module, value.call)
-    if name in ("os.environ.get", "os.getenv") or module.written(value.call) == "get":
+    if name in ("os.environ.get", "os.getenv") or module.callee_name(value.call) == "get":
         for inner in call.args[1:2]:
             yield from _origins(context, inner, here, call.line, depth + 1)
-    elif module.written(value.call) in ("lower", "strip") and isinstance(call.callee, Ref):
+    elif module.callee_name(value.call) in ("lower", "strip") and isinstance(call.callee, Ref):
         yield from _origins(context, Ref(call.callee.name.rpartition(".")[0]), here, call.line, depth + 1)
     elif name in ("getattr", "str"):
         for inner in call.args[2:3] if name == "getattr" else call.args[:1]:
@@ -205,14 +205,14 @@ def _spreads(call: Call) -> bool:
 
 def _of_config(context: Context, name: str) -> Iterator[Origin]:
     """``cfg.DIST_BACKEND`` of a configuration that the project builds elsewhere."""
-    yield from context.once("backends set", lambda: _set_somewhere(context)).get(name.rpartition(".")[2], ())
+    yield from context.memoize("backends set", lambda: _set_somewhere(context)).get(name.rpartition(".")[2], ())
 
 
 def _set_somewhere(context: Context) -> dict[str, list[Origin]]:
     """Last segment of a name or key -> the backends that the project assigns to it."""
     found: dict[str, list[Origin]] = {}
     for home in context.project.modules.values():
-        for bind in home.code.binds:
+        for bind in home.code.assignments:
             last = bind.target.rpartition(".")[2]
             for key, value in ((last, bind.value), *_pairs(bind.value)):
                 if "backend" in key.lower():

@@ -36,7 +36,7 @@ def is_stepped(module: Module, index: int) -> bool:
     """Whether the function around a call also calls ``step`` of something: it trains, it does not just look at
     gradients."""
     function = module.function_of(module.code.calls[index].block)
-    return any(module.written(other) == "step" for other in module.calls_in.get(function, ()))
+    return any(module.callee_name(other) == "step" for other in module.calls_in.get(function, ()))
 
 
 def _is_gradient(value: Value) -> bool:
@@ -84,7 +84,7 @@ def _in_block(context: Context, module: Module, call: Call, block: int) -> str:
     test = module.blocks[block].test
     given = module.code.calls[test.call].args[:1] if isinstance(test, CallResult) else ()
     loss = receiver(call)
-    names = [b.target for b in module.code.binds if b.value == test and not b.target.startswith("[")]
+    names = [b.target for b in module.code.assignments if b.value == test and not b.target.startswith("[")]
     if isinstance(loss, Ref) and loss in given and loss.name not in names:
         return "bypassed"
     return "apex"

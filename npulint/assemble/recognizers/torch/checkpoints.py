@@ -15,7 +15,7 @@ _DEPTH = 6
 def content(module: Module, index: int) -> str:
     """``state`` if the file takes entries out of what a call loads or gives it to a model, else ``other``."""
     loaded: list[Value] = [CallResult(index)]
-    loaded += [Ref(bind.target) for bind in module.code.binds if bind.value == loaded[0]]
+    loaded += [Ref(bind.target) for bind in module.code.assignments if bind.value == loaded[0]]
     for call in module.code.calls:
         callee = call.callee
         if isinstance(callee, Op) and callee.op == "." and callee.operands[0] in loaded and callee.operands[1] in _READ:
@@ -30,7 +30,7 @@ def content(module: Module, index: int) -> str:
 
 
 def _values(module: Module) -> Iterator[Value]:
-    yield from (bind.value for bind in module.code.binds)
+    yield from (bind.value for bind in module.code.assignments)
     yield from (returned.value for returned in module.code.returns)
     for block in module.blocks:
         yield block.test

@@ -19,7 +19,7 @@ def is_idle(context: Context, module: Module, block: int) -> bool:
         return False
     return any(
         record.kind == "class" and _last(module, other) in _used(context) for other, record in enumerate(module.blocks)
-    ) and not context.once("classes by name", lambda: _looks_up(context))
+    ) and not context.memoize("classes by name", lambda: _looks_up(context))
 
 
 def _last(module: Module, block: int) -> str:
@@ -32,8 +32,8 @@ def _used(context: Context) -> frozenset[str]:
     def look() -> frozenset[str]:
         found: set[str] = set()
         for module in context.project.modules.values():
-            found.update(module.written(index) for index in range(len(module.code.calls)))
-            for record in module.code.mentions:
+            found.update(module.callee_name(index) for index in range(len(module.code.calls)))
+            for record in module.code.name_uses:
                 owner = module.class_of(record.block)
                 own = _last(module, owner) if owner >= 0 else ""  # super(Net, self) is no use of Net
                 found.update(part for part in record.name.split(".") if part != own)
@@ -46,7 +46,7 @@ def _used(context: Context) -> frozenset[str]:
             )
         return frozenset(found)
 
-    return context.once("names used", look)
+    return context.memoize("names used", look)
 
 
 def _looks_up(context: Context) -> bool:
@@ -55,9 +55,9 @@ def _looks_up(context: Context) -> bool:
         imported = {record.alias or record.name or record.module for record in module.code.imports}
         for index in module.calls_of(*_BY_NAME):
             args = module.code.calls[index].args
-            if module.written(index) == "globals":
+            if module.callee_name(index) == "globals":
                 line = module.code.calls[index].line
-                if not any(bind.line == line and bind.target.endswith("]") for bind in module.code.binds):
+                if not any(bind.line == line and bind.target.endswith("]") for bind in module.code.assignments):
                     return True
             if (
                 len(args) > 1

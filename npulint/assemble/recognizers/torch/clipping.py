@@ -67,7 +67,7 @@ def _clipped_parameters(context: Context, module: Module, call: Call) -> str:
         return "master"
     if isinstance(value, CallResult):
         inner = module.code.calls[value.call]
-        if module.written(value.call) == "parameters" and is_model(
+        if module.callee_name(value.call) == "parameters" and is_model(
             context, module, receiver(inner), inner.block, inner.line
         ):
             return "model"
@@ -81,13 +81,13 @@ def _optimizer(context: Context, module: Module, call: Call) -> str:
     """The optimizer whose gradients are clipped, as written where it is certain: that of apex's master_params or
     scale_loss, or the one that a scaler steps next."""
     value = argument(call, "parameters", 0)
-    if isinstance(value, CallResult) and module.written(value.call) == "master_params":
+    if isinstance(value, CallResult) and module.callee_name(value.call) == "master_params":
         return _named(argument(module.code.calls[value.call], "optimizer", 0))
     function = module.function_of(call.block)
     scaled = [
         _named(argument(module.code.calls[index], "optimizers", 1))
         for index in module.calls_in.get(function, ())
-        if module.written(index) == "scale_loss"
+        if module.callee_name(index) == "scale_loss"
     ]
     if scaled:
         return scaled[0] if len(set(scaled)) == 1 else _UNKNOWN
@@ -101,7 +101,7 @@ def _stepped(context: Context, module: Module, call: Call) -> tuple[str, str]:
     found: list[tuple[str, str]] = []
     inside = module.calls_in.get(module.function_of(call.block), ())
     for index in sorted(inside, key=lambda index: module.code.calls[index].line):
-        other, last = module.code.calls[index], module.written(index)
+        other, last = module.code.calls[index], module.callee_name(index)
         if other.line < call.line:
             clips = last.startswith("clip_grad_")
             first = 0 if last in ("step", "backward") else first + clips

@@ -37,7 +37,7 @@ def purpose(context: Context, module: Module, index: int, dataset: Value | None,
     """What the loader that call `index` makes is for: train, evaluate or unknown. The nearest name that tells
     it decides: of the variable, of the data set, of a condition, of the function; then who shuffles trains."""
     call = module.code.calls[index]
-    target = context.once(("bound", module.path), lambda: _bound(module)).get(index, "")
+    target = context.memoize(("bound", module.path), lambda: _bound(module)).get(index, "")
     answer = said(target) or _of_dataset(context, module, call, dataset) or _of_conditions(module, call.block)
     if answer:
         return answer
@@ -74,7 +74,7 @@ def _made_to_evaluate(context: Context, module: Module, call: Call) -> bool:
         caller = home.code.calls[index]
         values = (*caller.args, *(value for _, value in caller.keywords))
         given = [v.name if isinstance(v, Ref) else v.value if isinstance(v, Const) else "" for v in values]
-        bound = context.once(("bound", home.path), partial(_bound, home)).get(index, "")
+        bound = context.memoize(("bound", home.path), partial(_bound, home)).get(index, "")
         if any(isinstance(one, str) and said(one) == "evaluate" for one in (bound, *given)):
             return True
         if any(said(key) == "train" and value == Const(False) for key, value in caller.keywords):
@@ -91,7 +91,7 @@ def _iterated(module: Module, value: Value) -> list[str]:
 def _bound(module: Module) -> dict[int, str]:
     """Call -> what its result is assigned to, also as an element of a display."""
     found: dict[int, str] = {}
-    for bind in module.code.binds:
+    for bind in module.code.assignments:
         for call, target in _results(bind.value, bind.target, 0):
             found.setdefault(call, target)
     return found
@@ -130,7 +130,7 @@ def _of_split(context: Context, home: Module, index: int) -> str:
                 return said(known)
     texts = [a.value for a in call.args if isinstance(a, Const) and isinstance(a.value, str)]
     names = [a.name for a in call.args if isinstance(a, Ref)]
-    return next((said(text) for text in (*texts, *names) if said(text)), said(home.written(index)))
+    return next((said(text) for text in (*texts, *names) if said(text)), said(home.callee_name(index)))
 
 
 def _of_conditions(module: Module, block: int) -> str:
@@ -211,7 +211,7 @@ def ancestry(context: Context, name: str) -> list[str]:
     target = context.names.function(name)
     if target is None or target[0].blocks[target[1]].kind != "class":
         return []
-    return context.once(("ancestry", name), lambda: bases(context, *target))
+    return context.memoize(("ancestry", name), lambda: bases(context, *target))
 
 
 def dataset_word(context: Context, sites: list[Site]) -> str:
@@ -258,7 +258,7 @@ def moves_items(context: Context, sites: list[Site], collate: list[tuple[Module,
 
 
 def _moves(context: Context, home: Module, index: int) -> bool:
-    written = home.written(index)
+    written = home.callee_name(index)
     call = home.code.calls[index]
     if written in ("npu", "cuda"):
         return "." in (call.callee.name if isinstance(call.callee, Ref) else ".")

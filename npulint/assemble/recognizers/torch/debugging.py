@@ -119,7 +119,7 @@ def _optional(context: Context, module: Module, index: int) -> str:
     enabled = argument(call, "enabled", 0 if context.names.of_call(module, index) == _AUTOGRAD_PROFILER else -1)
     if enabled is not None and enabled != Const(True):
         return "yes"
-    chosen = [b.value for b in module.code.binds if b.line <= call.line <= b.end_line and isinstance(b.value, Op)]
+    chosen = [b.value for b in module.code.assignments if b.line <= call.line <= b.end_line and isinstance(b.value, Op)]
     chosen += [r.test for r in module.blocks if r.kind == "with" and r.line == call.line and isinstance(r.test, Op)]
     return "yes" if any(_chooses(value, index) for value in chosen) else "no"
 
@@ -140,7 +140,7 @@ def _limited(module: Module, index: int) -> str:
 def _places(module: Module, index: int) -> list[int]:
     """The blocks of a call, and of the calls of ``start`` on its result."""
     call = module.code.calls[index]
-    names = [b.target for b in module.code.binds if b.value == CallResult(index)]
+    names = [b.target for b in module.code.assignments if b.value == CallResult(index)]
     starts = [i for name in names for i in module.calls_of("start", "__enter__") if _on(module, i, name)]
     return [call.block, *(module.code.calls[i].block for i in starts)]
 
@@ -187,7 +187,7 @@ def _reads(context: Context, module: Module, index: int) -> str:
     targets = [] if value is None else context.flow.functions(module, value, call.block, call.line)
     for home, block in targets:
         inner = home.calls_in.get(block, ())
-        if any(home.written(i) in _READS for i in inner):
+        if any(home.callee_name(i) in _READS for i in inner):
             return "yes"
     return "no"
 

@@ -101,7 +101,7 @@ def _given_here(context: Context, module: Module, subject: str, block: int, line
     own = [option for option in context.options.table.get(last, ()) if option.module is module] if holder else []
     if own:
         return any(_says_cuda(option.module, option.value) for option in own)
-    given: set[str] = context.once("names of CUDA devices", lambda: set(_given(context)))
+    given: set[str] = context.memoize("names of CUDA devices", lambda: set(_given(context)))
     return last.lstrip("_") in given
 
 
@@ -113,7 +113,7 @@ def _given(context: Context) -> Iterator[str]:
     for home in context.project.modules.values():
         if not home.code.devices:
             continue
-        for bind in home.code.binds:
+        for bind in home.code.assignments:
             if _says_cuda(home, bind.value) and not isinstance(bind.value, Table | SequenceDisplay):
                 yield bind.target.rpartition(".")[2].lstrip("_")
         for record in home.blocks:
@@ -134,7 +134,7 @@ def _own_method(context: Context, module: Module, holder: str) -> bool:
         return False
     if name in _DATA and any(record.module.partition(".")[0] in _OWN_OBJECTS for record in module.code.imports):
         return True
-    owners: list[str] = context.once("own cuda methods", lambda: _owners(context))
+    owners: list[str] = context.memoize("own cuda methods", lambda: _owners(context))
     return any(name in owner or owner in name for owner in owners)
 
 
@@ -155,7 +155,7 @@ def _chooses_itself(context: Context, module: Module) -> bool:
             return True
         return _knows_npu(context, module)
 
-    return bool(context.once(("chooses itself", module.path), look))
+    return bool(context.memoize(("chooses itself", module.path), look))
 
 
 def _may_be_key(fact: Fact) -> bool:
@@ -168,7 +168,7 @@ def _may_be_key(fact: Fact) -> bool:
 
 def _keeps_table(context: Context, module: Module) -> bool:
     """Whether a file keeps a table with CUDA as one of its keys."""
-    return bool(context.once(("table of devices", module.path), lambda: any(map(_is_keyed, _values(module)))))
+    return bool(context.memoize(("table of devices", module.path), lambda: any(map(_is_keyed, _values(module)))))
 
 
 def _knows_npu(context: Context, module: Module) -> bool:
@@ -179,7 +179,7 @@ def _knows_npu(context: Context, module: Module) -> bool:
             return True
         return any(_compares_npu(block.test) for block in module.blocks if block.kind == "if")
 
-    return bool(context.once(("knows the NPU", module.path), look))
+    return bool(context.memoize(("knows the NPU", module.path), look))
 
 
 def _compares_npu(value: Value, depth: int = 0) -> bool:
@@ -193,13 +193,13 @@ def _compares_npu(value: Value, depth: int = 0) -> bool:
 
 def _values(module: Module) -> Iterator[Value]:
     """What a module assigns, returns and passes on; a checkpoint's mapping tells where it was saved."""
-    for bind in module.code.binds:
+    for bind in module.code.assignments:
         if "map_location" not in bind.target:
             yield bind.value
     for returned in module.code.returns:
         yield returned.value
     for index, call in enumerate(module.code.calls):
-        if module.written(index) not in ("load", "print"):
+        if module.callee_name(index) not in ("load", "print"):
             yield from call.args
             yield from (value for key, value in call.keywords if key != "map_location")
 

@@ -79,7 +79,7 @@ def group(name: str) -> str:
 
 def ported(context: Context, module: Module) -> str:
     """Whether a file names the NPU anywhere: then its author has been through it."""
-    return context.once(("ported", module.path), lambda: "yes" if _names_npu(context, module) else "no")
+    return context.memoize(("ported", module.path), lambda: "yes" if _names_npu(context, module) else "no")
 
 
 def script(context: Context, module: Module) -> str:
@@ -92,7 +92,7 @@ def script(context: Context, module: Module) -> str:
             return "no" if guards.tests_itself(module) else "yes"
         return "no" if module.path in guards.imported() else "yes"
 
-    return context.once(("script", module.path), look)
+    return context.memoize(("script", module.path), look)
 
 
 def _names_npu(context: Context, module: Module) -> bool:

@@ -38,7 +38,7 @@ Early = dict[str, dict[tuple[int, str], str]]
 
 def early_bindings(context: Context, module: Module) -> Iterator[Fact]:
     """An ``early_binding`` for each patched name that is imported before transfer_to_npu is."""
-    found = context.once("early_bindings", partial(_early, context)).get(module.path)
+    found = context.memoize("early_bindings", partial(_early, context)).get(module.path)
     for record in module.code.imports if found else ():
         entry = found.get((record.line, record.alias)) if found else None
         if entry is not None:
@@ -137,7 +137,7 @@ def late_moves(context: Context, module: Module) -> Iterator[Fact]:
                     holder,
                     module,
                     index,
-                    by=module.written(late),
+                    by=module.callee_name(late),
                     line=str(module.code.calls[late].line),
                 )
 
@@ -145,7 +145,7 @@ def late_moves(context: Context, module: Module) -> Iterator[Fact]:
 def _there(context: Context, module: Module, call: Call, holder: str) -> bool:
     """Whether the model was made on the device (``Net().npu()``)."""
     bound = context.flow.bindings(module, holder, call.block, call.line)
-    return any(isinstance(b.value, CallResult) and home.written(b.value.call) in _MOVES for home, b in bound)
+    return any(isinstance(b.value, CallResult) and home.callee_name(b.value.call) in _MOVES for home, b in bound)
 
 
 def _arguments(call: Call) -> list[Value]:
@@ -178,7 +178,7 @@ def _made_anew(module: Module, index: int, move: int) -> bool:
 def _moved(module: Module, index: int) -> str:
     """The name that a move is called on; empty for another call, as ``x.to(torch.float16)``."""
     call = module.code.calls[index]
-    if module.written(index) != "to":
+    if module.callee_name(index) != "to":
         return _head(call)
     value = call.args[0] if call.args else dict(call.keywords).get("device")
     if isinstance(value, Ref):

@@ -101,7 +101,7 @@ def leaves(module: Module, value: Value, depth: int = 0) -> list[str]:
         call = module.code.calls[value.call]
         if isinstance(call.callee, Op) and call.callee.operands[-1] == Const("format"):
             return leaves(module, call.callee.operands[0], depth + 1)
-        if call.args and (call.callee == Ref("str") or (depth and module.written(value.call) == "device")):
+        if call.args and (call.callee == Ref("str") or (depth and module.callee_name(value.call) == "device")):
             return leaves(module, call.args[0], depth + 1)
     return []
 
@@ -117,7 +117,7 @@ def device_text(module: Module, value: Value) -> str:
     if isinstance(value, Op):
         composed = value.op in _COMPOSING
     else:
-        composed = isinstance(value, CallResult) and module.written(value.call) in _TEXT_CALLS
+        composed = isinstance(value, CallResult) and module.callee_name(value.call) in _TEXT_CALLS
     if composed:
         found = [text for text in leaves(module, value) if _COMPOSED.match(text)]
         return next((t for t in found if t.startswith("cuda")), "") or next(iter(found), "")
@@ -176,7 +176,7 @@ def _in_calls(context: Context, module: Module) -> Iterator[Fact]:
         for key, value in call.keywords:
             if key.endswith(_KEYWORDS) and (text := device_text(module, value)):
                 yield from _keyword(context, module, index, value, key, text)
-        written = module.written(index)
+        written = module.callee_name(index)
         if written in _OPTIONS and (call.args or written == "option"):
             yield from _option(context, module, index, written)
         elif not call.args:
@@ -233,7 +233,7 @@ def _passed(context: Context, module: Module, index: int, position: int) -> Iter
     call = module.code.calls[index]
     value = call.args[position]
     text = str(value.value) if isinstance(value, Const) else ""
-    if TENSOR_TYPE.match(text) and module.written(index) in _TYPED:
+    if TENSOR_TYPE.match(text) and module.callee_name(index) in _TYPED:
         typed = {"form": "type", "covered": _type_covered(text), "breaks": "yes", "within": str(position)}
         yield context.call_fact("cuda", text, module, index, **typed)
     elif _PLAIN.match(text):
@@ -307,7 +307,7 @@ def _offers_npu(context: Context, module: Module, call: Call, names: list[str]) 
 
 
 def _assigned(context: Context, module: Module) -> Iterator[Fact]:
-    for bind in module.code.binds:
+    for bind in module.code.assignments:
         value = bind.value
         if value.__class__ in _SILENT or not (text := device_text(module, value)):
             continue

@@ -28,7 +28,7 @@ _DEPTH = 8
 
 def tests(context: Context, module: Module) -> Iterator[Fact]:
     """The ``cuda`` facts of the forms ``compare``, ``is_cuda`` and ``capability`` (a field) of a module."""
-    for note in module.code.notes:
+    for note in module.code.torch_expressions:
         if note.kind == "attribute":
             yield from _attribute(context, module, note)
         elif note.kind == "compare" and isinstance(note.value, Op):
@@ -147,7 +147,7 @@ def _subject(module: Module, value: Value) -> str:
     """What is compared: the device of a tensor, a device, a tensor's type, a backend, or what somebody chose."""
     if isinstance(value, CallResult):
         call = module.code.calls[value.call]
-        last = module.written(value.call)
+        last = module.callee_name(value.call)
         if call.callee == Ref("str") and call.args:
             return _subject(module, call.args[0])
         if last in ("type", "typename") and not (isinstance(call.callee, Ref) and call.callee.name == "type"):
@@ -192,9 +192,9 @@ def _receiver(callee: Value) -> Value | None:
 def _use(module: Module, index: int) -> str:
     """What becomes of a capability: taken apart, compared, or only shown."""
     wanted = CallResult(index)
-    names = {b.target for b in module.code.binds if b.value == wanted}
+    names = {b.target for b in module.code.assignments if b.value == wanted}
     holders: list[Value] = [wanted, *(Ref(name) for name in names)]
-    values = [b.value for b in module.code.binds] + [b.test for b in module.blocks]
+    values = [b.value for b in module.code.assignments] + [b.test for b in module.blocks]
     values += [r.value for r in module.code.returns]
     values += [v for call in module.code.calls for v in (*call.args, *(w for _, w in call.keywords))]
     found = {use for value in values if (use := _part_use(value, holders, 0))}

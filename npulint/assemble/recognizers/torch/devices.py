@@ -91,7 +91,7 @@ def _never_called(context: Context, module: Module, block: int) -> bool:
         return False
     name = module.blocks[function].name
     return not any(
-        m.name.rpartition(".")[2] == name for home in context.project.modules.values() for m in home.code.mentions
+        m.name.rpartition(".")[2] == name for home in context.project.modules.values() for m in home.code.name_uses
     )
 
 
@@ -151,7 +151,7 @@ def _guarded(module: Module, block: int, line: int, column: int) -> str:
     if tried or module.qualname(block).rpartition(".")[2] == "cuda":
         return "yes"
     here = (line, column)
-    chosen = (n for n in module.code.notes if n.kind == "choice")
+    chosen = (n for n in module.code.torch_expressions if n.kind == "choice")
     return "yes" if any((n.line, n.column) <= here < (n.end_line, n.end_column) for n in chosen) else "no"
 
 
@@ -165,7 +165,7 @@ def _of_choice(context: Context, module: Module, call: Call) -> bool:
 def _mentions(context: Context, module: Module) -> Iterator[Fact]:
     """Members of torch.cuda and ``Tensor.cuda`` that are handed on or kept instead of called."""
     parsed: set[tuple[int, int]] = set()
-    for record in module.code.mentions:
+    for record in module.code.name_uses:
         name = module.plain.get(record.name) or context.names.of_name(module, record.name, record.block, record.line)
         if not name.startswith("torch.") or "(" in name or name in (known.CUDA[:-1], *_FLAGS):
             continue
@@ -195,7 +195,7 @@ def _parsed(module: Module, written: str) -> set[tuple[int, int]]:
     return {
         (call.line, call.block)
         for index, call in enumerate(module.code.calls)
-        if module.written(index) in _PARSERS and Ref(written) in call.args
+        if module.callee_name(index) in _PARSERS and Ref(written) in call.args
     }
 
 

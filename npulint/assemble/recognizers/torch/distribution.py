@@ -117,7 +117,7 @@ def facts_for_module(context: Context, module: Module) -> list[Fact]:
             attrs = {
                 "stack": "torch",
                 "what": "local_rank",
-                "from_environment": lambda: context.once("local rank", lambda: _reads_local_rank(context)),
+                "from_environment": lambda: context.memoize("local rank", lambda: _reads_local_rank(context)),
             }
             span = Span(call.line, call.column, call.end_line, call.end_column)
             around = context.around(module, call.block)
@@ -128,7 +128,7 @@ def facts_for_module(context: Context, module: Module) -> list[Fact]:
 def _reads_local_rank(context: Context) -> str:
     """Whether any module reads LOCAL_RANK from its environment."""
     for module in context.project.modules.values():
-        values = [bind.value for bind in module.code.binds] + [r.value for r in module.code.returns]
+        values = [bind.value for bind in module.code.assignments] + [r.value for r in module.code.returns]
         for call in module.code.calls:
             values += call.args
             values += [value for _, value in call.keywords]
@@ -272,7 +272,7 @@ def _skips(module: Module, value: Value) -> bool:
     if isinstance(value, CallResult):
         call = module.code.calls[value.call]
         method = call.callee.name.rpartition(".")[0] if isinstance(call.callee, Ref) else "?"
-        return module.written(value.call) in _VIEWS and method not in ("", "np", "numpy")
+        return module.callee_name(value.call) in _VIEWS and method not in ("", "np", "numpy")
     if isinstance(value, Op) and value.op == "[]" and isinstance(value.operands[1], SequenceDisplay):
         keys = value.operands[1].items
         return len(keys) > 1 and not isinstance(keys[0], Const) and isinstance(keys[-1], Const)

@@ -45,9 +45,9 @@ def _place(context: Context, module: Module, call: Call) -> str:
     function = module.function_of(call.block)
     before = [i for i in module.calls_in.get(function, ()) if module.code.calls[i].line < call.line]
     for index in reversed(before):
-        if module.written(index) in (*_MOVES, "cpu") and receiver_of(module.code.calls[index]) == value:
+        if module.callee_name(index) in (*_MOVES, "cpu") and receiver_of(module.code.calls[index]) == value:
             return "device" if _moves(context, module, CallResult(index), 0) else "host"
-    made = [b for b in module.code.binds if b.target == value.name and module.function_of(b.block) == function]
+    made = [b for b in module.code.assignments if b.target == value.name and module.function_of(b.block) == function]
     if any(_moves(context, module, bind.value, 0) for bind in made):
         return "device"
     return "host" if made and all(isinstance(bind.value, CallResult) for bind in made) else "unknown"
@@ -58,7 +58,7 @@ def _moves(context: Context, module: Module, value: Value, depth: int) -> bool:
     if not isinstance(value, CallResult) or depth > _DEPTH:
         return False
     call = module.code.calls[value.call]
-    last = module.written(value.call)
+    last = module.callee_name(value.call)
     if last == "cpu":
         return False
     if last in _MOVES:

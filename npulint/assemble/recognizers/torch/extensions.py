@@ -57,7 +57,7 @@ def facts_for_module(context: Context, module: Module) -> list[Fact]:
 def _handed_on(context: Context, module: Module) -> list[Fact]:
     """``extension = CUDAExtension`` and the like: called under another name, or by somebody else."""
     found = []
-    for record in module.code.mentions:
+    for record in module.code.name_uses:
         if record.name.rpartition(".")[2] == "CUDAExtension":
             name = context.names.of_name(module, record.name, record.block, record.line)
             if name in _WHAT:
@@ -119,19 +119,19 @@ def _built(context: Context) -> frozenset[str]:
                         names.add(_name(context, module, module.code.calls[index]).rpartition(".")[2])
         return frozenset(names - {""})
 
-    return context.once("cuda extensions", look)
+    return context.memoize("cuda extensions", look)
 
 
 def _chosen(module: Module, call: Call) -> bool:
     """Whether a builder is called by a variable that a mention of it was bound to: ``extension(…)``."""
     return isinstance(call.callee, Ref) and any(
-        bind.target == call.callee.name and isinstance(bind.value, Ref) for bind in module.code.binds
+        bind.target == call.callee.name and isinstance(bind.value, Ref) for bind in module.code.assignments
     )
 
 
 def _may_be_host_code(module: Module, call: Call) -> bool:
     """Whether the variable may be the builder of C++ for the host as well: then the module exists without CUDA."""
-    return _chosen(module, call) and any(record.name.endswith("CppExtension") for record in module.code.mentions)
+    return _chosen(module, call) and any(record.name.endswith("CppExtension") for record in module.code.name_uses)
 
 
 def _imports(context: Context, module: Module) -> list[Fact]:

@@ -89,7 +89,7 @@ def _reduced(context: Context, module: Module, index: int) -> str:
     mine = {name for name, binds in scope.items() if any(_holds(module, b.value, index) for b in binds)}
     function = module.function_of(call.block)
     for other in module.calls_in.get(function, ()):
-        if module.written(other) in _COLLECTIVES:
+        if module.callee_name(other) in _COLLECTIVES:
             taker = module.code.calls[other]
             for value in taker.args:
                 named = isinstance(value, Ref) and value.name in mine

@@ -80,7 +80,7 @@ def _use(ops: Operations, index: int) -> str:
     if method is not None:
         return "unknown" if method[1] in _ELEMENT else "tensor"
     function = module.function_of(module.code.calls[index].block)
-    for bind in module.code.binds:
+    for bind in module.code.assignments:
         if bind.value == CallResult(index):
             return _use_of_name(ops, bind, function)
     for root in ops.roots(function):
@@ -88,7 +88,7 @@ def _use(ops: Operations, index: int) -> str:
         if use:
             return use
     returned = [r for r in module.returns.get(function, ()) if r.value == CallResult(index)]
-    if returned and module.written(index) in _REPLACES and module.qualname(function).endswith("forward"):
+    if returned and module.callee_name(index) in _REPLACES and module.qualname(function).endswith("forward"):
         return "returned"
     return "unknown"
 
@@ -162,7 +162,7 @@ def _mask(ops: Operations, index: int) -> str:
         return "none"
     function = ops.module.function_of(call.block)
     for other in ops.module.calls_in.get(function, ()):
-        if ops.module.written(other) == "scaled_dot_product_attention":
+        if ops.module.callee_name(other) == "scaled_dot_product_attention":
             given = argument(ops.module.code.calls[other], "attn_mask", 3)
             if isinstance(mask, Ref) and given == mask and _unchanged(ops, mask.name, function):
                 return "shared"

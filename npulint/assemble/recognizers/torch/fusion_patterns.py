@@ -200,7 +200,7 @@ def _mode(ops: Operations, node: Node) -> str:
     if target is None:
         return "half"
     home, block = target
-    written = {home.written(index) for index in home.calls_in.get(block, ())}
+    written = {home.callee_name(index) for index in home.calls_in.get(block, ())}
     return "interleave" if "stack" in written else "half"
 
 

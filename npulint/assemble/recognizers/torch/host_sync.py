@@ -146,7 +146,11 @@ def _converts(module: Module, call: Call) -> bool:
         return False
     record = module.blocks[function]
     lines = {module.code.calls[i].line for i in module.calls_in.get(function, ())}
-    plain = len(record.params) == 1 and lines == {call.line} and not any(b.block == function for b in module.code.binds)
+    plain = (
+        len(record.params) == 1
+        and lines == {call.line}
+        and not any(b.block == function for b in module.code.assignments)
+    )
     return plain and any(r.block == function and r.line == call.line for r in module.code.returns)
 
 
@@ -162,7 +166,7 @@ def _is_module(context: Context, module: Module, receiver: Value, call: Call) ->
 
 def _is_dropped(module: Module, call: Call) -> bool:
     """Whether nobody takes a call's result: then it moves a module, for tensors are copied."""
-    binds, returns = module.code.binds, module.code.returns
+    binds, returns = module.code.assignments, module.code.returns
     if any(bind.block == call.block and bind.line <= call.line <= bind.end_line for bind in binds):
         return False
     if any(record.block == call.block and record.line <= call.line for record in returns):
@@ -181,7 +185,7 @@ def _small(module: Module, value: Value, depth: int = 0) -> bool:
     if isinstance(value, Ref):
         return _SCALAR.search(value.name) is not None
     if isinstance(value, CallResult):
-        last = module.written(value.call)
+        last = module.callee_name(value.call)
         if last in _REDUCES or _SCALAR.search(last):
             return True
         receiver = receiver_of(module.code.calls[value.call])
@@ -261,7 +265,7 @@ def _from_loader(context: Context, module: Module, value: Value, block: int, lin
     if isinstance(value, Op) and value.op in ("[]", ".", "iter"):
         part = _table_of(module, value.operands[0]) if value.op == "iter" else value.operands[0]
         return part is None or _from_loader(context, module, part, block, line, depth + 1)
-    if isinstance(value, CallResult) and module.written(value.call) in _SAME_PLACE:
+    if isinstance(value, CallResult) and module.callee_name(value.call) in _SAME_PLACE:
         source = receiver_of(module.code.calls[value.call])
         return source is not None and _from_loader(context, module, source, block, line, depth + 1)
     if not isinstance(value, Ref):
@@ -284,7 +288,7 @@ def _from_loader(context: Context, module: Module, value: Value, block: int, lin
 
 def _table_of(module: Module, value: Value) -> Value | None:
     """The table whose parts a loop goes through, as in ``for key, part in batch.items()``."""
-    if not isinstance(value, CallResult) or module.written(value.call) not in ("items", "values", "keys"):
+    if not isinstance(value, CallResult) or module.callee_name(value.call) not in ("items", "values", "keys"):
         return None
     return receiver_of(module.code.calls[value.call])
 
@@ -299,7 +303,7 @@ def _sources(module: Module, value: Value) -> Iterator[str]:
 
 def _in_test(context: Context, module: Module, index: int) -> bool:
     """Whether a call is part of the condition of a branch."""
-    return index in context.once(("tests", module.path), lambda: frozenset(_tested(module)))
+    return index in context.memoize(("tests", module.path), lambda: frozenset(_tested(module)))
 
 
 def _tested(module: Module) -> Iterator[int]:

@@ -44,7 +44,7 @@ def _in_project(context: Context, module: Module, known: Library) -> bool:
     if root == "torch":
         return False
     key = ("library in project", module.folder, root)
-    return context.once(key, lambda: context.project.find(root, module) is not None)
+    return context.memoize(key, lambda: context.project.find(root, module) is not None)
 
 
 def _fact(context: Context, module: Module, record: Import, known: Library, name: str) -> Fact:
@@ -68,7 +68,7 @@ def _used(context: Context, module: Module, record: Import, name: str) -> str:
     if any(called == name or called.startswith(inside[1]) for called in context.names.of_calls(module)):
         return "yes"
     written = record.alias or name
-    named = (mention.name for mention in module.code.mentions)
+    named = (mention.name for mention in module.code.name_uses)
     if any(one == written or one.startswith(written + ".") for one in named):
         return "yes"
     bases = (base for block in module.blocks for base in (*block.bases, *block.decorators) if isinstance(base, Ref))

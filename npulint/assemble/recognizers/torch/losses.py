@@ -16,7 +16,7 @@ _DEPTH = 5
 
 def losses_of(context: Context, module: Module, function: int) -> frozenset[str]:
     """The names whose gradients a function asks for."""
-    return context.once(("losses", module.path, function), lambda: _find_losses(context, module, function))
+    return context.memoize(("losses", module.path, function), lambda: _find_losses(context, module, function))
 
 
 def _find_losses(context: Context, module: Module, function: int) -> frozenset[str]:
@@ -41,7 +41,7 @@ def _loss_names(context: Context, module: Module, value: Value, call: Call) -> s
         if (
             home is module
             and isinstance(bind.value, CallResult)
-            and module.written(bind.value.call) in ("scale_loss", "scale")
+            and module.callee_name(bind.value.call) in ("scale_loss", "scale")
         ):
             found |= set(names_in(module.code.calls[bind.value.call].args[0]))
     return found
@@ -59,7 +59,7 @@ def is_loss(context: Context, module: Module, value: Value, block: int, line: in
     if isinstance(value, Op) and value.op in ("+", "-", "*", "/", "[]"):
         parts = value.operands[:1] if value.op == "[]" else value.operands
         return any(is_loss(context, module, part, block, line, depth + 1) for part in parts)
-    if isinstance(value, CallResult) and module.written(value.call) in _KEPT:
+    if isinstance(value, CallResult) and module.callee_name(value.call) in _KEPT:
         receiver = receiver_of(module.code.calls[value.call])
         return receiver is not None and is_loss(context, module, receiver, block, line, depth + 1)
     return False
@@ -79,7 +79,7 @@ def _valued(module: Module, value: Value, depth: int = 0) -> bool:
     call = module.code.calls[value.call]
     receiver = receiver_of(call)
     parts = [*call.args[:1], *((receiver,) if receiver is not None else ())]
-    return module.written(value.call) in _VALUES or any(_valued(module, part, depth + 1) for part in parts)
+    return module.callee_name(value.call) in _VALUES or any(_valued(module, part, depth + 1) for part in parts)
 
 
 def takes_loss(context: Context, module: Module, call: Call) -> bool:
@@ -106,7 +106,7 @@ def _shown(context: Context, module: Module, value: Value, block: int, line: int
         return any(_shown(context, module, part, block, line, depth + 1) for part in value.operands)
     if isinstance(value, SequenceDisplay):
         return any(_shown(context, module, part, block, line, depth + 1) for part in value.items)
-    if isinstance(value, CallResult) and module.written(value.call) in ("format", "str"):
+    if isinstance(value, CallResult) and module.callee_name(value.call) in ("format", "str"):
         call = module.code.calls[value.call]
         values = (*call.args, *(v for _, v in call.keywords))
         return any(_shown(context, module, part, block, line, depth + 1) for part in values)
@@ -118,7 +118,7 @@ def _detached(module: Module, value: Value) -> bool:
         return value.name.endswith(".data")
     if isinstance(value, CallResult):
         receiver = receiver_of(module.code.calls[value.call])
-        return module.written(value.call) == "detach" or (receiver is not None and _detached(module, receiver))
+        return module.callee_name(value.call) == "detach" or (receiver is not None and _detached(module, receiver))
     return isinstance(value, Op) and any(_detached(module, part) for part in value.operands)
 
 

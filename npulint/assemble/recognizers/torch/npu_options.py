@@ -98,7 +98,7 @@ def _spawned(context: Context, module: Module, index: int) -> list[Fact]:
     call = module.code.calls[index]
     value: Value | None = argument(call, "fn", 0)
     workers = [] if value is None else context.flow.functions(module, value, call.block, call.line)
-    setters = context.once("compile mode", lambda: _setters(context))
+    setters = context.memoize("compile mode", lambda: _setters(context))
     if not setters or not workers:
         jit = "unset"
     else:

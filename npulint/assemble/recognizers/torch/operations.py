@@ -101,7 +101,7 @@ class Operations:
                 return Node("dropout", inputs, index)
             if last.endswith("Linear") or name[:-2].rpartition(":")[2].endswith("Linear"):
                 return Node("linear", inputs, index)
-        last = self.module.written(index).rstrip("_") or self.module.written(index)
+        last = self.module.callee_name(index).rstrip("_") or self.module.callee_name(index)
         callee = call.callee
         if isinstance(callee, Ref):
             head = callee.name.rpartition(".")[0]
@@ -197,7 +197,7 @@ class Operations:
         home = self.module.function_of
         if self._set is None:
             self._set = defaultdict(list)
-            for bind in self.module.code.binds:
+            for bind in self.module.code.assignments:
                 self._set[home(bind.block)].append(bind)
         for bind in self._set.get(function, ()):
             yield At(bind.value, bind.block, bind.line)
@@ -231,7 +231,7 @@ class Operations:
 
 def facts_for_module(context: Context, module: Module) -> Operations:
     """The operations of a module, made once."""
-    return context.once(("operations", module.path), lambda: Operations(context, module))
+    return context.memoize(("operations", module.path), lambda: Operations(context, module))
 
 
 def number(value: Value | None) -> float | None:

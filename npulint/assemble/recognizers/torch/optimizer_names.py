@@ -16,7 +16,7 @@ _ASKED = frozenset(
 def named(context: Context, module: Module) -> list[Fact]:
     """The optimizer classes that are only named, where nobody here calls them by that name."""
     found: list[tuple[str, NameUse]] = []
-    for record in module.code.mentions:
+    for record in module.code.name_uses:
         if last_of(record.name) in TABLED or "." not in record.name:
             name = context.names.of_name(module, record.name, record.block, record.line)
             kind = family(context, name) if last_of(name) in TABLED and "()" not in name else None
@@ -25,7 +25,7 @@ def named(context: Context, module: Module) -> list[Fact]:
     if not found:
         return []
     handed = _handed(context, module)
-    bound = {bind.value.name for bind in module.code.binds if isinstance(bind.value, Ref)}
+    bound = {bind.value.name for bind in module.code.assignments if isinstance(bind.value, Ref)}
     called = _called_by_alias(context, module) if bound else set()
     lines = {(n, call.line) for n, call in zip(context.names.of_calls(module), module.code.calls, strict=True)}
     return [
@@ -53,7 +53,7 @@ def _mention(context: Context, module: Module, name: str, record: NameUse) -> Fa
 
 def _beside(context: Context, module: Module) -> str:
     """Whether the module names a fused class as well: a table with both."""
-    names = (context.names.of_name(module, m.name, m.block, m.line) for m in module.code.mentions if "Npu" in m.name)
+    names = (context.names.of_name(module, m.name, m.block, m.line) for m in module.code.name_uses if "Npu" in m.name)
     return "yes" if any(FUSED.match(name) for name in names) else "no"
 
 
@@ -62,11 +62,11 @@ def _handed(context: Context, module: Module) -> set[str]:
     found: set[str] = set()
     for returned in module.code.returns:
         _add(returned.value, found)
-    for bind in module.code.binds:
+    for bind in module.code.assignments:
         if not isinstance(bind.value, Ref) or bind.target.endswith("]"):
             _add(bind.value, found)
     for index, call in enumerate(module.code.calls):
-        if module.written(index) in _ASKED or context.names.of_call(module, index) == "functools.partial":
+        if module.callee_name(index) in _ASKED or context.names.of_call(module, index) == "functools.partial":
             continue
         for value in (*call.args, *(v for _, v in call.keywords)):
             _add(value, found)

@@ -132,12 +132,12 @@ def _says_something(context: Context, module: Module, call: Call, value: Value) 
 
 def _amp(context: Context, module: Module, index: int) -> str:
     """Whether apex's amp.initialize is given this optimizer; unknown where its class is one choice of several."""
-    written = module.written(index)
+    written = module.callee_name(index)
     if written != last_of(context.names.of_call(module, index)) and all(
         i.alias != written for i in module.code.imports
     ):
         return "unknown"
-    given = context.once("given to amp", lambda: _given_to_amp(context))
+    given = context.memoize("given to amp", lambda: _given_to_amp(context))
     return "yes" if (module.path, index) in given else "unknown" if given and None in given else "no"
 
 
@@ -175,7 +175,7 @@ def _scaled(context: Context) -> set[tuple[str, int]]:
                     found.update((home.path, at) for home, at in made)
         return found
 
-    return context.once("stepped by a scaler", work)
+    return context.memoize("stepped by a scaler", work)
 
 
 def _replaced(context: Context, module: Module, call: Call) -> str:
@@ -246,14 +246,14 @@ def _has_fused(context: Context) -> bool:
         return any(
             "NpuFused" in name
             for module in context.project.modules.values()
-            for name in (*(i.name for i in module.code.imports), *(m.name for m in module.code.mentions))
+            for name in (*(i.name for i in module.code.imports), *(m.name for m in module.code.name_uses))
         ) or any(
-            "NpuFused" in module.written(index)
+            "NpuFused" in module.callee_name(index)
             for module in context.project.modules.values()
             for index in range(len(module.code.calls))
         )
 
-    return context.once("fused optimizers", work)
+    return context.memoize("fused optimizers", work)
 
 
 def _closure(context: Context, module: Module, call: Call) -> str:

@@ -43,7 +43,7 @@ def facts_for_call(context: Context, module: Module, index: int, name: str) -> l
 def facts_for_module(context: Context, module: Module) -> list[Fact]:
     """Mask constants that are assigned or multiplied."""
     found = []
-    for bind in module.code.binds:
+    for bind in module.code.assignments:
         if bind.target.endswith("]"):
             if bind.key.__class__ is not Const and _is_mask_key(bind):
                 found += _assigned(context, module, bind)
@@ -207,7 +207,7 @@ def _is_half(context: Context, module: Module, value: Value | None, block: int, 
         return "unknown"
     if isinstance(value, CallResult):
         call = module.code.calls[value.call]
-        last = module.written(value.call)
+        last = module.callee_name(value.call)
         if last == "half" or (last in ("to", "type") and _cast_to(context, module, call) == "half"):
             return "yes"
         if last in ("float", "double", "bfloat16", "to", "type"):

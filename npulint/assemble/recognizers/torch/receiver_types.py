@@ -64,7 +64,7 @@ def _of_result(context: Context, module: Module, index: int, depth: int) -> list
 
 def _of_name(context: Context, module: Module, name: str, block: int, line: int, depth: int) -> list[Site]:
     key = (module.path, name, block, line)
-    busy: set[object] = context.once("makers", set)
+    busy: set[object] = context.memoize("makers", set)
     if key in busy:
         return []
     busy.add(key)

@@ -94,10 +94,10 @@ def alternative(context: Context, module: Module, call: Call) -> str:
     imports: list[Import] = [i for i in module.code.imports if i.alias == root]
     if any(i.module.startswith(("torch_npu", "torch.npu")) for i in imports):
         return "yes"
-    binds: list[Assignment] = [b for b in module.code.binds if b.target == root]
+    binds: list[Assignment] = [b for b in module.code.assignments if b.target == root]
     if any(context.names.of_bind(module, b).startswith(("torch.npu", "torch_npu", "apex")) for b in binds):
         return "yes"
-    last = module.written(module.code.calls.index(call))
+    last = module.callee_name(module.code.calls.index(call))
     other = [context.names.of_call(module, i) for i in module.calls_of(last)]
     return "yes" if any(name.startswith("torch.npu.amp.") for name in other) else "no"
 

@@ -84,7 +84,7 @@ def facts_for_call(context: Context, module: Module, index: int, name: str) -> l
 def facts_for_module(context: Context, module: Module) -> list[Fact]:
     """``dynamic_shape`` facts of subscripts by a boolean mask, read and written."""
     found = []
-    for note in module.code.notes:
+    for note in module.code.torch_expressions:
         if note.kind == "mask" and isinstance(note.value, Op) and _in_step(context, module, note.block):
             holder, key = note.value.operands
             if _selects(context, module, holder, key, note.block, note.line):
@@ -188,7 +188,7 @@ def _only_counted(context: Context, module: Module, index: int) -> bool:
     after = module.methods.get(index)
     if after is not None:
         return after[1] in _SIZES
-    counted = context.once(("counted", module.path), lambda: _counted(module))
+    counted = context.memoize(("counted", module.path), lambda: _counted(module))
     return index in counted
 
 
@@ -237,14 +237,14 @@ def _padding(context: Context, module: Module, index: int, name: str) -> list[Fa
 
 def _pads_to_longest(context: Context, home: Module, function: int, given: int) -> bool:
     """Whether an own function pads to the longest sample: it looks for it, and is given no length."""
-    longest = any("max" in home.written(i) and _over_lengths(home, i) for i in home.calls_in.get(function, ()))
+    longest = any("max" in home.callee_name(i) and _over_lengths(home, i) for i in home.calls_in.get(function, ()))
     params = home.blocks[function].params
     return longest and not any(_LENGTH.search(name) for name in params[:given])
 
 
 def _replaced_by_number(module: Module, call: Call) -> bool:
     """Whether the variable that the longest length is put into is then set to a fixed one."""
-    binds = [bind for bind in module.code.binds if bind.block == call.block]
+    binds = [bind for bind in module.code.assignments if bind.block == call.block]
     targets = {bind.target for bind in binds if bind.line <= call.line <= bind.end_line}
     return any(b.target in targets and b.line > call.line and isinstance(b.value, Const) for b in binds)
 
@@ -258,8 +258,8 @@ def _over_lengths(module: Module, index: int) -> bool:
     if isinstance(value, Op) and value.op == "each":
         element = value.operands[0]
         if isinstance(element, CallResult):
-            if module.written(element.call) in ("list", "tuple"):
+            if module.callee_name(element.call) in ("list", "tuple"):
                 return any(".shape" in name for part in module.code.calls[element.call].args for name in names_in(part))
-            return module.written(element.call) in ("len", "size", "numel", "__len__")
+            return module.callee_name(element.call) in ("len", "size", "numel", "__len__")
         return any(".shape" in n or _LENGTH.search(n) for n in names_in(element))
     return isinstance(value, Ref) and _LENGTH.search(value.name) is not None

@@ -92,7 +92,7 @@ def _compares_tensors(context: Context, module: Module, value: Op, block: int, l
 def _is_plain(context: Context, module: Module, value: Value, block: int, line: int, depth: int = 0) -> bool:
     """Whether a value is a number of Python: a size, a counter of a loop."""
     if isinstance(value, CallResult):
-        return module.written(value.call) in _FIXED or context.names.of_call(module, value.call) in _PYTHON
+        return module.callee_name(value.call) in _FIXED or context.names.of_call(module, value.call) in _PYTHON
     if isinstance(value, Op) and value.op in ("[]", "iter", "+", "-", "*", "//", "%") and depth < _DEPTH:
         return _is_plain(context, module, value.operands[0], block, line, depth + 1)
     if not isinstance(value, Ref) or depth > _DEPTH:
@@ -125,7 +125,7 @@ def _is_mask_result(context: Context, module: Module, index: int, depth: int) ->
         home, inner = target
         returns = home.returns.get(inner, ())
         return bool(returns) and all(is_mask(context, home, r.value, r.block, r.line + 1, depth + 1) for r in returns)
-    last = module.written(index)
+    last = module.callee_name(index)
     if last in _MASK_METHODS:
         return True
     if last in _MADE and any(t in _types(context, module, call) for t in _BOOL_TYPES):
@@ -167,7 +167,7 @@ def on_host(context: Context, module: Module, value: Value, block: int, line: in
 def _shared_with_numpy(context: Context, module: Module, name: str, block: int) -> bool:
     """Whether a function of numpy is given this name in the same function."""
     function = module.function_of(block)
-    return name in context.once(("numpy", module.path, function), lambda: _numpy_names(context, module, function))
+    return name in context.memoize(("numpy", module.path, function), lambda: _numpy_names(context, module, function))
 
 
 def _numpy_names(context: Context, module: Module, function: int) -> frozenset[str]:
@@ -204,7 +204,7 @@ def depends_on_data(context: Context, module: Module, value: Value, block: int, 
 def _result_depends(context: Context, module: Module, index: int, depth: int) -> bool:
     call = module.code.calls[index]
     name = context.names.of_call(module, index)
-    last = module.written(index)
+    last = module.callee_name(index)
     if last in _FIXED or _ON_HOST_NAME.match(name):
         return False
     if name in _PYTHON:

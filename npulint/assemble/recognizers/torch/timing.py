@@ -14,7 +14,7 @@ def starts_interval(module: Module, index: int) -> bool:
     launched operators is bounded."""
     call = module.code.calls[index]
     loop = module.loop_of(call.block)
-    names = [b.target for b in module.code.binds if b.value == CallResult(index)]
+    names = [b.target for b in module.code.assignments if b.value == CallResult(index)]
     if loop < 0 or not names:
         return False
     uses = [line for value, block, line in _values(module, loop) if _subtracts(value, names[0], 0)]
@@ -23,7 +23,7 @@ def starts_interval(module: Module, index: int) -> bool:
 
 def _values(module: Module, loop: int) -> list[tuple[Value, int, int]]:
     """The values that code in a loop binds or hands to calls."""
-    binds = [(b.value, b.block, b.line) for b in module.code.binds]
+    binds = [(b.value, b.block, b.line) for b in module.code.assignments]
     given = [(v, c.block, c.line) for c in module.code.calls for v in (*c.args, *(w for _, w in c.keywords))]
     return [entry for entry in (*binds, *given) if loop in module.ancestors(entry[1])]
 
