@@ -10,9 +10,14 @@ from __future__ import annotations
 import csv
 import json
 import sys
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # to be started as a file
+
+from scripts.release_ranges import Range, known, parse
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES, TABLES = ROOT / "data-src", ROOT / "npulint" / "data"
@@ -24,10 +29,51 @@ def rows(name: str) -> list[dict[str, str]]:
         return list(csv.DictReader(stream))
 
 
+def refused(name: str, row: int, error: ValueError) -> NoReturn:
+    """End the script with the place of a mistake; the row counts as spreadsheets count it."""
+    sys.exit(f"data-src/{name}, row {row + 2}: {error}")
+
+
+def listed(product: str, recorded: str = "") -> list[str]:
+    """The releases of a product, oldest first; with `recorded` those for which that has been recorded."""
+    found = [r for r in rows("releases.csv") if r["product"] == product]
+    return [r["release"] for r in found if not recorded or recorded in r["recorded"].split()]
+
+
+def ranges(name: str, column: str, product: str, recorded: str) -> list[list[Range]]:
+    """Per row of a table the ranges in a column; ends the script for a mistake in one."""
+    releases, found = listed(product, recorded), []
+    for at, row in enumerate(rows(name)):
+        try:
+            found.append(parse(row[column], releases))
+        except ValueError as error:
+            refused(name, at, error)
+    return found
+
+
+def checked(name: str, product: str, *columns: str, recorded: str = "") -> list[dict[str, str]]:
+    """The rows of a table whose `columns` name one release each, or none; ends the script for an unknown one."""
+    releases, table = listed(product, recorded), rows(name)
+    for at, row in enumerate(table):
+        try:
+            for release in filter(None, (row[column] for column in columns)):
+                known(release, releases)
+        except ValueError as error:
+            refused(name, at, error)
+    return table
+
+
+def releases() -> dict[str, Any]:
+    """Per part of the tables of PyTorch its releases, and the adapter of TensorFlow that came with each CANN."""
+    parts = ("kernels", "interfaces", "dispatcher")
+    delivered = [[r["cann"], r["release"]] for r in rows("releases.csv") if r["cann"]]
+    return {"torch_npu": {part: listed("torch_npu", part) for part in parts}, "delivered": delivered}
+
+
 def options() -> list[dict[str, Any]]:
     """One record per option key; `uses` says how each mechanism spells and types it."""
     records: dict[str, dict[str, Any]] = {}
-    for row in rows("adapter_options.csv"):
+    for row in checked("adapter_options.csv", "tensorflow_adapter", "since", "until"):
         record = records.setdefault(row["key"], {"key": row["key"], "status": row["status"], "uses": {}})
         record.update({k: row[k] for k in ("field", "mode", "replacement", "note") if row[k]})
         record["uses"][row["mechanism"]] = option_use(row)
@@ -159,12 +205,21 @@ def torch_libraries() -> dict[str, Any]:
 
 
 def torch_api() -> dict[str, Any]:
-    """PyTorch operators that the NPU lacks, or that the documentation lists as such: per name its states by release,
-    kernel, release that adds one, use as a method, group, fallback operators, replacement."""
-    table = rows("torch_api.csv")
-    states = next(key for key in table[0] if key[0].isdigit())
-    keys = (states, "kernel", "since", "method", "group", "ops", "instead")
-    return {"releases": states.split(), "apis": {r["api"]: [r[key] for key in keys] for r in table}}
+    """PyTorch operators that the NPU lacks, or that the documentation lists as such: per name a letter for each release
+    with such a list, kernel, release that adds one, use as a method, group, fallback operators, replacement."""
+    table = checked("torch_api.csv", "torch_npu", "since")
+    count = len(listed("torch_npu", "interfaces"))
+    states = [letters(found, count) for found in ranges("torch_api.csv", "documented", "torch_npu", "interfaces")]
+    keys = ("kernel", "since", "method", "group", "ops", "instead")
+    return {r["api"]: [text, *(r[key] for key in keys)] for r, text in zip(table, states, strict=True)}
+
+
+def letters(found: list[Range], count: int) -> str:
+    """The first letter of the word of each release, ``-`` where there is none; empty if there is none at all."""
+    text = ["-"] * count
+    for one in found:
+        text[one.first : one.last + 1] = one.word[:1] * (one.last + 1 - one.first)
+    return "".join(text) if found else ""
 
 
 def environment() -> list[dict[str, Any]]:
@@ -211,7 +266,7 @@ def tf_api() -> dict[str, Any]:
     """What is recorded of TensorFlow names; the operators of tf.raw_ops, but for summaries, by where they run."""
     keys = ("tensorflow", "support", "reason", "ops", "instead")
     apis: dict[str, list[list[Any]]] = {}
-    for row in rows("tf_api.csv"):
+    for row in checked("tf_api.csv", "tensorflow", "since", "removed"):
         name, position, value = row["when"].split(":") if row["when"] else ("", "-1", "")
         record = [*(row[key] for key in keys), name, int(position), value]
         apis.setdefault(f"tensorflow.{row['name']}", []).append(record)
@@ -224,7 +279,7 @@ def supported_ops() -> dict[str, Any]:
     """The recorded list of operators that the adapter takes to the NPU, those of them that mixed computing leaves on
     the host, and by type what else is known: operators of newer packages with their evidence, the adapter's own, those
     that run on the AI CPU, and all others that TensorFlow has."""
-    table = rows("tf_op_places.csv")
+    table = checked("tf_op_places.csv", "tensorflow", "since", recorded="operators")
 
     def named(**wanted: str) -> list[str]:
         return [r["tf_op"] for r in table if all(r[key] == value for key, value in wanted.items())]
@@ -246,7 +301,8 @@ def aten() -> dict[str, Any]:
     these compute on the CPU or lose the gradient (places in two lists), and what it calls; what composites reach on the
     CPU; what to write instead."""
     table = rows("aten_ops.csv")
-    kernels, notes = (sorted({row[key] for row in table}) for key in ("kernels", "notes"))
+    ranges("aten_ops.csv", "kernels", "torch_npu", "kernels")
+    kernels, notes = (frequent(row[key] for row in table) for key in ("kernels", "notes"))
     ops: dict[str, dict[str, dict[str, list[Any]]]] = {}
     for row in table:
         namespace, _, name = row["op"].partition(".")
@@ -259,6 +315,12 @@ def aten() -> dict[str, Any]:
     reaches = {row["op"]: [row["forward"], row["backward"], row["when"]] for row in rows("aten_reaches.csv")}
     instead = {row["op"]: row["instead"] for row in rows("aten_instead.csv")}
     return {"kernels": kernels, "notes": notes, "ops": ops, "reaches": reaches, "instead": instead}
+
+
+def frequent(texts: Iterable[str]) -> list[str]:
+    """Different texts, the most frequent first, so that short numbers stand for most of them."""
+    counted = Counter(texts)
+    return sorted(counted, key=lambda text: (-counted[text], text))
 
 
 def error_patterns() -> list[dict[str, Any]]:
@@ -293,6 +355,7 @@ def run_columns() -> dict[str, Any]:
 
 
 BUILDERS: dict[str, Callable[[], Any]] = {
+    "releases.json": releases,
     "adapter_options.json": options,
     "option_rules.json": option_rules,
     "names.json": names,
