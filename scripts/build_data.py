@@ -1,4 +1,4 @@
-"""Builds the tables in npulint/data from the CSV files in data-src.
+"""Builds the tables in npulint/data from the CSV files in data-src and from the log messages in checks/messages.
 
     python scripts/build_data.py [--check]
 
@@ -7,60 +7,23 @@ With --check nothing is written; the exit status is 1 when a table is out of dat
 
 from __future__ import annotations
 
-import csv
 import json
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # to be started as a file
 
-from scripts.release_ranges import Range, known, parse
+import msgspec
 
-ROOT = Path(__file__).resolve().parent.parent
-SOURCES, TABLES = ROOT / "data-src", ROOT / "npulint" / "data"
+from npulint.catalogue.messages import FOLDER, parse_table
+from scripts.release_ranges import Range
+from scripts.source_tables import ROOT, checked, listed, ranges, rows
+
+TABLES, CHECKS = ROOT / "npulint" / "data", ROOT / "checks"
 INIT = "npu_bridge.npu_init"
-
-
-def rows(name: str) -> list[dict[str, str]]:
-    with (SOURCES / name).open(newline="", encoding="utf-8") as stream:
-        return list(csv.DictReader(stream))
-
-
-def refused(name: str, row: int, error: ValueError) -> NoReturn:
-    """End the script with the place of a mistake; the row counts as spreadsheets count it."""
-    sys.exit(f"data-src/{name}, row {row + 2}: {error}")
-
-
-def listed(product: str, recorded: str = "") -> list[str]:
-    """The releases of a product, oldest first; with `recorded` those for which that has been recorded."""
-    found = [r for r in rows("releases.csv") if r["product"] == product]
-    return [r["release"] for r in found if not recorded or recorded in r["recorded"].split()]
-
-
-def ranges(name: str, column: str, product: str, recorded: str) -> list[list[Range]]:
-    """Per row of a table the ranges in a column; ends the script for a mistake in one."""
-    releases, found = listed(product, recorded), []
-    for at, row in enumerate(rows(name)):
-        try:
-            found.append(parse(row[column], releases))
-        except ValueError as error:
-            refused(name, at, error)
-    return found
-
-
-def checked(name: str, product: str, *columns: str, recorded: str = "") -> list[dict[str, str]]:
-    """The rows of a table whose `columns` name one release each, or none; ends the script for an unknown one."""
-    releases, table = listed(product, recorded), rows(name)
-    for at, row in enumerate(table):
-        try:
-            for release in filter(None, (row[column] for column in columns)):
-                known(release, releases)
-        except ValueError as error:
-            refused(name, at, error)
-    return table
 
 
 def releases() -> dict[str, Any]:
@@ -324,14 +287,20 @@ def frequent(texts: Iterable[str]) -> list[str]:
 
 
 def error_patterns() -> list[dict[str, Any]]:
-    """One record per message of a log: how it is found, what causes it and what helps, in two languages."""
-    flags = ("umbrella", "echo", "subject", "general")
+    """One record per message of a log: how it is found, what causes it and what helps, in two languages. The tables
+    lie beside the checks that tell of the messages."""
+    tables = [
+        parse_table(path.read_bytes(), f"checks/{FOLDER}/{path.name}")
+        for path in sorted((CHECKS / FOLDER).glob("*.yaml"))
+    ]
+    problems = [problem for table in tables for problem in table.problems]
+    if problems:
+        sys.exit("\n".join(map(str, problems)))
     records = []
-    for row in rows("error_patterns.csv"):
-        record: dict[str, Any] = {k: row[k] for k in ("id", "kind", "regex", "check", "finding", "example") if row[k]}
-        record["literals"] = row["literals"].split(";;")
-        record |= {part: [row[f"{part}_{tongue}"] for tongue in ("en", "zh")] for part in ("cause", "fix")}
-        records.append(record | {flag: True for flag in flags if row[flag]})
+    for message in sorted((one for table in tables for one in table.messages), key=lambda one: one.id):
+        record = msgspec.to_builtins(message)
+        record |= dict.fromkeys(record.pop("flags"), True)
+        records.append({key: value for key, value in record.items() if value and key not in ("source", "line")})
     return records
 
 

@@ -13,8 +13,8 @@ import pytest
 
 from npulint.data import aten, torch_api
 from npulint.data.releases import torch_releases
-from scripts.build_data import listed, ranges, rows
 from scripts.release_ranges import Range, parse
+from scripts.source_tables import listed, ranges, rows
 
 ROOT = Path(__file__).parent.parent
 PARTS = ("kernels", "interfaces")
@@ -87,7 +87,7 @@ def test_a_mistake_in_a_range_is_refused(text: str, message: str) -> None:
 
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
-    for part in ("data-src", "scripts", "npulint"):
+    for part in ("data-src", "scripts", "npulint", "checks/messages"):
         shutil.copytree(ROOT / part, tmp_path / part, ignore=shutil.ignore_patterns("__pycache__"))
     return tmp_path
 

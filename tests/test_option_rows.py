@@ -15,7 +15,7 @@ from npulint.catalogue.sources import builtin_directory
 from npulint.data.options import MECHANISMS, AdapterOption, Use, legal_keys, option, options
 from npulint.findings import Finding
 from npulint.pipeline import review
-from scripts.build_data import listed
+from scripts.source_tables import listed
 from tests.option_support import right_value, script
 
 _CHECKS = (

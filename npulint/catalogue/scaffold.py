@@ -7,11 +7,12 @@ import re
 from pathlib import Path
 
 from npulint import __version__
+from npulint.catalogue import messages
 from npulint.catalogue.check import CATEGORIES, COMPARE, FAMILIES
 from npulint.catalogue.schema import WRITABLE, valid_name
-from npulint.catalogue.sources import SourceFile, builtin_directory, list_files
+from npulint.catalogue.sources import SourceFile, builtin_directory, list_files, read_file
 
-_CODE = re.compile(rb"^(?:code:[ \t]*['\"]?)?(NPU[0-9]{4})\b", re.MULTILINE)
+_CODE = re.compile(rb"^(?:[ \t]*code:[ \t]*['\"]?)?(NPU[0-9]{4,5})\b", re.MULTILINE)
 
 _HEAD = """\
 code: {code}
@@ -89,13 +90,18 @@ def create(root: str, family: str, name: str, category: str = "functional") -> s
     path = os.path.join(root, family, f"{name}.yaml")
     sources = _sources(root)
     for source in sources:
-        if source.name == name:
+        if name in _names(source):
             raise FileExistsError(f"the check '{name}' exists already: {source.path}")
     text = _skeleton(_free_code(sources, family, category), family, category)
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, "x", encoding="utf-8", newline="\n") as stream:
         stream.write(text)
     return path
+
+
+def _names(source: SourceFile) -> tuple[str, ...]:
+    """The names of the checks that a file holds: its own, or those of the entries of a table."""
+    return messages.names_in(read_file(source)) if source.family == messages.FOLDER else (source.name,)
 
 
 def _skeleton(code: str, family: str, category: str) -> str:

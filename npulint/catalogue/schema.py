@@ -65,6 +65,11 @@ def parse_check(data: bytes, path: str, family: str, name: str) -> Parsed:
         tree = load_tree(data)
     except TreeError as error:
         return Parsed(path, None, tuple(CatalogueProblem(path, *place) for place in error.places))
+    return read_check(tree, path, family, name)
+
+
+def read_check(tree: Node, path: str, family: str, name: str) -> Parsed:
+    """Read the tree of one check file."""
     fields = Fields(path)
     if family not in WRITABLE:
         folders = ", ".join(WRITABLE)
