@@ -10,13 +10,14 @@ import msgspec
 
 from npulint.catalogue import messages
 from npulint.catalogue.check import Catalogue, Check, Item
+from npulint.catalogue.codes import PATTERN
 from npulint.catalogue.problems import CatalogueError, CatalogueProblem
 from npulint.catalogue.readiness import FOLDER, PRETUNING, ParsedItem, parse_item
 from npulint.catalogue.schema import Parsed, parse_check
 from npulint.catalogue.sources import RETIRED, SourceFile, builtin_directory, read_file
 from npulint.digest import blake2b
 
-_RETIRED_LINE = re.compile(r"(NPU[0-9]{4})(?:\s|\Z)")
+_RETIRED_LINE = re.compile(rf"({PATTERN})(?:\s|\Z)")
 
 
 def collect(files: Sequence[SourceFile], alone: bool = False) -> Catalogue:
