@@ -32,6 +32,7 @@ GUIDES = (
     "runs",
     "how-it-decides",
     "faq",
+    "glossary",
 )
 AUTHORS = ("writing-checks", "convert-tf2npu")
 _TABLE = re.compile(r"<!-- table: ([a-z-]+) -->")
