@@ -35,7 +35,7 @@ AVOIDED = (
     "told",
     "without a word",
 )
-_AVOIDED = re.compile(rf"\b(?:{'|'.join(AVOIDED)})\b", re.IGNORECASE)
+_AVOIDED = re.compile(rf"(?<![\w-])(?:{'|'.join(AVOIDED)})(?![\w-])", re.IGNORECASE)
 
 
 def terms(lang: str) -> list[tuple[str, str]]:
