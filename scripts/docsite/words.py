@@ -8,7 +8,7 @@ LANGUAGE_NAMES = {"en": "English", "zh": "中文"}
 TEXTS: dict[str, tuple[str, str]] = {
     "site": ("npulint", "npulint"),
     "about": (
-        "Checks whether a TensorFlow or PyTorch training project is ready for Huawei Ascend NPUs. For developers and CI.",
+        "Checks whether a TensorFlow or PyTorch training project is ready for Huawei Ascend NPUs.",
         "训练工程是否已为昇腾 NPU 做好准备？面向开发者与 CI 的静态检查工具。",
     ),
     "nav.home": ("Home", "首页"),
@@ -66,8 +66,8 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     # lists
     "checks.about": (
-        "{n} checks. Each page says what the check reports, why it matters on the NPU and how to fix it, with examples and "
-        "sources.",
+        "{n} checks. Each page says what the check reports, why it matters on the NPU and how to fix it, with "
+        "examples and sources.",
         "共 {n} 个检查项。每项都说明检查内容、在 NPU 上的影响、处理方法，并附示例与来源。",
     ),
     "checks.also": (
@@ -95,8 +95,8 @@ TEXTS: dict[str, tuple[str, str]] = {
     # readiness
     "readiness": ("Readiness checklist", "就绪清单"),
     "readiness.about": (
-        "For every training program, npulint reports each of these {n} items as *passed*, *failed* or *undetermined*, with "
-        "the place that is the evidence. Items that do not apply to a program are not listed.",
+        "For every training program, npulint reports each of these {n} items as *passed*, *failed* or *undetermined*, "
+        "with the place that is the evidence. Items that do not apply to a program are not listed.",
         "npulint 针对每个训练程序，对以下 {n} 项逐一给出“通过”“未通过”或“无法判断”，并指出依据所在位置；"
         "与该程序无关的项目不列出。",
     ),
@@ -133,7 +133,8 @@ TEXTS: dict[str, tuple[str, str]] = {
         "找到相应代码即为通过，出现下述情况为未通过，否则为“无法判断”。",
     ),
     "readiness.decided.person": (
-        "The code cannot show that it is met: *undetermined* until a person has reviewed it, failed by what is listed below.",
+        "The code cannot show that it is met: *undetermined* until a person has reviewed it, failed by what is listed "
+        "below.",
         "代码无法证明其通过：人工核对之前均为“无法判断”，出现下述情况为未通过。",
     ),
     # pre-tuning checklist
@@ -141,8 +142,8 @@ TEXTS: dict[str, tuple[str, str]] = {
     "side.migrated": ("Migrated program", "迁移后工程"),
     "pretuning": ("Pre-tuning checklist", "调优前检查清单"),
     "pretuning.about": (
-        "`npulint compare REFERENCE MIGRATED` reports each of these {n} items for each training program and its reference "
-        "as *consistent*, *differs* or *undetermined*, and shows both sides of every difference.",
+        "`npulint compare REFERENCE MIGRATED` reports each of these {n} items for each training program and its "
+        "reference as *consistent*, *differs* or *undetermined*, and shows both sides of every difference.",
         "`npulint compare REFERENCE MIGRATED` 针对每个训练程序及其参考基准，对以下 {n} 项逐一给出“一致”“不一致”或"
         "“无法判断”，并列出不一致之处两侧的内容。",
     ),
