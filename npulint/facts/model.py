@@ -11,7 +11,7 @@ from npulint.facts.code import Code, Scalar
 from npulint.facts.graph import Graph
 from npulint.facts.values import PossibleValues
 
-_PLAIN = frozenset(("name", "path", "span", "call", "scope", "assignment", "expression"))  # of all facts, or handles
+_PLAIN = frozenset(("name", "path", "span", "call", "scope", "assignment", "record"))  # of all facts, or handles
 
 
 class Span(msgspec.Struct, frozen=True, array_like=True, gc=False, order=True):
@@ -75,6 +75,10 @@ class Fact(msgspec.Struct, eq=False, dict=True):
         value = getattr(self, attribute, None) if attribute in type(self).attribute_names() else None
         return ("no", "yes")[value] if isinstance(value, bool) else value
 
+    def own_attributes(self) -> list[str]:
+        """The names of the attributes that this fact has, without those that all facts from Python code have."""
+        return [name for name in sorted(self.attribute_names()) if self.get(name) is not None]
+
     @classmethod
     def attribute_names(cls) -> frozenset[str]:
         """The names of the attributes that checks may ask for: the methods marked `attribute` and the fields that
@@ -104,6 +108,10 @@ class GenericFact(Fact, eq=False):
     def args(self) -> Any:
         """See `Fact.args`."""
         return self.arguments
+
+    def own_attributes(self) -> list[str]:
+        """See `Fact.own_attributes`."""
+        return sorted(self.attrs)
 
     def get(self, attribute: str) -> Any:
         """See `Fact.get`."""
