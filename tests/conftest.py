@@ -10,9 +10,17 @@ import pytest
 
 from tests.project_support import Project
 
+hypothesis.settings.register_profile("developer", deadline=None)  # machines are busy, and no test is about a deadline
 hypothesis.settings.register_profile("server", derandomize=True, deadline=None)
-if os.environ.get("NPULINT_TEST_ALL"):  # a server tries the same examples each time; developers try others
-    hypothesis.settings.load_profile("server")
+# a server tries the same examples each time; developers try others
+hypothesis.settings.load_profile("server" if os.environ.get("NPULINT_TEST_ALL") else "developer")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what opens a browser."""
+    for item in items:
+        if isinstance(item, pytest.Function) and "browser" in item.fixturenames:
+            item.add_marker(pytest.mark.browser)
 
 
 @pytest.fixture(scope="session")
