@@ -1,9 +1,11 @@
-"""How work grows with its input: told by ratio, because seconds belong to a machine and not to the program."""
+"""What work may cost, told without the clock of one machine: by its growth with the input, or against work that is
+always the same. Seconds as such are measured in bench/."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -11,7 +13,8 @@ T = TypeVar("T")
 TIMES = 4  # how much larger the large input is: linear work takes four times as long, quadratic work sixteen times
 MOST = 9  # of the ratio: nearer to four than to sixteen
 LEAST = 0.01  # seconds; below them the clock tells nothing
-ROUNDS = 5  # of which one must do: what disturbs a machine makes a round slower, quadratic work makes all of them slow
+ROUNDS = 5  # of which one must do: what disturbs a machine slows a round down, quadratic work all of them
+USUAL = 0.25  # seconds of `calibrated` on a machine of usual speed
 
 
 def assert_linear(make: Callable[[int], T], work: Callable[[T], object], size: int) -> None:
@@ -31,4 +34,29 @@ def assert_linear(make: Callable[[int], T], work: Callable[[T], object], size: i
 def _seconds(work: Callable[[T], object], given: T) -> float:
     begun = time.process_time()
     work(given)
+    return time.process_time() - begun
+
+
+@contextmanager
+def within(seconds: float) -> Iterator[None]:
+    """Fail if what is done inside costs the processor more than `seconds` of a machine of usual speed."""
+    begun = time.process_time()
+    yield
+    assert_within(time.process_time() - begun, seconds)
+
+
+def assert_within(taken: float, seconds: float) -> None:
+    """Fail if `taken`, measured on this machine just now, is more than `seconds` on a machine of usual speed."""
+    if taken <= seconds:
+        return
+    slow = max(1.0, calibrated() / USUAL)
+    assert taken <= seconds * slow, f"{taken:.1f} s where {seconds:.1f} s times {slow:.1f} are right"
+
+
+def calibrated() -> float:
+    """Seconds of the processor for some work that never changes."""
+    begun = time.process_time()
+    line = "a,b,c," + ",".join(f"{number}.5" for number in range(20))
+    for _ in range(60_000):
+        [float(cell) for cell in line.split(",")[3:]]
     return time.process_time() - begun

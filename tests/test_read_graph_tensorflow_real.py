@@ -16,6 +16,7 @@ from npulint.discover.graphs import form_of
 from npulint.facts.graph import Body, Graph
 from npulint.facts.model import Problem
 from npulint.read.graph import read_graph
+from tests.growth import within
 from tests.tools import missing
 
 if importlib.util.find_spec("tensorflow") is not None:
@@ -316,9 +317,7 @@ def test_a_training_graph_of_100_000_nodes_is_read_in_seconds(tmp_path: Path) ->
     one = graph.as_graph_def()
     copies = 100_000 // len(one.node) + 1
     (tmp_path / "graph.pb").write_bytes(one.SerializeToString() * copies)
-    begun = time.process_time()
-    found = read_graph(str(tmp_path / "graph.pb"), "graph.pb")
-    taken = time.process_time() - begun
+    with within(8):  # less than one where nothing else runs
+        found = read_graph(str(tmp_path / "graph.pb"), "graph.pb")
     assert isinstance(found, Graph)
     assert len(found.bodies[0].nodes) == len(one.node) * copies
-    assert taken < 8  # less than one where nothing else runs
