@@ -236,6 +236,9 @@ def test_launchers(text: str, launcher: str, given: dict[str, str | None]) -> No
         ('python3 t.py "$@" --a=1', {"a": "1"}),
         ("python3 t.py --a=1\r\n", {"a": "1"}),
         ("\ufeffpython3 t.py --a=1", {"a": "1"}),
+        ("python3 t.py --a=$('x) y' z) --b=1", {"a": None, "b": "1"}),  # a command ends behind its quotes
+        ("python3 t.py --a=$() --b=1", {"a": None, "b": "1"}),
+        ("python3 t.py --a=$((1)) --b=1", {"a": None, "b": "1"}),
     ],
 )
 def test_options(text: str, found: dict[str, str | None]) -> None:
