@@ -242,6 +242,7 @@ def test_paper_holds_both_sides(opened: Open) -> None:
         assert squeezed(word) in told
 
 
+@pytest.mark.slow
 def test_a_large_comparison_is_told_in_time() -> None:
     def told(count: int) -> RunResult:
         rows = tuple(

@@ -16,6 +16,8 @@ from npulint.recipe.steps.model import Step
 from npulint.settings import Settings
 from tests.growth import assert_linear, within
 
+pytestmark = pytest.mark.slow
+
 _FILES = 200
 _SECONDS = 30.0  # of processor time; it takes 2
 

@@ -15,6 +15,8 @@ import pytest
 
 from npulint.data.names import _names, canonical
 
+pytestmark = pytest.mark.slow
+
 _SOURCES = Path(__file__).resolve().parent.parent / "data-src"
 
 

@@ -430,6 +430,7 @@ def test_pathspec_is_not_imported_without_a_pattern(tree: Path) -> None:
     assert run.stdout == "False\n"
 
 
+@pytest.mark.slow
 def test_five_thousand_files_take_well_under_a_second(tree: Path) -> None:
     def walked(count: int) -> str:
         place = f"{count}_files"

@@ -14,6 +14,8 @@ from tests.mutations.rewrites import REWRITES
 from tests.mutations.table import Case, Files, Place, changed_places, entry, equalities, mutations, programs, sources
 from tests.project_support import Project
 
+pytestmark = pytest.mark.slow
+
 
 def compared(before: Files, after: Files, folder: Path) -> RunResult:
     """What a comparison of two projects says."""

@@ -12,6 +12,8 @@ import pytest
 
 from tests.live_support import installed
 
+pytestmark = pytest.mark.slow
+
 pytest_plugins = "pytester"
 
 _PLUGIN = "npulint.live.pytest_plugin"

@@ -19,6 +19,8 @@ from npulint.read.graph import read_graph
 from tests.growth import within
 from tests.tools import missing
 
+pytestmark = pytest.mark.slow
+
 if importlib.util.find_spec("tensorflow") is not None:
     import numpy
     import tensorflow as tf

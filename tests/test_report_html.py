@@ -37,6 +37,7 @@ def said(text: str) -> str:
     return "".join(parts)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(texts, texts, texts, texts, st.integers(0, 9), st.integers(0, 9))
 def test_every_text_stays_in_its_place(
@@ -363,6 +364,7 @@ def test_related_places_are_told_with_their_line() -> None:
     assert "80 more rows are left out" in text_of(box)
 
 
+@pytest.mark.slow
 def test_ten_thousand_findings_are_told_in_time() -> None:
     assert_linear(large, lambda result: render("html", result, View(lines=large_source)), 10_000)
     text = render("html", large(10_000), View(lines=large_source))

@@ -25,6 +25,8 @@ from npulint.read.artifacts.logs import lines as logs_lines
 from npulint.read.artifacts.logs import read
 from npulint.read.artifacts.series import SeriesWatcher
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("resource")
 
 MOST_MEMORY = 200 << 20

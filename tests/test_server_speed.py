@@ -11,6 +11,8 @@ from lsprotocol import types as lsp
 
 from tests.server_support import editing
 
+pytestmark = pytest.mark.slow
+
 FILES = 200
 LINES = 1000
 MOST = 0.3  # seconds

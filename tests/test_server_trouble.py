@@ -18,6 +18,8 @@ from npulint.server.engine import Answer
 from npulint.server.server import Server
 from npulint.server.uris import uri_of
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parent.parent
 
 

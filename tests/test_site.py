@@ -26,6 +26,8 @@ from scripts.docsite.generate import pages, redirects, renamed_checks, retired, 
 from scripts.docsite.guides import AUTHORS, filled, readme_section, source
 from scripts.docsite.markup import inline, link, url
 
+pytestmark = pytest.mark.slow
+
 CATALOGUE = load_catalogue(())
 RULES = all_rules(CATALOGUE)
 GONE = {"NPU1999": "merged into `other` <b>"}
