@@ -11,6 +11,7 @@ import hypothesis
 import pytest
 
 from npulint.catalogue import collect, compiled
+from npulint.catalogue.schema import parse_check
 from tests.project_support import Project
 
 hypothesis.settings.register_profile("developer", deadline=None)  # machines are busy, and no test is about a deadline
@@ -31,7 +32,7 @@ def _checks_are_read_once() -> Iterator[None]:
     """Neither a check file nor a compiled catalogue is read twice in a process: both readers are functions of bytes
     that give values nobody changes, and most tests begin with the catalogue."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(collect, "parse_check", functools.lru_cache(maxsize=2048)(collect.parse_check))
+        patch.setattr(collect, "parse_check", functools.lru_cache(maxsize=2048)(parse_check))
         patch.setattr(compiled, "decode", functools.lru_cache(maxsize=16)(compiled.decode))
         yield
 

@@ -49,8 +49,13 @@ def assert_within(taken: float, seconds: float) -> None:
     """Fail if `taken`, measured on this machine just now, is more than `seconds` on a machine of usual speed."""
     if taken <= seconds:
         return
-    slow = max(1.0, calibrated() / USUAL)
+    slow = slowness()
     assert taken <= seconds * slow, f"{taken:.1f} s where {seconds:.1f} s times {slow:.1f} are right"
+
+
+def slowness() -> float:
+    """How many times longer than on a machine of usual speed the processor takes here and now; at least 1."""
+    return max(1.0, calibrated() / USUAL)
 
 
 def calibrated() -> float:
