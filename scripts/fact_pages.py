@@ -12,7 +12,7 @@ import inspect
 import sys
 from collections.abc import Iterator
 from functools import cache
-from itertools import groupby
+from itertools import groupby, pairwise
 from pathlib import Path
 
 from npulint.assemble.code_facts import CodeFact
@@ -78,10 +78,9 @@ def _field_texts(cls: type) -> dict[str, str]:
     tree = ast.parse(inspect.cleandoc(f"\n{inspect.getsource(cls)}"))
     body = next(node.body for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
     found = {}
-    for field, text in zip(body, body[1:], strict=False):
-        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
-            if isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant):
-                found[field.target.id] = str(text.value.value)
+    for field, text in pairwise(body):
+        if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant):
+            found[ast.unparse(field.target)] = str(text.value.value)
     return found
 
 

@@ -219,6 +219,7 @@ def test_a_dump_is_never_held_whole() -> None:
     assert source.largest < 3_000_000
 
 
+@pytest.mark.slow
 @given(
     st.dictionaries(st.text(max_size=8), st.integers() | st.text(max_size=8), max_size=6),
     st.integers(0, 200),

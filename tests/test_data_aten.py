@@ -180,6 +180,7 @@ _OWN = frozenset(("aten::narrow_copy", "aten::pixel_shuffle", "aten::pixel_unshu
 _KERNELS = 1068  # of the NPU for torch 2.13
 
 
+@pytest.mark.slow
 def test_every_operator_of_torch_has_the_class_that_the_dispatcher_gives_it(torch: Any) -> None:
     wrong, kernels = [], 0
     for name, graph in _overloads(torch):

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import time
-
 from hypothesis import given
 from hypothesis import strategies as st
 
 from npulint.assemble.graph.tensorflow.clusters import cut, ordered
+from tests.growth import assert_linear
 
 Drawn = tuple[dict[int, list[int]], frozenset[int]]
 
@@ -91,12 +90,10 @@ def test_weights_of_the_kept_part_stay_with_it() -> None:
 
 
 def test_time_grows_with_the_size_only() -> None:
-    def seconds(count: int) -> float:
-        before = {n: [n - 1, n // 2] if n else [] for n in range(count)}
-        device = frozenset(n for n in before if n % 1000)
-        start = time.process_time()
-        cut(ordered(before, before), before, device)
-        return time.process_time() - start
+    def graph(count: int) -> dict[int, list[int]]:
+        return {n: [n - 1, n // 2] if n else [] for n in range(count)}
 
-    seconds(1_000)
-    assert seconds(80_000) < 20 * max(seconds(10_000), 0.01)
+    def work(before: dict[int, list[int]]) -> None:
+        cut(ordered(before, before), before, frozenset(n for n in before if n % 1000))
+
+    assert_linear(graph, work, 80_000)

@@ -86,10 +86,12 @@ def told(module: Any) -> list[tuple[str, Any]]:
     ]
 
 
+@pytest.mark.slow
 def test_there_are_as_many_models_as_names(models: ModuleType) -> None:
     assert set(models.EXPORTED) == set(NAMES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_operators_are_those_of_torch(programs: dict[str, tuple[Any, str]], name: str) -> None:
     program, path = programs[name]
@@ -102,6 +104,7 @@ def test_operators_are_those_of_torch(programs: dict[str, tuple[Any, str]], name
     assert graph.version == __import__("torch").__version__
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_inputs_types_and_shapes_are_those_of_torch(programs: dict[str, tuple[Any, str]], name: str) -> None:
     program, path = programs[name]

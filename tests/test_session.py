@@ -74,6 +74,7 @@ def names(checked: Checked, path: str) -> list[str]:
     return [one.name for one in checked.findings[path]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("example", sorted(path.name for path in (ROOT / "examples").iterdir() if path.is_dir()))
 def test_every_step_of_typing_in_an_example_says_what_a_run_says(
     example: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
