@@ -19,6 +19,11 @@ class Span(msgspec.Struct, frozen=True, array_like=True, gc=False, order=True):
     end_line: int = 1
     end_column: int = 1
 
+    @classmethod
+    def at(cls, line: int) -> Span:
+        """The beginning of a line, where no columns are known."""
+        return cls(line, 1, line, 1)
+
 
 class Arguments(Protocol):
     """The arguments of a call, worked out when asked for."""
@@ -62,6 +67,11 @@ class Fact(msgspec.Struct, frozen=True, eq=False):
         elif value is None and self.around is not None:
             value = self.around.get(attribute)
         return value
+
+    def text(self, attribute: str) -> str:
+        """An attribute's value if it is a text, else nothing."""
+        value = self.get(attribute)
+        return value if isinstance(value, str) else ""
 
 
 class Problem(msgspec.Struct, frozen=True):
