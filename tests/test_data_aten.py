@@ -364,7 +364,7 @@ def test_replacements_consist_of_operators_that_the_npu_computes(torch: Any) -> 
 
     seen: set[str] = set()
 
-    class Record(base):  # type: ignore[misc]
+    class Record(base):
         def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             seen.add(str(func))
             return func(*args, **(kwargs or {}))

@@ -13,7 +13,7 @@ from npulint.assemble.context import Context
 from npulint.assemble.graph.graph_programs import graph_facts
 from npulint.assemble.graph.target import Target
 from npulint.assemble.project import Project
-from npulint.cache import open_cache
+from npulint.cache import Cache
 from npulint.discover import safe_open
 from npulint.discover.kinds import SourceFile
 from npulint.facts.graph import Body, Graph, Node
@@ -198,15 +198,14 @@ def test_graphs_are_not_remembered_beside_the_outcome(tmp_path: Path) -> None:
     sources = [
         SourceFile(name, kind, str(tmp_path / name), "", 1) for name, kind in (("g.pb", "graph"), ("a.py", "python"))
     ]
-    cache = open_cache(True, str(tmp_path / "cache"))
     kept: list[int] = []
-    put = cache.put_many
 
-    def counted(items: Mapping[bytes, bytes]) -> None:
-        kept.append(len(items))
-        put(items)
+    class Counting(Cache):
+        def put_many(self, items: Mapping[bytes, bytes]) -> None:
+            kept.append(len(items))
+            super().put_many(items)
 
-    cache.put_many = counted  # type: ignore[method-assign]
+    cache = Counting(str(tmp_path / "cache.sqlite"))
     first, second = (cached_facts([load(one) for one in sources], cache) for _ in range(2))
     assert kept == [1, 0]
     assert first[0].graph == second[0].graph is not None

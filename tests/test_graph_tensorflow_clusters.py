@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -53,10 +55,10 @@ def test_what_cuts_has_device_nodes_on_both_sides(drawn: Drawn) -> None:
 
 
 @given(graphs(), st.randoms(use_true_random=False))
-def test_numbers_and_order_of_nodes_do_not_matter(drawn: Drawn, random: object) -> None:
+def test_numbers_and_order_of_nodes_do_not_matter(drawn: Drawn, random: Random) -> None:
     before, device = drawn
     names = list(before)
-    random.shuffle(names)  # type: ignore[attr-defined]
+    random.shuffle(names)
     renamed = {names[n]: [names[p] for p in taken] for n, taken in before.items()}
     moved = cut(ordered(renamed, renamed), renamed, frozenset(names[n] for n in device))
     found = cut(ordered(before, before), before, device)

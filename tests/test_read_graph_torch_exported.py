@@ -288,7 +288,7 @@ def test_what_is_pickled_is_never_opened(programs: dict[str, tuple[Any, str]], t
 def test_layouts_that_are_not_strided_are_told(tmp_path: Path) -> None:
     torch = framework("torch")
 
-    class Sparse(torch.nn.Module):  # type: ignore[name-defined,misc]
+    class Sparse(torch.nn.Module):  # type: ignore[name-defined]
         def forward(self, x: Any) -> Any:
             return torch.sparse.mm(x, torch.ones(4, 2)) + x.to_sparse().to_dense().sum()
 
@@ -317,7 +317,7 @@ def test_layouts_that_are_not_strided_are_told(tmp_path: Path) -> None:
 def test_a_program_whose_first_output_is_one_number_is_told(text: str, wanted: int, tmp_path: Path) -> None:
     torch = framework("torch")
 
-    class Net(torch.nn.Module):  # type: ignore[misc, name-defined]
+    class Net(torch.nn.Module):  # type: ignore[name-defined]
         def __init__(self) -> None:
             super().__init__()
             self.layer = torch.nn.Linear(3, 2)

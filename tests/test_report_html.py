@@ -311,9 +311,9 @@ def test_frames(lines: list[str], span: Span, numbers: str, code: str) -> None:
     if not numbers:
         assert text == ""
         return
-    gutter, body = re.fullmatch(
-        r"<pre.*?><span aria-hidden=\"true\">(.*?)</span><code>(.*)</code></pre>", text, re.S
-    ).groups()  # type: ignore[union-attr]
+    found = re.fullmatch(r"<pre.*?><span aria-hidden=\"true\">(.*?)</span><code>(.*)</code></pre>", text, re.S)
+    assert found is not None
+    gutter, body = found.groups()
     assert gutter == numbers
     assert _joined(body) == code
 

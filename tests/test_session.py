@@ -11,6 +11,7 @@ import pytest
 
 import npulint.session
 from npulint.baseline import save_baseline
+from npulint.catalogue.check import Catalogue
 from npulint.catalogue.load import load_catalogue
 from npulint.catalogue.problems import CatalogueError
 from npulint.discover.files import discover
@@ -21,7 +22,8 @@ from npulint.facts.model import FileFacts
 from npulint.findings import Finding
 from npulint.pipeline import run
 from npulint.postprocess.baseline import Place
-from npulint.project_runner import Outcome, evaluate_project
+from npulint.postprocess.record import RawResults
+from npulint.project_runner import evaluate_project
 from npulint.read.files import load, read
 from npulint.session import Checked, Session
 from npulint.settings import Settings
@@ -207,9 +209,9 @@ def test_only_what_code_says_is_judged_again(folder: Path, monkeypatch: pytest.M
     session.check("train.py")
     judged: list[int] = []
 
-    def judge(root: str, *rest: object) -> Outcome:
+    def judge(root: str, files: list[FileFacts], catalogue: Catalogue, settings: Settings) -> RawResults:
         judged.append(1)
-        return evaluate_project(root, *rest)  # type: ignore[arg-type]
+        return evaluate_project(root, files, catalogue, settings)
 
     monkeypatch.setattr(npulint.session, "evaluate_project", judge)
     silent = HELPER.replace("0.5)", "0.5)  # npulint: ignore[native-dropout]")
