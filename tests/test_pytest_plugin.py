@@ -34,7 +34,7 @@ _CONFTEST = """
 import os
 from unittest import mock
 
-from npulint.facts.graph import Body, Frame, Graph, Node
+from npulint.facts.graph import Body, Graph, Node, NodeFrame
 from npulint.live.judge import judged
 
 NET = os.path.join(os.path.dirname(__file__), "net.py")
@@ -42,7 +42,7 @@ NET = os.path.join(os.path.dirname(__file__), "net.py")
 
 def check(operators, **given):
     nodes = [
-        Node(op.replace(".", "_"), op, attrs={"dtypes": ["float32"]}, frames=(Frame(NET, line, "f"),), phase="forward")
+        Node(op.replace(".", "_"), op, attrs={"dtypes": ["float32"]}, frames=(NodeFrame(NET, line, "f"),), phase="forward")
         for op, line in operators
     ]
     nodes.append(Node("mul", "aten.mul.Tensor", attrs={"dtypes": ["float32"]}, phase="backward"))
