@@ -20,6 +20,7 @@ from npulint.facts.code import (
     CallResult,
     Const,
     Function,
+    NameUse,
     Op,
     Ref,
     Scalar,
@@ -43,6 +44,10 @@ class Scope(BlockCursor):
         return Expr(record.test, self.at(max(record.parent, 0)), record.line)
 
     # -- what is in it -----------------------------------------------------------------------------
+
+    def used(self, record: NameUse) -> Expr:
+        """A name that is used in its module, at its place."""
+        return Expr(Ref(record.name), self.at(record.block), record.line)
 
     def expr(self, value: Value, line: int) -> Expr:
         """An expression that stands at `line` of it."""

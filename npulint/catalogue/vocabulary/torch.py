@@ -5,17 +5,6 @@ from __future__ import annotations
 from npulint.catalogue.vocabulary.words import ANY, FLAG, Kinds, call, code, plain, words
 
 KINDS: Kinds = {
-    "optimizer_use": call(family=words("stock npu apex_npu apex_gpu other mixed unknown"), closure=FLAG, model=FLAG),
-    "apex_amp": call(
-        level=words("O0 O1 O2 O3 unknown"),
-        combine_grad=words("yes no missing unknown"),
-        combine_ddp=words("yes no missing unknown"),
-        optimizer=words("stock npu apex_npu apex_gpu other mixed unknown missing"),
-        wrapped=words("yes sometimes no"),
-        half=FLAG,
-        scale=words("dynamic off static extreme missing unknown"),
-        scale_chosen=FLAG,
-    ),
     "grad_scaler": call(
         device=words("cuda npu cpu unknown"),
         enabled=FLAG,
