@@ -72,6 +72,10 @@ class Scope(BlockCursor):
         """The calls of its module whose callee, as written, ends with one of the segments `lasts`; in text order."""
         return [self.call(index) for index in self.module.calls_of(*lasts)]
 
+    def blocks_of(self, *kinds: str) -> list[Scope]:
+        """The blocks of some kinds (class, function, loop …) in its module, in text order."""
+        return [self.at(block) for block, record in enumerate(self.module.blocks) if record.kind in kinds]
+
     @property
     def assignments(self) -> list[AssignmentSite]:
         """All assignments of its module."""
@@ -162,6 +166,9 @@ class CallSite(msgspec.Struct, frozen=True, eq=False):
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, CallSite) and self.index == other.index and self.module is other.module
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other  # the one that records have compares identities
 
     def __hash__(self) -> int:
         return hash((self.module.path, self.index))
@@ -473,6 +480,16 @@ class AssignmentSite(msgspec.Struct, frozen=True, eq=False):
     def value(self) -> Expr:
         """What is assigned."""
         return Expr(self.record.value, self.scope, self.record.line)
+
+    @property
+    def key(self) -> Expr:
+        """The computed index of an element that is assigned to (``x[x > 1] = 0``)."""
+        return Expr(self.record.key, self.scope, self.record.line)
+
+    @property
+    def holder(self) -> Expr:
+        """The object of which an element is assigned (``x[…] = 0``); for others what is assigned to."""
+        return Expr(Ref(self.record.target.partition("[")[0]), self.scope, self.record.line)
 
     @property
     def line(self) -> int:
