@@ -14,19 +14,10 @@ KINDS: Kinds = {
         alternative=FLAG,
     ),
     "scaler_use": call(on=ANY, closure=FLAG),
-    "autocast": call(
-        device=words("cuda npu cpu unknown"),
-        enabled=FLAG,
-        dtype=words("float16 bfloat16 default unknown"),
-        alternative=FLAG,
-    ),
-    "half_model": call(trained=FLAG),
     "grad_clip": call(
         scaled=words("inside scaler unscaled no"), params=words("master model unknown"), scaler=ANY, optimizer=ANY
     ),
-    "mask_fill": code(fill=ANY, infinite=FLAG, half=FLAG, tensor=ANY),
     "npu_option": call(legal=FLAG, nearest=ANY, value_ok=FLAG, allowed=ANY),
-    "export": call(model=words("device host unknown")),
     "spawn": call(jit=words("lost kept unset")),
     "backend": code(
         text=ANY,
@@ -78,17 +69,6 @@ KINDS: Kinds = {
     ),
     "early_binding": code(after=ANY),
     "late_move": call(by=words("npu cuda to"), line=ANY),
-    "library": code(
-        member=ANY,
-        group=words(
-            "attention quantized cuda_array inference data sparse_conv graph rendering fused_kernel deform_conv "
-            "distributed monitor triton detection vision serving megatron native npu"
-        ),
-        works=words("no partly yes"),
-        substitute=ANY,
-        placed=words("top try condition function"),
-        used=FLAG,
-    ),
     "cuda_extension": call(
         what=words("build load inline import ffi"),
         cuda=FLAG,
@@ -96,8 +76,6 @@ KINDS: Kinds = {
         builds=ANY,
     ),
     "triton_kernel": code(),
-    "npu_member": call(nearest=ANY),
-    "retired_op": call(status=words("planned unmaintained"), substitute=ANY),
     "cuda_source": plain(what=words("kernel binding"), kernels=ANY),
     "torch_api": call(
         support=words("no partial yes unknown"),
@@ -114,7 +92,6 @@ KINDS: Kinds = {
         along=words("repeated other"),
         host=FLAG,
     ),
-    "float64": call(device=words("cpu other unknown"), reduced=FLAG),
     "affinity": call(
         confidence=words("shape name"),
         guarded=FLAG,
