@@ -6,6 +6,8 @@ know their values, their canonical names and the calls that made them. Nobody ca
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import msgspec
 
 from npulint.assemble.bindings import may_be_passed, taker
@@ -30,6 +32,7 @@ from npulint.facts.code import (
 )
 from npulint.facts.model import Span
 from npulint.facts.values import PossibleValues
+from npulint.facts.walk import nested, written_values
 
 
 class Scope(BlockCursor):
@@ -80,6 +83,11 @@ class Scope(BlockCursor):
     def assignments(self) -> list[AssignmentSite]:
         """All assignments of its module."""
         return [assignment_at(self.context, self.module, record) for record in self.module.code.assignments]
+
+    @property
+    def expressions(self) -> Iterator[Expr]:
+        """Every expression that is written in its module: of calls, assignments, returns, conditions, defaults."""
+        return (Expr(value, self.at(block), line) for value, block, line in written_values(self.module.code))
 
     @property
     def returns(self) -> list[Expr]:
@@ -412,6 +420,11 @@ class Expr(msgspec.Struct, frozen=True):
     def parts(self) -> list[Expr]:
         """What it is put together from: operands, elements, of a call its callee and positional arguments."""
         return [self.sibling(one) for one in self.module.parts(self.value)]
+
+    @property
+    def nested(self) -> Iterator[Expr]:
+        """It and every expression written in it: operands, elements, keys and values; not the arguments of calls."""
+        return (self.sibling(value) for value in nested(self.value))
 
     # -- where it comes from -----------------------------------------------------------------------
 

@@ -5,18 +5,6 @@ from __future__ import annotations
 from npulint.catalogue.vocabulary.words import ANY, FLAG, Kinds, call, code, plain, words
 
 KINDS: Kinds = {
-    "grad_scaler": call(
-        device=words("cuda npu cpu unknown"),
-        enabled=FLAG,
-        dynamic=words("yes no missing unknown"),
-        positional=ANY,
-        first=words("text other none"),
-        alternative=FLAG,
-    ),
-    "scaler_use": call(on=ANY, closure=FLAG),
-    "grad_clip": call(
-        scaled=words("inside scaler unscaled no"), params=words("master model unknown"), scaler=ANY, optimizer=ANY
-    ),
     "npu_option": call(legal=FLAG, nearest=ANY, value_ok=FLAG, allowed=ANY),
     "spawn": call(jit=words("lost kept unset")),
     "backend": code(
@@ -41,7 +29,6 @@ KINDS: Kinds = {
         device_items=FLAG,
         sharded=FLAG,
     ),
-    "npu": call(on=ANY),
     "cuda": call(
         form=words("method text index api type is_cuda compare flag available capability version"),
         covered=FLAG,
