@@ -84,6 +84,17 @@ class Scope(BlockCursor):
         """All assignments of its module."""
         return [assignment_at(self.context, self.module, record) for record in self.module.code.assignments]
 
+    def item_assignments(self, name: str) -> list[tuple[str, AssignmentSite]]:
+        """The assignments of elements of a name in its module (``name[key] = …``), each with its key, ``*`` for a
+        computed one."""
+        prefix = f"{name}["
+        return [
+            (target[len(prefix) : -1], assignment_at(self.context, self.module, record))
+            for target, records in self.module.dotted.items()
+            if name and target.startswith(prefix) and target.endswith("]")
+            for record in records
+        ]
+
     @property
     def expressions(self) -> Iterator[Expr]:
         """Every expression that is written in its module: of calls, assignments, returns, conditions, defaults."""

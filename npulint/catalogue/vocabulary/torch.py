@@ -5,8 +5,6 @@ from __future__ import annotations
 from npulint.catalogue.vocabulary.words import ANY, FLAG, Kinds, call, code, plain, words
 
 KINDS: Kinds = {
-    "npu_option": call(legal=FLAG, nearest=ANY, value_ok=FLAG, allowed=ANY),
-    "spawn": call(jit=words("lost kept unset")),
     "backend": code(
         text=ANY,
         source=words("literal assigned option launcher parameter default config"),
@@ -14,20 +12,6 @@ KINDS: Kinds = {
         runs=FLAG,
         beside=ANY,
         torch=FLAG,
-    ),
-    "loader": call(
-        callee=ANY,
-        purpose=words("train evaluate unknown"),
-        drop_last=words("yes no missing full unknown"),
-        shuffle=words("yes no missing unknown"),
-        sampler=words("distributed other none unknown"),
-        sampled=words("always sometimes no unknown"),
-        workers=words("missing none some many unknown"),
-        pin_memory=words("yes no missing unknown"),
-        persistent=words("yes no missing unknown"),
-        dataset=words("iterable map memory unknown"),
-        device_items=FLAG,
-        sharded=FLAG,
     ),
     "cuda": call(
         form=words("method text index api type is_cuda compare flag available capability version"),
