@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
 
 from npulint.assemble.code_facts import PlaceFact
 from npulint.assemble.cursors import Scope
 from npulint.assemble.recognizers.registry import recognizes_in_modules
-from npulint.assemble.recognizers.torch.execution_order import placed
+from npulint.assemble.recognizers.torch.execution_order import Placed, placed
 from npulint.data.libraries import LibraryGroup, Works, library, library_roots
 from npulint.facts.attributes import Flag, attribute, flag
 from npulint.facts.code import Import
@@ -28,7 +27,7 @@ class LibraryImport(PlaceFact):
     _record: Import
 
     @attribute
-    def placed(self) -> Literal["top", "try", "condition", "function"]:
+    def placed(self) -> Placed:
         """Where the import stands: at the top, or in what may keep it from running or from doing harm."""
         return placed(self.scope.module, self.scope.block)
 

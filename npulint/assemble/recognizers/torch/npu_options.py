@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from npulint.assemble.code_facts import AssignmentFact, CallFact
+from npulint.assemble.code_facts import AssignmentFact, CallFact, CodeFact
 from npulint.assemble.context import Context
 from npulint.assemble.cursors import CallSite, Expr, Scope, module_scopes
 from npulint.assemble.recognizers.registry import recognizes
 from npulint.facts.attributes import Flag, attribute, flag
 from npulint.facts.kinds import fact_kind
-from npulint.facts.values import PossibleValues
+from npulint.facts.values import NOTHING, PossibleValues
 from npulint.suggest import closest_match
 
 _SWITCH = ("enable", "disable")
@@ -45,17 +45,13 @@ _OPTIONS: dict[str, tuple[str, ...] | None] = {
 _COMPILE_MODE = "torch.npu.set_compile_mode"
 
 
-class NpuOption:
+class NpuOption(CodeFact):
     """What facts say of an option of torch_npu; texts and numbers are the same to ``set_option``."""
 
-    __slots__ = ()
-
-    if TYPE_CHECKING:
-
-        @property
-        def name(self) -> str: ...
-        @property
-        def value(self) -> PossibleValues: ...
+    @attribute
+    def value(self) -> PossibleValues:
+        """What the option is set to."""
+        return NOTHING
 
     @attribute
     def legal(self) -> bool:
@@ -83,19 +79,19 @@ class NpuOption:
 
 
 @fact_kind("npu_option")
-class PassedOption(NpuOption, CallFact):
+class PassedOption(CallFact, NpuOption):
     """An option is in the dict that ``torch.npu.set_option`` gets; the name is its key."""
 
     expression: Expr
 
     @attribute
     def value(self) -> PossibleValues:
-        """The value of the option."""
+        """What the option is set to."""
         return self.expression.known
 
 
 @fact_kind("npu_option")
-class AssignedOption(NpuOption, AssignmentFact):
+class AssignedOption(AssignmentFact, NpuOption):
     """An option is put into the dict that ``torch.npu.set_option`` gets: ``option["ACL_OP_DEBUG_LEVEL"] = 0``."""
 
 
@@ -108,9 +104,9 @@ def options(call: CallSite) -> Iterator[PassedOption | AssignedOption]:
     for key, given in (entry for display in value.displays for entry in display.entries):
         if key is not None and isinstance(key.literal, str):
             yield PassedOption(call, key.literal, given)
-    for key, one in call.scope.item_assignments(value.written):
-        if key not in ("", "*") and one.scope.routine is call.scope.routine:
-            yield AssignedOption(one, key)
+    for name, one in call.scope.item_assignments(value.written):
+        if name not in ("", "*") and one.scope.routine is call.scope.routine:
+            yield AssignedOption(one, name)
 
 
 # -- compile modes ----------------------------------------------------------------------------------

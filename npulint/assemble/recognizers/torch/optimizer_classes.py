@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from npulint.assemble.code_facts import CodeFact
 from npulint.assemble.context import Context
-from npulint.assemble.cursors import CallSite, Scope, scope_named
+from npulint.assemble.cursors import CallSite, scope_named
 from npulint.facts.attributes import attribute
 from npulint.lazy_regex import lazy_compile
 
@@ -111,17 +112,8 @@ def common_family(constructors: list[CallSite]) -> Families:
     return found.pop() or "unknown" if len(found) == 1 else "mixed"
 
 
-class OptimizerClass:
+class OptimizerFact(CodeFact):
     """What facts about an optimizer class say of it by its canonical name."""
-
-    __slots__ = ()
-
-    if TYPE_CHECKING:
-
-        @property
-        def name(self) -> str: ...
-        @property
-        def scope(self) -> Scope: ...
 
     @attribute
     def what(self) -> Literal["torch"]:

@@ -7,7 +7,7 @@ from typing import Literal
 from npulint.assemble.code_facts import PlaceFact
 from npulint.assemble.cursors import CallSite, Expr, Scope
 from npulint.assemble.recognizers.registry import recognizes_in_modules
-from npulint.assemble.recognizers.torch.optimizer_classes import FUSED, TABLED, OptimizerClass, family, last_of
+from npulint.assemble.recognizers.torch.optimizer_classes import FUSED, TABLED, OptimizerFact, family, last_of
 from npulint.assemble.walker import walker
 from npulint.facts.attributes import attribute
 from npulint.facts.code import NameUse
@@ -21,7 +21,7 @@ _NO_OPTIMIZERS = ("object", "Module", "Dataset")
 
 
 @fact_kind("optimizer")
-class NamedOptimizer(OptimizerClass, PlaceFact):
+class NamedOptimizer(PlaceFact, OptimizerFact):
     """An optimizer class is named but not called (via name), or a class is derived from it (via subclass); the name is
     that of the optimizer class."""
 

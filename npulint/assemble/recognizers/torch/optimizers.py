@@ -15,7 +15,7 @@ from npulint.assemble.recognizers.torch.optimizer_classes import (
     FUSED,
     PARAMETERS,
     Families,
-    OptimizerClass,
+    OptimizerFact,
     common_family,
     family,
     is_spelt_right,
@@ -40,7 +40,7 @@ _PARTIAL = "functools.partial"
 
 
 @fact_kind("optimizer")
-class OptimizerCall(OptimizerClass, CallFact):
+class OptimizerCall(CallFact, OptimizerFact):
     """An optimizer is made, or its class is bound by ``functools.partial``; the name is that of its class."""
 
     via: Literal["call"] = "call"

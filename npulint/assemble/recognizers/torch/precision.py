@@ -123,13 +123,14 @@ def _mask_fill(place: CallSite | AssignmentSite, name: str, size: float, tensor:
 def mask_fills(call: CallSite) -> Iterable[MaskFill]:
     """``scores.masked_fill(mask, -1e9)``, ``torch.where(mask, scores, -1e9)``."""
     last = call.name.rpartition(".")[2]
+    fills: list[tuple[Expr, Expr | None]]
     if last == "where":
         values = call.args[1:3]
-        choices = list(zip(values, reversed(values), strict=True)) if len(values) > 1 else []
+        fills = list(zip(values, reversed(values), strict=True)) if len(values) > 1 else []
     else:
         value = call.argument("value", 1)
-        choices = [] if value is None else [(value, call.receiver)]
-    for fill, tensor in choices:
+        fills = [] if value is None else [(value, call.receiver)]
+    for fill, tensor in fills:
         size = _size(fill)
         if size is not None and size < 0:
             return [_mask_fill(call, last, size, tensor)]
