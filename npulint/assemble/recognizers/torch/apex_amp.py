@@ -27,7 +27,7 @@ _LEVELS: dict[Scalar, Literal["O0", "O1", "O2", "O3"]] = {"O0": "O0", "O1": "O1"
 @recognizes(INITIALIZE)
 @fact_kind("apex_amp")
 class AmpInitialize(CallFact):
-    """apex's ``amp.initialize`` is called; the name is ``initialize``."""
+    """The ``amp.initialize`` of apex is called; the name is ``initialize``."""
 
     def __post_init__(self) -> None:
         self.name = "initialize"

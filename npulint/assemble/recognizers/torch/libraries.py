@@ -17,14 +17,17 @@ from npulint.facts.model import Span
 
 @fact_kind("library")
 class LibraryImport(PlaceFact):
-    """A library that needs a GPU, or an Ascend build, is imported; the name is the library's. `member` is what is
-    imported of it, `works` whether it works on the NPU, `substitute` what replaces it."""
+    """A library that needs a GPU, or an Ascend build, is imported; the name is the library's."""
 
     member: str
+    """What is imported of it."""
     group: LibraryGroup
+    """What it is for: libraries of one group have the same substitute."""
     works: Works
+    """Whether it works on the NPU."""
     substitute: str
-    _record: Import
+    """What replaces it, or nothing."""
+    record: Import
 
     @attribute
     def placed(self) -> Placed:
@@ -34,9 +37,9 @@ class LibraryImport(PlaceFact):
     @attribute
     def used(self) -> Flag:
         """Whether the module calls or names what the import binds."""
-        if self._record.name == "*":
+        if self.record.name == "*":
             return "unknown"
-        module, written = self.scope.module, self._record.alias or self.member
+        module, written = self.scope.module, self.record.alias or self.member
         if any(_is_of(name, self.member) for name in self.scope.context.names.of_calls(module)):
             return "yes"
         return flag(any(_is_of(name, written) for name in _names(self.scope.at(0))))

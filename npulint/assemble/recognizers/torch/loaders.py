@@ -33,7 +33,8 @@ _MANY = 64  # workers of one process that take the CPU from the thread that laun
 
 @fact_kind("loader")
 class DataLoader(CallFact):
-    """A data loader is made, perhaps of an own class that is derived from PyTorch's, whose name is that of the fact."""
+    """A data loader is made, also one of a class that is derived from ``torch.utils.data.DataLoader``: that is the name
+    in any case."""
 
     @cached_property
     def _given(self) -> LoaderArguments:

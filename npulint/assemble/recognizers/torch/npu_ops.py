@@ -13,11 +13,12 @@ _ROOTS = ("torch_npu.", "torch.npu_", "torch.ops.npu.", "torch.one_", "torch.cop
 
 @fact_kind("retired_op")
 class RetiredOperator(CallFact):
-    """An operator of torch_npu is called that is to be removed (`status`: planned, or unmaintained when its kernel gets
-    no fixes), and what replaces it; the name is its canonical name."""
+    """An operator of torch_npu is called that is to be removed; the name is its canonical name."""
 
     status: Removal
+    """Its removal is planned, or its kernel is unmaintained: it gets no fixes."""
     substitute: str
+    """What replaces it, or nothing."""
 
 
 @recognizes(matching=lambda name: name.startswith(_ROOTS) and "()" not in name)

@@ -82,12 +82,12 @@ class NpuOption(CodeFact):
 class PassedOption(CallFact, NpuOption):
     """An option is in the dict that ``torch.npu.set_option`` gets; the name is its key."""
 
-    expression: Expr
+    _given: Expr
 
     @attribute
     def value(self) -> PossibleValues:
         """What the option is set to."""
-        return self.expression.known
+        return self._given.known
 
 
 @fact_kind("npu_option")

@@ -22,15 +22,13 @@ _NO_OPTIMIZERS = ("object", "Module", "Dataset")
 
 @fact_kind("optimizer")
 class NamedOptimizer(PlaceFact, OptimizerFact):
-    """An optimizer class is named but not called (via name), or a class is derived from it (via subclass); the name is
-    that of the optimizer class."""
+    """An optimizer class is named but not called, or a class is derived from it; the name is that of the optimizer
+    class."""
 
     via: Literal["name", "subclass"] = "name"
-    spelling: Literal["right"] = "right"
+    """How it is used: named, or derived from."""
     extra: str = ""
-    amp: Literal["unknown"] = "unknown"
-    scaler: Literal["unknown"] = "unknown"
-    called: Literal["indirect"] = "indirect"
+    """Nothing, for only calls have keywords."""
 
     @attribute
     def replaced(self) -> bool:

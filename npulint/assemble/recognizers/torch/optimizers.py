@@ -44,6 +44,7 @@ class OptimizerCall(CallFact, OptimizerFact):
     """An optimizer is made, or its class is bound by ``functools.partial``; the name is that of its class."""
 
     via: Literal["call"] = "call"
+    """How it is used: called."""
 
     @attribute
     def spelling(self) -> Literal["right", "wrong"]:
@@ -220,10 +221,6 @@ def _names_fused(context: Context) -> bool:
 @fact_kind("optimizer_use")
 class ReplacedGradient(AssignmentFact):
     """A gradient is replaced by an assignment (``p.grad = None``); the name is ``grad``."""
-
-    family: Literal["unknown"] = "unknown"
-    closure: bool = False
-    model: bool = False
 
 
 @recognizes_in_modules

@@ -94,10 +94,11 @@ def _cast_to(call: CallSite) -> str:
 @fact_kind("mask_fill")
 class MaskFill(PlaceFact):
     """Masked elements of a tensor get a negative constant that float16 cannot hold: by a call (the name is its method),
-    an assignment (``assign``) or a product (``multiply``). `fill` is the constant."""
+    an assignment (``assign``) or a product (``multiply``)."""
 
     fill: str
-    expression: Expr | None
+    """The constant."""
+    _tensor: Expr | None
 
     @attribute
     def infinite(self) -> bool:
@@ -107,12 +108,12 @@ class MaskFill(PlaceFact):
     @attribute
     def tensor(self) -> str:
         """The tensor, as written, or unknown."""
-        return (self.expression.written if self.expression is not None else "") or "unknown"
+        return (self._tensor.written if self._tensor is not None else "") or "unknown"
 
     @attribute
     def half(self) -> Literal["yes", "unknown"]:
         """Whether the tensor was certainly made float16 on the way."""
-        return "yes" if self.expression is not None and _is_half(self.expression) else "unknown"
+        return "yes" if self._tensor is not None and _is_half(self._tensor) else "unknown"
 
 
 def _mask_fill(place: CallSite | AssignmentSite, name: str, size: float, tensor: Expr | None) -> MaskFill:
