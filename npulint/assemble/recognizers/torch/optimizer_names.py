@@ -29,6 +29,8 @@ class NamedOptimizer(PlaceFact, OptimizerFact):
     """How it is used: named, or derived from."""
     extra: str = ""
     """Nothing, for only calls have keywords."""
+    called: Literal["indirect"] = "indirect"
+    """How the class is named where it is called: otherwise than here."""
 
     @attribute
     def replaced(self) -> bool:
