@@ -76,7 +76,7 @@ def _agree(fields: Fields, place: Node, part: str, texts: dict[str, Text]) -> No
 
 
 def _meant(names: frozenset[str], lang: str) -> frozenset[str]:
-    """The placeholders without the language: `cause_en` in English is `cause_zh` in Chinese, `count:places` is `count`."""
+    """The placeholders without language and noun: `cause_en` is `cause_zh` in Chinese, `count:places` is `count`."""
     bare = (name if form in PLURALS else one for one in names for name, _, form in (one.partition(":"),))
     return frozenset(one.removesuffix(f"_{lang}") for one in bare)
 
