@@ -35,6 +35,11 @@ def plural(value: float, noun: str) -> str:
     return f"{number(value)} {noun.removesuffix('s') if value == 1 else noun}"
 
 
+def _noun(noun: str) -> Callable[[str, float], str]:
+    """A form that shows a number with `noun`."""
+    return lambda _, value: plural(value, noun)
+
+
 def _digits(value: float) -> str:
     """Three digits, more only before the point; no zeros at the end."""
     size = abs(value)
@@ -55,7 +60,7 @@ FORMS: dict[str, Callable[[str, float], str]] = {
     "time": lambda name, value: time(micro(name, value)),
     "number": lambda name, value: number(value),
     "times": lambda name, value: times(value),
-    **{noun: lambda name, value, noun=noun: plural(value, noun) for noun in PLURALS},
+    **{noun: _noun(noun) for noun in PLURALS},
 }
 """What may follow the colon of a placeholder; each takes the attribute's name and its value."""
 

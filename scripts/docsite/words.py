@@ -8,7 +8,7 @@ LANGUAGE_NAMES = {"en": "English", "zh": "中文"}
 TEXTS: dict[str, tuple[str, str]] = {
     "site": ("npulint", "npulint"),
     "about": (
-        "Is a TensorFlow or PyTorch training project ready for Ascend NPUs? A static check for people and CI.",
+        "Is a TensorFlow or PyTorch training project ready for Ascend NPUs? A static linter for developers and CI.",
         "训练工程是否已为昇腾 NPU 做好准备？面向开发者与 CI 的静态检查工具。",
     ),
     "nav.home": ("Home", "首页"),
@@ -17,7 +17,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "nav.all": ("All checks", "全部检查项"),
     "nav.topics": ("By topic", "按主题"),
     "nav.categories": ("By category", "按类别"),
-    "nav.readiness": ("Readiness list", "就绪清单"),
+    "nav.readiness": ("Readiness checklist", "就绪清单"),
     "nav.pretuning": ("Pre-tuning checklist", "调优前检查清单"),
     "nav.authors": ("For authors", "扩展开发"),
     "palette.dark": ("Switch to dark", "切换到深色"),
@@ -25,7 +25,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     # the page of a check
     "preview": ("preview", "预览"),
     "preview.tip": (
-        "New: it has not yet spoken about enough real projects to be called stable.",
+        "New: not yet validated on enough real projects to be called stable.",
         "新检查：在真实工程上的验证还不充分。",
     ),
     "confidence": ("{word} confidence", "置信度{word}"),
@@ -35,18 +35,18 @@ TEXTS: dict[str, tuple[str, str]] = {
     "since": ("since {version}", "自 {version} 版本"),
     "target": ("With {target}", "目标环境：{target}"),
     "line": ("line {line}", "第 {line} 行"),
-    "lines.none": ("Silent here", "此处不报告"),
+    "lines.none": ("Not reported here", "此处不报告"),
     "file": ("in `{name}`", "`{name}`"),
-    "silence": ("When the code is right", "确认无误时如何忽略"),
+    "silence": ("If the code is correct", "确认无误时如何忽略"),
     "silence.about": (
-        "Say so where it stands, with a reason, or switch the check off for the project. "
+        "Suppress it on the line, with a reason, or disable the check for the project. "
         "[More about suppressions]({link})",
         "在代码所在行注明并写明理由，或在工程配置中关闭此检查。[忽略与基线的详细说明]({link})",
     ),
     "silence.line": ("One line", "单行"),
     "silence.project": ("Whole project", "整个工程"),
     "silence.once": ("Command line", "命令行"),
-    "silence.reason": ("why this is right here", "此处正确的理由"),
+    "silence.reason": ("why this is correct here", "此处正确的理由"),
     "related": ("Other checks about {topic}", "同主题检查：{topic}"),
     "related.more": ("All {n} checks about {topic}", "“{topic}”主题的全部 {n} 项检查"),
     # pages of the engine
@@ -57,21 +57,21 @@ TEXTS: dict[str, tuple[str, str]] = {
     # codes that are gone
     "retired": ("{code}: retired", "{code}：已停用"),
     "retired.about": (
-        "The check with this code is gone; its code is never used again. The reason:",
+        "The check with this code has been retired; its code is never reused. Reason:",
         "此编号对应的检查已停用，编号不再使用。原因：",
     ),
     "retired.remove": (
-        "A suppression comment or configuration that still names it can go. [All checks]({link})",
+        "Suppression comments and configuration that still name it can be removed. [All checks]({link})",
         "如配置或忽略注释中仍有此编号，可以删除。[全部检查项]({link})",
     ),
     # lists
     "checks.about": (
-        "{n} checks, each with what it reports, why that matters on the NPU, what to do, examples and sources.",
+        "{n} checks. Each page describes what is reported, why it matters on the NPU and what to do, with examples and sources.",
         "共 {n} 项检查。每项都说明检查内容、在 NPU 上的影响、处理方法，并附示例与来源。",
     ),
     "checks.also": (
-        "Also by [topic]({topics}), by category ({categories}), or as the [readiness list]({readiness}) "
-        "that a training program has to pass.",
+        "Also by [topic]({topics}), by category ({categories}), or as the [readiness checklist]({readiness}) "
+        "for training programs.",
         "也可按[主题]({topics})、按类别（{categories}）浏览，或查看训练程序需要通过的[就绪清单]({readiness})。",
     ),
     "filter.text": ("Name, code or words", "名称、编号或关键词"),
@@ -81,58 +81,58 @@ TEXTS: dict[str, tuple[str, str]] = {
     "filter.topic": ("Topic", "主题"),
     "filter.any": ("any", "不限"),
     "filter.shown": ("{n} shown", "显示 {n} 项"),
-    "filter.none": ("No check is like that.", "没有符合条件的检查项。"),
+    "filter.none": ("No check matches the filter.", "没有符合条件的检查项。"),
     "filter.clear": ("Clear", "清除"),
     "column.check": ("Check", "检查项"),
-    "column.about": ("What it is about", "内容"),
+    "column.about": ("Description", "内容"),
     "column.topic": ("Topic", "主题"),
     "column.checks": ("Checks", "检查项数"),
     "topics": ("Topics", "主题"),
-    "topics.about": ("What the checks are about.", "各检查项所属的主题。"),
+    "topics.about": ("The topics that the checks cover.", "各检查项所属的主题。"),
     "count": ("{n} checks", "{n} 项检查"),
     "count.one": ("1 check", "1 项检查"),
     # readiness
-    "readiness": ("Readiness list", "就绪清单"),
+    "readiness": ("Readiness checklist", "就绪清单"),
     "readiness.about": (
-        "For every training program npulint answers these {n} questions with *passed*, *failed* or *cannot tell*, and "
-        "names the place that shows it. Items that do not concern a program are left out.",
+        "For every training program npulint evaluates these {n} items as *passed*, *failed* or *undetermined*, and "
+        "names the place that shows it. Items that do not apply to a program are omitted.",
         "npulint 针对每个训练程序，对以下 {n} 项逐一给出“通过”“未通过”或“无法判断”，并指出依据所在位置；"
         "与该程序无关的项目不列出。",
     ),
     "readiness.item": ("Item", "检查项"),
     "readiness.otherwise": ("Without evidence", "没有依据时"),
-    "readiness.fails": ("What fails it", "何时不通过"),
+    "readiness.fails": ("Failed by", "何时不通过"),
     "readiness.fails.none": (
-        "Nothing that can be read from the code: this item is for a person to confirm.",
+        "Cannot be determined from code: this item must be confirmed manually.",
         "仅凭代码无法判定：此项需人工确认。",
     ),
     "readiness.topics": (
         "Findings of at least severity *{severity}* about:",
         "以下主题中严重程度不低于“{severity}”的问题：",
     ),
-    "readiness.checks": ("These checks, whatever their severity:", "以下检查（不论严重程度）："),
+    "readiness.checks": ("These checks, regardless of severity:", "以下检查（不论严重程度）："),
     "readiness.but": ("Not counted:", "不计入："),
     "readiness.facts": (
-        "Code that npulint recognises as failing it, as in the examples below.",
+        "Code that npulint recognises as failing this item, as in the examples below.",
         "npulint 识别出的不满足此项的代码，见下方示例。",
     ),
-    "readiness.look": ("What to look at", "人工核对"),
+    "readiness.look": ("What to review", "人工核对"),
     "readiness.passed": ("Passed", "通过"),
     "readiness.failed": ("Failed", "未通过"),
-    "readiness.unknown": ("Cannot tell", "无法判断"),
+    "readiness.unknown": ("Undetermined", "无法判断"),
     "readiness.absent": ("Not listed", "不列出"),
     "readiness.key": ("In machine-readable reports: `{key}`", "机器可读报告中的名称：`{key}`"),
     "readiness.decided": ("How it is decided", "判定方式"),
     "readiness.decided.passed": (
-        "Passed unless something below fails it.",
+        "Passed unless one of the conditions below applies.",
         "没有下述情况即为通过。",
     ),
     "readiness.decided.evidence": (
-        "Passed where npulint finds the code that does it, failed by what is listed below, otherwise *cannot tell*.",
+        "Passed if npulint finds the corresponding code, failed by the conditions below, otherwise *undetermined*.",
         "找到相应代码即为通过，出现下述情况为未通过，否则为“无法判断”。",
     ),
     "readiness.decided.person": (
-        "Nothing in the code can pass it: *cannot tell* until a person has looked, failed by what is listed below.",
+        "Code alone cannot pass this item: *undetermined* until reviewed manually, failed by the conditions below.",
         "代码无法证明其通过：人工核对之前均为“无法判断”，出现下述情况为未通过。",
     ),
     # pre-tuning checklist
@@ -140,20 +140,20 @@ TEXTS: dict[str, tuple[str, str]] = {
     "side.migrated": ("Migrated program", "迁移后工程"),
     "pretuning": ("Pre-tuning checklist", "调优前检查清单"),
     "pretuning.about": (
-        "`npulint compare REFERENCE MIGRATED` answers these {n} questions for each training program and its reference "
-        "with *consistent*, *differs* or *cannot tell*, and shows both sides of what differs.",
+        "`npulint compare REFERENCE MIGRATED` evaluates these {n} items for each training program and its reference "
+        "as *consistent*, *differs* or *undetermined*, and shows both sides of each difference.",
         "`npulint compare REFERENCE MIGRATED` 针对每个训练程序及其参考基准，对以下 {n} 项逐一给出“一致”“不一致”或"
         "“无法判断”，并列出不一致之处两侧的内容。",
     ),
     "pretuning.decided": (
-        "Consistent where something was compared, all of it is known and nothing below is found; otherwise *differs* "
-        "or *cannot tell*.",
+        "Consistent if something was compared, all values are known and none of the conditions below applies; otherwise *differs* "
+        "or *undetermined*.",
         "比较了相应内容、取值均可确定且没有下述问题即为一致，否则为“不一致”或“无法判断”。",
     ),
-    "pretuning.fails": ("What makes it differ", "何时不一致"),
+    "pretuning.fails": ("Different if", "何时不一致"),
     "pretuning.passed": ("Consistent", "一致"),
     "pretuning.failed": ("Differs", "不一致"),
-    "pretuning.unknown": ("Cannot tell", "无法判断"),
+    "pretuning.unknown": ("Undetermined", "无法判断"),
     "pretuning.absent": ("Not listed", "不列出"),
     # guides
     "only.english": ("This page is in English.", "本页目前只有英文版。"),
@@ -184,8 +184,8 @@ TOPICS: dict[str, tuple[str, str]] = {
     "estimator_migration": ("Estimator migration", "Estimator 迁移"),
     "fused_optimizer": ("Fused optimizers", "融合优化器"),
     "graph_op": ("Graph operators", "图算子"),
-    "host_sync": ("Waiting for the device", "Host 与 Device 同步"),
-    "iterations_per_loop": ("Loops on the device", "循环下沉"),
+    "host_sync": ("Host-device synchronisation", "Host 与 Device 同步"),
+    "iterations_per_loop": ("Iteration sinking", "循环下沉"),
     "loss_scale": ("Loss scale", "Loss Scale"),
     "mix_compile": ("Mixed computing", "混合计算"),
     "mixed_precision": ("Mixed precision", "混合精度"),
@@ -204,19 +204,19 @@ TOPICS: dict[str, tuple[str, str]] = {
 
 CATEGORIES: dict[str, tuple[str, str]] = {
     "functional": (
-        "The run stops, hangs, or never reaches the NPU.",
+        "The run stops, hangs, or never uses the NPU.",
         "运行报错、卡住，或根本没有使用 NPU。",
     ),
     "precision": (
-        "The run goes on and trains something else: overflow, lost gradients, other arithmetic than meant.",
+        "The run completes with wrong results: overflow, lost gradients, unintended precision.",
         "训练能运行但结果不对：溢出、梯度丢失、实际计算精度与预期不符。",
     ),
     "performance": (
-        "The run is right and slow: operators on the host, compilations at every step, waiting for data.",
+        "The run is correct but slow: operators on the host, recompilation in every step, waiting for data.",
         "结果正确但速度慢：算子回退到 Host、每步重新编译、等待数据。",
     ),
     "hygiene": (
-        "Nothing breaks today: leftovers, old interfaces and settings that nothing reads.",
+        "Nothing breaks yet: leftovers, deprecated interfaces and settings without effect.",
         "暂不影响运行：残留代码、旧接口，以及不起作用的设置。",
     ),
 }  # fmt: skip
