@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 _CHECKS = "_npulint_checks"  # where the configuration of pytest keeps what was checked
 _MARKER = (
-    "npulint_torch(release='', fail_on='', allow=()): record what PyTorch runs in this test, and fail on operators that "
-    "do not run on the NPU"
+    "npulint_torch(release='', fail_on='', allow=()): record what PyTorch runs in this test, and fail on operators "
+    "that do not run on the NPU"
 )
 
 

@@ -66,7 +66,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     # lists
     "checks.about": (
-        "{n} checks. Each page describes what is reported, why it matters on the NPU and what to do, with examples and sources.",
+        "{n} checks. Each page describes what is reported, why it matters and what to do, with examples and sources.",
         "共 {n} 项检查。每项都说明检查内容、在 NPU 上的影响、处理方法，并附示例与来源。",
     ),
     "checks.also": (
@@ -146,8 +146,8 @@ TEXTS: dict[str, tuple[str, str]] = {
         "“无法判断”，并列出不一致之处两侧的内容。",
     ),
     "pretuning.decided": (
-        "Consistent if something was compared, all values are known and none of the conditions below applies; otherwise *differs* "
-        "or *undetermined*.",
+        "Consistent if something was compared, all values are known and none of the conditions below applies; "
+        "otherwise *differs* or *undetermined*.",
         "比较了相应内容、取值均可确定且没有下述问题即为一致，否则为“不一致”或“无法判断”。",
     ),
     "pretuning.fails": ("Different if", "何时不一致"),
