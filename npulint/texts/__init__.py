@@ -172,11 +172,11 @@ TEXTS: dict[str, tuple[str, str]] = {
     "fix.syntax-error": ("Fix the syntax, then run npulint again.", "修正语法后重新运行 npulint。"),
     "fix.python2": (
         "Port it to Python 3 first (2to3 does most of the work); the adapters also require Python 3.",
-        "请先移植到 Python 3（2to3 可完成大部分工作）；NPU 适配器同样要求 Python 3。",
+        "请先移植到 Python 3（2to3 可完成大部分工作）；NPU 适配插件同样要求 Python 3。",
     ),
     "fix.python2-read": (
         "Port it to Python 3 first (2to3 does most of the work); the adapters also require Python 3.",
-        "请先移植到 Python 3（2to3 可完成大部分工作）；NPU 适配器同样要求 Python 3。",
+        "请先移植到 Python 3（2to3 可完成大部分工作）；NPU 适配插件同样要求 Python 3。",
     ),
     "fix.encoding": (
         "Save it as UTF-8, or declare its encoding in the first line.",
