@@ -62,7 +62,7 @@ def test_what_is_accepted_is_not_reported_but_counted(accepted: Project) -> None
     known = answer.document["summary"]["known"]
     assert answer.code == 0 and answer.findings == [] and known == len(entries(accepted)) > 2
     text = accepted.run("check").out
-    assert f"Nothing new: 1 file checked; {known} known by the baseline" in text
+    assert f"No new findings: 1 file checked; {known} recorded in the baseline" in text
     assert f"没有新增问题：已检查 1 个文件；{known} 个已记录在基线中" in accepted.run("check", "--lang=zh").out
 
 
@@ -157,10 +157,10 @@ def test_another_check_at_a_known_line_is_reported(accepted: Project) -> None:
 def test_what_is_fixed_is_told_and_pruned(accepted: Project) -> None:
     before = entries(accepted)
     accepted.write({"train.py": TRAIN.replace("tf.nn.dropout(x, 0.5)", "npu_ops.dropout(x, 0.5)")})
-    assert "1 entry of npulint-baseline.json is fixed: --prune-baseline takes it out" in accepted.run("check").err
+    assert "1 entry of npulint-baseline.json is fixed: --prune-baseline removes it" in accepted.run("check").err
     assert entries(accepted) == before, "a check alone writes nothing"
     answer = accepted.run("check", "--prune-baseline")
-    assert "1 entry that is fixed was taken out of npulint-baseline.json" in answer.err
+    assert "1 fixed entry removed from npulint-baseline.json" in answer.err
     assert [e for e in before if e["check"] != DROPOUT] == entries(accepted)
     accepted.write({"train.py": TRAIN})
     assert [name for name, _, _ in fresh(accepted)] == [DROPOUT], "once fixed, it is new"

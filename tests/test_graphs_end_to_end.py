@@ -111,7 +111,7 @@ def test_the_recorded_list_is_used_and_told(project: Path) -> None:
     assert (graph.path, graph.form, graph.nodes, graph.trains) == ("graph.pbtxt", "graph_def", 6, True)
     assert graph.counts["host"] == 1
     assert (graph.listed, bool(graph.release)) == ("", True)
-    assert result.target["operators"] == f"recorded list of {graph.release}"
+    assert result.target["operators"] == f"built-in list of {graph.release}"
     assert result.notices == []
 
 

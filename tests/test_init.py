@@ -45,7 +45,7 @@ def test_all_parts_are_written(project: Project) -> None:
     answer = project.run("init", *ALL)
     assert (answer.code, answer.err) == (0, "")
     assert set(files(project.folder)) == set(WRITTEN.values())
-    assert answer.out.splitlines()[:5] == [f"{WRITTEN[part]} is written" for part in PARTS]
+    assert answer.out.splitlines()[:5] == [f"{WRITTEN[part]} created" for part in PARTS]
     assert answer.out.endswith("\nNext: pre-commit install, npulint check\n")
 
 
@@ -117,7 +117,7 @@ def test_pyproject_counts_as_configuration(project: Project) -> None:
     assert "pyproject.toml configures npulint" in project.run("init").out
     assert set(files(project.folder)) == {"pyproject.toml"}
     project.write({"pyproject.toml": "[tool.other]\n"})
-    assert "npulint.toml is written" in project.run("init").out
+    assert "npulint.toml created" in project.run("init").out
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
@@ -204,7 +204,7 @@ def test_a_dry_run_is_a_patch(project: Project) -> None:
     [
         (("--with", "githbu"), "did you mean `github`?"),
         (("--with", ""), "--with: is empty"),
-        (("nowhere",), "nowhere is no folder"),
+        (("nowhere",), "nowhere is not a folder"),
         (("a", "b"), "unexpected argument `b`"),
     ],
 )

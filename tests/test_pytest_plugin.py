@@ -118,7 +118,7 @@ def test_with_a_baseline_only_what_is_new_fails(tried: pytest.Pytester) -> None:
     _tests(tried, one=f"[{_HUBER}]", two="[]")
     update = _run(tried, "--npulint-update-baseline")
     update.assert_outcomes(passed=2)
-    update.stdout.fnmatch_lines(["*0 new, 1 accepted*", "Accepted for now: *npulint-tests.json"])
+    update.stdout.fnmatch_lines(["*0 new, 1 accepted*", "Written to the baseline: *npulint-tests.json"])
     written = json.loads((tried.path / "npulint-tests.json").read_text())
     assert list(written["tests"]) == ["test_net.py::test_one"]
     entry = written["tests"]["test_net.py::test_one"][0]

@@ -191,8 +191,8 @@ def test_the_verdict_tells_what_it_rests_on() -> None:
     failed = ProgramSummary("a", 1, "torch", "migrated", checklist=(ChecklistItem("d", "t", "failed"),))
     root = tree(page(RunResult(programs=[failed], summary=Summary(1, 1, known=3))))
     text = " ".join(by_id(root, "verdict").itertext())
-    assert "No error and no warning was found, but items of the readiness list fail." in text
-    assert "3 findings that the baseline knows are not counted." in text
+    assert "No errors or warnings found, but some readiness items failed." in text
+    assert "3 findings recorded in the baseline are not counted." in text
 
 
 def test_charts_count_what_was_found() -> None:

@@ -154,9 +154,9 @@ def test_equal_cases_have_different_names() -> None:
 @pytest.mark.parametrize(
     ("by", "reason", "message"),
     [
-        ("comment", "done on the host", "silenced by a comment: done on the host"),
-        ("comment", "", "silenced by a comment"),
-        ("baseline", "", "known to the baseline"),
+        ("comment", "done on the host", "suppressed by a comment: done on the host"),
+        ("comment", "", "suppressed by a comment"),
+        ("baseline", "", "recorded in the baseline"),
     ],
 )
 def test_what_is_silenced_is_skipped(by: str, reason: str, message: str) -> None:
