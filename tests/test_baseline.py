@@ -178,7 +178,7 @@ def test_writing_tells_what_was_added_and_removed(accepted: Project) -> None:
     accepted.write({"train.py": TRAIN.replace("x, 0.5", "x, 0.9")})
     n = len(entries(accepted))
     answer = accepted.run("check", "--write-baseline")
-    assert answer.out == f"npulint-baseline.json holds {n} findings (1 added, 1 removed)\n"
+    assert answer.out == f"npulint-baseline.json contains {n} findings (1 added, 1 removed)\n"
     assert fresh(accepted) == []
 
 
@@ -242,9 +242,9 @@ def test_what_a_comment_silences_is_not_accepted_as_well(project: Project) -> No
 @pytest.mark.parametrize(
     ("content", "word"),
     [
-        pytest.param(b"{", "no baseline", id="broken"),
-        pytest.param(b"[" * 100_000, "no baseline", id="nested"),
-        pytest.param(b'{"version": 1, "findings": [{"path": 1}]}', "no baseline", id="wrong types"),
+        pytest.param(b"{", "not a valid baseline", id="broken"),
+        pytest.param(b"[" * 100_000, "not a valid baseline", id="nested"),
+        pytest.param(b'{"version": 1, "findings": [{"path": 1}]}', "not a valid baseline", id="wrong types"),
         pytest.param(b'{"version": 9, "findings": []}', "version 9", id="of the future"),
     ],
 )
@@ -260,7 +260,7 @@ def test_a_baseline_that_is_not_there(project: Project) -> None:
     project.write({"train.py": TRAIN})
     assert project.run("check", "--baseline=nope.json").code == 2
     answer = project.run("check", "--prune-baseline")
-    assert answer.code == 2 and "--write-baseline writes one" in answer.err
+    assert answer.code == 2 and "--write-baseline creates one" in answer.err
     assert project.run("check", "--write-baseline", "--prune-baseline").code == 2
     assert list(project.folder.glob("*.json")) == []
 

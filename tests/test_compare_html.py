@@ -61,7 +61,7 @@ def test_each_item_has_a_card_that_leads_to_it() -> None:
     assert len(links) == 9
     href, status, text = links[-1]
     assert (href, status) == ("#item-0-hyperparameters", "differs")
-    assert text == "differs The hyperparameters are those of the reference 1 differs, 1 unknown, 1 same"
+    assert text == "differs The hyperparameters are those of the reference 1 differs, 1 undetermined, 1 same"
     for target, *_ in links:
         by_id(root, str(target)[1:])
 

@@ -357,7 +357,7 @@ def test_rows_without_room_are_counted() -> None:
     pair = ComparedPair("a.py", "b.py", items=(ComparedItem("hyperparameters", "the same", "differs", rows),))
     text = shown("markdown", "en", compared(comparison=comparison(pairs=(pair,))), limit=12_000)
     assert len(text.encode()) <= 12_000
-    left = int(re.search(r"(\d+) more rows have no room", text)[1])  # type: ignore[index]
+    left = int(re.search(r"(\d+) more rows do not fit", text)[1])  # type: ignore[index]
     assert text.count("setting\\_") + left == 400
     assert "## Findings" in text
 

@@ -175,7 +175,7 @@ def test_a_revision_that_git_does_not_know_is_wrong_usage(zoo: Project) -> None:
     for word in ("nonsense", "--help", "HEAD:train.py", "x\ny"):
         answer = check(zoo, "train.py", since=word)
         assert answer.code == 2, word
-        assert "git knows no revision" in answer.err
+        assert "git cannot find the revision" in answer.err
 
 
 def test_without_a_commit_or_a_repository_nothing_is_compared(project: Project) -> None:

@@ -252,7 +252,7 @@ def test_more_findings_than_a_page_can_hold_are_cut_and_counted(monkeypatch: pyt
     cards = with_class(root, "f")
     assert len(cards) == 3
     assert sum("error" in (card.get("class") or "") for card in cards) == 1
-    assert "3 findings are left out of this page" in text_of(by_id(root, "findings"))
+    assert "3 findings are omitted" in text_of(by_id(root, "findings"))
     assert "6" in text_of(by_id(root, "run"))
 
 
@@ -267,7 +267,7 @@ def test_many_findings_of_a_check_are_folded() -> None:
 def test_only_findings_from_the_lowest_severity_on_are_on_the_page() -> None:
     root = tree(page(sample(), shown_from="error"))
     assert len(with_class(root, "f")) == 1
-    assert "5 findings below error are left out" in text_of(by_id(root, "run"))
+    assert "5 findings below error are not included" in text_of(by_id(root, "run"))
 
 
 def test_the_page_carries_notes_unless_it_is_told_otherwise() -> None:
@@ -360,7 +360,7 @@ def test_related_places_are_told_with_their_line() -> None:
     rows = [text_of(row) for row in box.iter("li")]
     assert rows[0] == "models/train.py:7 place 0 ds = tf.data.Dataset.range(3).map(parse)"
     assert len(rows) == 40
-    assert "80 more rows are left out" in text_of(box)
+    assert "80 more rows are omitted" in text_of(box)
 
 
 def test_ten_thousand_findings_are_told_in_time() -> None:
