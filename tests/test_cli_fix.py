@@ -386,7 +386,7 @@ def test_the_end_of_the_report_says_what_is_left(mine: Project) -> None:
     answer = mine.run("check", "--fix", "--unsafe-fixes", *MINE)
     begin = "Remaining manual work\n  1. Review the changes: 1 of them may change results\n     git diff\n"
     assert (
-        begin + "  2. `torch.stuck` runs in a map function\n     stuck-call: 1 place, at train.py:10\n  3. Compare"
+        begin + "  2. `torch.stuck` runs in a map function\n     stuck-call: 1 place, at train.py:10\n  3. Check"
         in answer.out
     )
     assert (

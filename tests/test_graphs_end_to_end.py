@@ -185,9 +185,9 @@ def test_a_graph_is_judged_although_the_script_beside_it_was_left_unported(proje
 @pytest.mark.parametrize(
     ("old", "new", "complaint"),
     [
-        pytest.param("[NPU2336]", "[NPU4301]", "'NPU4301' is no code of a check of the source", id="another graph"),
-        pytest.param("[NPU2336]", "[host-sync]", "'host-sync' is no code of a check of the source", id="a name"),
-        pytest.param("[NPU2336]", "{a: b}", "must be a list", id="no list"),
+        pytest.param("[NPU2336]", "[NPU4301]", "'NPU4301' is not the code of a source check", id="another graph"),
+        pytest.param("[NPU2336]", "[host-sync]", "'host-sync' is not the code of a source check", id="a name"),
+        pytest.param("[NPU2336]", "{a: b}", "must be a non-empty list", id="no list"),
     ],
 )
 def test_what_is_joined_are_checks_of_the_source(project: Path, old: str, new: str, complaint: str) -> None:
@@ -203,7 +203,7 @@ def test_only_checks_of_graphs_are_joined(project: Path) -> None:
     (project / "pytorch").mkdir()
     text = CHECK.replace("NPU4399", "NPU2399").replace("torch_op: aten.huber_loss", "call: torch.huber_loss")
     (project / "pytorch" / "mine.yaml").write_text(text, encoding="utf-8")
-    with pytest.raises(CatalogueError, match="only checks of the families 'graph' and 'run' are joined"):
+    with pytest.raises(CatalogueError, match="only checks of the families 'graph' and 'run' can be joined"):
         load_catalogue((str(project),))
 
 

@@ -137,7 +137,7 @@ def test_the_usual_baseline_of_a_folder_counts(tmp_path: Path) -> None:
     [
         ('select = ["a"]\nlanguage = "zh"\n', 2, "unknown key `language`"),
         ("select = [\n", 2, "invalid TOML"),
-        ("min-severity = 3\n", 1, "min-severity: a text is needed here"),
+        ("min-severity = 3\n", 1, "min-severity: expected a string"),
     ],
 )
 def test_a_broken_configuration_has_a_place(tmp_path: Path, text: str, line: int, message: str) -> None:
@@ -382,7 +382,7 @@ def test_without_its_library_the_server_says_what_to_install(monkeypatch: pytest
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "pygls" else found(name))
     answer = call("server", environ={"LC_ALL": "C"})
     assert (answer.code, answer.out) == (2, "")
-    assert answer.err.startswith("error: the language server needs pygls: install npulint with its extra lsp")
+    assert answer.err.startswith("error: the language server requires pygls: install npulint with the lsp extra")
 
 
 def test_nothing_else_imports_that_library() -> None:

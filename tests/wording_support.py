@@ -61,7 +61,7 @@ def raised_texts() -> Iterator[tuple[str, str]]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if _reports(node):
                 place = f"{path.relative_to(PACKAGE)}:{getattr(node, 'lineno', 0)}"
-                yield from ((place, one.value) for one in ast.walk(node) if _is_text(one))
+                yield from ((place, text) for text in map(_text, ast.walk(node)) if text)
 
 
 def document_texts() -> Iterator[tuple[str, str]]:
@@ -88,5 +88,5 @@ def _reports(node: ast.AST) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "problem"
 
 
-def _is_text(node: ast.AST) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+def _text(node: ast.AST) -> str:
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""

@@ -26,7 +26,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "imaginary.data-parallel": (
         "the model contains a {kind}, which spreads a step over several devices: check its `.module`, and train with "
         "DistributedDataParallel on NPUs.",
-        "模型中含有 {kind}，会将一步计算分散到多个设备："
+        "模型中含有 {kind}，会将一步计算分散到多个 Device："
         "请检查其 `.module`；在 NPU 上应使用 DistributedDataParallel 训练。",
     ),
     "imaginary.distributed": (
@@ -60,11 +60,11 @@ TEXTS: dict[str, tuple[str, str]] = {
     "imaginary.dispatch": (
         "copies between host and device, operators on CPU tensors that would be moved, and how composites "
         "decompose on an NPU: the step ran on ordinary tensors",
-        "主机与设备之间的拷贝、本应在设备上的 CPU 张量上的算子，以及组合算子在 NPU 上的拆分方式：该步在普通张量上运行",
+        "Host 与 Device 之间的拷贝、作用于待搬移 CPU 张量的算子，以及组合算子在 NPU 上的拆分方式：该步在普通张量上运行",
     ),
     "imaginary.watched": (
         "copies between host and device where the loop runs on the CPU",
-        "在 CPU 上运行的训练循环中主机与设备之间的拷贝",
+        "在 CPU 上运行的训练循环中 Host 与 Device 之间的拷贝",
     ),
     "imaginary.fell-back": (
         "the step on the fake NPU, which stopped at {at}: {why}; the step was run again on ordinary tensors",

@@ -95,7 +95,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "runs.short.stall": ("slow steps", "慢步"),
     "runs.short.graph": ("graph {name}", "计算图 {name}"),
-    "runs.graphs": ("Graph runs on the device", "设备端计算图执行"),
+    "runs.graphs": ("Graph runs on the device", "Device 侧计算图执行"),
     "runs.graph": (
         "first run {first}, then {median} each ({n:,} run)|first run {first}, then {median} each ({n:,} runs)",
         "首次 {first}，此后每次 {median}（共 {n:,} 次）",
@@ -153,7 +153,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "runs.form.communication_group": ("communication groups", "通信域"),
     "runs.form.profiler_info": ("profiler settings", "采集配置"),
     "runs.form.profiler_metadata": ("profiler metadata", "采集元数据"),
-    "runs.form.device_info": ("device data", "设备信息"),
+    "runs.form.device_info": ("device data", "Device 信息"),
     "runs.form.sample_info": ("sampling settings", "采样配置"),
     "runs.form.construct": ("module tree", "模块层级"),
     "runs.form.overflow": ("overflow record", "溢出记录"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 TEXTS: dict[str, tuple[str, str]] = {
     "server.missing": (
-        'the language server requires pygls: install npulint with the extra lsp, or: pip install "pygls>=2.1,<3"',
+        'the language server requires pygls: install npulint with the lsp extra, or: pip install "pygls>=2.1,<3"',
         '语言服务器依赖 pygls：请安装 npulint 的附加组件 lsp，或执行 pip install "pygls>=2.1,<3"',
     ),
     "server.why": ("Why it matters:", "原因："),
