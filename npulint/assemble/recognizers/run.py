@@ -76,8 +76,8 @@ def _of_calls(frameworks: Frameworks) -> tuple[CallRecognizer, ...]:
     found: list[CallRecognizer] = []
     for module in (calls, commands, *(module for name in frameworks for module in _modules(name))):
         found += [one for one in OF_CALLS if one.module == module.__name__]
-        if hasattr(module, "of_call"):
-            found.append(CallRecognizer(module.wants, _adapted(module.of_call), module.__name__))
+        if hasattr(module, "facts_for_call"):
+            found.append(CallRecognizer(module.matches, _adapted(module.facts_for_call), module.__name__))
     return tuple(found)
 
 
@@ -91,8 +91,8 @@ def _of_modules(frameworks: Frameworks) -> tuple[Callable[[Scope], Iterable[Fact
     found: list[Callable[[Scope], Iterable[Fact]]] = []
     for module in (calls, environ, *(module for name in frameworks for module in _modules(name))):
         found += [one.facts for one in OF_MODULES if one.module == module.__name__]
-        if hasattr(module, "of_module") and not module.__name__.endswith(".operations"):
-            found.append(_of_module(module.of_module))
+        if hasattr(module, "facts_for_module") and not module.__name__.endswith(".operations"):
+            found.append(_of_module(module.facts_for_module))
     return tuple(found)
 
 
