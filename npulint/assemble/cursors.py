@@ -6,6 +6,8 @@ know their values, their canonical names and the calls that made them. Nobody ca
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import msgspec
 
 from npulint.assemble.bindings import may_be_passed, taker
@@ -71,6 +73,21 @@ class Scope(BlockCursor):
     def assignments(self) -> list[AssignmentSite]:
         """All assignments of its module."""
         return [assignment_at(self.context, self.module, record) for record in self.module.code.assignments]
+
+    @property
+    def local_assignments(self) -> list[AssignmentSite]:
+        """The assignments in a function, or at module level, but for those in functions within it."""
+        block = -1 if self.kind == "module" else self.block
+        found = self.module.assignments_in.get(block, ())
+        return [assignment_at(self.context, self.module, record) for record in found]
+
+    def torch_expressions(self, kind: str) -> list[tuple[Expr, Span]]:
+        """The expressions of its module that were noted for PyTorch (see `TorchExpression`), and where they stand."""
+        found = [one for one in self.module.code.torch_expressions if one.kind == kind]
+        return [
+            (Expr(one.value, self.at(one.block), one.line), Span(one.line, one.column, one.end_line, one.end_column))
+            for one in found
+        ]
 
     @property
     def returns(self) -> list[Expr]:
@@ -400,6 +417,23 @@ class Expr(msgspec.Struct, frozen=True):
     def parts(self) -> list[Expr]:
         """What it is put together from: operands, elements, of a call its callee and positional arguments."""
         return [self.sibling(one) for one in self.module.parts(self.value)]
+
+    @property
+    def nested(self) -> Iterator[Expr]:
+        """It and all that operators and list, tuple and set displays put it together from; calls are not entered."""
+        stack: list[Value] = [self.value]
+        while stack:
+            value = stack.pop()
+            yield self.sibling(value)
+            if isinstance(value, Op):
+                stack += value.operands
+            elif isinstance(value, SequenceDisplay):
+                stack += value.items
+
+    @property
+    def written_names(self) -> list[str]:
+        """The dotted names that stand in it, as written; calls are not entered."""
+        return [part.written for part in self.nested if part.written]
 
     # -- where it comes from -----------------------------------------------------------------------
 
