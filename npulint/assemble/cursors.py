@@ -31,6 +31,7 @@ from npulint.facts.code import (
 )
 from npulint.facts.model import Span
 from npulint.facts.values import PossibleValues
+from npulint.facts.walk import nested, written_values
 
 
 class Scope(BlockCursor):
@@ -88,6 +89,11 @@ class Scope(BlockCursor):
             (Expr(one.value, self.at(one.block), one.line), Span(one.line, one.column, one.end_line, one.end_column))
             for one in found
         ]
+
+    @property
+    def expressions(self) -> Iterator[Expr]:
+        """Every expression that is written in its module: of calls, assignments, returns, conditions, defaults."""
+        return (Expr(value, self.at(block), line) for value, block, line in written_values(self.module.code))
 
     @property
     def returns(self) -> list[Expr]:
@@ -420,19 +426,12 @@ class Expr(msgspec.Struct, frozen=True):
 
     @property
     def nested(self) -> Iterator[Expr]:
-        """It and all that operators and list, tuple and set displays put it together from; calls are not entered."""
-        stack: list[Value] = [self.value]
-        while stack:
-            value = stack.pop()
-            yield self.sibling(value)
-            if isinstance(value, Op):
-                stack += value.operands
-            elif isinstance(value, SequenceDisplay):
-                stack += value.items
+        """It and every expression written in it: operands, elements, keys and values; not the arguments of calls."""
+        return (self.sibling(value) for value in nested(self.value))
 
     @property
     def written_names(self) -> list[str]:
-        """The dotted names that stand in it, as written; calls are not entered."""
+        """The dotted names that are written in it; not those in the arguments of calls."""
         return [part.written for part in self.nested if part.written]
 
     # -- where it comes from -----------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from npulint.catalogue.check import SIDES, Example
+from npulint.catalogue.codes import PATTERN
 from npulint.catalogue.fields import Fields, Keys
 from npulint.catalogue.problems import suggestion
 from npulint.catalogue.yaml_tree import Mapping, Node, Scalar
@@ -14,7 +15,7 @@ TARGETS = ("framework", "tensorflow", "torch", "adapter", "cann", "soc")
 _DEFAULT_FILE = "train.py"
 _SHELL = re.compile(r"#!\S*/(?:env +)?(?:ba|da|z)?sh\b|export +\w+=")
 _EXPECT = re.compile(r"(.+):([1-9][0-9]{0,6})\Z")
-_CODE = re.compile(r"NPU[0-9]{4}\Z")
+_CODE = re.compile(rf"{PATTERN}\Z")
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f\\:*?\"<>|]")
 Mark = tuple[str, int]
 

@@ -23,6 +23,7 @@ from npulint.catalogue.check import (
     Reference,
     two_sided,
 )
+from npulint.catalogue.codes import PATTERN
 from npulint.catalogue.fields import Fields, Keys
 from npulint.catalogue.fixes import read_fixes
 from npulint.catalogue.problems import CatalogueProblem
@@ -39,7 +40,7 @@ SPANS = ("program", "file")
 VERSIONED = ("tensorflow", "torch", "adapter", "cann")
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*\Z")
-_CODE = re.compile(r"NPU[0-9]{4}\Z")
+_CODE = re.compile(rf"{PATTERN}\Z")
 _SINCE = re.compile(r"[0-9]+\.[0-9]+(?:\.[0-9]+)?\Z")
 _RANGE = re.compile(r"(?:>=|<=|==|!=|>|<)? *[vr]?[0-9][0-9A-Za-z.]*\Z")
 _SOURCE = re.compile(r"https?://[^\s/]\S*\Z|[\w.-]+/[\w.-]+:\S[^\n]*\Z")
@@ -65,6 +66,11 @@ def parse_check(data: bytes, path: str, family: str, name: str) -> Parsed:
         tree = load_tree(data)
     except TreeError as error:
         return Parsed(path, None, tuple(CatalogueProblem(path, *place) for place in error.places))
+    return read_check(tree, path, family, name)
+
+
+def read_check(tree: Node, path: str, family: str, name: str) -> Parsed:
+    """Read the tree of one check file."""
     fields = Fields(path)
     if family not in WRITABLE:
         folders = ", ".join(WRITABLE)
@@ -154,7 +160,7 @@ def _matching(fields: Fields, keys: Keys, name: str, pattern: re.Pattern[str], w
 
 
 def _code(fields: Fields, keys: Keys, family: str) -> str:
-    code = _matching(fields, keys, "code", _CODE, "NPU and four digits")
+    code = _matching(fields, keys, "code", _CODE, "NPU and four digits, of which the third may be a letter")
     if not _CODE.match(code):
         return code
     digit = FAMILIES.get(family)

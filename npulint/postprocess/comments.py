@@ -23,8 +23,9 @@ from npulint.suggest import closest_match
 from npulint.texts import say
 
 _IGNORE = lazy_compile(r"(?:^|#)\s*npulint\s*:\s*(ignore-file|ignore)(?![\w-])\s*(?:\[([^\]]*)\])?", re.IGNORECASE)
-_NOQA = lazy_compile(r"(?:^|#)\s*noqa\s*:\s*([A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*)", re.IGNORECASE)
-_OURS = lazy_compile(r"NPU[0-9]+", re.IGNORECASE)
+_CODE = r"(?:NPU[0-9]{2}[A-Z][0-9]|[A-Z]+[0-9]+)"  # of any linter
+_NOQA = lazy_compile(rf"(?:^|#)\s*noqa\s*:\s*({_CODE}(?:[,\s]+{_CODE})*)", re.IGNORECASE)
+_OURS = lazy_compile(r"NPU(?:[0-9]{2}[A-Z][0-9]|[0-9]+)", re.IGNORECASE)
 
 
 class Directive(msgspec.Struct, frozen=True):
