@@ -27,6 +27,7 @@ from npulint.facts.code import (
     Scalar,
     SequenceDisplay,
     Table,
+    Unknown,
     Value,
 )
 from npulint.facts.model import Span
@@ -350,6 +351,11 @@ class Expr(msgspec.Struct, frozen=True):
         return self.value.value if isinstance(self.value, Const) else None
 
     @property
+    def is_unknown(self) -> bool:
+        """Whether it is an expression that is not read: a slice, an ellipsis."""
+        return isinstance(self.value, Unknown)
+
+    @property
     def text(self) -> str:
         """The text of a literal text; empty for everything else."""
         return self.value.value if isinstance(self.value, Const) and isinstance(self.value.value, str) else ""
@@ -501,6 +507,16 @@ class AssignmentSite(msgspec.Struct, frozen=True, eq=False):
     def value(self) -> Expr:
         """What is assigned."""
         return Expr(self.record.value, self.scope, self.record.line)
+
+    @property
+    def key(self) -> Expr:
+        """The computed index of an element that is assigned to (``x[x > 1] = 0``)."""
+        return Expr(self.record.key, self.scope, self.record.line)
+
+    @property
+    def holder(self) -> Expr:
+        """The object of which an element is assigned (``x[…] = 0``); for others what is assigned to."""
+        return Expr(Ref(self.record.target.partition("[")[0]), self.scope, self.record.line)
 
     @property
     def line(self) -> int:

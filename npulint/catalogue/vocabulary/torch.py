@@ -97,21 +97,6 @@ KINDS: Kinds = {
     "npu_member": call(nearest=ANY),
     "retired_op": call(status=words("planned unmaintained"), substitute=ANY),
     "cuda_source": plain(what=words("kernel binding"), kernels=ANY),
-    "torch_api": call(
-        support=words("no partial yes unknown"),
-        kernel=words("npu cpu backward_cpu no_gradient none host unknown"),
-        versions_no=ANY,
-        added=ANY,
-        ops=ANY,
-        instead=ANY,
-        group=words(
-            "sparse sparse_coo sparse_product quantized linalg random embedding_bag recurrent strided tensordot "
-            "complex gather"
-        ),
-        what=words("function method class base mention"),
-        along=words("repeated other"),
-        host=FLAG,
-    ),
     "float64": call(device=words("cpu other unknown"), reduced=FLAG),
     "device_option": call(),
     "switch": code(),

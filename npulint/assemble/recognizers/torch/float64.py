@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from npulint.assemble.context import Context
+from npulint.assemble.cursors import scope_at
 from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
 from npulint.assemble.recognizers.torch.tensors import on_host
@@ -78,7 +79,7 @@ def _device(context: Context, module: Module, call: Call, spelling: str) -> str:
         return "cpu" if values and all(str(v).startswith("cpu") for v in values) else "other"
     receiver = receiver_of(call) if spelling.startswith("torch.Tensor.") else None
     if receiver is not None:
-        return "cpu" if on_host(context, module, receiver, call.block, call.line) else "unknown"
+        return "cpu" if on_host(scope_at(context, module, call.block).expr(receiver, call.line)) else "unknown"
     return "unknown" if spelling.endswith("_like") else "cpu"
 
 

@@ -81,11 +81,12 @@ def operation(value: Expr) -> Operation | None:
     call = value.call
     if call is not None:
         return _of_call(call, value)
-    attribute = value.attribute
-    if attribute is not None:
-        return Operation(attribute[1], [attribute[0]])
-    if value.operator:
-        return Operation(_OPERATORS.get(value.operator, value.operator), value.operands())
+    operator = value.operator
+    if operator == ".":
+        holder, name = value.operands()
+        return Operation(name.text, [holder])
+    if operator:
+        return Operation(_OPERATORS.get(operator, operator), value.operands())
     if value.written.endswith((".T", ".mT")):
         head, _, last = value.written.rpartition(".")
         return Operation(last, [value.sibling(Ref(head))])
@@ -223,7 +224,8 @@ def operations(function: Scope, op: str) -> Iterator[tuple[Operation, Expr]]:
     """The operations of one name in a function, operators and calls, with the expressions that they are."""
     for root in values_in(function):
         for part in root.nested:
-            made = operation(part) if part.operator else None
+            operator = part.operator
+            made = operation(part) if operator and _OPERATORS.get(operator, op) == op else None
             if made is not None and made.op == op:
                 yield made, part
     for call in function.calls:
