@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from npulint.assemble.code_facts import CallFact, PlaceFact
+from npulint.facts.attributes import attribute
 from npulint.facts.kinds import fact_kind
 
 
@@ -13,7 +14,10 @@ class FusibleCode(CallFact):
     """Several small operations compute what the NPU does in one. The name is that operation; the place is the call
     that the code was recognised by."""
 
-    confidence: Literal["shape"] = "shape"
+    @attribute
+    def confidence(self) -> Literal["shape"]:
+        """What the code was recognised by: the shape of its data flow."""
+        return "shape"
 
 
 @fact_kind("affinity")
@@ -21,4 +25,7 @@ class FusibleDefinition(PlaceFact):
     """A function or class that the NPU has one operation for, by its name and its parameters. The name is that
     operation."""
 
-    confidence: Literal["name"] = "name"
+    @attribute
+    def confidence(self) -> Literal["name"]:
+        """What the code was recognised by: customary names alone."""
+        return "name"

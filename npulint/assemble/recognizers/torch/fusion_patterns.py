@@ -140,7 +140,8 @@ def _is_activation(value: Expr) -> bool:
 
 @fact_kind("affinity")
 class GatedActivation(FusibleCode):
-    """``silu(a) * b`` (``swiglu``) or ``gelu(a) * b`` (``geglu``); the call is the activation."""
+    """``silu(a) * b`` (``swiglu``) or ``gelu(a) * b`` (``geglu``); the call is the activation. `form` says whether the
+    factors are halves of one tensor or two projections of it, `half` which of them is activated."""
 
     form: Literal["halves", "projections"] = "halves"
     half: Literal["first", "second", "unknown"] = "unknown"
