@@ -112,8 +112,8 @@ class TorchApiCall(CallFact, _RecordedApi):
 
 @fact_kind("torch_api")
 class TorchApiMention(PlaceFact, _RecordedApi):
-    """A class or function of PyTorch that the NPU does not fully support is named without being called: as the base of a
-    class, or handed on (`what`). The name is its public spelling."""
+    """A class or function of PyTorch that the NPU does not fully support is named without being called: as the base of
+    a class, or handed on (`what`). The name is its public spelling."""
 
     _api: Api
     what: Literal["base", "mention"]
