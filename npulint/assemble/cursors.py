@@ -166,6 +166,9 @@ class CallSite(msgspec.Struct, frozen=True, eq=False):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, CallSite) and self.index == other.index and self.module is other.module
 
+    def __ne__(self, other: object) -> bool:  # records do not derive it from __eq__
+        return not self == other
+
     def __hash__(self) -> int:
         return hash((self.module.path, self.index))
 
