@@ -417,6 +417,16 @@ class Expr(msgspec.Struct, frozen=True):
         """It and every expression written in it: operands, elements, keys and values; not the arguments of calls."""
         return (self.sibling(value) for value in nested(self.value))
 
+    @property
+    def mentioned(self) -> Iterator[Expr]:
+        """It and every expression written in it, as `nested`; of calls also what is called and all their arguments."""
+        queue = [self]
+        while queue:
+            for part in queue.pop().nested:
+                yield part
+                call = part.call
+                queue += [] if call is None else [call.callee, *call.arguments]
+
     # -- where it comes from -----------------------------------------------------------------------
 
     @property
