@@ -9,7 +9,7 @@ from npulint.assemble.cursors import call_at
 from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
 from npulint.assemble.recognizers.tensorflow.optimizers import LOSS_SCALE_OPTIMIZERS, is_wrapped_by, wrapped
-from npulint.assemble.recognizers.tensorflow.towers import repeated
+from npulint.assemble.recognizers.tensorflow.towers import is_repeated
 from npulint.assemble.used_results import consumed
 from npulint.facts.code import Const, Op, Value
 from npulint.facts.model import Fact
@@ -112,7 +112,7 @@ def _device(context: Context, module: Module, index: int, name: str) -> list[Fac
             else "computed"
             if _GPU.search(" ".join(literal))
             else "elsewhere",
-            tower=lambda: repeated(context, module, index, name),
+            tower=lambda: "yes" if is_repeated(call_at(context, module, index)) else "no",
         )
     ]
 
