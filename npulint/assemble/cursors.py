@@ -22,6 +22,7 @@ from npulint.facts.code import (
     CallResult,
     Const,
     Function,
+    NameUse,
     Op,
     Ref,
     Scalar,
@@ -47,6 +48,10 @@ class Scope(BlockCursor):
 
     # -- what is in it -----------------------------------------------------------------------------
 
+    def used(self, record: NameUse) -> Expr:
+        """A name that is used in its module, at its place."""
+        return Expr(Ref(record.name), self.at(record.block), record.line)
+
     def expr(self, value: Value, line: int) -> Expr:
         """An expression that stands at `line` of it."""
         return Expr(value, self, line)
@@ -70,10 +75,25 @@ class Scope(BlockCursor):
         """The calls of its module whose callee, as written, ends with one of the segments `lasts`; in text order."""
         return [self.call(index) for index in self.module.calls_of(*lasts)]
 
+    def blocks_of(self, *kinds: str) -> list[Scope]:
+        """The blocks of some kinds (class, function, loop …) in its module, in text order."""
+        return [self.at(block) for block, record in enumerate(self.module.blocks) if record.kind in kinds]
+
     @property
     def assignments(self) -> list[AssignmentSite]:
         """All assignments of its module."""
         return [assignment_at(self.context, self.module, record) for record in self.module.code.assignments]
+
+    def item_assignments(self, name: str) -> list[tuple[str, AssignmentSite]]:
+        """The assignments of elements of a name in its module (``name[key] = …``), each with its key, ``*`` for a
+        computed one."""
+        prefix = f"{name}["
+        return [
+            (target[len(prefix) : -1], assignment_at(self.context, self.module, record))
+            for target, records in self.module.dotted.items()
+            if name and target.startswith(prefix) and target.endswith("]")
+            for record in records
+        ]
 
     @property
     def expressions(self) -> Iterator[Expr]:
@@ -166,8 +186,8 @@ class CallSite(msgspec.Struct, frozen=True, eq=False):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, CallSite) and self.index == other.index and self.module is other.module
 
-    def __ne__(self, other: object) -> bool:  # records do not derive it from __eq__
-        return not self == other
+    def __ne__(self, other: object) -> bool:
+        return not self == other  # the one that records have compares identities
 
     def __hash__(self) -> int:
         return hash((self.module.path, self.index))
@@ -494,6 +514,16 @@ class AssignmentSite(msgspec.Struct, frozen=True, eq=False):
     def value(self) -> Expr:
         """What is assigned."""
         return Expr(self.record.value, self.scope, self.record.line)
+
+    @property
+    def key(self) -> Expr:
+        """The computed index of an element that is assigned to (``x[x > 1] = 0``)."""
+        return Expr(self.record.key, self.scope, self.record.line)
+
+    @property
+    def holder(self) -> Expr:
+        """The object of which an element is assigned (``x[…] = 0``); for others what is assigned to."""
+        return Expr(Ref(self.record.target.partition("[")[0]), self.scope, self.record.line)
 
     @property
     def line(self) -> int:
