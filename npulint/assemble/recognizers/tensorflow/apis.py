@@ -36,14 +36,17 @@ Reason = Literal[
 
 @fact_kind("tf_api")
 class RecordedApi(CallFact):
-    """A recorded interface of TensorFlow is called with the arguments that the record is about; the name is its
-    canonical name."""
+    """An interface of TensorFlow is called that the adapter does not support, or that means something else on the NPU;
+    only with the arguments that matter (``tf.sequence_mask`` without maxlen). The name is its canonical name, also
+    ``tensorflow.raw_ops.X`` of an operator that may lack a kernel."""
 
     _api: Api
 
     @attribute
     def support(self) -> Support:
-        """How the adapter supports it; newer means that only later operator packages have the operator."""
+        """How the adapter supports it: no, newer (only operator packages later than the recorded list of 2022 have the
+        operator), static_shape (the shape of its result depends on data), manual (to be ported by hand), deprecated,
+        or no_effect."""
         return cast(Support, self._api.support)
 
     @attribute
@@ -74,12 +77,13 @@ class RecordedApi(CallFact):
 
     @attribute
     def guarded(self) -> bool:
-        """Whether the call may be left out or fail: it is tried, chosen, or stands in code for TPUs."""
+        """Whether the call may be left out or fail: it is tried, chosen, or stands in code for TPUs (of
+        a TPU's interface)."""
         return is_optional(self.call) or (self._api.reason == "tpu" and is_for_tpu(self.scope))
 
     @attribute
     def used(self) -> bool:
-        """Whether something in the project says the name of the function or class around it."""
+        """Whether something in the project names the function or class around it."""
         return is_used(self.scope)
 
     @attribute

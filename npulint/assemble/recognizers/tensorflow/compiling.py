@@ -70,7 +70,7 @@ def _rounds(modules: list[Scope]) -> list[PossibleValues]:
 
 def _is_looped_over(call: CallSite) -> bool:
     """Whether a loop runs over the result of a call."""
-    return any(block.kind == "loop" and block.test == call.result.value for block in call.module.blocks)
+    return any(loop.test.call == call for loop in call.scope.blocks_of("loop"))
 
 
 def _limit(call: CallSite, function: Scope) -> PossibleValues:

@@ -19,10 +19,10 @@ _WIDTH = 24  # operations of one run that are looked at
 
 @fact_kind("joint_step")
 class JointStep(CallFact):
-    """One run makes the steps of several loss scale optimizers; `scaled` is how many. The name is the canonical
-    callee."""
+    """One run makes the steps of several loss scale optimizers; the name is the canonical callee."""
 
     scaled: str
+    """How many of these optimizers look for overflow."""
 
 
 @recognizes(matching=lambda name: name in _GROUPS or (name.endswith("run") and is_session_run(name)))

@@ -58,15 +58,16 @@ class Optimizer(CallFact):
     """An optimizer of TensorFlow, or an own one derived from it, is made; the name is its canonical class."""
 
     what: Literal["tf", "keras"]
+    """Whose optimizer it is: tf.keras's or another of TensorFlow."""
 
     @attribute
     def scaled(self) -> Flag:
-        """Whether it is given to an optimizer that scales the loss."""
+        """Whether some wrapper that scales the loss gets it."""
         return _is_wrapped(self.call, LOSS_SCALE_OPTIMIZERS)
 
     @attribute
     def distributed(self) -> Flag:
-        """Whether it is given to an optimizer that reduces the gradients of all devices."""
+        """Whether some wrapper that reduces the gradients of all devices gets it."""
         return _is_wrapped(self.call, DISTRIBUTED)
 
     @attribute
@@ -80,6 +81,7 @@ class NamedOptimizer(CallFact):
     """``optimize_loss(loss, step, rate, "Adam")`` makes the optimizer itself; the name is its canonical class."""
 
     what: Literal["tf"] = "tf"
+    """Whose optimizer it is."""
 
 
 def _makes_optimizer(name: str) -> bool:

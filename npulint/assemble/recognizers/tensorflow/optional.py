@@ -37,10 +37,8 @@ def is_for_tpu(scope: Scope) -> bool:
 
 def _conditions(scope: Scope) -> list[Expr]:
     """The conditions around a block, and all of the function around it."""
-    function = scope.function
-    blocks = range(len(scope.module.blocks)) if function is not None else ()
-    ifs = (scope.at(block) for block in blocks if scope.module.blocks[block].kind == "if")
-    found = [one for one in ifs if one.function is function]
+    ifs = scope.blocks_of("if") if scope.function is not None else ()
+    found = [one for one in ifs if one.function is scope.function]
     return [one.test for one in (*found, *(one for one in scope.ancestors if one.kind in ("if", "else")))]
 
 

@@ -61,6 +61,7 @@ class SessionRun(CallFact):
         return flag(True if surely else None)
 
 
+@fact_kind("run")
 class OwnRun(SessionRun):
     """A tensor or operation runs the default session: ``tensor.eval(feed_dict=…)``, ``operation.run(session=…)``."""
 

@@ -41,7 +41,7 @@ class LossScale(CallFact):
 
     @attribute
     def native(self) -> bool:
-        """Whether it is TensorFlow's or Horovod's, not the adapter's."""
+        """Whether it is TensorFlow's own, not the adapter's."""
         return not self.name.startswith(_NPU)
 
     @attribute

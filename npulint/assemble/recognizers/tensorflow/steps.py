@@ -39,21 +39,25 @@ Gradients = Literal["compute_gradients", "tf.gradients", "tape", "unknown"]
 
 @fact_kind("train_step")
 class LibraryTraining(CallFact):
-    """A loop of Keras, of an Estimator or of slim is started; the name is the method or function. `on` is what it is
-    called on: keras, or a canonical name."""
+    """A loop of Keras, of an Estimator or of slim is started; the name is the method or function."""
 
     on: str
+    """What it is called on: keras, or a canonical name."""
     scaled: Literal["unknown"] = "unknown"
+    """Whether the optimizer scales the loss."""
     gradients: Literal["unknown"] = "unknown"
+    """What makes the gradients."""
 
 
 @fact_kind("train_step")
 class MadeStep(CallFact):
     """``create_train_op(loss, optimizer)`` or ``optimize_loss(loss, step, rate, optimizer)``; the name is the
-    function, `on` its canonical name."""
+    function."""
 
     on: str
+    """The canonical name of the function."""
     gradients: Literal["compute_gradients"] = "compute_gradients"
+    """What makes the gradients."""
 
     @attribute
     def scaled(self) -> Flag:
@@ -63,10 +67,10 @@ class MadeStep(CallFact):
 
 @fact_kind("train_step")
 class OptimizerStep(CallFact):
-    """``minimize`` or ``apply_gradients`` of an optimizer; the name is the method, `on` the canonical name of what it
-    is called on."""
+    """``minimize`` or ``apply_gradients`` of an optimizer; the name is the method."""
 
     on: str
+    """The canonical name of what it is called on."""
 
     @attribute
     def scaled(self) -> Flag:

@@ -24,7 +24,7 @@ class GradientTape(CallFact):
 
     @attribute
     def compiled(self) -> Flag:
-        """Whether it runs within a compiled function."""
+        """Whether it runs within a function of tf.function, or one that Keras compiles; no: eagerly."""
         return _compiled(self.scope)
 
     @attribute
@@ -45,17 +45,18 @@ class GradientTape(CallFact):
 @fact_kind("step_call")
 class StepCall(CallFact):
     """A Python loop comes to a compiled function that trains in every round; the name is what is called, as
-    written, `tape` the tape in that function."""
+    written."""
 
     tape: str
+    """The path and the number of the tape in that function."""
 
 
 @fact_kind("host_sync")
 class NumberRead(CallFact):
-    """A loop around a compiled training step reads a number from the device in every round; the name is ``numpy``,
-    `written` the tensor as written."""
+    """A loop around a compiled training step reads a number from the device in every round; the name is ``numpy``."""
 
     written: str
+    """The tensor as written."""
 
 
 @fact_kind("loss_scale_use")

@@ -24,14 +24,14 @@ class Towers(CallFact):
 
     @attribute
     def many(self) -> Flag:
-        """Whether there are several."""
+        """Whether the model is built more than once."""
         if not self._counts:
             return "unknown"
         return "yes" if min(self._counts) > 1 else "no" if max(self._counts) <= 1 else "unknown"
 
     @attribute
     def towers(self) -> str:
-        """How many there are at most; 0 if that is not known."""
+        """How often at most; 0 if that is not known."""
         return str(max(self._counts, default=0))
 
 
