@@ -72,6 +72,22 @@ class Scope(BlockCursor):
         """All assignments of its module."""
         return [assignment_at(self.context, self.module, record) for record in self.module.code.assignments]
 
+    def assignments_to(self, *lasts: str) -> list[AssignmentSite]:
+        """The assignments of its module to dotted names and elements whose last segment is one of `lasts`."""
+        found = [
+            bind for name, binds in self.module.dotted.items() if name.rpartition(".")[2] in lasts for bind in binds
+        ]
+        return [assignment_at(self.context, self.module, bind) for bind in found]
+
+    @property
+    def call_names(self) -> list[str]:
+        """The canonical names of all that its module calls, in text order."""
+        return self.context.names.of_calls(self.module)
+
+    def blocks(self, *kinds: str) -> list[Scope]:
+        """The blocks of its module of these kinds, in text order."""
+        return [self.at(block) for block, record in enumerate(self.module.blocks) if record.kind in kinds]
+
     @property
     def returns(self) -> list[Expr]:
         """What a function returns or yields."""
@@ -463,6 +479,11 @@ class AssignmentSite(msgspec.Struct, frozen=True, eq=False):
     def target(self) -> str:
         """What is assigned to, as written (``self.x``, ``op.parameter_map[precision_mode].s``)."""
         return self.record.target
+
+    @property
+    def name(self) -> str:
+        """The canonical name of what is assigned to (``torch.backends.cudnn.benchmark``)."""
+        return self.scope.context.names.of_name(self.scope.module, self.target, self.scope.block, self.line)
 
     @property
     def value(self) -> Expr:

@@ -100,13 +100,6 @@ KINDS: Kinds = {
         placed=words("top try condition function"),
         used=FLAG,
     ),
-    "cuda_extension": call(
-        what=words("build load inline import ffi"),
-        cuda=FLAG,
-        placed=words("top try condition function"),
-        builds=ANY,
-    ),
-    "triton_kernel": code(),
     "npu_member": call(nearest=ANY),
     "retired_op": call(status=words("planned unmaintained"), substitute=ANY),
     "cuda_source": plain(what=words("kernel binding"), kernels=ANY),
@@ -148,6 +141,4 @@ KINDS: Kinds = {
         keep=words("none dropped other"),
     ),
     "half_math": call(),
-    "device_option": call(),
-    "switch": code(),
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from npulint.assemble.context import Context
+from npulint.assemble.cursors import scope_at
 from npulint.assemble.module import Module
 from npulint.assemble.recognizers.torch.execution_order import placed
 from npulint.data.libraries import Library, library, library_roots
@@ -53,7 +54,7 @@ def _fact(context: Context, module: Module, record: Import, known: Library, name
         "group": known.group,
         "works": known.works,
         "substitute": known.substitute,
-        "placed": placed(module, record.block),
+        "placed": placed(scope_at(context, module, record.block)),
         "used": lambda: _used(context, module, record, name),
     }
     span = Span(record.line, record.column, record.line, record.end_column)

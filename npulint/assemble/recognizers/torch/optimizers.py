@@ -157,7 +157,8 @@ def _given_to_amp(context: Context) -> set[tuple[str, int] | None]:
                 found.update(
                     (home.path, at)
                     for home, at in made
-                    if home is not module or not exclusive(module, home.code.calls[at].block, call.block)
+                    if home is not module
+                    or not exclusive(call_at(context, module, at).scope, scope_at(context, module, call.block))
                 )
                 if not any(family(context, context.names.of_call(home, at)) for home, at in made):
                     found.add(None)
