@@ -39,14 +39,6 @@ KINDS: Kinds = {
     "npu_option": call(legal=FLAG, nearest=ANY, value_ok=FLAG, allowed=ANY),
     "export": call(model=words("device host unknown")),
     "spawn": call(jit=words("lost kept unset")),
-    "backend": code(
-        text=ANY,
-        source=words("literal assigned option launcher parameter default config"),
-        callee=ANY,
-        runs=FLAG,
-        beside=ANY,
-        torch=FLAG,
-    ),
     "loader": call(
         callee=ANY,
         purpose=words("train evaluate unknown"),

@@ -77,8 +77,8 @@ class DebugAid(CallFact):
 
     @attribute
     def what(self) -> Aid:
-        """What it does: looks for anomalies, checks gradients, profiles, dumps, stops in a debugger, hooks into a module,
-        or is one of Ascend's tools."""
+        """What it does: looks for anomalies, checks gradients, profiles, dumps, stops in a debugger, hooks into a
+        module, or is one of Ascend's tools."""
         return _AIDS.get(self.name) or ("hook" if self.name.endswith(_HOOKS) else "tool")
 
     @attribute
