@@ -124,8 +124,7 @@ def written_values(module: Scope) -> Iterator[Expr]:
     """What a module assigns, returns, passes to calls and tests in its conditions."""
     for assignment in module.assignments:
         yield assignment.value
-    for returned in module.module.code.returns:
-        yield Expr(returned.value, module.at(returned.block), returned.line)
+    yield from module.all_returns
     for call in module.all_calls:
         yield from call.arguments
     for block in range(len(module.module.blocks)):

@@ -48,6 +48,10 @@ class Scope(BlockCursor):
         """An expression that stands at `line` of it."""
         return Expr(value, self, line)
 
+    def named(self, written: str, line: int) -> Expr:
+        """The dotted name `written` at `line` of it."""
+        return Expr(Ref(written), self, line)
+
     def call(self, index: int) -> CallSite:
         """Call number `index` of the module."""
         return call_at(self.context, self.module, index)
@@ -89,6 +93,11 @@ class Scope(BlockCursor):
         return [self.at(block) for block, record in enumerate(self.module.blocks) if record.kind in kinds]
 
     @property
+    def all_returns(self) -> list[Expr]:
+        """What the functions of its module return or yield, each at the line where it stands."""
+        return [Expr(one.value, self.at(one.block), one.line) for one in self.module.code.returns]
+
+    @property
     def returns(self) -> list[Expr]:
         """What a function returns or yields."""
         found = self.module.returns.get(self.block, ())
@@ -127,6 +136,14 @@ class Scope(BlockCursor):
         position = record.params.index(parameter) - (len(record.params) - len(record.defaults))
         around = self.at(max(record.parent, 0))
         return Expr(record.defaults[position], around, record.line) if position >= 0 else None
+
+    @property
+    def defaults(self) -> list[tuple[str, Expr]]:
+        """The parameters that have defaults, with these."""
+        record = self.record
+        around = self.at(max(record.parent, 0))
+        names = record.params[-len(record.defaults) :] if record.defaults else ()
+        return [(name, Expr(value, around, record.line)) for name, value in zip(names, record.defaults, strict=True)]
 
     @property
     def callers(self) -> list[CallSite]:
@@ -331,6 +348,12 @@ class Expr(msgspec.Struct, frozen=True):
     def written(self) -> str:
         """The dotted name that stands there; empty for all other expressions."""
         return self.value.name if isinstance(self.value, Ref) else ""
+
+    @property
+    def dotted(self) -> str:
+        """The dotted name that stands there; of an attribute of a computed object ``?`` with the attributes."""
+        attribute = self.attribute
+        return self.written if attribute is None else f"{attribute[0].dotted or '?'}.{attribute[1]}"
 
     @property
     def is_literal(self) -> bool:
