@@ -66,6 +66,8 @@ class CudaText(CudaUse, kw_only=True):
     (a keyword, a callee, ``.to``, ``option``, ``default``, ``return``, a name), `callee` the function that it is given,
     `within` the part of the code in which a fix looks for it; `breaks`: torch raises where it has no CUDA."""
 
+    form: Literal["text"] = "text"
+    covered: bool = True
     expression: Expr
     position: str
     within: str
@@ -79,19 +81,9 @@ class CudaText(CudaUse, kw_only=True):
         self.beside_npu = self.beside_npu or any(text.startswith("npu") for text in others)
 
     @attribute
-    def form(self) -> Literal["text"]:
-        """How CUDA is used: by a text."""
-        return "text"
-
-    @attribute
     def value(self) -> PossibleValues | None:
         """What is assigned; elsewhere the text."""
         return PossibleValues((self.name,), True) if self.assignment is None else self.assignment.value.known
-
-    @attribute
-    def covered(self) -> bool:
-        """Whether transfer_to_npu replaces it."""
-        return True
 
     @attribute
     def counterpart(self) -> str:
@@ -135,44 +127,24 @@ class CudaText(CudaUse, kw_only=True):
 class CudaTypeText(CudaUse):
     """A text that names a tensor type of CUDA; `within` is the argument that it is."""
 
+    form: Literal["type"] = "type"
+    breaks: bool = True
     within: str = "0"
-
-    @attribute
-    def form(self) -> Literal["type"]:
-        """How CUDA is used: by a type of tensors."""
-        return "type"
 
     @attribute
     def covered(self) -> Flag:
         """Whether transfer_to_npu replaces it."""
         return "no" if "Double" in self.name else "unknown"
 
-    @attribute
-    def breaks(self) -> bool:
-        """Whether it raises where torch has no CUDA."""
-        return True
-
 
 @fact_kind("cuda")
 class DeviceNumber(CudaUse):
     """Something is moved to a device by its number; the name is the number or the variable that holds it."""
 
+    form: Literal["index"] = "index"
+    position: Literal[".to"] = ".to"
+    breaks: Flag = "unknown"
     subject: Literal["number", "name"] = "name"
-
-    @attribute
-    def form(self) -> Literal["index"]:
-        """How CUDA is used: by the number of a device."""
-        return "index"
-
-    @attribute
-    def position(self) -> Literal[".to"]:
-        """Where it stands."""
-        return ".to"
-
-    @attribute
-    def breaks(self) -> Flag:
-        """Whether it raises where torch has no CUDA."""
-        return "unknown"
 
 
 @fact_kind("npu")
@@ -210,9 +182,9 @@ def _other_devices(value: Expr) -> list[str]:
 def _in_calls(module: Scope) -> Iterator[CudaUse]:
     for call in module.all_calls:
         record = call.record
-        for key, value in record.keywords:
-            if key.endswith(_KEYWORDS) and (text := device_text(call.expr(value))):
-                yield from _keyword(call, key, call.expr(value), text)
+        for key, given in record.keywords:
+            if key.endswith(_KEYWORDS) and (text := device_text(call.expr(given))):
+                yield from _keyword(call, key, call.expr(given), text)
         if call.last in _OPTIONS and (record.args or call.last == "option"):
             yield from _option(call)
         elif not record.args:

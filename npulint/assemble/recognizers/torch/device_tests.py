@@ -35,10 +35,7 @@ Compared = Literal["tensor", "type", "device", "backend", "choice", "other"]
 class CapabilityQuestion(CudaUse):
     """The compute capability or the properties of a device are asked for; the name is the function that is called."""
 
-    @attribute
-    def form(self) -> Literal["capability"]:
-        """How CUDA is used: its capability is asked for."""
-        return "capability"
+    form: Literal["capability"] = "capability"
 
     @attribute
     def use(self) -> Literal["apart", "compared", "shown", "properties"]:
@@ -75,50 +72,20 @@ class DeviceProperty(CudaUse):
     """A field of a device's properties is read that has another meaning for the NPU, or none; the name is its
     canonical name."""
 
-    @attribute
-    def form(self) -> Literal["capability"]:
-        """How CUDA is used: its capability is asked for."""
-        return "capability"
-
-    @attribute
-    def use(self) -> Literal["field"]:
-        """What is asked for: a field."""
-        return "field"
-
-    @attribute
-    def covered(self) -> bool:
-        """Whether transfer_to_npu replaces it."""
-        return False
-
-    @attribute
-    def breaks(self) -> bool:
-        """Whether it raises where torch has no CUDA."""
-        return True
+    form: Literal["capability"] = "capability"
+    use: Literal["field"] = "field"
+    covered: bool = False
+    breaks: bool = True
 
 
 @fact_kind("cuda")
 class IsCuda(CudaUse):
     """``is_cuda`` of a tensor is asked for."""
 
-    @attribute
-    def form(self) -> Literal["is_cuda"]:
-        """How CUDA is used: a tensor is asked whether it is on it."""
-        return "is_cuda"
-
-    @attribute
-    def covered(self) -> bool:
-        """Whether transfer_to_npu replaces it."""
-        return True
-
-    @attribute
-    def breaks(self) -> bool:
-        """Whether it raises where torch has no CUDA."""
-        return False
-
-    @attribute
-    def counterpart(self) -> str:
-        """The NPU's name for it."""
-        return "is_npu"
+    form: Literal["is_cuda"] = "is_cuda"
+    covered: bool = True
+    breaks: bool = False
+    counterpart: str = "is_npu"
 
     @property
     def is_choice(self) -> bool:
@@ -136,6 +103,8 @@ class CudaComparison(CudaUse, kw_only=True):
     """Something is compared with a CUDA device or backend; the name is the text that it is compared with. `of` tells
     what is compared, `subject` is that as written, `within` where the text stands in a fix."""
 
+    form: Literal["compare"] = "compare"
+    breaks: bool = False
     of: Compared
     beside_npu: bool
     subject: str
@@ -143,19 +112,9 @@ class CudaComparison(CudaUse, kw_only=True):
     expression: Expr | None = None
 
     @attribute
-    def form(self) -> Literal["compare"]:
-        """How CUDA is used: something is compared with it."""
-        return "compare"
-
-    @attribute
     def covered(self) -> Flag:
         """Whether transfer_to_npu makes it come true."""
         return "no" if self.of in ("tensor", "type", "backend") else "unknown"
-
-    @attribute
-    def breaks(self) -> bool:
-        """Whether it raises where torch has no CUDA."""
-        return False
 
     @attribute
     def gpu_only(self) -> bool:

@@ -15,7 +15,9 @@ from npulint.facts.values import PossibleValues
 
 
 class CudaUse(PlaceFact, eq=False, dict=True):
-    """A place where code uses CUDA or asks for it. `call` or `assignment` is what it stands in."""
+    """A place where code uses CUDA or asks for it. `call` or `assignment` is what it stands in. `form` tells how
+    it is used, `covered` whether transfer_to_npu replaces it, `breaks` whether it raises where torch has no CUDA,
+    `counterpart` what the NPU calls it."""
 
     is_call: ClassVar[bool] = True
 

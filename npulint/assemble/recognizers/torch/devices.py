@@ -32,25 +32,14 @@ _PARTS = ("amp", "comm", "nccl", "nvtx", "random", "profiler", "streams")  # mod
 class CudaMethod(CudaUse):
     """``Tensor.cuda`` or ``Module.cuda`` is handed on or kept; the name is its canonical name."""
 
-    @attribute
-    def form(self) -> Literal["method"]:
-        """How CUDA is used: by the method of an object."""
-        return "method"
+    form: Literal["method"] = "method"
+    breaks: bool = True
+    counterpart: str = "npu"
 
     @attribute
     def covered(self) -> bool:
         """Whether transfer_to_npu replaces it."""
         return True
-
-    @attribute
-    def breaks(self) -> bool:
-        """Whether it raises where torch has no CUDA."""
-        return True
-
-    @attribute
-    def counterpart(self) -> str:
-        """The NPU's name for it."""
-        return "npu"
 
     @attribute
     def receiver(self) -> Literal["module", "tensor", "storage", "unknown"]:
@@ -184,27 +173,16 @@ class CudaMention(CudaMemberCall):
 class CudaFlag(CudaUse):
     """A flag of cuDNN is set or one of its functions called; the name is its canonical name."""
 
-    @attribute
-    def form(self) -> Literal["flag"]:
-        """How CUDA is used: a flag is set."""
-        return "flag"
-
-    @attribute
-    def breaks(self) -> bool:
-        """Whether it raises where torch has no CUDA."""
-        return False
+    form: Literal["flag"] = "flag"
+    breaks: bool = False
 
 
 @fact_kind("cuda")
 class CudaVersion(CudaUse):
     """``torch.version.cuda`` is used."""
 
+    form: Literal["version"] = "version"
     use: Literal["parsed", "read"] = "read"
-
-    @attribute
-    def form(self) -> Literal["version"]:
-        """How CUDA is used: its version is asked for."""
-        return "version"
 
     @attribute
     def breaks(self) -> bool:

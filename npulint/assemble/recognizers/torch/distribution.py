@@ -90,14 +90,11 @@ _CALLS: dict[str, What] = {
 
 @fact_kind("distribution")
 class Distribution(CallFact):
-    """Part of how PyTorch distributes the training; the name is what is called, of own classes their base."""
+    """Part of how PyTorch distributes the training; the name is what is called, of own classes their base.
+    `what` tells which part."""
 
     what: What
-
-    @attribute
-    def stack(self) -> Literal["torch"]:
-        """What distributes the training."""
-        return "torch"
+    stack: Literal["torch"] = "torch"
 
 
 @fact_kind("distribution")
@@ -148,15 +145,8 @@ class Collective(Distribution):
 class LocalRankOption(PlaceFact):
     """A script takes its local rank as a command line option."""
 
-    @attribute
-    def stack(self) -> Literal["torch"]:
-        """What distributes the training."""
-        return "torch"
-
-    @attribute
-    def what(self) -> Literal["local_rank"]:
-        """What it is."""
-        return "local_rank"
+    stack: Literal["torch"] = "torch"
+    what: Literal["local_rank"] = "local_rank"
 
     @attribute
     def from_environment(self) -> bool:

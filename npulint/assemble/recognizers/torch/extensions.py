@@ -134,7 +134,7 @@ def _built(context: Context) -> frozenset[str]:
     """The modules that the project's CUDA extensions are built as, by their last names."""
 
     def look() -> frozenset[str]:
-        names = set()
+        names: set[str] = set()
         for module in module_scopes(context):
             if any(record.module.startswith("torch.utils") for record in module.module.code.imports):
                 calls = (call for call in module.all_calls if call.name == _BUILDER)
