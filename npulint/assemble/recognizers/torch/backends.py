@@ -47,12 +47,14 @@ class Origin(msgspec.Struct, frozen=True):
 
 @fact_kind("backend")
 class Backend(PlaceFact):
-    """A text that a process group may be started with; the name is nccl, hccl, gloo or the text in small letters."""
+    """A text that a process group may be started with; the name is nccl, hccl, gloo or the text in small letters.
+    `text` is the text as written, `source` what it is written as, `callee` what it is passed to, `runs` whether that
+    runs by default (none for settings), `beside` the other backends that the same start may be given."""
 
     text: str
     source: Source
     callee: str
-    runs: Flag | Literal[""]
+    runs: Flag | None
     beside: str
 
     @attribute
@@ -81,7 +83,7 @@ def settings(call: CallSite) -> list[Backend]:
     """The backends of what holds settings: ``dict(backend="nccl")``."""
     here = Origin("config", call.scope, call.span)
     origins = [found for key, value in call.record.keywords if key in _KEYS for found in _texts(call.expr(value), here)]
-    return [_backend(one, call.name, "", origins) for one in origins]
+    return [_backend(one, call.name, None, origins) for one in origins]
 
 
 def _started(call: CallSite, name: str = "") -> list[Origin]:
@@ -90,7 +92,7 @@ def _started(call: CallSite, name: str = "") -> list[Origin]:
     return [] if value is None else _origins(value, Origin("literal", call.scope, call.span))
 
 
-def _backend(origin: Origin, callee: str, runs: Flag | Literal[""], among: list[Origin]) -> Backend:
+def _backend(origin: Origin, callee: str, runs: Flag | None, among: list[Origin]) -> Backend:
     """The fact of one text; `among` are all that this start, or one beside it, may be given."""
     name = _family(origin.text)
     others = {_family(other.text) for other in among} - {name}

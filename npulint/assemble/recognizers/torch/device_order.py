@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Literal
 
 from npulint.assemble.code_facts import CallFact, PlaceFact
 from npulint.assemble.code_places import ImportPlace, imports
@@ -30,7 +31,8 @@ _FACTORIES = frozenset(
 )
 _MODULES = frozenset(f"torch.cuda.{n}" for n in "amp comm nccl nvtx random profiler streams memory".split())
 _OPTIMIZER = lazy_compile(r"^(?:torch|torch_npu|apex)\.optim(?:izers)?\.[A-Z]|Optimizer$")
-_MOVES = ("npu", "cuda", "to")
+Move = Literal["npu", "cuda", "to"]
+_MOVES: tuple[Move, ...] = ("npu", "cuda", "to")
 
 Early = dict[str, dict[tuple[int, str], str]]
 """Path -> (line and name bound by an import) -> the entry that comes to it before the patch."""
@@ -49,7 +51,7 @@ class LateMove(CallFact):
     """An optimizer is built before its model moves to the device; the name is the model, as written. `line` is the
     line on which it moves, `by` the method that moves it."""
 
-    by: str
+    by: Move
     line: str
 
 
@@ -144,7 +146,8 @@ def late_moves(module: Scope) -> Iterator[LateMove]:
         if model and _OPTIMIZER.search(call.name) and not _is_on_device(call, model):
             late = _late(call, [move for name, move in moves if name == model])
             if late is not None:
-                yield LateMove(call, model, late.last, str(late.line))
+                by = next(move for move in _MOVES if move == late.last)
+                yield LateMove(call, model, by, str(late.line))
 
 
 def _is_on_device(call: CallSite, model: str) -> bool:

@@ -57,7 +57,8 @@ class BuilderCall(CallFact):
 
 @fact_kind("cuda_extension")
 class ExtensionUse(PlaceFact):
-    """A builder is handed on (the name is its canonical name), or a compiled module is imported (the name is its)."""
+    """A builder is handed on (the name is its canonical name), or a compiled module is imported (the name is its).
+    `what` is done, `cuda` tells whether there is CUDA in it, `builds` is the module; empty where it is not known."""
 
     what: Literal["build", "import"] = "build"
     cuda: Flag = "yes"
