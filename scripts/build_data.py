@@ -1,4 +1,4 @@
-"""Builds the tables in npulint/data from the CSV files in data-src.
+"""Builds the tables in npulint/data from the CSV files in data-src and from the log messages in checks/messages.
 
     python scripts/build_data.py [--check]
 
@@ -7,27 +7,36 @@ With --check nothing is written; the exit status is 1 when a table is out of dat
 
 from __future__ import annotations
 
-import csv
 import json
 import sys
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
-SOURCES, TABLES = ROOT / "data-src", ROOT / "npulint" / "data"
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # to be started as a file
+
+import msgspec
+
+from npulint.catalogue.messages import FOLDER, parse_table
+from scripts.release_ranges import Range
+from scripts.source_tables import ROOT, checked, listed, ranges, rows
+
+TABLES, CHECKS = ROOT / "npulint" / "data", ROOT / "checks"
 INIT = "npu_bridge.npu_init"
 
 
-def rows(name: str) -> list[dict[str, str]]:
-    with (SOURCES / name).open(newline="", encoding="utf-8") as stream:
-        return list(csv.DictReader(stream))
+def releases() -> dict[str, Any]:
+    """Per part of the tables of PyTorch its releases, and the adapter of TensorFlow that came with each CANN."""
+    parts = ("kernels", "interfaces", "dispatcher")
+    delivered = [[r["cann"], r["release"]] for r in rows("releases.csv") if r["cann"]]
+    return {"torch_npu": {part: listed("torch_npu", part) for part in parts}, "delivered": delivered}
 
 
 def options() -> list[dict[str, Any]]:
     """One record per option key; `uses` says how each mechanism spells and types it."""
     records: dict[str, dict[str, Any]] = {}
-    for row in rows("adapter_options.csv"):
+    for row in checked("adapter_options.csv", "tensorflow_adapter", "since", "until"):
         record = records.setdefault(row["key"], {"key": row["key"], "status": row["status"], "uses": {}})
         record.update({k: row[k] for k in ("field", "mode", "replacement", "note") if row[k]})
         record["uses"][row["mechanism"]] = option_use(row)
@@ -159,12 +168,21 @@ def torch_libraries() -> dict[str, Any]:
 
 
 def torch_api() -> dict[str, Any]:
-    """PyTorch operators that the NPU lacks, or that the documentation lists as such: per name its states by release,
-    kernel, release that adds one, use as a method, group, fallback operators, replacement."""
-    table = rows("torch_api.csv")
-    states = next(key for key in table[0] if key[0].isdigit())
-    keys = (states, "kernel", "since", "method", "group", "ops", "instead")
-    return {"releases": states.split(), "apis": {r["api"]: [r[key] for key in keys] for r in table}}
+    """PyTorch operators that the NPU lacks, or that the documentation lists as such: per name a letter for each release
+    with such a list, kernel, release that adds one, use as a method, group, fallback operators, replacement."""
+    table = checked("torch_api.csv", "torch_npu", "since")
+    count = len(listed("torch_npu", "interfaces"))
+    states = [letters(found, count) for found in ranges("torch_api.csv", "documented", "torch_npu", "interfaces")]
+    keys = ("kernel", "since", "method", "group", "ops", "instead")
+    return {r["api"]: [text, *(r[key] for key in keys)] for r, text in zip(table, states, strict=True)}
+
+
+def letters(found: list[Range], count: int) -> str:
+    """The first letter of the word of each release, ``-`` where there is none; empty if there is none at all."""
+    text = ["-"] * count
+    for one in found:
+        text[one.first : one.last + 1] = one.word[:1] * (one.last + 1 - one.first)
+    return "".join(text) if found else ""
 
 
 def environment() -> list[dict[str, Any]]:
@@ -211,7 +229,7 @@ def tf_api() -> dict[str, Any]:
     """What is recorded of TensorFlow names; the operators of tf.raw_ops, but for summaries, by where they run."""
     keys = ("tensorflow", "support", "reason", "ops", "instead")
     apis: dict[str, list[list[Any]]] = {}
-    for row in rows("tf_api.csv"):
+    for row in checked("tf_api.csv", "tensorflow", "since", "removed"):
         name, position, value = row["when"].split(":") if row["when"] else ("", "-1", "")
         record = [*(row[key] for key in keys), name, int(position), value]
         apis.setdefault(f"tensorflow.{row['name']}", []).append(record)
@@ -224,7 +242,7 @@ def supported_ops() -> dict[str, Any]:
     """The recorded list of operators that the adapter takes to the NPU, those of them that mixed computing leaves on
     the host, and by type what else is known: operators of newer packages with their evidence, the adapter's own, those
     that run on the AI CPU, and all others that TensorFlow has."""
-    table = rows("tf_op_places.csv")
+    table = checked("tf_op_places.csv", "tensorflow", "since", recorded="operators")
 
     def named(**wanted: str) -> list[str]:
         return [r["tf_op"] for r in table if all(r[key] == value for key, value in wanted.items())]
@@ -246,7 +264,8 @@ def aten() -> dict[str, Any]:
     these compute on the CPU or lose the gradient (places in two lists), and what it calls; what composites reach on the
     CPU; what to write instead."""
     table = rows("aten_ops.csv")
-    kernels, notes = (sorted({row[key] for row in table}) for key in ("kernels", "notes"))
+    ranges("aten_ops.csv", "kernels", "torch_npu", "kernels")
+    kernels, notes = (frequent(row[key] for row in table) for key in ("kernels", "notes"))
     ops: dict[str, dict[str, dict[str, list[Any]]]] = {}
     for row in table:
         namespace, _, name = row["op"].partition(".")
@@ -261,15 +280,27 @@ def aten() -> dict[str, Any]:
     return {"kernels": kernels, "notes": notes, "ops": ops, "reaches": reaches, "instead": instead}
 
 
+def frequent(texts: Iterable[str]) -> list[str]:
+    """Different texts, the most frequent first, so that short numbers stand for most of them."""
+    counted = Counter(texts)
+    return sorted(counted, key=lambda text: (-counted[text], text))
+
+
 def error_patterns() -> list[dict[str, Any]]:
-    """One record per message of a log: how it is found, what causes it and what helps, in two languages."""
-    flags = ("umbrella", "echo", "subject", "general")
+    """One record per message of a log: how it is found, what causes it and what helps, in two languages. The tables
+    lie beside the checks that tell of the messages."""
+    tables = [
+        parse_table(path.read_bytes(), f"checks/{FOLDER}/{path.name}")
+        for path in sorted((CHECKS / FOLDER).glob("*.yaml"))
+    ]
+    problems = [problem for table in tables for problem in table.problems]
+    if problems:
+        sys.exit("\n".join(map(str, problems)))
     records = []
-    for row in rows("error_patterns.csv"):
-        record: dict[str, Any] = {k: row[k] for k in ("id", "kind", "regex", "check", "finding", "example") if row[k]}
-        record["literals"] = row["literals"].split(";;")
-        record |= {part: [row[f"{part}_{tongue}"] for tongue in ("en", "zh")] for part in ("cause", "fix")}
-        records.append(record | {flag: True for flag in flags if row[flag]})
+    for message in sorted((one for table in tables for one in table.messages), key=lambda one: one.id):
+        record = msgspec.to_builtins(message)
+        record |= dict.fromkeys(record.pop("flags"), True)
+        records.append({key: value for key, value in record.items() if value and key not in ("source", "line")})
     return records
 
 
@@ -293,6 +324,7 @@ def run_columns() -> dict[str, Any]:
 
 
 BUILDERS: dict[str, Callable[[], Any]] = {
+    "releases.json": releases,
     "adapter_options.json": options,
     "option_rules.json": option_rules,
     "names.json": names,

@@ -1,4 +1,8 @@
-"""Put the real output of the sample projects into READMEs and guides: ``python scripts/fill_readme.py [--check]``."""
+"""Write the real output of the sample projects into READMEs and guides: ``python scripts/fill_readme.py [--check]``.
+
+A place for output is a code block between ``<!-- output: npulint ARGUMENTS -->`` and ``<!-- /output -->``. With
+``<!-- output, 1 finding: … -->`` it shows that many findings and the closing lines, and nothing in between.
+"""
 
 from __future__ import annotations
 
@@ -8,24 +12,36 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-_PLACE = re.compile(r"(<!-- output: npulint ([^>]*?) -->\n```(?:text|diff)\n).*?(```\n<!-- /output -->)", re.DOTALL)
+_PLACE = re.compile(
+    r"(<!-- output(?:, (\d+) findings?)?: npulint ([^>]*?) -->\n```(?:text|diff)\n).*?(```\n<!-- /output -->)",
+    re.DOTALL,
+)
 _FINDING = re.compile(r"\w+\[[\w-]+\]: ")
-_HEADS = (("Training run\n", "Programs\n"), ("训练运行\n", "程序\n"))  # what stands behind the findings
-_SHOWN = 2  # findings of a report with frames; the rest is left out
+_HEADS = (
+    ("Training run\n", "Programs\n", "Target "),
+    ("训练运行\n", "程序\n", "目标环境"),
+)  # after the findings
+_SHOWN = 2  # findings of a report with source frames; "…" stands for the others
 
 
-def output(arguments: str) -> str:
-    """What npulint says with these arguments; a report with frames is cut to its first findings and its summary."""
+def output(arguments: str, shown: int | None = None) -> str:
+    """What npulint prints with these arguments. A report with source frames is cut to its first findings and all that
+    follows the findings, or with `shown` to that many findings and the last paragraph."""
     command = [sys.executable, "-m", "npulint", *arguments.split(), "--color", "never", "--no-cache"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, check=False)
     text = done.stdout.decode("utf-8")
     if arguments.startswith("compare"):
         return _checklist(text)
-    heads = _HEADS["--lang zh" in arguments]
-    head = next((head for head in heads if f"\n{head}" in text), heads[-1])
-    findings, cut, closing = text.partition(f"\n{head}")
+    head = next((head for head in _HEADS["--lang zh" in arguments] if f"\n{head}" in text), None)
+    if head is None:
+        return text
+    findings, _, closing = text.partition(f"\n{head}")
     blocks = findings.rstrip("\n").split("\n\n")
-    return "\n\n".join([*blocks[:_SHOWN], "…", head + closing]) if cut else text
+    kept = blocks[: _SHOWN if shown is None else shown]
+    if len(kept) < len(blocks) or shown is not None:
+        kept.append("…")
+    rest = head + closing if shown is None else text.rstrip("\n").split("\n\n")[-1] + "\n"
+    return "\n\n".join([*kept, rest])
 
 
 def _checklist(text: str) -> str:
@@ -36,12 +52,14 @@ def _checklist(text: str) -> str:
 
 
 def filled(path: Path) -> str:
-    """The README with the outputs in their places."""
-    return _PLACE.sub(lambda m: m[1] + output(m[2]) + m[3], path.read_text(encoding="utf-8"))
+    """The text of a page with the outputs filled in."""
+    return _PLACE.sub(
+        lambda m: m[1] + output(m[3], int(m[2]) if m[2] else None) + m[4], path.read_text(encoding="utf-8")
+    )
 
 
 def main() -> int:
-    """Write the texts, or with ``--check`` only tell whether they are up to date."""
+    """Write the pages; with ``--check`` write nothing, and return 1 if one is out of date."""
     stale = False
     guides = sorted((ROOT / "docs").glob("*/*.md"))
     for path in (ROOT / "README.md", ROOT / "README.zh.md", *guides):

@@ -66,9 +66,9 @@ problems = st.builds(
 results = st.builds(
     RunResult,
     findings=st.lists(findings, max_size=6),
-    unread=st.lists(problems, max_size=3),
+    unreadable=st.lists(problems, max_size=3),
     target=st.dictionaries(st.sampled_from(["cann", "soc"]), texts),
     summary=st.builds(Summary, files=st.integers(0, 9), suppressed=st.integers(0, 9), known=st.integers(0, 9)),
     notices=st.lists(texts, max_size=2),
-    silenced=st.lists(silenced, max_size=3),
+    suppressed=st.lists(silenced, max_size=3),
 )

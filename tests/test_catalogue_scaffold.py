@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from npulint.catalogue import scaffold
+from npulint.catalogue.codes import LAST, code_of
 from npulint.catalogue.examples import run_examples
-from npulint.catalogue.load import load_files
+from npulint.catalogue.load import load_catalogue, load_files
 from npulint.catalogue.scaffold import create
 from npulint.catalogue.schema import WRITABLE
+from npulint.pipeline import judge
 from tests.catalogue_samples import sample, write
 
 
@@ -56,12 +59,54 @@ def test_codes_of_broken_and_foreign_files_count(builtin: Path, tmp_path: Path) 
     assert check.code == "NPU1110"
 
 
-def test_a_gap_is_filled_when_the_last_code_is_taken_and_then_it_ends(builtin: Path) -> None:
+def test_a_gap_is_filled_when_the_last_code_is_taken_and_then_letters_follow(builtin: Path) -> None:
     write(builtin, "retired.txt", "".join(f"NPU11{n:02}\n" for n in range(1, 100) if n != 42))
+    codes = []
+    for name in ("new-check", "another-check", "third-check"):
+        (check,) = load_files([create(str(builtin), "tensorflow", name)]).checks
+        codes.append(check.code)
+    assert codes == ["NPU1142", "NPU11A0", "NPU11A1"]
+
+
+def test_codes_end_at_last(builtin: Path) -> None:
+    write(builtin, "retired.txt", "".join(f"{code_of('NPU11', n)}\n" for n in range(1, LAST)))
     (check,) = load_files([create(str(builtin), "tensorflow", "new-check")]).checks
-    assert check.code == "NPU1142"
-    with pytest.raises(ValueError, match="all codes NPU1101 to NPU1199 are taken"):
+    assert check.code == "NPU11Z9"
+    with pytest.raises(ValueError, match="all codes NPU1101 to NPU11Z9 are taken"):
         create(str(builtin), "tensorflow", "another-check")
+
+
+def test_the_names_and_codes_of_tables_count(builtin: Path) -> None:
+    write(builtin, "messages/logs.yaml", "new-check:\n  code: NPU1107\n  messages: {}\n")
+    with pytest.raises(FileExistsError, match=r"'new-check' exists already: .*logs\.yaml"):
+        create(str(builtin), "run", "new-check")
+    (check,) = load_files([create(str(builtin), "tensorflow", "other-check")]).checks
+    assert check.code == "NPU1108"
+
+
+# family: what a person writes in place of the question of the skeleton
+FILLED = {
+    "tensorflow": ("todo.name_of_the_call", "tensorflow.constant"),
+    "pytorch": ("todo.name_of_the_call", "torch.zeros"),
+    "launch": ("TODO_NAME_OF_THE_VARIABLE", "ANOTHER_VARIABLE"),
+    "graph": ("TodoOperatorType", "PyFunc"),
+    "run": ("TodoOperatorType", "Cast"),
+    "compare": ('"TODO: operation or setting"', "SGD"),
+}
+
+
+@pytest.mark.parametrize("family", WRITABLE)
+def test_a_skeleton_holds_when_its_question_is_filled_in(tmp_path: Path, family: str) -> None:
+    path = Path(create(str(tmp_path), family, "new-check"))
+    text, (todo, wanted) = path.read_text(encoding="utf-8"), FILLED[family]
+    assert text.count(todo) == 1
+    framework = {"tensorflow": "tensorflow", "pytorch": "torch"}.get(family, "")
+    assert all((f"import {one}" in text) == (one == framework) for one in ("tensorflow", "torch") if framework)
+    path.write_text(text.replace(todo, wanted), encoding="utf-8")
+    catalogue = load_catalogue((str(tmp_path),), use_cache=False)
+    (check,) = [one for one in catalogue.checks if one.name == "new-check"]
+    outcomes = run_examples([check], catalogue.checks, partial(judge, catalogue=catalogue))
+    assert [outcome.word for outcome in outcomes] == ["reported", "validated"], [str(one) for one in outcomes]
 
 
 def test_nothing_is_overwritten(builtin: Path) -> None:

@@ -103,7 +103,12 @@ BAD = "\n  - bad: 'x # expect'"
 MISTAKES = [
     ("an unknown key", {"fined": "{call: x}"}, "fined:", "unknown key 'fined' (did you mean 'find'?)"),
     ("a key that is like nothing", {"zzz": "1"}, "zzz:", "check: unknown key 'zzz'"),
-    ("a code without digits", {"code": "NPU11"}, "NPU11", "code: 'NPU11' is not NPU and four digits"),
+    (
+        "a code without digits",
+        {"code": "NPU11"},
+        "NPU11",
+        "code: 'NPU11' is not NPU and four digits, of which the third may be a letter",
+    ),
     ("a code of another family", {"code": "NPU2101"}, "NPU2101", "the first digit of tensorflow checks is 1, not 2"),
     ("a code of another category", {"code": "NPU1301"}, "NPU1301", "second digit of functional checks is 1, not 3"),
     ("an empty code", {"code": '""'}, '""', "code is empty"),

@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from npulint.catalogue.conditions import OPERATORS, STATES
+from npulint.catalogue.load import load_catalogue
 from npulint.catalogue.vocabulary import fact_kinds, graph
+from npulint.catalogue.vocabulary.declared import declared_kinds
 from npulint.catalogue.vocabulary.verbs import PLACEHOLDERS, VERBS
+from scripts.fact_pages import page
 
-PAGE = (Path(__file__).parent.parent / "docs" / "writing-checks.md").read_text(encoding="utf-8")
-_WORD = re.compile(r"`([a-z_]+)`")
+DOCS = Path(__file__).parent.parent / "docs"
+PAGE = (DOCS / "writing-checks.md").read_text(encoding="utf-8")
+FACTS = (DOCS / "facts.md").read_text(encoding="utf-8")
+_WORD = re.compile(r"`([a-z_0-9]+)`")
+
+
+def section(heading: str) -> str:
+    """What stands below a heading of the page, up to the next one."""
+    return re.split(r"\n##+ ", PAGE.partition(f"\n{heading}")[2])[0]
 
 
 def documented() -> list[tuple[str, str]]:
-    """(kind, cell of attributes) for each row of the table."""
-    table = re.sub(r" \(of [^)]*\)", "", PAGE.partition("## Vocabulary")[2])
+    """(kind, cell of attributes) for each row of the tables of kinds that have no class."""
+    table = re.sub(r" \(of [^)]*\)", "", FACTS.partition("## Other facts")[2])
     rows = [re.split(r"(?<!\\) \| ", line.strip("| ")) for line in table.split("\n") if line.startswith("| `")]
     return [(kind, row[-1] if len(row) > 2 else "") for row in rows for kind in _WORD.findall(row[0])]
 
@@ -33,6 +45,23 @@ def test_documented_kinds_and_attributes_can_be_asked(kind: str, attributes: str
         assert set(_WORD.findall(attributes)) <= set(fact_kinds()[kind].attributes)
 
 
+def test_the_generated_part_is_that_of_the_classes() -> None:
+    assert page(FACTS) == FACTS, "run python -m scripts.fact_pages"
+
+
+def test_every_kind_is_documented_once() -> None:
+    tables = {kind for kind, _ in documented()}
+    classes = set(re.findall(r"^#### `([a-z_0-9]+)`$", FACTS, re.MULTILINE))
+    assert tables | classes | {"program"} == set(fact_kinds())
+    assert classes == set(declared_kinds())
+
+
+@pytest.mark.parametrize("kind", sorted(declared_kinds()))
+def test_classes_and_their_attributes_are_explained(kind: str) -> None:
+    explained = FACTS.partition(f"\n#### `{kind}`\n")[2].partition("\n####")[0].partition("\n###")[0]
+    assert re.search(r"^[A-Z].{20,}\.", explained, re.MULTILINE)
+
+
 def test_every_kind_of_graphs_is_documented() -> None:
     assert set(graph.KINDS) <= {kind for kind, _ in documented()}
 
@@ -45,8 +74,8 @@ def test_the_attributes_of_a_program_can_be_asked() -> None:
 
 
 def test_every_condition_is_documented() -> None:
-    paragraph = PAGE.partition("Conditions:")[2].partition("\n\n")[0]
-    assert all(re.search(rf"\b{word}\b", paragraph) for word in (*OPERATORS, *STATES))
+    code = " ".join(re.findall(r"`([^`]+)`", section("### Conditions")))
+    assert [word for word in (*OPERATORS, *STATES) if not re.search(rf"\b{word}\b", code)] == []
 
 
 def test_only_calls_have_arguments() -> None:
@@ -56,8 +85,8 @@ def test_only_calls_have_arguments() -> None:
 
 def documented_verbs() -> dict[str, tuple[list[str], str]]:
     """For each verb of the table of fixes the words that it takes, and what is said of it."""
-    section = PAGE.partition("\n## Fixes\n")[2].partition("\n## ")[0]
-    rows = [line.strip("| ").split(" | ") for line in section.split("\n") if line.startswith("| `")]
+    table = section("### Steps").partition("| verb | words |")[2].partition("\n\n")[0]
+    rows = [line.strip("| ").split(" | ") for line in table.split("\n") if line.startswith("| `")]
     return {_WORD.findall(verb)[0]: (_WORD.findall(words), told) for verb, words, told in rows}
 
 
@@ -75,5 +104,17 @@ def test_what_a_word_of_a_verb_can_be_is_documented(verb: str) -> None:
 
 
 def test_every_placeholder_is_documented() -> None:
-    section = PAGE.partition("\n## Fixes\n")[2].partition("\n## ")[0].partition("Words are templates.")[2]
-    assert set(re.findall(r"`\$([a-z]+)", section)) == {*PLACEHOLDERS, "arg", "module"}
+    assert set(re.findall(r"`\$([a-z]+)", section("### Templates"))) == {*PLACEHOLDERS, "arg", "module"}
+
+
+def test_the_first_example_is_a_check_that_passes(tmp_path: Path) -> None:
+    check = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)[0]
+    path = tmp_path / "checks" / "tensorflow" / "variable-in-the-input.yaml"
+    path.parent.mkdir(parents=True)
+    taken = {one.code for one in load_catalogue(()).checks}
+    free = next(code for n in range(1, 100) if (code := f"NPU11{n:02}") not in taken)
+    path.write_text(check.replace("NPU1119", free), encoding="utf-8")
+    command = [sys.executable, "-m", "npulint", "test", str(path), "--lang", "en"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=60, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "4 examples" in done.stdout

@@ -15,6 +15,7 @@ from npulint.catalogue.sources import builtin_directory
 from npulint.data.options import MECHANISMS, AdapterOption, Use, legal_keys, option, options
 from npulint.findings import Finding
 from npulint.pipeline import check_sources
+from scripts.source_tables import listed
 from tests.option_support import right_value, script
 
 _CHECKS = (
@@ -23,11 +24,19 @@ _CHECKS = (
     "jit-compile-as-bool option-not-in-release session-key-not-in-release option-for-another-chip"
 ).split()
 _TOO_NEW = {"session_key": "session-key-not-in-release"}
-_RELEASES = "1.1.1 1.2 1.3 1.5 1.6 1.7 1.8 1.9 1.10 1.11 1.12 1.13 1.14.0 1.14.1 1.15 9.0".split()
 
 Row = tuple[AdapterOption, str, Use]
 ROWS: list[Row] = [(o, m, o.uses[m]) for o in options() for m in o.mechanisms]
 IDS = [f"{mechanism}-{use.name}" for _, mechanism, use in ROWS]
+
+
+def _declared(release: str) -> str:
+    """An adapter release of the tables as people declare it."""
+    short = "9.0" if release == "2026" else release.removeprefix("r").removesuffix(".0")
+    return "1.14.0" if short == "1.14" else short  # 1.14 may be 1.14.1 as well
+
+
+_RELEASES = [_declared(release) for release in listed("tensorflow_adapter")]
 
 
 @cache
@@ -134,9 +143,7 @@ def test_a_value_outside_the_list_is_reported(row: Row) -> None:
 
 
 def _before(since: str) -> str:
-    wanted = "9.0" if since == "2026" else since.removeprefix("r").removesuffix(".0")
-    wanted = "1.14.0" if wanted == "1.14" else wanted
-    place = _RELEASES.index(wanted)
+    place = _RELEASES.index(_declared(since))
     return _RELEASES[place - 1] if place else ""
 
 

@@ -69,7 +69,7 @@ findings = st.builds(
 results = st.builds(
     RunResult,
     findings=st.lists(findings, max_size=3),
-    unread=st.lists(hostile_results.problems, max_size=1),
+    unreadable=st.lists(hostile_results.problems, max_size=1),
     target=st.dictionaries(st.just("soc"), texts, max_size=1),
 )
 

@@ -6,6 +6,8 @@ know their values, their canonical names and the calls that made them. Nobody ca
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import msgspec
 
 from npulint.assemble.bindings import may_be_passed, taker
@@ -29,6 +31,7 @@ from npulint.facts.code import (
 )
 from npulint.facts.model import Span
 from npulint.facts.values import PossibleValues
+from npulint.facts.walk import nested, written_values
 
 
 class Scope(BlockCursor):
@@ -96,6 +99,11 @@ class Scope(BlockCursor):
     def all_returns(self) -> list[Expr]:
         """What the functions of its module return or yield, each at the line where it stands."""
         return [Expr(one.value, self.at(one.block), one.line) for one in self.module.code.returns]
+
+    @property
+    def expressions(self) -> Iterator[Expr]:
+        """Every expression that is written in its module: of calls, assignments, returns, conditions, defaults."""
+        return (Expr(value, self.at(block), line) for value, block, line in written_values(self.module.code))
 
     @property
     def returns(self) -> list[Expr]:
@@ -439,6 +447,11 @@ class Expr(msgspec.Struct, frozen=True):
     def parts(self) -> list[Expr]:
         """What it is put together from: operands, elements, of a call its callee and positional arguments."""
         return [self.sibling(one) for one in self.module.parts(self.value)]
+
+    @property
+    def nested(self) -> Iterator[Expr]:
+        """It and every expression written in it: operands, elements, keys and values; not the arguments of calls."""
+        return (self.sibling(value) for value in nested(self.value))
 
     # -- where it comes from -----------------------------------------------------------------------
 

@@ -3,41 +3,14 @@
 from __future__ import annotations
 
 from npulint.assemble.module import Module
-from npulint.facts.code import CallResult, Op, SequenceDisplay, Table, Value
-
-_DEPTH = 60
+from npulint.facts.code import CallResult
+from npulint.facts.walk import nested, written_values
 
 
 def consumed(module: Module) -> set[int]:
     """The calls of a module whose results are assigned, returned, passed on, tested or calculated with."""
-    code = module.code
-    found: set[int] = set()
-    values: list[Value] = [bind.value for bind in code.assignments]
-    values += [bind.key for bind in code.assignments]
-    values += [returned.value for returned in code.returns]
-    for block in code.blocks:
-        values += [block.test, *block.defaults, *block.decorators, *block.bases]
-    for call in code.calls:
-        values += [call.callee, *call.args, *(value for _, value in call.keywords)]
-    for value in values:
-        _add(value, found, 0)
-    return found | _covered(module)
-
-
-def _add(value: Value, found: set[int], depth: int) -> None:
-    if isinstance(value, CallResult):
-        found.add(value.call)
-    elif depth < _DEPTH:
-        inner: tuple[Value | None, ...] = ()
-        if isinstance(value, Op):
-            inner = value.operands
-        elif isinstance(value, SequenceDisplay):
-            inner = value.items
-        elif isinstance(value, Table):
-            inner = (*value.keys, *value.values)
-        for part in inner:
-            if part is not None:
-                _add(part, found, depth + 1)
+    parts = (part for value, _, _ in written_values(module.code) for part in nested(value))
+    return {part.call for part in parts if isinstance(part, CallResult)} | _covered(module)
 
 
 def _covered(module: Module) -> set[int]:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from npulint.catalogue import messages
 from npulint.catalogue.check import Catalogue, Check, Item
+from npulint.catalogue.codes import PATTERN
 from npulint.catalogue.problems import CatalogueError, CatalogueProblem
 from npulint.catalogue.readiness import FOLDER, PRETUNING, ParsedItem, parse_item
 from npulint.catalogue.schema import Parsed, parse_check
 from npulint.catalogue.sources import RETIRED, SourceFile, builtin_directory, read_file
 from npulint.digest import blake2b
 
-_RETIRED_LINE = re.compile(r"(NPU[0-9]{4})(?:\s|\Z)")
+_RETIRED_LINE = re.compile(rf"({PATTERN})(?:\s|\Z)")
 
 
 def collect(files: Sequence[SourceFile], alone: bool = False) -> Catalogue:
@@ -25,20 +27,26 @@ def collect(files: Sequence[SourceFile], alone: bool = False) -> Catalogue:
     retired: dict[str, str] = {}
     parsed: list[Parsed] = []
     items: dict[str, list[ParsedItem]] = {FOLDER: [], PRETUNING: []}
+    tables: dict[str, messages.Table] = {}
     for source in files:
         if source.path.endswith(RETIRED):
             retired.update(_retired(source, problems))
         elif source.path.endswith(".yml"):
             problems.append(CatalogueProblem(source.path, 1, 1, "the file name must end in .yaml"))
+        elif source.family == messages.FOLDER:
+            tables[source.path] = messages.parse_table(read_file(source), source.path)
         elif source.family in items:
             compared = source.family == PRETUNING
             items[source.family].append(parse_item(read_file(source), source.path, source.name, compared))
         else:
             parsed.append(parse_check(read_file(source), source.path, source.family, source.name))
+    parsed += [one for table in tables.values() for one in table.checks]
     for result in parsed:
         problems += result.problems
-    problems += _clashes(parsed, retired)
+    problems += [problem for table in tables.values() for problem in table.problems]
+    problems += [*_clashes(parsed, retired), *_twice(tables)]
     checks = sorted((result.check for result in parsed if result.check is not None), key=lambda check: check.code)
+    problems += [] if alone else _unreported(tables, checks)
     for found in (*items[FOLDER], *items[PRETUNING]):
         problems += found.problems or ([] if alone else _strangers(found, checks))
     if problems:
@@ -73,6 +81,26 @@ def _strangers(parsed: ParsedItem, checks: Sequence[Check]) -> list[CataloguePro
     names = {check.name for check in checks}
     wrong = sorted({*parsed.item.fails.checks, *parsed.item.fails.but} - names)
     return [CatalogueProblem(parsed.path, 1, 1, f"fails: there is no check '{name}'") for name in wrong]
+
+
+def _twice(tables: Mapping[str, messages.Table]) -> list[CatalogueProblem]:
+    """Messages of logs that several entries have, by the path of their table."""
+    found: list[CatalogueProblem] = []
+    places: dict[str, str] = {}
+    for path, table in tables.items():
+        for message in table.messages:
+            if message.id in places:
+                text = f"the message '{message.id}' belongs to {places[message.id]}"
+                found.append(CatalogueProblem(path, message.line, 1, text))
+            places.setdefault(message.id, f"{path}:{message.line}")
+    return found
+
+
+def _unreported(tables: Mapping[str, messages.Table], checks: Sequence[Check]) -> list[CatalogueProblem]:
+    """Messages of entries without a code whose name no check file has."""
+    names = {check.name for check in checks} | {""}
+    lost = [(path, one) for path, table in tables.items() for one in table.messages if one.finding not in names]
+    return [CatalogueProblem(path, one.line, 1, f"{one.id}: there is no check '{one.finding}'") for path, one in lost]
 
 
 def _retired(source: SourceFile, problems: list[CatalogueProblem]) -> dict[str, str]:

@@ -7,11 +7,14 @@ import re
 from pathlib import Path
 
 from npulint import __version__
-from npulint.catalogue.check import CATEGORIES, COMPARE, FAMILIES
+from npulint.catalogue import messages
+from npulint.catalogue.check import CATEGORIES, COMPARE, FAMILIES, GRAPH, RUN
+from npulint.catalogue.codes import LAST, PATTERN, code_of, number_of
 from npulint.catalogue.schema import WRITABLE, valid_name
-from npulint.catalogue.sources import SourceFile, builtin_directory, list_files
+from npulint.catalogue.sources import SourceFile, builtin_directory, list_files, read_file
 
-_CODE = re.compile(rb"^(?:code:[ \t]*['\"]?)?(NPU[0-9]{4})\b", re.MULTILINE)
+_PLAIN = 99  # the last number without a letter
+_CODE = re.compile(rf"^(?:[ \t]*code:[ \t]*['\"]?)?({PATTERN})\b".encode(), re.MULTILINE)
 
 _HEAD = """\
 code: {code}
@@ -37,13 +40,23 @@ references:
   - title: "TODO: name the document that says so"
 examples:
 """
-_PYTHON = """\
+_TENSORFLOW = """\
   - bad: |
       import tensorflow as tf
 
       tf.constant(1)  # expect
   - good: |
       import tensorflow as tf
+"""
+_PYTORCH = """\
+  - bad: |
+      import torch
+      import torch_npu
+
+      torch.zeros(1)  # expect
+  - good: |
+      import torch
+      import torch_npu
 """
 _SHELL = """\
   - bad: |
@@ -52,6 +65,28 @@ _SHELL = """\
   - good: |
       python3 train.py
     file: train.sh
+"""
+_GRAPHS = """\
+  - bad: |
+      node { name: "call" op: "PyFunc" }  # expect
+    file: graph.pbtxt
+  - good: |
+      node { name: "product" op: "MatMul" }
+    file: graph.pbtxt
+"""
+_RUNS = """\
+  - bad:
+      files:
+        ASCEND_PROFILER_OUTPUT/op_statistic.csv: |
+          OP Type,Core Type,Count,Total Time(us),Min Time(us),Avg Time(us),Max Time(us),Ratio(%)
+          Cast,AI_CPU,7,785.18,72,112,197.5,1.6
+          MatMulV2,AI_CORE,10,49000,800,900,990,98.4
+      expect: ["ASCEND_PROFILER_OUTPUT/op_statistic.csv:2"]
+  - good:
+      files:
+        ASCEND_PROFILER_OUTPUT/op_statistic.csv: |
+          OP Type,Core Type,Count,Total Time(us),Min Time(us),Avg Time(us),Max Time(us),Ratio(%)
+          MatMulV2,AI_CORE,10,49000,800,900,990,100
 """
 _COMPARED = """\
   - bad:
@@ -69,10 +104,15 @@ _COMPARED = """\
       migrated: |
         import torch
 """
-_FIND_CALL = "find: {call: todo.name_of_the_call}"
-_FIND_VARIABLE = "find: {environment: TODO_NAME_OF_THE_VARIABLE}"
-_FIND_DIFFERENCE = 'find: {difference: any, where: {what: "TODO: what is compared"}}'
-_SPECIAL = {"launch": (_FIND_VARIABLE, _SHELL), COMPARE: (_FIND_DIFFERENCE, _COMPARED)}
+_SKELETONS = {
+    "tensorflow": ("find: {call: todo.name_of_the_call}", _TENSORFLOW),
+    "pytorch": ("find: {call: todo.name_of_the_call}", _PYTORCH),
+    "launch": ("find: {environment: TODO_NAME_OF_THE_VARIABLE}", _SHELL),
+    GRAPH: ("find: {graph_op: TodoOperatorType}  # of PyTorch: torch_op", _GRAPHS),
+    RUN: ("find: {run_op_total: TodoOperatorType}  # messages of logs: an entry in checks/messages", _RUNS),
+    COMPARE: ('find: {difference: any, where: {what: "TODO: operation or setting"}}', _COMPARED),
+}
+"""By family the question and the examples of a new check."""
 
 
 def create(root: str, family: str, name: str, category: str = "functional") -> str:
@@ -89,7 +129,7 @@ def create(root: str, family: str, name: str, category: str = "functional") -> s
     path = os.path.join(root, family, f"{name}.yaml")
     sources = _sources(root)
     for source in sources:
-        if source.name == name:
+        if name in _names(source):
             raise FileExistsError(f"the check '{name}' exists already: {source.path}")
     text = _skeleton(_free_code(sources, family, category), family, category)
     os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -98,8 +138,13 @@ def create(root: str, family: str, name: str, category: str = "functional") -> s
     return path
 
 
+def _names(source: SourceFile) -> tuple[str, ...]:
+    """The names of the checks that a file holds: its own, or those of the entries of a table."""
+    return messages.names_in(read_file(source)) if source.family == messages.FOLDER else (source.name,)
+
+
 def _skeleton(code: str, family: str, category: str) -> str:
-    find, examples = _SPECIAL.get(family, (_FIND_CALL, _PYTHON))
+    find, examples = _SKELETONS[family]
     since = ".".join(__version__.split(".")[:2])
     return _HEAD.format(code=code, since=since, category=category, find=find) + examples
 
@@ -110,14 +155,14 @@ def _sources(root: str) -> list[SourceFile]:
 
 
 def _free_code(sources: list[SourceFile], family: str, category: str) -> str:
-    """The code after the last one of this family and category, else the lowest that is free."""
+    """The code after the last one of this family and category; gaps are filled before a letter is needed."""
     prefix = f"NPU{FAMILIES[family]}{CATEGORIES.index(category) + 1}"
-    used = {int(code[5:]) for code in _used_codes(sources) if code.startswith(prefix)}
-    following = max(used, default=0) + 1
-    number = following if following <= 99 else next((n for n in range(1, 100) if n not in used), 0)
+    used = {number_of(code) for code in _used_codes(sources) if code.startswith(prefix)}
+    last = max((number for number in used if number <= _PLAIN), default=0)
+    number = last + 1 if last < _PLAIN else next((n for n in range(1, LAST + 1) if n not in used), 0)
     if number == 0:
-        raise ValueError(f"all codes {prefix}01 to {prefix}99 are taken")
-    return f"{prefix}{number:02}"
+        raise ValueError(f"all codes {code_of(prefix, 1)} to {code_of(prefix, LAST)} are taken")
+    return code_of(prefix, number)
 
 
 def _used_codes(sources: list[SourceFile]) -> set[str]:

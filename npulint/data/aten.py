@@ -8,12 +8,9 @@ from functools import cache, lru_cache
 import msgspec
 
 from npulint.data import table
+from npulint.data.releases import torch_releases
 from npulint.lazy_regex import lazy_compile
 
-NEWEST = (2, 13)
-"""The latest release whose kernels are recorded. Its dispatcher also tells which operators are composite: for other
-releases an approximation, unless the operator has a kernel of its own there."""
-OLDEST = (2, 1)
 FALLS = frozenset(("cpu", "cpu_out"))
 """Verdicts by which the CPU computes an operator."""
 
@@ -65,7 +62,8 @@ class Verdict(msgspec.Struct, frozen=True):
 
 class _Op(msgspec.Struct, frozen=True, array_like=True):
     """One overload: its class in the dispatcher (c composite, g generic, s structured, k kernel, m no CPU kernel,
-    empty: not an operator of the newest release), its kernels and notes by their place in the lists, what it calls."""
+    empty: not an operator of the recorded dispatcher), its kernels and notes by their place in the lists, what it
+    calls."""
 
     kind: str
     kernels: int = 0
@@ -95,8 +93,8 @@ def instead(op: str) -> str:
 def nearest(release: str) -> Release:
     """The recorded release that an asked one is judged by."""
     found = _LEADING.search(release)
-    asked = NEWEST if found is None else (int(found[1]), int(found[2]))
-    return max(OLDEST, min(NEWEST, asked))
+    oldest, *_, newest = torch_releases("kernels")
+    return newest if found is None else max(oldest, min(newest, (int(found[1]), int(found[2]))))
 
 
 @lru_cache(maxsize=1 << 14)
@@ -157,7 +155,7 @@ def _of(namespace: str, base: str, op: _Op, release: Release, chip: str) -> Verd
     if kernels:
         word = "error" if kernels == ("acl_op",) and chip.startswith(_LIMIT_950) else "npu"
         return Verdict(word, kernels=kernels, backward=after, notes=_notes(op, chip))
-    exact = release == NEWEST
+    exact = release in torch_releases("dispatcher")
     if op.kind == "s":
         out = _called(base, op)
         word = "npu_out" if _kernels(_find(out), release) else "cpu_out"
@@ -166,7 +164,7 @@ def _of(namespace: str, base: str, op: _Op, release: Release, chip: str) -> Verd
         reached = _falling([*forward.split(), *([_called(base, op)] if op.calls else [])], release)
         word = "decomposes" if op.kind == "c" else "generic"
         return Verdict(word, reaches=reached, backward=after, when=when, exact=exact)
-    if not op.kind:  # a kernel of other releases, and no operator of the newest
+    if not op.kind:  # a kernel of other releases, and no operator of the recorded dispatcher
         return Verdict("unknown", exact=False)
     return Verdict("cpu" if op.kind == "k" else "error", backward=after, exact=exact)
 
@@ -208,14 +206,14 @@ def _notes(op: _Op, chip: str) -> tuple[str, ...]:
 
 @cache
 def _spans() -> list[list[tuple[Release, Release, tuple[str, ...]]]]:
-    """By place in the list of the table: first and last release, and the kernels between."""
+    """By place in the list of the table: first and last release (for ``2.7-`` the newest), and the kernels between."""
     return [[_span(part) for part in text.split(";") if part] for text in _table().kernels]
 
 
 def _span(text: str) -> tuple[Release, Release, tuple[str, ...]]:
     releases, _, kinds = text.partition(":")
-    first, _, last = releases.partition("-")
-    return nearest(first), nearest(last or first), tuple(kinds.replace("both", "acl_op+op_api").split("+"))
+    first, dash, last = releases.partition("-")
+    return nearest(first), nearest(last if dash else first), tuple(kinds.replace("both", "acl_op+op_api").split("+"))
 
 
 @cache

@@ -1,9 +1,13 @@
-"""Releases of the TensorFlow adapter: did the declared one have an option already, or no longer?"""
+"""The releases that the tables know; did the declared TensorFlow adapter have an option already, or no longer?"""
 
 from __future__ import annotations
 
 import re
+from functools import cache
 
+import msgspec
+
+from npulint.data import table
 from npulint.lazy_regex import lazy_compile
 
 Release = tuple[int, ...]
@@ -11,17 +15,19 @@ Release = tuple[int, ...]
 _PART = lazy_compile(r"\d+|rc", re.IGNORECASE)
 _NEXT = "2026"  # how the tables write the line that followed r1.15.0
 _FIRST_NEXT, _SURELY_NEXT = (2, 0, 0), (9, 0, 0)  # what lies between them may be of either line
-_CANN = (  # which adapter came with which CANN, by the tags of the adapter
-    ((5, 0, 2), (1, 5, 0)),
-    ((5, 1, -1, 1), (1, 8, 0)),
-    ((6, 0, -1, 1), (1, 10, 0)),
-    ((6, 0, 1), (1, 11, 0)),
-    ((6, 3, -1, 1), (1, 12, 0)),
-    ((6, 3, -1, 2), (1, 13, 0)),
-    ((7, 0, -1, 1), (1, 14, 0)),
-    ((7, 0, 0), (1, 15, 0)),
-    ((9, 0), _FIRST_NEXT),
-)
+
+
+class _Releases(msgspec.Struct, frozen=True):
+    torch_npu: dict[str, list[str]]  # by what is recorded
+    delivered: list[tuple[str, str]]  # CANN and the adapter that came with it, oldest first
+
+
+@cache
+def torch_releases(recorded: str) -> tuple[tuple[int, int], ...]:
+    """The releases of torch_npu, oldest first, for which something is recorded: kernels, interfaces (the list of
+    unsupported ones in the documentation), or dispatcher (which operators of PyTorch are made of others)."""
+    split = (text.partition(".") for text in _table().torch_npu[recorded])
+    return tuple((int(major), int(minor)) for major, _, minor in split)
 
 
 def standing(since: str, until: str, adapter: str, cann: str) -> str:
@@ -66,11 +72,23 @@ def _delivered(cann: str) -> tuple[Release, Release] | None:
     numbers = _numbers(cann)
     if not numbers:
         return None
-    if numbers[0] >= _CANN[-1][0][0]:
+    delivered = _adapters()
+    if numbers[0] >= delivered[-1][0][0]:
         return _FIRST_NEXT, _FIRST_NEXT
-    exact = [adapter for known, adapter in _CANN if known[: len(numbers)] == numbers]
-    before = [adapter for known, adapter in _CANN if known <= numbers]
-    after = [adapter for known, adapter in _CANN if known > numbers]
+    exact = [adapter for known, adapter in delivered if known[: len(numbers)] == numbers]
+    before = [adapter for known, adapter in delivered if known <= numbers]
+    after = [adapter for known, adapter in delivered if known > numbers]
     if exact:
         return exact[0], (*exact[-1][:2], 99)
     return (before[-1] if before else (0, 0, 0)), (after[0] if after else _FIRST_NEXT)
+
+
+@cache
+def _adapters() -> list[tuple[Release, Release]]:
+    """CANN and the adapter that came with it, by the tags of the adapter."""
+    return [(_numbers(cann), _release(adapter)) for cann, adapter in _table().delivered]
+
+
+@cache
+def _table() -> _Releases:
+    return msgspec.json.decode(table("releases.json"), type=_Releases)

@@ -7,6 +7,7 @@ from functools import cache, lru_cache
 import msgspec
 
 from npulint.data import table
+from npulint.data.releases import Release, torch_releases
 from npulint.lazy_regex import lazy_compile
 
 _STATES = {"n": "no", "p": "partial", "y": "yes", "-": "unknown", "": "unknown"}
@@ -18,8 +19,6 @@ _TENSOR = lazy_compile(
     r"(?:(?:(?:nn\.functional|linalg|fft|special|Tensor)\.)?[a-z]\w*\(\)|nn\.(?:parameter\.)?Parameter\(\))"
     r"(?:\[\])?(?:\.[a-z]\w*\(\)(?:\[\])?)*$"
 )
-
-Release = tuple[int, ...]
 
 
 class Api(msgspec.Struct, frozen=True, array_like=True):
@@ -37,26 +36,21 @@ class Api(msgspec.Struct, frozen=True, array_like=True):
     instead: str
 
 
-class _Table(msgspec.Struct, frozen=True):
-    releases: list[str]
-    apis: dict[str, Api]
-
-
 @lru_cache(maxsize=1 << 15)
 def find(name: str) -> tuple[str, Api] | None:
     """The public spelling and the record of a canonical callee, also of a method on what surely is a tensor;
     None for a name that nothing is recorded of."""
     base, _, last = name.rpartition(".")
     if name.startswith("torch.") and "(" not in name:
-        api = _table().apis.get(name)
+        api = _table().get(name)
         if api is None and base.startswith("torch.distributions."):
             name = f"torch.distributions.{last}"
-            api = _table().apis.get(name)
+            api = _table().get(name)
         if api is not None:
             return name, api
     if _MODULE.match(base):
         name = f"torch.nn.Module.{last}"
-        return (name, _table().apis[name]) if name in _table().apis else None
+        return (name, _table()[name]) if name in _table() else None
     api = _methods().get(last)
     if api is None or not base:
         return None
@@ -70,7 +64,7 @@ def support(api: Api, release: str) -> str:
     two listed ones both must agree on no; without a release all from 2.6 on."""
     if not api.states:
         return "unknown"
-    listed = [_parts(text) for text in _table().releases]
+    listed = torch_releases("interfaces")
     asked = _parts(release)
     if not asked or asked < listed[0]:
         latest = set(api.states[1:])
@@ -96,7 +90,7 @@ def kernel(api: Api, release: str) -> str:
 
 def refused(api: Api) -> str:
     """The releases whose documentation says no, such as ``2.1-2.6, 2.8``."""
-    releases = _table().releases
+    releases = _spelled()
     runs: list[tuple[int, int]] = []
     for index, letter in enumerate(api.states):
         if letter == "n":
@@ -107,13 +101,13 @@ def refused(api: Api) -> str:
 def added(api: Api) -> str:
     """The release from which on it runs on the NPU or is listed as supported; empty when none does."""
     kept = len(api.states.rstrip("py"))
-    return api.since or (_table().releases[kept] if 0 < kept < len(api.states) else "")
+    return api.since or (_spelled()[kept] if 0 < kept < len(api.states) else "")
 
 
 @cache
 def known_last_segments() -> frozenset[str]:
     """The last segments of all recorded names: what else ends cannot be one of them."""
-    return frozenset({name.rpartition(".")[2] for name in _table().apis} | set(_methods()))
+    return frozenset({name.rpartition(".")[2] for name in _table()} | set(_methods()))
 
 
 def _parts(release: str) -> Release:
@@ -124,7 +118,7 @@ def _parts(release: str) -> Release:
 def _methods() -> dict[str, Api]:
     """Methods of tensors by name, in place as well."""
     found = {}
-    for name, api in _table().apis.items():
+    for name, api in _table().items():
         if api.method:
             last = name.rpartition(".")[2]
             found[last] = api
@@ -133,5 +127,11 @@ def _methods() -> dict[str, Api]:
 
 
 @cache
-def _table() -> _Table:
-    return msgspec.json.decode(table("torch_api.json"), type=_Table)
+def _spelled() -> list[str]:
+    """The releases with a list of interfaces, as texts show them; the letters of `Api.states` follow them."""
+    return [".".join(map(str, release)) for release in torch_releases("interfaces")]
+
+
+@cache
+def _table() -> dict[str, Api]:
+    return msgspec.json.decode(table("torch_api.json"), type=dict[str, Api])

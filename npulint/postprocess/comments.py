@@ -19,12 +19,13 @@ from npulint.postprocess.engine import INVALID_SUPPRESSION, UNUSED_SUPPRESSION, 
 from npulint.postprocess.select import Identity
 from npulint.postprocess.statements import long_commands, long_statements
 from npulint.source_lines import LineProvider
-from npulint.suggest import closest_match
+from npulint.suggest import closest_match, did_you_mean
 from npulint.texts import say
 
 _IGNORE = lazy_compile(r"(?:^|#)\s*npulint\s*:\s*(ignore-file|ignore)(?![\w-])\s*(?:\[([^\]]*)\])?", re.IGNORECASE)
-_NOQA = lazy_compile(r"(?:^|#)\s*noqa\s*:\s*([A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*)", re.IGNORECASE)
-_OURS = lazy_compile(r"NPU[0-9]+", re.IGNORECASE)
+_CODE = r"(?:NPU[0-9]{2}[A-Z][0-9]|[A-Z]+[0-9]+)"  # of any linter
+_NOQA = lazy_compile(rf"(?:^|#)\s*noqa\s*:\s*({_CODE}(?:[,\s]+{_CODE})*)", re.IGNORECASE)
+_OURS = lazy_compile(r"NPU(?:[0-9]{2}[A-Z][0-9]|[0-9]+)", re.IGNORECASE)
 
 
 class Directive(msgspec.Struct, frozen=True):
@@ -241,8 +242,7 @@ class _Judge:
         return msgspec.structs.replace(complaint, fix=mending)
 
     def _unknown(self, path: str, span: Span, name: str) -> Finding:
-        meant = closest_match(name, self._spelled)
-        hint = say(self._lang, "meant", word=meant) if meant else ""
+        hint = did_you_mean(closest_match(name, self._spelled), self._lang)
         return self._invalid(path, span, "unknown", say(self._lang, "invalid.unknown", name=name) + hint)
 
     def _invalid(self, path: str, span: Span, kind: str, message: str) -> Finding:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from npulint.catalogue.check import Catalogue, Check, Example, Reference, Text
+from npulint.catalogue.codes import distance
 from npulint.catalogue.page import CheckPage, address, applicabilities, fenced, heading, word
 from npulint.postprocess.engine import ENGINE_RULES, EngineRule
 from npulint.texts import say as say_npulint
@@ -173,9 +174,7 @@ class SitePage(CheckPage):
         others = [one for one in self.catalogue.checks if one.topic == check.topic and one.name != check.name]
         if not others:
             return []
-        near = sorted(
-            others, key=lambda one: (one.family != check.family, abs(int(one.code[3:]) - int(check.code[3:])))
-        )
+        near = sorted(others, key=lambda one: (one.family != check.family, distance(one.code, check.code)))
         rows = [_row(self.here, one, lang) for one in sorted(near[:_RELATED], key=lambda one: one.code)]
         title = topic(lang, check.topic)
         parts = [f"## {say(lang, 'related', topic=title)} {{ #related{_QUIET} }}", "\n".join(rows)]
@@ -183,10 +182,6 @@ class SitePage(CheckPage):
             more = say(lang, "related.more", n=len(others) + 1, topic=title)
             parts.append(f"[{more}]({link(self.here, topic_path(check.topic))})")
         return parts
-
-
-def _number(check: Check) -> int:
-    return int(check.code.removeprefix("NPU"))
 
 
 def silenced(check: Check, reason: str) -> tuple[str, str] | None:

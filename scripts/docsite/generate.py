@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from npulint.catalogue.check import Catalogue
+from npulint.catalogue.codes import PATTERN
 from npulint.catalogue.page import word
 from npulint.catalogue.sources import RETIRED, builtin_directory
 from scripts.docsite.checks import all_rules, path_of, retired_page, rule_page, topic_path
@@ -16,7 +17,7 @@ from scripts.docsite.readiness import INDEX, PRETUNING, item_path, item_title, r
 from scripts.docsite.words import CATEGORIES, say, topic
 from scripts.docsite.words import TOPICS as TITLES
 
-_RETIRED = re.compile(r"(NPU[0-9]{4})\s*(.*)")
+_RETIRED = re.compile(rf"({PATTERN})\s*(.*)")
 RENAMED = "renamed.txt"
 _RENAMED = re.compile(r"([a-z0-9-]+) ([a-z0-9-]+)")
 

@@ -32,12 +32,15 @@ GUIDES = (
     "runs",
     "how-it-decides",
     "faq",
+    "glossary",
 )
-AUTHORS = ("writing-checks", "convert-tf2npu")
+AUTHORS = ("writing-checks", "facts", "convert-tf2npu")
 _TABLE = re.compile(r"<!-- table: ([a-z-]+) -->")
 _README = re.compile(r"<!-- readme: (.+?) -->")
 _FILE = re.compile(r"<!-- file: ([\w./-]+) -->")
 _ELSEWHERE = re.compile(r"\]\((?!docs/|https?:|#)")
+# The guides for authors are in one folder with the others on the site.
+_FOLDER = re.compile(r"\]\((?:en/|\.\./)(?=(?:glossary|writing-checks|facts|convert-tf2npu)\.md)")
 _OUTPUT = re.compile(r"^<!-- /?output\b[^>]*-->\n", re.MULTILINE)
 
 
@@ -66,7 +69,8 @@ def filled(text: str, lang: str) -> str:
     """A guide with its tables in place of ``<!-- table: NAME -->``, sections of the README in place of
     ``<!-- readme: HEADING -->``, and files of the repository in place of ``<!-- file: PATH -->``; raises `KeyError`
     for an unknown table or heading, `OSError` for a file that is not there."""
-    text = _README.sub(lambda match: readme_section(match[1], lang), _OUTPUT.sub("", text))
+    text = _FOLDER.sub("](", _OUTPUT.sub("", text))
+    text = _README.sub(lambda match: readme_section(match[1], lang), text)
     text = _FILE.sub(lambda match: _quoted(ROOT / match[1]), text)
     return _TABLE.sub(lambda match: _TABLES[match[1]](lang), text)
 

@@ -37,7 +37,7 @@ def lists(catalogue: Catalogue, lang: str) -> dict[str, str]:
 
 
 def _page(path: str, title: str, about: str, rules: Sequence[Rule], lang: str) -> str:
-    """The checks of one topic or category; the gravest come first."""
+    """The checks of one topic or category, most severe first."""
     rank = {name: -place for place, name in enumerate(SEVERITIES)}
     ordered = sorted(rules, key=lambda rule: (rank[rule.severity], rule.code))
     head = [front(title=title, hide=["toc"], search={"boost": 4}), f"# {inline(title)}"]

@@ -1,4 +1,4 @@
-"""The pages of the readiness list and of the pre-tuning checklist: one that names all items, and one for each."""
+"""The pages of the readiness checklist and of the pre-tuning checklist: one that names all items, and one for each."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ LANGUAGE_NAMES = {"en": "English", "zh": "中文"}
 TEXTS: dict[str, tuple[str, str]] = {
     "site": ("npulint", "npulint"),
     "about": (
-        "Is a TensorFlow or PyTorch training project ready for Ascend NPUs? A static check for people and CI.",
+        "Checks whether a TensorFlow or PyTorch training project is ready for Huawei Ascend NPUs.",
         "训练工程是否已为昇腾 NPU 做好准备？面向开发者与 CI 的静态检查工具。",
     ),
     "nav.home": ("Home", "首页"),
@@ -17,7 +17,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "nav.all": ("All checks", "全部检查项"),
     "nav.topics": ("By topic", "按主题"),
     "nav.categories": ("By category", "按类别"),
-    "nav.readiness": ("Readiness list", "就绪清单"),
+    "nav.readiness": ("Readiness checklist", "就绪清单"),
     "nav.pretuning": ("Pre-tuning checklist", "调优前检查清单"),
     "nav.authors": ("For authors", "扩展开发"),
     "palette.dark": ("Switch to dark", "切换到深色"),
@@ -25,8 +25,8 @@ TEXTS: dict[str, tuple[str, str]] = {
     # the page of a check
     "preview": ("preview", "预览"),
     "preview.tip": (
-        "New: it has not yet spoken about enough real projects to be called stable.",
-        "新检查：在真实工程上的验证还不充分。",
+        "New: it has not been confirmed on enough real projects yet.",
+        "新检查项：在真实工程上的验证还不充分。",
     ),
     "confidence": ("{word} confidence", "置信度{word}"),
     "fix.safe": ("safe fix", "可安全修复"),
@@ -35,43 +35,44 @@ TEXTS: dict[str, tuple[str, str]] = {
     "since": ("since {version}", "自 {version} 版本"),
     "target": ("With {target}", "目标环境：{target}"),
     "line": ("line {line}", "第 {line} 行"),
-    "lines.none": ("Silent here", "此处不报告"),
+    "lines.none": ("Not reported here", "此处不报告"),
     "file": ("in `{name}`", "`{name}`"),
     "silence": ("When the code is right", "确认无误时如何忽略"),
     "silence.about": (
-        "Say so where it stands, with a reason, or switch the check off for the project. "
-        "[More about suppressions]({link})",
-        "在代码所在行注明并写明理由，或在工程配置中关闭此检查。[忽略与基线的详细说明]({link})",
+        "Suppress the finding on its line, with a reason, or ignore the check in the configuration of the project. "
+        "[Suppressions and baseline]({link})",
+        "在代码所在行忽略该问题并写明理由，或在工程配置中忽略此检查项。[忽略与基线]({link})",
     ),
     "silence.line": ("One line", "单行"),
     "silence.project": ("Whole project", "整个工程"),
     "silence.once": ("Command line", "命令行"),
     "silence.reason": ("why this is right here", "此处正确的理由"),
     "related": ("Other checks about {topic}", "同主题检查：{topic}"),
-    "related.more": ("All {n} checks about {topic}", "“{topic}”主题的全部 {n} 项检查"),
+    "related.more": ("All {n} checks about {topic}", "“{topic}”主题的全部 {n} 个检查项"),
     # pages of the engine
     "engine.about": (
-        "This check is npulint's own: it is about reading the project, not about the NPU.",
-        "这是 npulint 自身的检查，针对读取工程的过程，而非 NPU 相关代码。",
+        "This check is about reading the project, not about the NPU.",
+        "此检查项针对读取工程的过程，而非 NPU 相关代码。",
     ),
     # codes that are gone
     "retired": ("{code}: retired", "{code}：已停用"),
     "retired.about": (
-        "The check with this code is gone; its code is never used again. The reason:",
-        "此编号对应的检查已停用，编号不再使用。原因：",
+        "The check with this code was removed; the code is never reused. The reason:",
+        "此编号对应的检查项已停用，编号不再使用。原因：",
     ),
     "retired.remove": (
-        "A suppression comment or configuration that still names it can go. [All checks]({link})",
+        "Remove it from suppression comments and configurations that still name it. [All checks]({link})",
         "如配置或忽略注释中仍有此编号，可以删除。[全部检查项]({link})",
     ),
     # lists
     "checks.about": (
-        "{n} checks, each with what it reports, why that matters on the NPU, what to do, examples and sources.",
-        "共 {n} 项检查。每项都说明检查内容、在 NPU 上的影响、处理方法，并附示例与来源。",
+        "{n} checks. Each page says what the check reports, why it matters on the NPU and how to fix it, with "
+        "examples and sources.",
+        "共 {n} 个检查项。每项都说明检查内容、在 NPU 上的影响、处理方法，并附示例与来源。",
     ),
     "checks.also": (
-        "Also by [topic]({topics}), by category ({categories}), or as the [readiness list]({readiness}) "
-        "that a training program has to pass.",
+        "See also the checks by [topic]({topics}) and by category ({categories}), and the "
+        "[readiness checklist]({readiness}) of a training program.",
         "也可按[主题]({topics})、按类别（{categories}）浏览，或查看训练程序需要通过的[就绪清单]({readiness})。",
     ),
     "filter.text": ("Name, code or words", "名称、编号或关键词"),
@@ -81,29 +82,29 @@ TEXTS: dict[str, tuple[str, str]] = {
     "filter.topic": ("Topic", "主题"),
     "filter.any": ("any", "不限"),
     "filter.shown": ("{n} shown", "显示 {n} 项"),
-    "filter.none": ("No check is like that.", "没有符合条件的检查项。"),
+    "filter.none": ("No matching checks.", "没有符合条件的检查项。"),
     "filter.clear": ("Clear", "清除"),
     "column.check": ("Check", "检查项"),
-    "column.about": ("What it is about", "内容"),
+    "column.about": ("Description", "内容"),
     "column.topic": ("Topic", "主题"),
     "column.checks": ("Checks", "检查项数"),
     "topics": ("Topics", "主题"),
-    "topics.about": ("What the checks are about.", "各检查项所属的主题。"),
-    "count": ("{n} checks", "{n} 项检查"),
-    "count.one": ("1 check", "1 项检查"),
+    "topics.about": ("The topics of the checks.", "各检查项所属的主题。"),
+    "count": ("{n} checks", "{n} 个检查项"),
+    "count.one": ("1 check", "1 个检查项"),
     # readiness
-    "readiness": ("Readiness list", "就绪清单"),
+    "readiness": ("Readiness checklist", "就绪清单"),
     "readiness.about": (
-        "For every training program npulint answers these {n} questions with *passed*, *failed* or *cannot tell*, and "
-        "names the place that shows it. Items that do not concern a program are left out.",
+        "For every training program, npulint reports each of these {n} items as *passed*, *failed* or *undetermined*, "
+        "with the place that is the evidence. Items that do not apply to a program are not listed.",
         "npulint 针对每个训练程序，对以下 {n} 项逐一给出“通过”“未通过”或“无法判断”，并指出依据所在位置；"
         "与该程序无关的项目不列出。",
     ),
     "readiness.item": ("Item", "检查项"),
     "readiness.otherwise": ("Without evidence", "没有依据时"),
-    "readiness.fails": ("What fails it", "何时不通过"),
+    "readiness.fails": ("When it fails", "何时不通过"),
     "readiness.fails.none": (
-        "Nothing that can be read from the code: this item is for a person to confirm.",
+        "The code cannot show that it fails: a person must confirm this item.",
         "仅凭代码无法判定：此项需人工确认。",
     ),
     "readiness.topics": (
@@ -113,26 +114,27 @@ TEXTS: dict[str, tuple[str, str]] = {
     "readiness.checks": ("These checks, whatever their severity:", "以下检查（不论严重程度）："),
     "readiness.but": ("Not counted:", "不计入："),
     "readiness.facts": (
-        "Code that npulint recognises as failing it, as in the examples below.",
+        "Code that npulint recognises as not meeting it, see the examples below.",
         "npulint 识别出的不满足此项的代码，见下方示例。",
     ),
-    "readiness.look": ("What to look at", "人工核对"),
+    "readiness.look": ("What to review", "人工核对"),
     "readiness.passed": ("Passed", "通过"),
     "readiness.failed": ("Failed", "未通过"),
-    "readiness.unknown": ("Cannot tell", "无法判断"),
+    "readiness.unknown": ("Undetermined", "无法判断"),
     "readiness.absent": ("Not listed", "不列出"),
     "readiness.key": ("In machine-readable reports: `{key}`", "机器可读报告中的名称：`{key}`"),
     "readiness.decided": ("How it is decided", "判定方式"),
     "readiness.decided.passed": (
-        "Passed unless something below fails it.",
+        "Passed unless one of the following fails it.",
         "没有下述情况即为通过。",
     ),
     "readiness.decided.evidence": (
-        "Passed where npulint finds the code that does it, failed by what is listed below, otherwise *cannot tell*.",
+        "Passed if npulint finds the code that does it, failed by what is listed below, otherwise *undetermined*.",
         "找到相应代码即为通过，出现下述情况为未通过，否则为“无法判断”。",
     ),
     "readiness.decided.person": (
-        "Nothing in the code can pass it: *cannot tell* until a person has looked, failed by what is listed below.",
+        "The code cannot show that it is met: *undetermined* until a person has reviewed it, failed by what is listed "
+        "below.",
         "代码无法证明其通过：人工核对之前均为“无法判断”，出现下述情况为未通过。",
     ),
     # pre-tuning checklist
@@ -140,20 +142,20 @@ TEXTS: dict[str, tuple[str, str]] = {
     "side.migrated": ("Migrated program", "迁移后工程"),
     "pretuning": ("Pre-tuning checklist", "调优前检查清单"),
     "pretuning.about": (
-        "`npulint compare REFERENCE MIGRATED` answers these {n} questions for each training program and its reference "
-        "with *consistent*, *differs* or *cannot tell*, and shows both sides of what differs.",
+        "`npulint compare REFERENCE MIGRATED` reports each of these {n} items for each training program and its "
+        "reference as *consistent*, *differs* or *undetermined*, and shows both sides of every difference.",
         "`npulint compare REFERENCE MIGRATED` 针对每个训练程序及其参考基准，对以下 {n} 项逐一给出“一致”“不一致”或"
         "“无法判断”，并列出不一致之处两侧的内容。",
     ),
     "pretuning.decided": (
-        "Consistent where something was compared, all of it is known and nothing below is found; otherwise *differs* "
-        "or *cannot tell*.",
+        "Consistent if something was compared, every value is known and nothing below is found; otherwise *differs* or "
+        "*undetermined*.",
         "比较了相应内容、取值均可确定且没有下述问题即为一致，否则为“不一致”或“无法判断”。",
     ),
-    "pretuning.fails": ("What makes it differ", "何时不一致"),
+    "pretuning.fails": ("When it differs", "何时不一致"),
     "pretuning.passed": ("Consistent", "一致"),
     "pretuning.failed": ("Differs", "不一致"),
-    "pretuning.unknown": ("Cannot tell", "无法判断"),
+    "pretuning.unknown": ("Undetermined", "无法判断"),
     "pretuning.absent": ("Not listed", "不列出"),
     # guides
     "only.english": ("This page is in English.", "本页目前只有英文版。"),
@@ -184,19 +186,19 @@ TOPICS: dict[str, tuple[str, str]] = {
     "estimator_migration": ("Estimator migration", "Estimator 迁移"),
     "fused_optimizer": ("Fused optimizers", "融合优化器"),
     "graph_op": ("Graph operators", "图算子"),
-    "host_sync": ("Waiting for the device", "Host 与 Device 同步"),
-    "iterations_per_loop": ("Loops on the device", "循环下沉"),
+    "host_sync": ("Host-device synchronization", "Host 与 Device 同步"),
+    "iterations_per_loop": ("Iteration offload", "循环下沉"),
     "loss_scale": ("Loss scale", "Loss Scale"),
     "mix_compile": ("Mixed computing", "混合计算"),
     "mixed_precision": ("Mixed precision", "混合精度"),
-    "mixlist": ("Mixed-precision lists", "混合精度名单"),
+    "mixlist": ("Mixed precision lists", "混合精度名单"),
     "other": ("Other", "其他"),
     "parse": ("Reading the project", "工程读取"),
     "py_func": ("Python in the graph", "图中的 Python 函数"),
     "recipe_difference": ("Differences from the reference", "与参考基准的差异"),
     "run_artifact": ("Run artifacts", "运行产物"),
     "session_config": ("Session configuration", "Session 配置"),
-    "setting": ("Adapter options", "适配插件选项"),
+    "setting": ("Adapter options", "适配插件参数"),
     "topk": ("Top-k", "Top-k"),
     "unsupported_op": ("Unsupported operators", "不支持的算子"),
     "variable_in_input_fn": ("Variables in the input pipeline", "输入流水线中的变量"),
@@ -208,15 +210,15 @@ CATEGORIES: dict[str, tuple[str, str]] = {
         "运行报错、卡住，或根本没有使用 NPU。",
     ),
     "precision": (
-        "The run goes on and trains something else: overflow, lost gradients, other arithmetic than meant.",
+        "The run continues but trains something else: overflow, lost gradients, unintended precision.",
         "训练能运行但结果不对：溢出、梯度丢失、实际计算精度与预期不符。",
     ),
     "performance": (
-        "The run is right and slow: operators on the host, compilations at every step, waiting for data.",
+        "The run is correct but slow: operators on the host, compilation in every step, waiting for data.",
         "结果正确但速度慢：算子回退到 Host、每步重新编译、等待数据。",
     ),
     "hygiene": (
-        "Nothing breaks today: leftovers, old interfaces and settings that nothing reads.",
+        "Nothing breaks today: leftovers, deprecated interfaces and settings without effect.",
         "暂不影响运行：残留代码、旧接口，以及不起作用的设置。",
     ),
 }  # fmt: skip

@@ -10,7 +10,6 @@ from types import ModuleType
 
 from npulint.assemble.context import Context
 from npulint.assemble.cursors import CallSite, Scope, call_at, scope_at
-from npulint.assemble.recognizers import calls, commands, environ
 from npulint.assemble.recognizers.registry import OF_CALLS, OF_MODULES, CallRecognizer
 from npulint.facts.model import Fact
 
@@ -52,14 +51,14 @@ def recognise(context: Context) -> dict[str, list[Fact]]:
 
 
 def _frameworks(context: Context) -> Frameworks:
-    """The frameworks that a project imports."""
+    """The packages of recognisers to ask: those of all Python code and of the frameworks that a project imports."""
     roots = {
         record.module.partition(".")[0]
         for module in context.project.modules.values()
         for record in module.code.imports
         if not record.level
     }
-    return tuple(name for name, wanted in _ROOTS.items() if not roots.isdisjoint(wanted))
+    return ("python", *(name for name, wanted in _ROOTS.items() if not roots.isdisjoint(wanted)))
 
 
 @cache
@@ -74,7 +73,7 @@ def _modules(framework: str) -> tuple[ModuleType, ...]:
 def _of_calls(frameworks: Frameworks) -> tuple[CallRecognizer, ...]:
     """The recognisers of calls that all projects are asked, and those of some frameworks."""
     found: list[CallRecognizer] = []
-    for module in (calls, commands, *(module for name in frameworks for module in _modules(name))):
+    for module in (module for name in frameworks for module in _modules(name)):
         found += [one for one in OF_CALLS if one.module == module.__name__]
         if hasattr(module, "facts_for_call"):
             found.append(CallRecognizer(module.matches, _adapted(module.facts_for_call), module.__name__))
@@ -89,7 +88,7 @@ def _adapted(of_call: Callable[..., Iterable[Fact]]) -> Maker:
 def _of_modules(frameworks: Frameworks) -> tuple[Callable[[Scope], Iterable[Fact]], ...]:
     """The recognisers of modules that all projects are asked, and those of some frameworks."""
     found: list[Callable[[Scope], Iterable[Fact]]] = []
-    for module in (calls, environ, *(module for name in frameworks for module in _modules(name))):
+    for module in (module for name in frameworks for module in _modules(name)):
         found += [one.facts for one in OF_MODULES if one.module == module.__name__]
         if hasattr(module, "facts_for_module") and not module.__name__.endswith(".operations"):
             found.append(_of_module(module.facts_for_module))

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from npulint.catalogue.vocabulary.words import ANY, FLAG, PURPOSE, Kind, Kinds, call, code, plain, words
+from npulint.catalogue.vocabulary.words import ANY, FLAG, PURPOSE, Kind, Kinds, call, words
 
 KINDS: Kinds = {
-    "import": code(star=FLAG, guarded=FLAG, used=FLAG),
     "call": call(in_train_loop=FLAG, on=ANY, trains_file=FLAG, passed=FLAG, of=words("one_plus state other")),
-    "mention": code(passed=FLAG),
-    "define": plain(what=words("function class lambda"), params=ANY),
-    "option": call(),
-    "environment_read": call(),
     "optimizer": call(
         scaled=FLAG,
         distributed=FLAG,

@@ -16,15 +16,6 @@ KINDS: Kinds = {
         scale=words("dynamic off static extreme missing unknown"),
         scale_chosen=FLAG,
     ),
-    "grad_scaler": call(
-        device=words("cuda npu cpu unknown"),
-        enabled=FLAG,
-        dynamic=words("yes no missing unknown"),
-        positional=ANY,
-        first=words("text other none"),
-        alternative=FLAG,
-    ),
-    "scaler_use": call(on=ANY, closure=FLAG),
     "autocast": call(
         device=words("cuda npu cpu unknown"),
         enabled=FLAG,
@@ -32,9 +23,6 @@ KINDS: Kinds = {
         alternative=FLAG,
     ),
     "half_model": call(trained=FLAG),
-    "grad_clip": call(
-        scaled=words("inside scaler unscaled no"), params=words("master model unknown"), scaler=ANY, optimizer=ANY
-    ),
     "mask_fill": code(fill=ANY, infinite=FLAG, half=FLAG, tensor=ANY),
     "npu_option": call(legal=FLAG, nearest=ANY, value_ok=FLAG, allowed=ANY),
     "export": call(model=words("device host unknown")),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Literal
 
 from npulint.assemble.module import Module
 from npulint.facts.code import CallResult, Const, Op, Ref, SequenceDisplay, Table, Value
@@ -12,7 +13,7 @@ _READ = frozenset(Const(name) for name in _READERS)
 _DEPTH = 6
 
 
-def content(module: Module, index: int) -> str:
+def content(module: Module, index: int) -> Literal["state", "other"]:
     """``state`` if the file takes entries out of what a call loads or gives it to a model, else ``other``."""
     loaded: list[Value] = [CallResult(index)]
     loaded += [Ref(bind.target) for bind in module.code.assignments if bind.value == loaded[0]]

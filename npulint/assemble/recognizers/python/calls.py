@@ -1,0 +1,100 @@
+"""Calls of frameworks and libraries."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from npulint.assemble.code_facts import CallFact
+from npulint.assemble.context import Context
+from npulint.assemble.cursors import CallSite
+from npulint.assemble.module import Module
+from npulint.assemble.recognizers.python.names import FRAMEWORKS
+from npulint.assemble.recognizers.registry import recognizes
+from npulint.facts.attributes import attribute
+from npulint.facts.kinds import fact_kind
+from npulint.facts.model import Fact
+from npulint.facts.values import PossibleValues
+
+_ENVIRON_SET = frozenset(("os.environ.setdefault", "os.putenv"))
+_APART = _ENVIRON_SET | {"os.getenv", "os.environ.get"}
+_UNASKED = (
+    "numpy.",
+    "os.path.",
+    "math.",
+    "time.",
+    "re.",
+    "logging.",
+    "matplotlib.",
+    "pandas.",
+    "scipy.",
+    "cv2.",
+    "PIL.",
+    "json.",
+    "random.",
+)
+
+
+@fact_kind("call")
+class LibraryCall(CallFact):
+    """A function or method of a framework or library is called; the name is its canonical name."""
+
+    @attribute
+    def of(self) -> Literal["one_plus", "state", "other"] | None:
+        """Of ``tensorflow.log`` whether its argument is ``1 + x`` (one_plus), of ``torch.load`` whether a table of
+        weights is loaded (state)."""
+        if self.name == "tensorflow.log":
+            return "one_plus" if _is_one_plus(self.call) else "other"
+        if self.name == "torch.load":
+            from npulint.assemble.recognizers.torch.checkpoints import content  # few ask
+
+            return content(self.call.module, self.call.index)
+        return None
+
+
+@fact_kind("call")
+class BoundCall(CallFact):
+    """A function of a framework is bound by ``functools.partial``; the name is its canonical name."""
+
+    passed: bool = True
+
+
+def _is_asked(name: str) -> bool:
+    """Members of known packages, but for those that no check will ever ask about."""
+    return "." in name and not name.startswith(("?", *_UNASKED)) and ":" not in name and name not in _APART
+
+
+@recognizes(matching=_is_asked)
+def library_calls(call: CallSite) -> tuple[Fact, ...]:
+    """A call of anything but the project's own and the unknown; of ``functools.partial`` that of what it binds."""
+    if call.name == "functools.partial" and call.args:
+        bound = call.args[0].name
+        return (BoundCall(call, bound),) if bound.startswith(FRAMEWORKS) else ()
+    return (LibraryCall(call, call.name),)
+
+
+def _is_one_plus(call: CallSite) -> bool:
+    """Whether the first argument is ``1 + x`` in either order."""
+    value = call.argument("x", 0)
+    return value is not None and any(part.single == 1 for part in value.operands("+"))
+
+
+@recognizes(*_ENVIRON_SET)
+def environment(call: CallSite) -> list[Fact]:
+    """The variables of the environment that code sets by a function."""
+    variable = call.args[0].single if call.args else None
+    value = call.args[1].known if len(call.args) > 1 else PossibleValues()
+    if not isinstance(variable, str):
+        return []
+    return [call.context.call_fact("environment", variable, call.module, call.index, value=value, via="python")]
+
+
+def facts_for_module(context: Context, module: Module) -> list[Fact]:
+    """The variables that ``os.environ[...] = ...`` sets."""
+    found: list[Fact] = []
+    for target, binds in module.dotted.items():
+        root, bracket, rest = target.partition("[")
+        if bracket and rest.endswith("]") and root.endswith("environ"):
+            for bind in binds:
+                if context.names.of_name(module, root, bind.block, bind.line) == "os.environ":
+                    found.append(context.bind_fact("environment", rest[:-1], module, bind, via="python"))
+    return found

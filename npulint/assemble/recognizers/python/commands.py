@@ -1,0 +1,48 @@
+"""Commands that Python code starts: the same facts as a launcher's."""
+
+from __future__ import annotations
+
+from npulint.assemble.code_facts import CallFact
+from npulint.assemble.cursors import CallSite, Expr
+from npulint.assemble.recognizers.registry import recognizes
+from npulint.facts.kinds import fact_kind
+from npulint.lazy_regex import lazy_compile
+
+_STARTERS = {
+    "os.system": "command",
+    "os.popen": "cmd",
+    "subprocess.call": "args",
+    "subprocess.run": "args",
+    "subprocess.Popen": "args",
+    "subprocess.check_call": "args",
+    "subprocess.check_output": "args",
+    "subprocess.getoutput": "cmd",
+    "subprocess.getstatusoutput": "cmd",
+}
+_PARTS = lazy_compile(r"[|;&\n]+")
+_WORD = lazy_compile(r"[\w./+-]+")
+
+
+@fact_kind("command")
+class StartedCommand(CallFact):
+    """Python code starts a program; the name is the program."""
+
+    line: str
+    via: str = "python"
+    guarded: object = False
+
+
+@recognizes(*_STARTERS)
+def commands(call: CallSite) -> list[StartedCommand]:
+    """The programs that a call certainly starts."""
+    command = call.argument(_STARTERS[call.name], 0)
+    line = "" if command is None else _text(command)
+    words = [match[0] for match in map(_WORD.search, _PARTS.split(line)) if match]
+    return [StartedCommand(call, word.rpartition("/")[2], line) for word in dict.fromkeys(words)]
+
+
+def _text(command: Expr) -> str:
+    """A command as text; of a list its first word."""
+    if command.is_display:
+        return command.items[0].text if command.items else ""
+    return command.single if isinstance(command.single, str) else ""

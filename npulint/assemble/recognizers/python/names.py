@@ -1,0 +1,147 @@
+"""Imports, names that are used without being called, definitions and options."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from npulint.assemble.code_facts import PlaceFact
+from npulint.assemble.cursors import Scope
+from npulint.assemble.module import Module
+from npulint.assemble.recognizers.registry import recognizes_in_modules
+from npulint.facts.attributes import Flag, attribute, flag
+from npulint.facts.code import Import, NameUse, Ref
+from npulint.facts.kinds import fact_kind
+from npulint.facts.model import Fact, Span
+from npulint.facts.values import PossibleValues
+
+FRAMEWORKS = (
+    "tensorflow.",
+    "npu_bridge.",
+    "npu_device.",
+    "torch.",
+    "torch_npu.",
+    "keras.",
+    "horovod.",
+    "precision_tool.",
+    "apex.",
+    "tfdbg_ascend",
+)
+"""How the canonical names of what frameworks offer begin."""
+
+
+@fact_kind("import")
+class ForeignImport(PlaceFact):
+    """Something is imported that is not the project's own; the name is the dotted name of what is imported."""
+
+    record: Import
+    star: bool
+
+    @attribute
+    def guarded(self) -> bool:
+        """Whether it stands in a ``try`` statement."""
+        return self.scope.block > 0 and any(around.kind in ("try", "except") for around in self.scope.ancestors)
+
+    @attribute
+    def used(self) -> Flag:
+        """Whether the file calls or mentions what it gives; unknown where that has no name."""
+        alias = self.record.alias
+        return flag(None if not alias or alias == "*" else alias in _used_roots(self.scope))
+
+
+@recognizes_in_modules
+def imports(module: Scope) -> Iterator[Fact]:
+    """The imports of a module from outside the project."""
+    for record in module.module.code.imports:
+        if not record.level and not module.context.project.imported(module.module, record):
+            name = record.module if record.name in ("", "*") else f"{record.module}.{record.name}"
+            span = Span(record.line, record.column, record.line, record.end_column)
+            yield ForeignImport(module.at(record.block), span, name, record, record.name == "*")
+
+
+def _used_roots(scope: Scope) -> set[str]:
+    """The first names of all that a file calls or mentions."""
+
+    def work() -> set[str]:
+        code = scope.module.code
+        called = [call.callee.name for call in code.calls if isinstance(call.callee, Ref)]
+        return {name.partition(".")[0] for name in (*called, *(record.name for record in code.name_uses))}
+
+    return scope.context.memoize(("roots", scope.path), work)
+
+
+@fact_kind("mention")
+class NameMention(PlaceFact):
+    """A name of a framework is used and not called; the name is its canonical name."""
+
+    passed: bool
+
+
+@fact_kind("call")
+class PassedName(PlaceFact):
+    """A name of a framework is passed to a call: somebody else may call it."""
+
+    passed: bool = True
+
+
+@recognizes_in_modules
+def name_uses(module: Scope) -> Iterator[Fact]:
+    """The names of frameworks that a module uses; what is passed to somebody who may call it counts as a call."""
+    names = module.context.names
+    named: list[tuple[str, NameUse]] = []
+    for record in module.module.code.name_uses:
+        name = names.of_name(module.module, record.name, record.block, record.line)
+        if name.startswith(FRAMEWORKS) and "()" not in name:
+            named.append((name, record))
+    passed = _passed(module.module) if named else set()
+    for name, record in named:
+        span = Span(record.line, record.column, record.line, record.end_column)
+        scope = module.at(record.block)
+        yield NameMention(scope, span, name, record.name in passed)
+        if record.name in passed:
+            yield PassedName(scope, span, name)
+
+
+def _passed(module: Module) -> set[str]:
+    """Names passed to calls: a function among them is called by somebody else."""
+    partial = set(module.calls_of("partial"))
+    calls = [call for index, call in enumerate(module.code.calls) if index not in partial]
+    found = {value.name for call in calls for value in call.args if isinstance(value, Ref)}
+    return found.union(value.name for call in calls for _, value in call.keywords if isinstance(value, Ref))
+
+
+@fact_kind("define")
+class Definition(PlaceFact):
+    """A function or class is defined; the name is its last segment."""
+
+    what: str
+    """What is defined: function, class or lambda."""
+    params: PossibleValues
+    """The names of its parameters, joined by commas."""
+
+
+@recognizes_in_modules
+def definitions(module: Scope) -> Iterator[Fact]:
+    """The functions and classes of a module."""
+    for block, record in enumerate(module.module.blocks):
+        if record.name:
+            params = PossibleValues((", ".join(record.params),), True)
+            span = Span(record.line, 1, record.line, 1)
+            yield Definition(module.at(block), span, record.name.rpartition(".")[2], record.kind, params)
+
+
+@fact_kind("option")
+class DefinedOption(PlaceFact):
+    """An option of the command line is defined; the name is the option."""
+
+    value: PossibleValues
+    """What it is unless somebody gives it."""
+
+
+@recognizes_in_modules
+def options(module: Scope) -> Iterator[Fact]:
+    """The options that a module defines."""
+    for name, defined in module.context.options.by_module.get(module.path, {}).items():
+        for option in defined:
+            call, scope = option.call, module.at(option.call.block)
+            span = Span(call.line, call.column, call.end_line, call.end_column)
+            yield DefinedOption(scope, span, name, scope.expr(option.value, call.line).known)

@@ -1,0 +1,223 @@
+"""Tables of log messages: an entry is one cause with its messages, its texts and its tests.
+
+An entry becomes a check of the family run that finds its messages, as if it were a file of its own; what is written in
+no entry is `_USUAL`. An entry of messages alone belongs to a check that has a file, or to none (`UNREPORTED`).
+"""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from npulint.catalogue.check import RUN
+from npulint.catalogue.fields import Fields, Keys
+from npulint.catalogue.problems import CatalogueProblem
+from npulint.catalogue.schema import Parsed, read_check
+from npulint.catalogue.texts import LANGUAGES
+from npulint.catalogue.yaml_tree import Mapping, Node, Scalar, Sequence, TreeError, load_tree
+
+FOLDER = "messages"
+"""The folder of the tables, beside the folders of the families."""
+UNREPORTED = "unreported"
+"""The entry of messages that no check reports."""
+KINDS = ("fatal", "error", "warning", "info", "note", "context", "series", "ignore")
+FLAGS = ("umbrella", "echo", "subject", "general")
+LINES = {
+    "tensorflow": "2024-03-02 10:11:12.345678: I tf_adapter/kernels/geop_npu.cc:694] The model has been compiled on "
+    "the Ascend AI processor, current graph id is: 1",
+    "torch": "INFO:root:torch_npu 2.1.0.post6 is loaded, device npu:0",
+    "trace": 'Traceback (most recent call last):\n  File "train.py", line 42, in <module>',
+    "steps": "step 100 loss: 0.412\nstep 200 loss: 0.377",
+}
+"""Words that stand for usual lines in the logs of examples."""
+
+_USUAL = {
+    "since": "0.1",
+    "status": "preview",
+    "topic": "run_artifact",
+    "category": "functional",
+    "severity": "error",
+    "confidence": "high",
+}
+_USUAL_MESSAGE = {"en": "{cause_en} Log: `{quote}`{total:times}.", "zh": "{cause_zh}日志：`{quote}`{total:times}。"}
+_PARTS = ("title", "message", "why", "fix")
+_AS_WRITTEN = ("joins", "unless", "once", "references")
+_LOG = "train.log"
+
+
+class Message(msgspec.Struct, frozen=True):
+    """One message as `npulint.data.error_patterns.Pattern` has it, with its flags in a list; `finding` is the name of
+    its entry. It stands in `line` of its table; `source` says where it is known from."""
+
+    id: str
+    kind: str
+    regex: str
+    literals: tuple[str, ...]
+    cause: tuple[str, str]
+    fix: tuple[str, str]
+    example: str
+    check: str
+    finding: str
+    flags: tuple[str, ...]
+    source: str
+    line: int
+
+
+class Table(msgspec.Struct, frozen=True):
+    """What one file holds: the result of each check, the messages, and the mistakes outside of checks."""
+
+    checks: tuple[Parsed, ...] = ()
+    messages: tuple[Message, ...] = ()
+    problems: tuple[CatalogueProblem, ...] = ()
+
+
+def parse_table(data: bytes, path: str) -> Table:
+    """Read one table. `path` is only used to name places."""
+    try:
+        tree = load_tree(data)
+    except TreeError as error:
+        return Table(problems=tuple(CatalogueProblem(path, *place) for place in error.places))
+    fields = Fields(path)
+    checks: list[Parsed] = []
+    messages: list[Message] = []
+    own = ("code", *_USUAL, *_PARTS, *_AS_WRITTEN, "where", "examples")
+    for key, entry in fields.open_mapping(tree, "the table").values():
+        keys = fields.mapping(entry, key.text, ("messages",), () if key.text == UNREPORTED else own)
+        found = _messages(fields, keys["messages"], key.text) if "messages" in keys else []
+        messages += found
+        if found and keys.keys() - {"messages"}:
+            checks.append(read_check(_check(fields, keys, key, found), path, RUN, key.text))
+    return Table(tuple(checks), tuple(messages), tuple(fields.problems))
+
+
+def names_in(data: bytes) -> tuple[str, ...]:
+    """The names of the entries of a table, also of one with mistakes."""
+    try:
+        tree = load_tree(data)
+    except TreeError:
+        return ()
+    return tuple(tree.entries) if isinstance(tree, Mapping) else ()
+
+
+# --- messages ---
+
+
+def _messages(fields: Fields, node: Node, name: str) -> list[Message]:
+    return [
+        _message(fields, key, value, "" if name == UNREPORTED else name)
+        for key, value in fields.open_mapping(node, f"{name}.messages").values()
+    ]
+
+
+def _message(fields: Fields, key: Scalar, node: Node, finding: str) -> Message:
+    """A message whose regex is its id as a word, and its only literal the id, unless it says otherwise."""
+    what = key.text
+    keys = fields.mapping(
+        node, what, ("cause", "fix", "example", "source"), ("kind", "regex", "literals", "check", *FLAGS)
+    )
+    regex = _raw(fields, keys["regex"], f"{what}.regex") if "regex" in keys else rf"\b{re.escape(what)}\b"
+    example = _raw(fields, keys["example"], f"{what}.example") if "example" in keys else ""
+    literals = _literals(fields, keys["literals"], what) if "literals" in keys else (what,)
+    _fits(fields, keys.get("regex", key), what, regex, literals, example)
+    return Message(
+        id=what,
+        kind=fields.word(keys["kind"], f"{what}.kind", KINDS) if "kind" in keys else "error",
+        regex=regex,
+        literals=literals,
+        cause=_both(fields, keys, "cause", what),
+        fix=_both(fields, keys, "fix", what),
+        example=example,
+        check=fields.text(keys["check"], f"{what}.check") if "check" in keys else "",
+        finding=finding,
+        flags=tuple(flag for flag in FLAGS if flag in keys and fields.flag(keys[flag], f"{what}.{flag}")),
+        source=fields.text(keys["source"], f"{what}.source") if "source" in keys else "",
+        line=key.line,
+    )
+
+
+def _fits(fields: Fields, node: Node, what: str, regex: str, literals: tuple[str, ...], example: str) -> None:
+    """See that the example has one of the literals, and that the regex finds it."""
+    try:
+        found = re.search(regex, example)
+    except re.error as error:
+        fields.problem(node, f"{what}.regex: {error}")
+        return
+    if example and found is None:
+        fields.problem(node, f"{what}: its regex does not find its example")
+    elif example and not any(literal in example for literal in literals):
+        fields.problem(node, f"{what}: its example has none of its literals")
+
+
+def _both(fields: Fields, keys: Keys, part: str, what: str) -> tuple[str, str]:
+    """A sentence in English and Chinese."""
+    if part not in keys:
+        return "", ""
+    found = fields.mapping(keys[part], f"{what}.{part}", LANGUAGES)
+    english, chinese = (
+        fields.text(found[lang], f"{what}.{part}.{lang}") if lang in found else "" for lang in LANGUAGES
+    )
+    return english, chinese
+
+
+def _literals(fields: Fields, node: Node, what: str) -> tuple[str, ...]:
+    nodes = (node,) if isinstance(node, Scalar) else fields.items(node, f"{what}.literals")
+    return tuple(_raw(fields, one, f"{what}.literals") for one in nodes)
+
+
+def _raw(fields: Fields, node: Node, what: str) -> str:
+    """A text with the blanks at its ends."""
+    return node.text if fields.text(node, what) and isinstance(node, Scalar) else ""
+
+
+# --- the check of an entry, as the tree of a file ---
+
+
+def _check(fields: Fields, keys: Keys, key: Scalar, messages: list[Message]) -> Mapping:
+    values: Keys = {name: keys.get(name, _text(key, usual)) for name, usual in _USUAL.items()}
+    values |= {name: keys[name] for name in ("code", *_AS_WRITTEN) if name in keys}
+    names = Sequence(tuple(_text(key, one.id) for one in messages), key.line, key.column)
+    where = keys.get("where", _mapping(key, {"leads": _text(key, "yes")}))
+    values["find"] = _mapping(key, {"run_event": names, "where": where})
+    values["text"] = _texts(fields, keys, key)
+    if "examples" in keys:
+        values["examples"] = _examples(fields, keys["examples"])
+    return _mapping(key, values)
+
+
+def _texts(fields: Fields, keys: Keys, key: Scalar) -> Mapping:
+    """The texts by language, as check files have them; the table has them by part."""
+    parts = {part: fields.mapping(keys[part], f"{key.text}.{part}", (), LANGUAGES) for part in _PARTS if part in keys}
+    parts.setdefault("message", {lang: _text(key, text) for lang, text in _USUAL_MESSAGE.items()})
+    by_language = {lang: {part: found[lang] for part, found in parts.items() if lang in found} for lang in LANGUAGES}
+    return _mapping(key, {lang: _mapping(key, found) for lang, found in by_language.items()})
+
+
+def _examples(fields: Fields, node: Node) -> Sequence:
+    """Examples whose logs are lists of lines have one text; others are as in check files."""
+    found = [_example(fields, item, f"examples[{place}]") for place, item in enumerate(fields.items(node, "examples"))]
+    return Sequence(tuple(found), node.line, node.column)
+
+
+def _example(fields: Fields, node: Node, what: str) -> Node:
+    keys: Keys = {name: value for name, (_, value) in node.entries.items()} if isinstance(node, Mapping) else {}
+    side = next((side for side in ("bad", "good") if isinstance(keys.get(side), Sequence)), "")
+    if not side:
+        return node
+    return _mapping(node, keys | {side: _log(fields, keys[side], f"{what}.{side}"), "file": _text(node, _LOG)})
+
+
+def _log(fields: Fields, node: Node, what: str) -> Scalar:
+    lines = [one.text if isinstance(one, Scalar) else "" for one in fields.items(node, what)]
+    for one in fields.items(node, what):
+        if not isinstance(one, Scalar):
+            fields.problem(one, f"{what}: a line of a log must be text")
+    return _text(node, "".join(f"{LINES.get(line, line)}\n" for line in lines))
+
+
+def _text(at: Node, text: str) -> Scalar:
+    return Scalar(text, False, at.line, at.column)
+
+
+def _mapping(at: Node, values: Keys) -> Mapping:
+    return Mapping({name: (_text(value, name), value) for name, value in values.items()}, at.line, at.column)

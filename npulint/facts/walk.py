@@ -1,0 +1,39 @@
+"""Walks over values: what an expression is written with, and every expression of a source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from npulint.facts.code import Code, Op, SequenceDisplay, Table, Value
+
+
+def nested(value: Value) -> Iterator[Value]:
+    """A value and every value that is written in it (operands, elements, keys and values of displays), from left to
+    right. What calls in it are given is not part of it: these are calls of their own."""
+    queue: list[Value] = [value]
+    while queue:
+        part = queue.pop()
+        yield part
+        if isinstance(part, Op):
+            queue += part.operands[::-1]
+        elif isinstance(part, SequenceDisplay):
+            queue += part.items[::-1]
+        elif isinstance(part, Table):
+            queue += part.values[::-1]
+            queue += [key for key in part.keys[::-1] if key is not None]
+
+
+def written_values(code: Code) -> Iterator[tuple[Value, int, int]]:
+    """Every expression of a source, with its block and line: of calls, assignments, returns, conditions, defaults,
+    decorators and base classes."""
+    for call in code.calls:
+        for value in (call.callee, *call.args, *(value for _, value in call.keywords)):
+            yield value, call.block, call.line
+    for assignment in code.assignments:
+        yield assignment.value, assignment.block, assignment.line
+        yield assignment.key, assignment.block, assignment.line
+    for returned in code.returns:
+        yield returned.value, returned.block, returned.line
+    for block in code.blocks:
+        for value in (block.test, *block.defaults, *block.decorators, *block.bases):
+            yield value, max(block.parent, 0), block.line
