@@ -80,7 +80,7 @@ class Fact(msgspec.Struct, eq=False, dict=True):
         value = getattr(self, attribute, None) if attribute in type(self).attribute_names() else None
         return ("no", "yes")[value] if isinstance(value, bool) else value
 
-    def text(self, attribute: str) -> str:
+    def text_of(self, attribute: str) -> str:
         """An attribute's value if it is a text, else nothing."""
         value = self.get(attribute)
         return value if isinstance(value, str) else ""
@@ -97,7 +97,8 @@ class Fact(msgspec.Struct, eq=False, dict=True):
         if names is None:
             members = ((name, member) for base in cls.__mro__ for name, member in vars(base).items())
             marked = {name for name, member in members if isinstance(member, attribute)}
-            names = frozenset(marked.union(cls.__struct_fields__)) - _PLAIN
+            fields = {name for name in cls.__struct_fields__ if not name.startswith("_")}
+            names = frozenset(marked | fields) - _PLAIN
             cls._attribute_names = names  # type: ignore[attr-defined]
         return names
 

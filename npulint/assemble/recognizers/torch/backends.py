@@ -47,15 +47,19 @@ class Origin(msgspec.Struct, frozen=True):
 
 @fact_kind("backend")
 class Backend(PlaceFact):
-    """A text that a process group may be started with; the name is nccl, hccl, gloo or the text in small letters.
-    `text` is the text as written, `source` what it is written as, `callee` what it is passed to, `runs` whether that
-    runs by default (none for settings), `beside` the other backends that the same start may be given."""
+    """A text that a process group may be started with; the name is nccl, hccl, gloo or the text in small letters."""
 
     text: str
+    """The text as written."""
     source: Source
+    """What it is: a literal argument, assigned, an option's default, what a launcher passes, the default of a parameter
+    that a call leaves out (parameter) or of a function that nobody calls (default), an entry of a configuration."""
     callee: str
+    """What starts the process group, or holds the settings."""
     runs: Flag | None
+    """Whether the process group is started by default."""
     beside: str
+    """The other backends that the same start may be given."""
 
     @attribute
     def torch(self) -> bool:

@@ -112,12 +112,12 @@ class DebugAid(CallFact):
 class DeviceOption(CallFact):
     """An option of the device is set by a dict that is passed; the name is the option's."""
 
-    expression: Expr
+    _expression: Expr
 
     @attribute
     def value(self) -> PossibleValues:
         """What it is set to."""
-        return self.expression.known
+        return self._expression.known
 
 
 @fact_kind("device_option")

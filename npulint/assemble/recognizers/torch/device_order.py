@@ -40,19 +40,20 @@ Early = dict[str, dict[tuple[int, str], str]]
 
 @fact_kind("early_binding")
 class EarlyBinding(PlaceFact):
-    """A name is imported before transfer_to_npu replaces it in its module; the name is its canonical name. `after` is
-    the entry script whose imports come to it."""
+    """A name is imported before transfer_to_npu replaces it in its module; the name is its canonical name."""
 
     after: str
+    """The entry script whose imports come to it."""
 
 
 @fact_kind("late_move")
 class LateMove(CallFact):
-    """An optimizer is built before its model moves to the device; the name is the model, as written. `line` is the
-    line on which it moves, `by` the method that moves it."""
+    """An optimizer is built before its model moves to the device; the name is the model, as written."""
 
     by: Move
+    """The method that moves the model."""
     line: str
+    """The line on which it moves."""
 
 
 @recognizes_in_modules

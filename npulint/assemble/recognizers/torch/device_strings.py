@@ -62,21 +62,26 @@ _INDEX = lazy_compile(r"^(?:\w+[._])?(?:rank|local_rank|gpu|gpu_id|device_id|dev
 
 @fact_kind("cuda")
 class CudaText(CudaUse, kw_only=True):
-    """A text that names a CUDA device where a device is meant; the name is the device. `position` is where it stands
-    (a keyword, a callee, ``.to``, ``option``, ``default``, ``return``, a name), `callee` the function that it is given,
-    `within` the part of the code in which a fix looks for it; `breaks`: torch raises where it has no CUDA."""
+    """A text that names a CUDA device where a device is meant; the name is the device."""
 
     form: Literal["text"] = "text"
+    """How CUDA is used."""
     covered: bool = True
-    expression: Expr
+    """Whether transfer_to_npu replaces it."""
+    _expression: Expr
     position: str
+    """Where it stands: a keyword, a callee, ``.to``, ``option``, ``default``, ``return``, the name that is assigned."""
     within: str
+    """The argument, parameter or value in which it stands, as the verb retext wants it."""
     breaks: Flag = "unknown"
+    """Whether it raises where torch has no CUDA."""
     callee: str | None = None
+    """The function that it is passed to."""
     beside_npu: bool = False
+    """Whether the NPU is named beside it."""
 
     def __post_init__(self) -> None:
-        others = _other_devices(self.expression)
+        others = _other_devices(self._expression)
         self.breaks = "no" if others else self.breaks
         self.beside_npu = self.beside_npu or any(text.startswith("npu") for text in others)
 
@@ -93,9 +98,9 @@ class CudaText(CudaUse, kw_only=True):
     @attribute
     def fallback(self) -> bool:
         """Whether it is chosen if CUDA is there, and another device than the NPU otherwise."""
-        others = _other_devices(self.expression)
-        chosen = self.expression.operator in ("if", "and", "or")
-        return chosen and not any(text.startswith("npu") for text in others) and asks_cuda(self.expression)
+        others = _other_devices(self._expression)
+        chosen = self._expression.operator in ("if", "and", "or")
+        return chosen and not any(text.startswith("npu") for text in others) and asks_cuda(self._expression)
 
     @attribute
     def guarded(self) -> bool:
@@ -125,11 +130,14 @@ class CudaText(CudaUse, kw_only=True):
 
 @fact_kind("cuda")
 class CudaTypeText(CudaUse):
-    """A text that names a tensor type of CUDA; `within` is the argument that it is."""
+    """A text that names a tensor type of CUDA."""
 
     form: Literal["type"] = "type"
+    """How CUDA is used."""
     breaks: bool = True
+    """Whether it raises where torch has no CUDA."""
     within: str = "0"
+    """The argument in which it stands, as the verb retext wants it."""
 
     @attribute
     def covered(self) -> Flag:
@@ -142,16 +150,21 @@ class DeviceNumber(CudaUse):
     """Something is moved to a device by its number; the name is the number or the variable that holds it."""
 
     form: Literal["index"] = "index"
+    """How CUDA is used."""
     position: Literal[".to"] = ".to"
+    """Where it stands."""
     breaks: Flag = "unknown"
+    """Whether it raises where torch has no CUDA."""
     subject: Literal["number", "name"] = "name"
+    """Whether a number is written there or a variable."""
 
 
 @fact_kind("npu")
 class NpuText(PlaceFact):
-    """A text that names an NPU where a device is meant; the name is the device. `on` is where it stands."""
+    """A text that names an NPU where a device is meant; the name is the device."""
 
     on: str
+    """Where it stands."""
     call: CallSite | None = None
 
     @property
@@ -205,11 +218,12 @@ def _keyword(call: CallSite, key: str, value: Expr, text: str) -> Iterator[CudaT
         return
     makes = name.startswith("torch.") and not name.startswith(("torch.autocast", "torch.amp"))
     breaks: Flag = "yes" if makes or _TENSOR_METHOD.search(name) else "unknown"
+    """Whether it raises where torch has no CUDA."""
     span = call.span
     if span.end_line > span.line and call.record.keywords[-1][1] is value.value:
         span = end_of(span, f'{key}="{text}")')
     yield CudaText(
-        call.scope, span, text, call, expression=value, position=f"{key}=", within=key, breaks=breaks, callee=name
+        call.scope, span, text, call, _expression=value, position=f"{key}=", within=key, breaks=breaks, callee=name
     )
 
 
@@ -220,7 +234,7 @@ def _argument(call: CallSite, text: str, place: int, position: str, breaks: Flag
         call.span,
         text,
         call,
-        expression=call.args[place],
+        _expression=call.args[place],
         position=position,
         within=str(place),
         breaks=breaks,
@@ -282,7 +296,7 @@ def _option(call: CallSite) -> Iterator[CudaText]:
             call.span,
             text,
             call,
-            expression=value,
+            _expression=value,
             position="option",
             within=_CHOOSING[call.last],
             breaks="yes",
@@ -309,7 +323,7 @@ def _assigned(module: Scope) -> Iterator[CudaText]:
                 one.span,
                 text,
                 assignment=one,
-                expression=one.value,
+                _expression=one.value,
                 position=one.target,
                 within="value",
                 breaks="yes",
@@ -330,14 +344,14 @@ def _defaults(module: Scope) -> Iterator[CudaText]:
         for name, value in function.defaults:
             text = device_text(value)
             if text and (":" in text or is_device_name(name)):
-                yield CudaText(value.scope, _line(value), text, expression=value, position="default", within=name)
+                yield CudaText(value.scope, _line(value), text, _expression=value, position="default", within=name)
 
 
 def _returned(module: Scope) -> Iterator[CudaText]:
     for value in module.all_returns:
         text = "" if value.is_display or value.is_dict else device_text(value)
         if text and (":" in text or "device" in value.scope.qualname.rpartition(".")[2].lower()):
-            yield CudaText(value.scope, _line(value), text, expression=value, position="return", within="value")
+            yield CudaText(value.scope, _line(value), text, _expression=value, position="return", within="value")
 
 
 def _line(value: Expr) -> Span:

@@ -36,6 +36,7 @@ class CapabilityQuestion(CudaUse):
     """The compute capability or the properties of a device are asked for; the name is the function that is called."""
 
     form: Literal["capability"] = "capability"
+    """How CUDA is used."""
 
     @attribute
     def use(self) -> Literal["apart", "compared", "shown", "properties"]:
@@ -73,9 +74,13 @@ class DeviceProperty(CudaUse):
     canonical name."""
 
     form: Literal["capability"] = "capability"
+    """How CUDA is used."""
     use: Literal["field"] = "field"
+    """What becomes of a capability."""
     covered: bool = False
+    """Whether transfer_to_npu replaces it."""
     breaks: bool = True
+    """Whether it raises where torch has no CUDA."""
 
 
 @fact_kind("cuda")
@@ -83,9 +88,13 @@ class IsCuda(CudaUse):
     """``is_cuda`` of a tensor is asked for."""
 
     form: Literal["is_cuda"] = "is_cuda"
+    """How CUDA is used."""
     covered: bool = True
+    """Whether transfer_to_npu replaces it."""
     breaks: bool = False
+    """Whether it raises where torch has no CUDA."""
     counterpart: str = "is_npu"
+    """The NPU's name for it."""
 
     @property
     def is_choice(self) -> bool:
@@ -100,16 +109,21 @@ class IsCuda(CudaUse):
 
 @fact_kind("cuda")
 class CudaComparison(CudaUse, kw_only=True):
-    """Something is compared with a CUDA device or backend; the name is the text that it is compared with. `of` tells
-    what is compared, `subject` is that as written, `within` where the text stands in a fix."""
+    """Something is compared with a CUDA device or backend; the name is the text that it is compared with."""
 
     form: Literal["compare"] = "compare"
+    """How CUDA is used."""
     breaks: bool = False
+    """Whether it raises where torch has no CUDA."""
     of: Compared
+    """What is compared: the device of a tensor, a type of tensors, a device, a backend, or what somebody chose."""
     beside_npu: bool
+    """Whether the NPU is named beside it."""
     subject: str
+    """What is compared, as written."""
     within: str | None
-    expression: Expr | None = None
+    """The argument or value in which the text stands, as the verb retext wants it."""
+    _test: Expr | None = None
 
     @attribute
     def covered(self) -> Flag:
@@ -119,7 +133,7 @@ class CudaComparison(CudaUse, kw_only=True):
     @attribute
     def gpu_only(self) -> bool:
         """Whether it only keeps CUDA functions from being called elsewhere, or stands in code for TensorRT."""
-        return self.expression is not None and _lets_cuda_in(self.expression)
+        return self._test is not None and _lets_cuda_in(self._test)
 
     @property
     def is_choice(self) -> bool:
@@ -193,7 +207,7 @@ def _of_comparison(place: ExpressionPlace) -> Iterator[CudaUse]:
                 beside_npu=_has_npu(texts),
                 subject=subject.dotted,
                 within=None if text_side.written else "value",
-                expression=comparison,
+                _test=comparison,
             )
             return
 

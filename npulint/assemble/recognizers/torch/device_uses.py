@@ -15,9 +15,7 @@ from npulint.facts.values import PossibleValues
 
 
 class CudaUse(PlaceFact, eq=False, dict=True):
-    """A place where code uses CUDA or asks for it. `call` or `assignment` is what it stands in. `form` tells how
-    it is used, `covered` whether transfer_to_npu replaces it, `breaks` whether it raises where torch has no CUDA,
-    `counterpart` what the NPU calls it."""
+    """A place where code uses CUDA or asks for it. `call` or `assignment` is what it stands in."""
 
     is_call: ClassVar[bool] = True
 

@@ -33,8 +33,11 @@ class CudaMethod(CudaUse):
     """``Tensor.cuda`` or ``Module.cuda`` is handed on or kept; the name is its canonical name."""
 
     form: Literal["method"] = "method"
+    """How CUDA is used."""
     breaks: bool = True
+    """Whether it raises where torch has no CUDA."""
     counterpart: str = "npu"
+    """The NPU's name for it."""
 
     @attribute
     def covered(self) -> bool:
@@ -174,7 +177,9 @@ class CudaFlag(CudaUse):
     """A flag of cuDNN is set or one of its functions called; the name is its canonical name."""
 
     form: Literal["flag"] = "flag"
+    """How CUDA is used."""
     breaks: bool = False
+    """Whether it raises where torch has no CUDA."""
 
 
 @fact_kind("cuda")
@@ -182,7 +187,9 @@ class CudaVersion(CudaUse):
     """``torch.version.cuda`` is used."""
 
     form: Literal["version"] = "version"
+    """How CUDA is used."""
     use: Literal["parsed", "read"] = "read"
+    """What becomes of a version."""
 
     @attribute
     def breaks(self) -> bool:

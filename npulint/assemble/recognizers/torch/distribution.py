@@ -90,11 +90,12 @@ _CALLS: dict[str, What] = {
 
 @fact_kind("distribution")
 class Distribution(CallFact):
-    """Part of how PyTorch distributes the training; the name is what is called, of own classes their base.
-    `what` tells which part."""
+    """Part of how PyTorch distributes the training; the name is what is called, of own classes their base."""
 
     what: What
+    """Which part it is."""
     stack: Literal["torch"] = "torch"
+    """What distributes the training."""
 
 
 @fact_kind("distribution")
@@ -146,7 +147,9 @@ class LocalRankOption(PlaceFact):
     """A script takes its local rank as a command line option."""
 
     stack: Literal["torch"] = "torch"
+    """What distributes the training."""
     what: Literal["local_rank"] = "local_rank"
+    """Which part it is."""
 
     @attribute
     def from_environment(self) -> bool:

@@ -57,12 +57,14 @@ class BuilderCall(CallFact):
 
 @fact_kind("cuda_extension")
 class ExtensionUse(PlaceFact):
-    """A builder is handed on (the name is its canonical name), or a compiled module is imported (the name is its).
-    `what` is done, `cuda` tells whether there is CUDA in it, `builds` is the module; empty where it is not known."""
+    """A builder is handed on (the name is its canonical name), or a compiled module is imported (the name is its)."""
 
     what: Literal["build", "import"] = "build"
+    """What is done."""
     cuda: Flag = "yes"
+    """Whether there is CUDA in it."""
     builds: str = ""
+    """The module that is imported."""
 
     @attribute
     def placed(self) -> Placed:
