@@ -22,6 +22,7 @@ from npulint.facts.code import (
     CallResult,
     Const,
     Function,
+    NameUse,
     Op,
     Ref,
     Scalar,
@@ -46,6 +47,10 @@ class Scope(BlockCursor):
         return Expr(record.test, self.at(max(record.parent, 0)), record.line)
 
     # -- what is in it -----------------------------------------------------------------------------
+
+    def used(self, record: NameUse) -> Expr:
+        """A name that is used in its module, at its place."""
+        return Expr(Ref(record.name), self.at(record.block), record.line)
 
     def expr(self, value: Value, line: int) -> Expr:
         """An expression that stands at `line` of it."""
@@ -74,6 +79,10 @@ class Scope(BlockCursor):
         """The calls of its module whose callee, as written, ends with one of the segments `lasts`; in text order."""
         return [self.call(index) for index in self.module.calls_of(*lasts)]
 
+    def blocks_of(self, *kinds: str) -> list[Scope]:
+        """The blocks of some kinds (class, function, loop …) in its module, in text order."""
+        return [self.at(block) for block, record in enumerate(self.module.blocks) if record.kind in kinds]
+
     @property
     def assignments(self) -> list[AssignmentSite]:
         """All assignments of its module."""
@@ -91,14 +100,21 @@ class Scope(BlockCursor):
         """The canonical names of all that its module calls, in text order."""
         return self.context.names.of_calls(self.module)
 
-    def blocks(self, *kinds: str) -> list[Scope]:
-        """The blocks of its module of these kinds, in text order."""
-        return [self.at(block) for block, record in enumerate(self.module.blocks) if record.kind in kinds]
-
     @property
     def all_returns(self) -> list[Expr]:
         """What the functions of its module return or yield, each at the line where it stands."""
         return [Expr(one.value, self.at(one.block), one.line) for one in self.module.code.returns]
+
+    def item_assignments(self, name: str) -> list[tuple[str, AssignmentSite]]:
+        """The assignments of elements of a name in its module (``name[key] = …``), each with its key, ``*`` for a
+        computed one."""
+        prefix = f"{name}["
+        return [
+            (target[len(prefix) : -1], assignment_at(self.context, self.module, record))
+            for target, records in self.module.dotted.items()
+            if name and target.startswith(prefix) and target.endswith("]")
+            for record in records
+        ]
 
     @property
     def expressions(self) -> Iterator[Expr]:
@@ -198,6 +214,9 @@ class CallSite(msgspec.Struct, frozen=True, eq=False):
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, CallSite) and self.index == other.index and self.module is other.module
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other  # the one that records have compares identities
 
     def __hash__(self) -> int:
         return hash((self.module.path, self.index))
@@ -525,6 +544,16 @@ class AssignmentSite(msgspec.Struct, frozen=True, eq=False):
     def value(self) -> Expr:
         """What is assigned."""
         return Expr(self.record.value, self.scope, self.record.line)
+
+    @property
+    def key(self) -> Expr:
+        """The computed index of an element that is assigned to (``x[x > 1] = 0``)."""
+        return Expr(self.record.key, self.scope, self.record.line)
+
+    @property
+    def holder(self) -> Expr:
+        """The object of which an element is assigned (``x[…] = 0``); for others what is assigned to."""
+        return Expr(Ref(self.record.target.partition("[")[0]), self.scope, self.record.line)
 
     @property
     def line(self) -> int:

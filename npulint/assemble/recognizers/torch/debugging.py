@@ -179,7 +179,7 @@ def _is_optional(call: CallSite) -> bool:
     if enabled is not None and enabled.value != Const(True):
         return True
     chosen = [one.value for one in call.scope.assignments if one.line <= call.line <= one.record.end_line]
-    chosen += [block.test for block in call.scope.blocks("with") if block.record.line == call.line]
+    chosen += [block.test for block in call.scope.blocks_of("with") if block.record.line == call.line]
     return any(part.value == call.result.value for one in chosen for part in one.operands("if", "and", "or"))
 
 
@@ -193,7 +193,7 @@ def _places(call: CallSite) -> list[Scope]:
 def _covered(call: CallSite) -> Literal["step", "training", "no"]:
     if any(surroundings_of(place).step in ("yes", "gated") for place in _places(call)):
         return "step"
-    opened = [block for block in call.scope.blocks("with") if block.test.value == call.result.value]
+    opened = [block for block in call.scope.blocks_of("with") if block.test.value == call.result.value]
     if not opened:
         return "no"
     modules = call.context.project.modules

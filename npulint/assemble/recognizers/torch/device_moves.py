@@ -73,7 +73,7 @@ def _given(context: Context) -> Iterator[str]:
             value = assignment.value
             if not value.is_dict and not value.is_display and names_cuda(value):
                 yield assignment.target.rpartition(".")[2].lstrip("_")
-        for function in module.blocks("function", "lambda"):
+        for function in module.blocks_of("function", "lambda"):
             yield from (name for name, value in function.defaults if names_cuda(value))
 
 
@@ -91,7 +91,7 @@ def may_be_own_method(scope: Scope, holder: str) -> bool:
 
 def _owners(context: Context) -> list[str]:
     """The classes that have a ``cuda`` of their own, in small letters."""
-    functions = (function for module in module_scopes(context) for function in module.blocks("function"))
+    functions = (function for module in module_scopes(context) for function in module.blocks_of("function"))
     names = [function.record.name.split(".") for function in functions]
     return sorted({path[-2].lower().replace("_", "") for path in names if path[-1] == "cuda" and len(path) > 1})
 
@@ -114,7 +114,7 @@ def knows_npu(scope: Scope) -> bool:
 
     def look() -> bool:
         asked = "torch.npu.is_available" in scope.call_names
-        return asked or any(_compares_npu(block.test) for block in scope.blocks("if"))
+        return asked or any(_compares_npu(block.test) for block in scope.blocks_of("if"))
 
     return bool(scope.context.memoize(("knows the NPU", scope.path), look))
 

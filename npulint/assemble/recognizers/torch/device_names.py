@@ -91,7 +91,7 @@ def script(scope: Scope) -> bool:
 
     def look() -> bool:
         guards = scope.context.guards
-        if any(is_main(block.record.test) for block in scope.blocks("if")):
+        if any(is_main(block.record.test) for block in scope.blocks_of("if")):
             return not guards.tests_itself(scope.module)
         return scope.path not in guards.imported()
 

@@ -75,7 +75,7 @@ def _early(context: Context) -> Early:
         return found
     imported = {path for module in modules for one in imports(module) for path in _imported(one)}
     for module in modules:
-        if module.path not in imported or any(is_main(block.record.test) for block in module.blocks("if")):
+        if module.path not in imported or any(is_main(block.record.test) for block in module.blocks_of("if")):
             seen: list[ImportPlace] = []
             if _reaches_patch(module, set(), seen):
                 for one in seen:

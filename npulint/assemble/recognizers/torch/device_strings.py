@@ -340,7 +340,7 @@ def _is_for_device(assignment: AssignmentSite, text: str) -> bool:
 
 
 def _defaults(module: Scope) -> Iterator[CudaText]:
-    for function in module.blocks("function", "lambda"):
+    for function in module.blocks_of("function", "lambda"):
         for name, value in function.defaults:
             text = device_text(value)
             if text and (":" in text or is_device_name(name)):

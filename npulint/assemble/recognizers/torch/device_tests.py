@@ -219,7 +219,7 @@ def _has_npu(texts: list[str]) -> bool:
 def _lets_cuda_in(test: Expr) -> bool:
     if imports_package(test.scope, *_GPU_LIBRARIES):
         return True
-    tests = (block for block in test.scope.blocks("if") if block.record.line == test.line)
+    tests = (block for block in test.scope.blocks_of("if") if block.record.line == test.line)
     branches = [block for block in tests if _contains(block.test, test.value)]
     if branches:
         inner = [call.name for call in test.scope.all_calls if any(map(call.scope.is_inside, branches))]

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from npulint.assemble.context import Context
+from npulint.assemble.cursors import call_at
 from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
 from npulint.assemble.recognizers.torch.losses import added_losses, gathers_loss, is_loss, shows_loss, takes_loss
@@ -81,7 +82,7 @@ def facts_for_call(context: Context, module: Module, index: int, name: str) -> l
     cause = _CALLS.get(name) or _cause(context, module, index, name, last)
     if step != "yes" and cause != "blocking_copy":
         return []
-    if not cause or (cause == "clock" and not starts_interval(module, index)):
+    if not cause or (cause == "clock" and not starts_interval(call_at(context, module, index))):
         return []
     text = written(module, module.code.calls[index].callee)
     timed = partial(_timed, context, module, index)

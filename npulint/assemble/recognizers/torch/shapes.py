@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from npulint.assemble.context import Context
+from npulint.assemble.cursors import scope_at
 from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
 from npulint.assemble.recognizers.torch.classes import is_idle
@@ -97,7 +98,7 @@ def facts_for_module(context: Context, module: Module) -> list[Fact]:
 
 
 def _in_step(context: Context, module: Module, block: int) -> bool:
-    return context.around(module, block).get("step") in _IN_STEP and not is_idle(context, module, block)
+    return context.around(module, block).get("step") in _IN_STEP and not is_idle(scope_at(context, module, block))
 
 
 def _selects(context: Context, module: Module, holder: Value, key: Value, block: int, line: int) -> bool:
