@@ -21,8 +21,7 @@ KINDS: Kinds = {
         beside_scaled=FLAG,
         on=ANY,
     ),
-    "dynamic_shape": call(dims=ANY, inner=FLAG, written=ANY),
-    "host_sync": call(written=ANY, timed=FLAG),
+    "dynamic_shape": call(dims=ANY, inner=FLAG),
     "device": call(gpu=FLAG, via=ANY, computed=FLAG, tower=FLAG, written=words("literal computed elsewhere")),
     "distribution": call(
         stack=words("horovod tf.distribute npu tpu torch"),
