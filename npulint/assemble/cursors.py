@@ -222,8 +222,8 @@ class Scope(BlockCursor):
 
 
 class CallSite(msgspec.Struct, frozen=True, eq=False):
-    """One call of the code. `index` is its number in the module, `record` the call as read. There is one object for each
-    call, so calls are compared by identity. Get one by `call_at`."""
+    """One call of the code. `index` is its number in the module, `record` the call as read. There is one object for
+    each call, so calls are compared by identity. Get one by `call_at`."""
 
     scope: Scope
     index: int
