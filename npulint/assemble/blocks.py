@@ -86,6 +86,11 @@ class BlockCursor:
         return self.at(max(self.module.function_of(self.block), 0))
 
     @property
+    def namespace(self) -> Self:
+        """The module, function, class or lambda in which an assignment to a plain name there sets it."""
+        return self.at(self.module.scope[self.block])
+
+    @property
     def train_loop(self) -> Self | None:
         """The training loop of PyTorch around it within its function; None if there is none."""
         block = self.context.training.train_loop(self.module, self.block)

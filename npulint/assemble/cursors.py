@@ -280,6 +280,13 @@ class CallSite(msgspec.Struct, frozen=True, eq=False):
         found = self.module.methods.get(self.index)
         return None if found is None else self.scope.call(found[0])
 
+    @property
+    def assignments(self) -> list[AssignmentSite]:
+        """The assignments of its module that keep its very result."""
+        code = self.module.code
+        found = [one for one in code.assignments if isinstance(one.value, CallResult) and one.value.call == self.index]
+        return [assignment_at(self.context, self.module, one) for one in found]
+
 
 class Expr(msgspec.Struct, frozen=True):
     """An expression at its place: `value` as read, in `scope`, at `line`."""

@@ -103,20 +103,6 @@ KINDS: Kinds = {
         branch=FLAG,
         dependent=FLAG,
     ),
-    "input_stage": call(
-        drop_remainder=words("yes no variable unknown missing"),
-        purpose=PURPOSE,
-        repeats=FLAG,
-        callee=ANY,
-        certain=FLAG,
-        held=ANY,
-        shard_by=ANY,
-        shuffled=words("list_files shuffle listing no"),
-        heavy=FLAG,
-        elements=words("names records decoded unknown"),
-    ),
-    "lookup_table": call(),
-    "variable": call(),
     "npu_open": call(
         default=FLAG, reached=FLAG, late=words("variable model none"), first=ANY, first_line=ANY, other=ANY
     ),
