@@ -457,6 +457,16 @@ class Expr(msgspec.Struct, frozen=True):
         return None if function < 0 else self.scope.at(function)
 
     @property
+    def passed_to(self) -> Scope | None:
+        """The function around it whose callers may give it its value: it is a parameter's name, which no assignment on
+        the way has certainly replaced; None for everything else."""
+        function = self.parameter_of
+        if function is None:
+            return None
+        found = self.context.flow.bindings(self.module, self.written, self.scope.block, self.line)
+        return function if may_be_passed(self.module, function.block, self.scope.block, found) else None
+
+    @property
     def sources(self) -> list[Expr]:
         """One step back: what is assigned to a name here, and what the project's calls pass for a parameter; for what
         an own function gives, its returned values. Empty for everything else."""
@@ -464,11 +474,9 @@ class Expr(msgspec.Struct, frozen=True):
         if call is not None:
             target = call.target
             return [] if target is None or target.kind == "class" else target.returns
-        function = self.parameter_of
-        assignments = self.assignments
-        found = [one.value for one in assignments]
-        bound = [(one.scope.module, one.record) for one in assignments]
-        if function is not None and may_be_passed(self.module, function.block, self.scope.block, bound):
+        found = [one.value for one in self.assignments]
+        function = self.passed_to
+        if function is not None:
             found += [passed for _, passed in function.passed(self.written) if passed is not None]
         return found
 

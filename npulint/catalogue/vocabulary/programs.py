@@ -31,7 +31,7 @@ KINDS: Kinds = {
         beside_scaled=FLAG,
         on=ANY,
     ),
-    "dynamic_shape": call(dims=ANY, inner=FLAG, written=ANY),
+    "dynamic_shape": call(written=ANY),
     "host_sync": call(written=ANY, timed=FLAG),
     "device": call(gpu=FLAG, via=ANY, computed=FLAG, tower=FLAG, written=words("literal computed elsewhere")),
     "distribution": call(

@@ -112,26 +112,9 @@ KINDS: Kinds = {
     "loss_scale_use": call(),
     "model_compile": call(),
     "loop_size": call(agrees=words("yes no missing unknown")),
-    "control_flow": call(implicit=FLAG),
-    "top_k": call(k=ANY, words=ANY, summed=words("named direct no unknown"), into=ANY, over=ANY, count=ANY),
-    "top_k_sum": call(summed=words("direct"), into=ANY, over=ANY, count=ANY),
     "run": call(fetches=ANY, fed=FLAG, loops=ANY, gated=FLAG, runs=ANY, traced=FLAG, deepest=FLAG),
     "checkpoint": call(each_step=FLAG),
-    "graph_growth": call(),
-    "py_func": call(shaped=FLAG, place=PLACED),
     "towers": call(many=FLAG, towers=ANY),
-    "host_op": call(
-        where=words("host older mixed"),
-        ops=ANY,
-        family=words(
-            "python string parsing queue fused_cell spectral special sparse ragged ctc dynamic padding random geometry "
-            "gradient"
-        ),
-        place=PLACED,
-    ),
-    "dropout": call(noise_shape=FLAG, alternative=FLAG),
-    "half_reduction": call(),
-    "zero_root": call(),
     "tf_api": call(
         support=words("no newer static_shape manual deprecated no_effect"),
         reason=words("eager tpu gpu operator raw shape towers old_estimator device determinism profiler"),

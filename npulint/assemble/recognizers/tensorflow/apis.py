@@ -6,6 +6,7 @@ import re
 from functools import partial
 
 from npulint.assemble.context import Context
+from npulint.assemble.cursors import call_at
 from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
 from npulint.assemble.recognizers.tensorflow.host import placed
@@ -38,7 +39,7 @@ def facts_for_call(context: Context, module: Module, index: int, name: str) -> l
                 "plain": _plain(module, call),
                 "guarded": partial(_guarded, context, module, index, api),
                 "used": partial(is_used, context, module, call.block),
-                "place": partial(placed, context, module, index),
+                "place": partial(placed, call_at(context, module, index)),
             }
             return [context.call_fact("tf_api", name, module, index, **attrs)]
     return []
