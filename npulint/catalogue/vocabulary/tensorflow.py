@@ -87,7 +87,6 @@ KINDS: Kinds = {
     ),
     "init_group": call(),
     "joint_step": call(scaled=ANY),
-    "small_constant": code(constant=ANY),
     "step_count": call(beside_scaled=FLAG),
     "hand_scaled": call(scaled=FLAG),
     "hooks": call(list=ANY, read_from_end=FLAG, kept=FLAG),
