@@ -33,15 +33,12 @@ KINDS: Kinds = {
     ),
     "dynamic_shape": call(written=ANY),
     "host_sync": call(written=ANY, timed=FLAG),
-    "device": call(gpu=FLAG, via=ANY, computed=FLAG, tower=FLAG, written=words("literal computed elsewhere")),
     "distribution": call(
-        stack=words("horovod tf.distribute npu tpu torch"),
+        stack=words("torch"),
         what=words(
-            "init rank optimizer broadcast strategy allreduce shard other ddp parallel sync_bn collective sampler "
-            "processes local_rank epoch no_sync accumulation"
+            "init rank shard other ddp parallel sync_bn collective sampler processes local_rank epoch no_sync "
+            "accumulation"
         ),
-        wraps_scaled=FLAG,
-        kept=FLAG,
         device_set=words("given before late after unknown"),
         at_import=FLAG,
         timeout=ANY,
