@@ -44,7 +44,7 @@ SELECT = Option(
     "list",
     "rules",
     (
-        "only these checks: codes, code prefixes, names, topics or categories",
+        "run only these checks: codes, code prefixes, names, topics or categories",
         "只运行这些检查：编号、编号前缀、名称、主题或类别",
     ),
     metavar="CHECKS",
@@ -53,14 +53,14 @@ CHECKS = Option(
     "checks",
     "folders",
     "rules",
-    ("a further folder of check files (repeatable)", "附加的检查文件目录（可重复）"),
+    ("an additional folder of check files (repeatable)", "附加的检查文件目录（可重复）"),
     metavar="DIR",
 )
 LANG = Option(
     "lang",
     "choice",
     "output",
-    ("language of the texts (default: auto, from the environment)", "文本语言（默认 auto，取自环境变量）"),
+    ("language of reports and messages (default: auto, from the environment)", "输出语言（默认 auto，取自环境变量）"),
     choices=("auto", "en", "zh"),
 )
 REFERENCE = Option(
@@ -68,19 +68,19 @@ REFERENCE = Option(
     "text",
     "rules",
     (
-        "the project before its migration, a folder or an entry script: adds the pre-tuning checklist of what differs",
+        "the project before migration, a folder or entry script: adds the pre-tuning checklist of differences",
         "迁移前的参考基准（目录或入口脚本）：附加调优前检查清单，列出与其不一致之处",
     ),
     metavar="DIR",
 )
 FORMAT = Option(
-    "format", "choice", "output", ("shape of the report (default: text)", "报告格式（默认 text）"), choices=FORMATS
+    "format", "choice", "output", ("report format (default: text)", "报告格式（默认 text）"), choices=FORMATS
 )
 LIST_FORMAT = Option(
     "format",
     "choice",
     "output",
-    ("shape of the answer (default: text)", "输出格式（默认 text）"),
+    ("output format (default: text)", "输出格式（默认 text）"),
     choices=("text", "json"),
     config=False,
 )
@@ -91,7 +91,7 @@ OPTIONS: tuple[Option, ...] = (
         "extend_select",
         "list",
         "rules",
-        ("these checks in addition to --select", "在 --select 之外再加上这些检查"),
+        ("run these checks in addition to --select", "在 --select 之外再加上这些检查"),
         metavar="CHECKS",
     ),
     Option(
@@ -99,7 +99,7 @@ OPTIONS: tuple[Option, ...] = (
         "list",
         "rules",
         (
-            "not these checks; the more specific of select and ignore wins",
+            "skip these checks; the more specific of select and ignore takes precedence",
             "排除这些检查；select 与 ignore 中更具体者优先",
         ),
         metavar="CHECKS",
@@ -109,8 +109,8 @@ OPTIONS: tuple[Option, ...] = (
         "choice",
         "rules",
         (
-            "report findings from this severity on (default: warning for people, note for programs)",
-            "只报告不低于此严重程度的问题（供人阅读的格式默认 warning，其余默认 note）",
+            "minimum severity to report (default: warning in human-readable formats, note in others)",
+            "只报告不低于此严重程度的问题（面向阅读的格式默认 warning，其余默认 note）",
         ),
         choices=SEVERITIES,
     ),
@@ -118,7 +118,7 @@ OPTIONS: tuple[Option, ...] = (
         "min_confidence",
         "choice",
         "rules",
-        ("report findings from this confidence on (default: low)", "只报告不低于此置信度的问题（默认 low）"),
+        ("minimum confidence to report (default: low)", "只报告不低于此置信度的问题（默认 low）"),
         choices=CONFIDENCES,
     ),
     CHECKS,
@@ -127,7 +127,7 @@ OPTIONS: tuple[Option, ...] = (
         "map",
         "rules",
         (
-            "what the project will run with, such as tensorflow=1.15, torch=2.7, cann=8.0, soc=910B (repeatable)",
+            "target environment, such as tensorflow=1.15, torch=2.7, cann=8.0, soc=910B (repeatable)",
             "目标环境，例如 tensorflow=1.15、torch=2.7、cann=8.0、soc=910B（可重复）",
         ),
         choices=TARGET_KEYS,
@@ -138,8 +138,8 @@ OPTIONS: tuple[Option, ...] = (
         "folders",
         "rules",
         (
-            "the operators that CANN takes from TensorFlow: an npu_supported_ops.json or the folder of an operator "
-            "package, further ones are merged over the first (default: what ASCEND_OPP_PATH names, else a recorded "
+            "the TensorFlow operators that CANN supports: an npu_supported_ops.json or the folder of an operator "
+            "package; later ones are merged over earlier ones (default: from ASCEND_OPP_PATH, otherwise the built-in "
             "list)",
             "CANN 支持的 TensorFlow 算子清单：npu_supported_ops.json 文件或算子包目录，其后给出的依次合并覆盖"
             "（默认取 ASCEND_OPP_PATH 所指目录，否则使用内置清单）",
@@ -151,8 +151,8 @@ OPTIONS: tuple[Option, ...] = (
         "flag",
         "fixes",
         (
-            "mend in place what can be mended without changing what the code does, then report the rest",
-            "就地修复可安全修复的问题，然后报告剩余问题",
+            "apply safe fixes in place, then report the remaining findings",
+            "就地应用安全的修复，然后报告剩余问题",
         ),
     ),
     Option(
@@ -160,7 +160,7 @@ OPTIONS: tuple[Option, ...] = (
         "flag",
         "fixes",
         (
-            "with --fix and --diff also the fixes that move code to the NPU or may change results",
+            "with --fix and --diff: also apply fixes that move code to the NPU or may change results",
             "与 --fix、--diff 同用：同时应用把代码迁移到 NPU 或可能影响结果的修复",
         ),
     ),
@@ -169,7 +169,7 @@ OPTIONS: tuple[Option, ...] = (
         "flag",
         "fixes",
         (
-            "show what --fix would change, as a patch, and write nothing; exit with 1 when there is anything",
+            "show what --fix would change as a patch, without writing files; exit with 1 if there are changes",
             "以补丁形式显示 --fix 将做的修改，不写入文件；有修改时退出码为 1",
         ),
         config=False,
@@ -179,7 +179,7 @@ OPTIONS: tuple[Option, ...] = (
         "flag",
         "fixes",
         (
-            "show the change that mends each finding; with --fix and --diff list what was mended",
+            "show the change that fixes each finding; with --fix and --diff, list the fixed findings",
             "显示修复每个问题的具体修改；与 --fix、--diff 同用时列出已修复的问题",
         ),
     ),
@@ -187,7 +187,7 @@ OPTIONS: tuple[Option, ...] = (
         "unfixable",
         "list",
         "fixes",
-        ("never mend what these checks find", "不修复这些检查的问题"),
+        ("never fix findings of these checks", "不修复这些检查的问题"),
         metavar="CHECKS",
     ),
     Option(
@@ -195,8 +195,8 @@ OPTIONS: tuple[Option, ...] = (
         "choice",
         "fixes",
         (
-            "how PyTorch programs are moved to the NPU: explicit writes the NPU's names at every place, "
-            "transfer imports transfer_to_npu in the script that is started (default: explicit)",
+            "how to port PyTorch programs to the NPU: explicit rewrites every place to NPU names, "
+            "transfer imports transfer_to_npu in the entry script (default: explicit)",
             "PyTorch 程序的迁移方式：explicit 逐处改写为 NPU 接口，"
             "transfer 在启动脚本中导入 transfer_to_npu（默认 explicit）",
         ),
@@ -209,7 +209,7 @@ OPTIONS: tuple[Option, ...] = (
         "pairs",
         "output",
         (
-            "write a further report to a file, or to standard output for - (repeatable)",
+            "write an additional report to a file, or - for standard output (repeatable)",
             "另将一份报告写入文件，- 表示标准输出（可重复）",
         ),
         choices=FORMATS,
@@ -229,7 +229,7 @@ OPTIONS: tuple[Option, ...] = (
         "text",
         "output",
         (
-            "where the pages of the checks are published, for links in reports",
+            "base URL of the published check pages, for links in reports",
             "检查说明页面的发布地址，用于报告中的链接",
         ),
         metavar="URL",
@@ -239,8 +239,8 @@ OPTIONS: tuple[Option, ...] = (
         "flag",
         "output",
         (
-            "list every related place of a finding, and of a comparison what is the same",
-            "列出每个问题的全部相关位置，以及对比中相同之处",
+            "list every related place of a finding and, in comparisons, identical values",
+            "列出每个问题的全部相关位置，以及对比中相同的内容",
         ),
     ),
     Option(
@@ -248,7 +248,7 @@ OPTIONS: tuple[Option, ...] = (
         "flag",
         "output",
         (
-            "leave out of SARIF, JUnit and HTML reports what comments or the baseline silence",
+            "omit findings suppressed by comments or the baseline from SARIF, JUnit and HTML reports",
             "SARIF、JUnit 和 HTML 报告中不包含被注释或基线忽略的问题",
         ),
         default_on=True,
@@ -259,7 +259,7 @@ OPTIONS: tuple[Option, ...] = (
         "list",
         "files",
         (
-            "patterns of files and folders to leave out instead of the usual ones",
+            "patterns of files and folders to exclude, replacing the defaults",
             "要排除的文件和目录模式（替换默认值）",
         ),
         metavar="PATTERNS",
@@ -268,29 +268,29 @@ OPTIONS: tuple[Option, ...] = (
         "extend_exclude",
         "list",
         "files",
-        ("patterns to leave out as well", "额外排除的模式"),
+        ("additional patterns to exclude", "额外排除的模式"),
         metavar="PATTERNS",
     ),
     Option(
         "respect_gitignore",
         "flag",
         "files",
-        ("read files that .gitignore names too", "也检查 .gitignore 列出的文件"),
+        ("also check files listed in .gitignore", "也检查 .gitignore 列出的文件"),
         default_on=True,
     ),
     Option(
         "force_exclude",
         "flag",
         "files",
-        ("leave excluded files out even when they are named", "即使明确给出路径，也排除被排除的文件"),
+        ("exclude files that match even if specified explicitly", "即使明确指定路径，也应用排除规则"),
     ),
     Option(
         "consequences_since",
         "text",
         "files",
         (
-            "also report what changes of the named files since this git revision cause in the rest of their project "
-            "(auto: what pre-commit compares with, else HEAD)",
+            "also report what changes in the specified files since this git revision cause elsewhere in their project "
+            "(auto: the revision pre-commit compares with, otherwise HEAD)",
             "同时报告指定文件自此 git 版本以来的改动在工程其他文件中引起的问题（auto：pre-commit 的比较版本或 HEAD）",
         ),
         metavar="REV",
@@ -300,7 +300,7 @@ OPTIONS: tuple[Option, ...] = (
         "stdin_filename",
         "text",
         "files",
-        ("the name of the source that comes from standard input (-)", "标准输入（-）中源码的文件名"),
+        ("file name of the source on standard input (-)", "标准输入（-）中源码的文件名"),
         metavar="FILE",
         config=False,
     ),
@@ -308,14 +308,14 @@ OPTIONS: tuple[Option, ...] = (
         "show_files",
         "flag",
         "files",
-        ("list the files that would be read, and stop", "列出将要读取的文件后退出"),
+        ("list the files that would be read and exit", "列出将要读取的文件后退出"),
         config=False,
     ),
     Option(
         "fail_on",
         "choice",
         "run",
-        ("exit with 1 from this severity on (default: error)", "达到此严重程度时退出码为 1（默认 error）"),
+        ("minimum severity for exit code 1 (default: error)", "达到此严重程度时退出码为 1（默认 error）"),
         choices=("error", "warning", "note", "never"),
     ),
     Option(
@@ -323,7 +323,7 @@ OPTIONS: tuple[Option, ...] = (
         "text",
         "run",
         (
-            "do not report the findings that this file knows (default: npulint-baseline.json, where there is one)",
+            "do not report findings recorded in this file (default: npulint-baseline.json, if present)",
             "不报告此文件中已记录的问题（默认 npulint-baseline.json，如存在）",
         ),
         metavar="FILE",
@@ -332,25 +332,31 @@ OPTIONS: tuple[Option, ...] = (
         "write_baseline",
         "flag",
         "run",
-        ("accept the present findings: write them to the baseline, and stop", "将当前问题写入基线文件后退出"),
+        ("accept the current findings: write them to the baseline and exit", "将当前问题写入基线文件后退出"),
         config=False,
     ),
     Option(
         "prune_baseline",
         "flag",
         "run",
-        ("take what is fixed out of the baseline", "从基线文件中删除已修复的问题"),
+        ("remove fixed findings from the baseline", "从基线文件中删除已修复的问题"),
         config=False,
     ),
-    Option("exit_zero", "flag", "run", ("exit with 0 even when there are findings", "即使有问题退出码也为 0")),
+    Option("exit_zero", "flag", "run", ("exit with 0 even if there are findings", "即使有问题退出码也为 0")),
     Option(
         "jobs",
         "number",
         "run",
-        ("processes that read files (default: 0, as many as pay)", "读取文件的进程数（默认 0，自动决定）"),
+        ("processes that read files (default: 0 = auto)", "读取文件的进程数（默认 0，表示自动）"),
         metavar="N",
     ),
-    Option("cache", "flag", "run", ("read every file anew", "不使用缓存，重新读取所有文件"), default_on=True),
+    Option(
+        "cache",
+        "flag",
+        "run",
+        ("ignore the cache and read every file again", "不使用缓存，重新读取所有文件"),
+        default_on=True,
+    ),
     Option(
         "config",
         "text",
@@ -363,7 +369,7 @@ OPTIONS: tuple[Option, ...] = (
         "isolated",
         "flag",
         "run",
-        ("use no configuration file", "不使用任何配置文件"),
+        ("ignore all configuration files", "不使用任何配置文件"),
         config=False,
     ),
 )

@@ -138,7 +138,7 @@ def sample() -> RunResult:
         Problem("data/n.ipynb", "syntax-error", "bad cell", Span(9, 1, 9, 1), fatal=False),
         Problem("old/a\x1b[31m\n.py", "python2", "print", Span(3, 1, 3, 2)),
     ]
-    target = {"cann": "8.0 (given)", "framework": "tensorflow 1.x (inferred)"}
+    target = {"cann": "8.0 (specified)", "framework": "tensorflow 1.x (inferred)"}
     silenced = [
         Silenced(finding(code="NPU1402", name="log-placement", span=Span(10, 5, 10, 30)), "comment", "see <docs> & #7"),
         Silenced(finding(code="NPU1401", name="debug-print", severity="note", span=Span(2, 1, 2, 2)), "comment"),

@@ -62,7 +62,7 @@ def test_what_is_accepted_is_not_reported_but_counted(accepted: Project) -> None
     known = answer.document["summary"]["known"]
     assert answer.code == 0 and answer.findings == [] and known == len(entries(accepted)) > 2
     text = accepted.run("check").out
-    assert f"Nothing new: 1 file checked; {known} known by the baseline" in text
+    assert f"No new findings: 1 file checked; {known} recorded in the baseline" in text
     assert f"没有新增问题：已检查 1 个文件；{known} 个已记录在基线中" in accepted.run("check", "--lang=zh").out
 
 
@@ -157,10 +157,10 @@ def test_another_check_at_a_known_line_is_reported(accepted: Project) -> None:
 def test_what_is_fixed_is_told_and_pruned(accepted: Project) -> None:
     before = entries(accepted)
     accepted.write({"train.py": TRAIN.replace("tf.nn.dropout(x, 0.5)", "npu_ops.dropout(x, 0.5)")})
-    assert "1 entry of npulint-baseline.json is fixed: --prune-baseline takes it out" in accepted.run("check").err
+    assert "1 entry of npulint-baseline.json is fixed: --prune-baseline removes it" in accepted.run("check").err
     assert entries(accepted) == before, "a check alone writes nothing"
     answer = accepted.run("check", "--prune-baseline")
-    assert "1 entry that is fixed was taken out of npulint-baseline.json" in answer.err
+    assert "1 fixed entry removed from npulint-baseline.json" in answer.err
     assert [e for e in before if e["check"] != DROPOUT] == entries(accepted)
     accepted.write({"train.py": TRAIN})
     assert [name for name, _, _ in fresh(accepted)] == [DROPOUT], "once fixed, it is new"
@@ -178,7 +178,7 @@ def test_writing_tells_what_was_added_and_removed(accepted: Project) -> None:
     accepted.write({"train.py": TRAIN.replace("x, 0.5", "x, 0.9")})
     n = len(entries(accepted))
     answer = accepted.run("check", "--write-baseline")
-    assert answer.out == f"npulint-baseline.json holds {n} findings (1 added, 1 removed)\n"
+    assert answer.out == f"npulint-baseline.json contains {n} findings (1 added, 1 removed)\n"
     assert fresh(accepted) == []
 
 
@@ -242,9 +242,9 @@ def test_what_a_comment_silences_is_not_accepted_as_well(project: Project) -> No
 @pytest.mark.parametrize(
     ("content", "word"),
     [
-        pytest.param(b"{", "no baseline", id="broken"),
-        pytest.param(b"[" * 100_000, "no baseline", id="nested"),
-        pytest.param(b'{"version": 1, "findings": [{"path": 1}]}', "no baseline", id="wrong types"),
+        pytest.param(b"{", "not a valid baseline", id="broken"),
+        pytest.param(b"[" * 100_000, "not a valid baseline", id="nested"),
+        pytest.param(b'{"version": 1, "findings": [{"path": 1}]}', "not a valid baseline", id="wrong types"),
         pytest.param(b'{"version": 9, "findings": []}', "version 9", id="of the future"),
     ],
 )
@@ -260,7 +260,7 @@ def test_a_baseline_that_is_not_there(project: Project) -> None:
     project.write({"train.py": TRAIN})
     assert project.run("check", "--baseline=nope.json").code == 2
     answer = project.run("check", "--prune-baseline")
-    assert answer.code == 2 and "--write-baseline writes one" in answer.err
+    assert answer.code == 2 and "--write-baseline creates one" in answer.err
     assert project.run("check", "--write-baseline", "--prune-baseline").code == 2
     assert list(project.folder.glob("*.json")) == []
 

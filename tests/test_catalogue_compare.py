@@ -82,18 +82,17 @@ def test_two_programs_are_told_from_one(files: tuple[str, ...], answer: bool) ->
 
 def test_a_part_that_no_recipe_has_is_told_with_the_nearest_one() -> None:
     (problem,) = problems(compared(find="{difference: learning_rates}"), COMPARE)
-    assert (
-        problem.message == "find.difference: no difference is called 'learning_rates' (did you mean 'learning_rate'?)"
-    )
+    told = "there is no difference named 'learning_rates' (did you mean 'learning_rate'?)"
+    assert problem.message == f"find.difference: {told}"
     parsed(compared(find="{difference: [learning_rate, 'l*']}"), COMPARE)
 
 
 @pytest.mark.parametrize(
     ("where", "told"),
     [
-        pytest.param("{change: replaced}", "it is one of added, changed, removed, reordered", id="change"),
+        pytest.param("{change: replaced}", "it must be one of added, changed, removed, reordered", id="change"),
         pytest.param("{item: hyperparameter}", "did you mean 'hyperparameters'?", id="item"),
-        pytest.param("{certain: unknown_yet}", "it is one of no, yes", id="certain"),
+        pytest.param("{certain: unknown_yet}", "it must be one of no, yes", id="certain"),
         pytest.param("{place: here}", "'difference' has no attribute 'place'", id="attribute"),
     ],
 )

@@ -82,7 +82,7 @@ MISTAKES = {
         "not one of safe, unsafe",
     ),
     "no edits": ("{applicability: safe}", "{applicability", "fix: the key 'edits' is missing"),
-    "empty edits": ("{applicability: safe, edits: []}", "[]", "fix.edits must be a list that is not empty"),
+    "empty edits": ("{applicability: safe, edits: []}", "[]", "fix.edits must be a non-empty list"),
     "an unknown verb": (STEP % "{renam: x}", "renam", "unknown verb 'renam' (did you mean 'rename'?)"),
     "two verbs": (STEP % "{rename: x, wrap: y}", "{rename", "must have one verb of"),
     "a word that is missing": (STEP % "{insert: {text: x}}", "{text", "the key 'where' is missing"),
@@ -117,11 +117,11 @@ def test_mistakes(name: str) -> None:
 EXAMPLE_MISTAKES = {
     "a fix that no example shows": (
         "\n  - bad: 'x # expect'\n  - good: y",
-        "there is no example with 'fixed', though there is a fix",
+        "there is a fix but no example with 'fixed'",
     ),
     "a good example that is fixed": (
         "\n  - bad: 'x # expect'\n    fixed: y\n  - {good: y, fixed: z}",
-        "there is nothing to fix in a good example",
+        "a good example must not have 'fixed'",
     ),
     "one text for several files": (
         "\n  - bad: {files: {a.py: 'x # expect', b.py: y}}\n    fixed: y\n  - good: y",

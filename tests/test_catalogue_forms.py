@@ -86,3 +86,12 @@ def test_what_cannot_be_shown_is_told() -> None:
 @pytest.mark.parametrize(("value", "shown"), [(1, ""), (2, " ×2"), (14199, " ×14,199"), (0, " ×0")])
 def test_what_was_seen_once_needs_no_number(value: float, shown: str) -> None:
     assert times(value) == shown
+
+
+@pytest.mark.parametrize(("count", "shown"), [("1", "1 place in 1 file"), ("12", "12 places in 3 files")])
+def test_counted_nouns_agree_with_their_number(count: str, shown: str) -> None:
+    fact = GenericFact("call", "x", "a.py", Span(1, 1, 1, 1))
+    assert (
+        fill("{count:places} in {files:files}", fact, {"count": count, "files": "1" if count == "1" else "3"}) == shown
+    )
+    assert fill("{count:nodes}", GenericFact("op", "x", "a.pb", Span(1, 1, 1, 1), {"count": 1})) == "1 node"

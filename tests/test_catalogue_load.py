@@ -106,7 +106,7 @@ def test_a_pipe_is_not_read(checks: Path) -> None:
             id="mistakes of several files",
         ),
         pytest.param(
-            {"loose.yaml": sample(code="NPU1102")}, ["loose.yaml:1:1: a check lies in the folder"], id="no family"
+            {"loose.yaml": sample(code="NPU1102")}, ["loose.yaml:1:1: a check must be in the folder"], id="no family"
         ),
     ],
 )

@@ -85,7 +85,7 @@ export A=1
 FROM x
 ```
 
-Reported: `a.json:1`, `train.sh:1`
+Reported lines: `a.json:1`, `train.sh:1`
 
 ## Not reported
 
@@ -129,7 +129,7 @@ def test_ways_to_the_npu_are_named() -> None:
 
 def test_the_page_names_the_checks_that_say_the_same_of_the_source() -> None:
     check = replace(CHECK, joins=("NPU2336", "NPU2337"))
-    assert "| On one line the same as | NPU2336, NPU2337 |\n" in render_page(check, "en")
+    assert "| Merged on the same line with | NPU2336, NPU2337 |\n" in render_page(check, "en")
     assert "| 同一行合并为 | NPU2336、NPU2337 |\n" in render_page(check, "zh")
     of_run = replace(check, family="run")
     assert "| Confirms in the code | NPU2336, NPU2337 |\n" in render_page(of_run, "en")
@@ -151,7 +151,7 @@ def test_the_files_of_two_programs_say_which_one_they_belong_to() -> None:
     page = render_page(parsed(sample(code="NPU6101", examples=TWO_SIDED), COMPARE), "en")
     captions = [line for line in page.split("\n") if line.startswith(("Reference `", "Migrated program `"))]
     assert captions == [f"{side} `{name}`" for side, name in _TWO_CAPTIONS]
-    assert "Reported: `migrated/train.py:2`" in page
+    assert "Reported lines: `migrated/train.py:2`" in page
 
 
 MENDED = """
@@ -188,7 +188,7 @@ def test_a_fix_is_shown_as_what_it_makes_of_the_example() -> None:
     alone = (
         " import tensorflow as tf\n+import npu\n a = 1\n b = 2\n c = 3\n-w = tf.Variable(1.0)\n+w = npu.Variable(1.0)\n"
     )
-    assert f"What the fix makes of it:\n\n```diff\n{alone}" in page
+    assert f"After the fix:\n\n```diff\n{alone}" in page
     assert "```diff\n--- run.sh\n+++ run.sh\n …\n-python train.py\n+npu train.py\n" in page
     assert page.count("```diff") == 2
     assert "修复结果：\n\n```diff\n" in render_page(check, "zh")

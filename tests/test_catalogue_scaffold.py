@@ -113,7 +113,7 @@ def test_nothing_is_overwritten(builtin: Path) -> None:
     path = create(str(builtin), "tensorflow", "new-check")
     before = Path(path).read_bytes()
     for family in ("tensorflow", "pytorch"):
-        with pytest.raises(FileExistsError, match="'new-check' exists already"):
+        with pytest.raises(FileExistsError, match="'new-check' already exists"):
             create(str(builtin), family, "new-check")
     assert Path(path).read_bytes() == before
 

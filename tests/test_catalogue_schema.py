@@ -113,22 +113,22 @@ MISTAKES = [
     ("a code of another category", {"code": "NPU1301"}, "NPU1301", "second digit of functional checks is 1, not 3"),
     ("an empty code", {"code": '""'}, '""', "code is empty"),
     ("a release that is no version", {"since": "soon"}, "soon", "since: 'soon' is not a version"),
-    ("a release that is a number", {"since": "1"}, "1", "since must be text; put it in quotes"),
+    ("a release that is a number", {"since": "1"}, "1", "since must be a string; put it in quotes"),
     ("a misspelt status", {"status": "stabel"}, "stabel", "(did you mean 'stable'?)"),
     ("an unknown topic", {"topic": "dropouts"}, "dropouts", "(did you mean 'dropout'?)"),
     ("an unknown category", {"category": "speed"}, "speed", "'speed' is not one of functional, hygiene,"),
     ("an unknown severity", {"severity": "fatal"}, "fatal", "'fatal' is not one of error, note, warning"),
     ("an unknown confidence", {"confidence": "sure"}, "sure", "'sure' is not one of high, low, medium"),
-    ("an unknown reach of once", {"once": "true"}, "true", "once must be text"),
+    ("an unknown reach of once", {"once": "true"}, "true", "once must be a string"),
     ("applies as a list", {"applies": "[tensorflow]"}, "[", "applies must be a mapping"),
     ("an unknown framework", {"applies": "{framework: jax}"}, "jax", "'jax' is not one of tensorflow, torch"),
     ("an unknown state", {"applies": "{state: [done]}"}, "done", "'done' is not one of migrated, not_started, partial"),
     ("an unknown mode", {"applies": "{mode: [eager]}"}, "eager", "'eager' is not one of"),
-    ("an empty list of states", {"applies": "{state: []}"}, "[]", "applies.state must be a list that is not empty"),
+    ("an empty list of states", {"applies": "{state: []}"}, "[]", "applies.state must be a non-empty list"),
     ("trains as a word", {"applies": "{trains: yes}"}, "yes", "applies.trains must be true or false"),
     ("a range without a version", {"applies": '{tensorflow: ">=x"}'}, '">=x', "not a version range such as"),
     ("a range with an empty part", {"applies": '{torch: ">=2,"}'}, '">=2', "not a version range such as"),
-    ("a range as a number", {"applies": "{torch: 2}"}, "2}", "applies.torch must be text; put it in quotes"),
+    ("a range as a number", {"applies": "{torch: 2}"}, "2}", "applies.torch must be a string; put it in quotes"),
     ("text that is no mapping", {"text": "hello"}, "hello", "text must be a mapping"),
     ("a third language", {"text": _FULL_TEXT + "\n  fr: {}"}, "fr:", "text: unknown key 'fr'"),
     ("a missing language", {"text": _FULL_TEXT[: _FULL_TEXT.index("  zh")]}, "en:", "text: the key 'zh' is missing"),
@@ -161,7 +161,7 @@ MISTAKES = [
         "改",
         "has {name} but text.en.fix has no placeholder",
     ),
-    ("no reference", {"references": "[]"}, "[]", "references must be a list that is not empty"),
+    ("no reference", {"references": "[]"}, "[]", "references must be a non-empty list"),
     ("a reference without a title", {"references": '[{source: "https://a.b"}]'}, "{source", "'title' is missing"),
     (
         "a source that is no address",
@@ -169,7 +169,7 @@ MISTAKES = [
         "seed",
         "neither an address nor owner/repo:path",
     ),
-    ("no example", {"examples": "[]"}, "[]", "examples must be a list that is not empty"),
+    ("no example", {"examples": "[]"}, "[]", "examples must be a non-empty list"),
     ("no bad example", {"examples": GOOD}, "- good", "there is no bad example"),
     ("no good example", {"examples": BAD}, "- bad", "there is no good example"),
     (
@@ -180,12 +180,12 @@ MISTAKES = [
     ),
     ("an example of no side", {"examples": "\n  - {file: a.py}" + BAD + GOOD}, "{file", "either 'bad' or 'good'"),
     ("an example that is text", {"examples": "\n  - x" + BAD + GOOD}, "x", "examples[0] must be a mapping"),
-    ("a bad example without a mark", {"examples": "\n  - bad: x" + GOOD}, "x", "nothing is marked with '# expect'"),
+    ("a bad example without a mark", {"examples": "\n  - bad: x" + GOOD}, "x", "no line is marked with '# expect'"),
     (
         "a good example with a mark",
         {"examples": BAD + "\n  - good: 'x # expect'"},
         "'x",
-        "a good example expects nothing",
+        "a good example must not expect findings",
     ),
     ("an empty good example", {"examples": BAD + "\n  - good: ' '"}, "' '", "is empty"),
     ("an example that is a number", {"examples": BAD + "\n  - good: 1"}, "1", "must be the text of a file"),
@@ -219,7 +219,7 @@ MISTAKES = [
         "files without a file",
         {"examples": BAD + "\n  - {good: {files: {}}}"},
         "{}",
-        "must be a mapping that is not empty",
+        "must be a non-empty mapping",
     ),
     (
         "an expected line of no file",
@@ -292,7 +292,7 @@ def test_a_broken_tree_is_a_problem_with_its_place() -> None:
 
 @pytest.mark.parametrize("family", ["", "checks", "jax", "engine"])
 def test_a_check_lies_in_the_folder_of_a_family(family: str) -> None:
-    assert "lies in the folder of its family" in problems(sample(), family=family)[0].message
+    assert "must be in the folder of its family" in problems(sample(), family=family)[0].message
 
 
 @pytest.mark.parametrize("name", ["Upper-case", "under_score", "a--b", "-a", "a-", "1a", "é", "", "a" * 61, "a b"])

@@ -76,7 +76,7 @@ def test_what_the_change_of_one_file_causes_in_another_is_told(zoo: Project) -> 
     answer = check(zoo, "train.py")
     assert answer.places(CHECK) == PLACE
     assert answer.code == 1
-    assert "because it depends on one that changed: tables.py" in answer.err
+    assert "that depends on a changed one: tables.py" in answer.err
 
 
 def test_of_a_change_only_its_findings_are_told_and_the_ways_out(zoo: Project) -> None:
@@ -86,8 +86,8 @@ def test_of_a_change_only_its_findings_are_told_and_the_ways_out(zoo: Project) -
     assert "\nPrograms\n" in whole and "ignore[" not in whole
     assert "\nPrograms\n" not in change and "\nReadiness" not in change
     assert change.endswith(
-        f"More about one: npulint explain {CHECK}\n"
-        f"Right as it is? Add to its line: # npulint: ignore[{CHECK}] reason. For later: "
+        f"Learn more: npulint explain {CHECK}\n"
+        f"Correct as is? Add to the line: # npulint: ignore[{CHECK}] reason. Fix later: "
         "npulint check --write-baseline\n"
     )
 
@@ -98,7 +98,7 @@ def test_without_a_revision_it_is_counted_only(zoo: Project) -> None:
     assert (answer.code, answer.places(CHECK), answer.err) == (0, [], "")
     assert answer.document["summary"]["elsewhere"] >= 1
     text = zoo.run("check", "--no-cache", "--format=concise", "--select", CHECK, "train.py").out
-    assert "1 finding in files that were not named (npulint check)" in text
+    assert "1 finding in files that were not specified (npulint check)" in text
 
 
 def test_what_was_there_before_is_nobodys_fault(zoo: Project) -> None:
@@ -175,7 +175,7 @@ def test_a_revision_that_git_does_not_know_is_wrong_usage(zoo: Project) -> None:
     for word in ("nonsense", "--help", "HEAD:train.py", "x\ny"):
         answer = check(zoo, "train.py", since=word)
         assert answer.code == 2, word
-        assert "git knows no revision" in answer.err
+        assert "git cannot find the revision" in answer.err
 
 
 def test_without_a_commit_or_a_repository_nothing_is_compared(project: Project) -> None:

@@ -140,7 +140,7 @@ def test_notices_go_to_the_other_stream() -> None:
 def test_nothing_to_check_is_said_and_is_no_failure() -> None:
     answer = call("check", "empty", run=lambda settings: RunResult())
     assert answer.code == 0
-    assert answer.err == "warning: there is no file to check in empty\n"
+    assert answer.err == "warning: no files to check in empty\n"
     assert "All good" not in answer.out
 
 
@@ -208,7 +208,7 @@ def test_the_real_pipeline_is_behind_it() -> None:
     ]
     done = subprocess.run(words, capture_output=True, text=True, env=environ, check=False)
     assert done.returncode == 1
-    assert done.stdout.startswith("a.py:1:1: warning: this is Python 2; it was read as if it were Python 3")
-    assert "1 file was read in part: a.py (Python 2)" in done.stdout
+    assert done.stdout.startswith("a.py:1:1: warning: this is Python 2; it was read as far as possible as Python 3")
+    assert "1 file was only partly read: a.py (Python 2)" in done.stdout
     missing = subprocess.run([*words, "nope"], capture_output=True, text=True, env=environ, check=False)
     assert (missing.returncode, missing.stderr) == (2, "error: nope: does not exist\n")

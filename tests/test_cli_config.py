@@ -52,7 +52,7 @@ def test_where_each_comes_from(here: Project) -> None:
     assert settings["lang"] == ('"en"', "npulint.toml:4")
     assert settings["target"][1] == "command line"
     assert told()["target"] == ('{ soc = "910B" }', "npulint.toml:5")
-    assert settings["baseline"] == ('"npulint-baseline.json"', "found")
+    assert settings["baseline"] == ('"npulint-baseline.json"', "found automatically")
     assert settings["jobs"] == ("0", "default")
 
 

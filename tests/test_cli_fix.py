@@ -34,14 +34,14 @@ def test_safe_fixes_are_written_and_the_rest_is_reported(mine: Project) -> None:
     assert (answer.code, answer.err, text_of(mine)) == (0, "", SAFE)
     assert "warning[unsafe-call]" in answer.out and "safe-call]:" in answer.out
     assert "error[safe-call]" not in answer.out
-    end = "\nFixed 1 place in 1 file; 1 more with --unsafe-fixes\n1 finding left (1 warning) in 1 of 1 file\n"
+    end = "\nFixed 1 place in 1 file; 1 more with --unsafe-fixes\n1 finding remaining (1 warning) in 1 of 1 file\n"
     assert end in answer.out
 
 
 def test_unsafe_fixes_are_written_when_asked_for(mine: Project) -> None:
     answer = mine.run("check", "--fix", "--unsafe-fixes", *MINE)
     assert (answer.code, text_of(mine)) == (0, WHOLE)
-    assert answer.out.endswith("\n\nFixed 2 places in 1 file\nNo finding left: 1 file checked\n")
+    assert answer.out.endswith("\n\nFixed 2 places in 1 file\nNo findings remaining: 1 file checked\n")
 
 
 def test_a_second_run_changes_nothing(mine: Project) -> None:
@@ -61,7 +61,7 @@ def test_the_exit_code_is_that_of_what_is_left(mine: Project) -> None:
 def test_unsafe_fixes_alone_change_nothing(mine: Project) -> None:
     answer = mine.run("check", "--unsafe-fixes", *MINE)
     assert (answer.code, text_of(mine)) == (1, MODEL)
-    assert "[*] 2 can be mended with --fix\n" in answer.out
+    assert "[*] 2 fixable with --fix\n" in answer.out
 
 
 def test_a_file_that_cannot_be_written_is_told_and_the_others_are_written(
@@ -78,24 +78,24 @@ def test_a_file_that_cannot_be_written_is_told_and_the_others_are_written(
     monkeypatch.setattr(writing, "write", guarded)
     answer = mine.run("check", "--fix", *MINE)
     assert answer.code == 2
-    assert answer.err == "error: locked.py: was not fixed, for it cannot be written: Permission denied\n"
+    assert answer.err == "error: locked.py: not fixed, because it cannot be written: Permission denied\n"
     assert (text_of(mine), text_of(mine, "locked.py")) == (SAFE, MODEL)
 
 
 def test_what_cannot_be_fixed_is_told_with_the_reason(mine: Project) -> None:
     mine.write({"stuck.py": "import torch\n" + "torch.stuck(1)\n" * 7})
     brief = mine.run("check", "--fix", *MINE)
-    assert "\n7 could not be fixed:\n  stuck.py:2  stuck-call  the call does not give this argument\n" in brief.out
+    assert "\n7 could not be fixed:\n  stuck.py:2  stuck-call  the call does not pass this argument\n" in brief.out
     assert "  ... and 2 more: --verbose\n" in brief.out and "stuck.py:8  stuck-call" not in brief.out
     assert (
-        "  stuck.py:8  stuck-call  the call does not give this argument\n"
+        "  stuck.py:8  stuck-call  the call does not pass this argument\n"
         in mine.run("check", "--fix", "--verbose", *MINE).out
     )
 
 
 def test_findings_that_are_not_shown_are_mended_too(mine: Project) -> None:
     mine.write({"model.py": "import torch\ntorch.minor(1)\n"})
-    assert "[*] 1 can be mended with --fix\n" in mine.run("check", *MINE).out
+    assert "[*] 1 fixable with --fix\n" in mine.run("check", *MINE).out
     mine.run("check", "--fix", *MINE)
     assert text_of(mine) == "import torch\ntorch.major(1)\n"
     mine.write({"model.py": "import torch\ntorch.minor(1)\n"})
@@ -117,7 +117,11 @@ def test_a_patch_writes_nothing_and_fails_when_there_is_something_in_it(mine: Pr
     assert text_of(mine) == MODEL
     mine.run("check", "--fix", *MINE)
     clean = mine.run("check", "--diff", *MINE)
-    assert (clean.code, clean.out, clean.err) == (0, "", "--fix would change nothing; 1 more with --unsafe-fixes\n")
+    assert (clean.code, clean.out, clean.err) == (
+        0,
+        "",
+        "--fix would not change anything; 1 more with --unsafe-fixes\n",
+    )
 
 
 def test_the_patch_makes_what_the_fix_makes(mine: Project) -> None:
@@ -167,7 +171,7 @@ def test_each_finding_shows_the_lines_that_mend_it(mine: Project) -> None:
 def test_findings_that_can_be_mended_are_marked(mine: Project) -> None:
     answer = mine.run("check", *MINE)
     assert "(NPU5190) [*]\n" in answer.out and "(NPU5191)\n" in answer.out
-    assert "\n[*] 1 can be mended with --fix; 1 more with --unsafe-fixes\n" in answer.out
+    assert "\n[*] 1 fixable with --fix; 1 more with --unsafe-fixes\n" in answer.out
     assert "(NPU5191) [*]\n" in mine.run("check", "--unsafe-fixes", *MINE).out
     assert "[*]" not in mine.run("check", "--fix", *MINE).out
 
@@ -204,7 +208,7 @@ def test_reports_say_what_was_fixed(mine: Project) -> None:
             "name": "stuck-call",
             "path": "model.py",
             "line": 5,
-            "reason": "the call does not give this argument",
+            "reason": "the call does not pass this argument",
         }
     ]
     answers = {}
@@ -219,7 +223,7 @@ def test_reports_say_what_was_fixed(mine: Project) -> None:
     properties = json.loads(answers["sarif"])["runs"][0]["properties"]
     assert (properties["fixed"], properties["refused"]) == (fixed, refused)
     assert "Fixed 1 place in 1 file" in answers["markdown"] and "Fixed 1 place in 1 file\n" not in answers["html"]
-    assert '<section id="fixed"' in answers["html"] and "the call does not give this argument" in answers["html"]
+    assert '<section id="fixed"' in answers["html"] and "the call does not pass this argument" in answers["html"]
     assert "\nFixed 1 place in 1 file; 1 more with --unsafe-fixes\n1 could not be fixed:\n" in answers["concise"]
 
 
@@ -270,7 +274,7 @@ def test_the_patch_of_standard_input(mine: Project) -> None:
 
 def test_standard_output_holds_the_source_or_a_report(mine: Project) -> None:
     answer = mine.run("check", "--fix", "--output", "json=-", *MINE, "-", stdin=MODEL.encode())
-    assert (answer.code, answer.err) == (2, "error: --fix - and --output json=- exclude each other\n")
+    assert (answer.code, answer.err) == (2, "error: --fix - and --output json=- cannot be used together\n")
 
 
 # Choosing
@@ -284,7 +288,7 @@ def test_checks_that_are_never_fixed(mine: Project) -> None:
     mine.write({"model.py": MODEL, "npulint.toml": 'unfixable = ["NPU51"]\n'})
     assert "can be mended" not in mine.run("check", *MINE).out
     unknown = mine.run("check", "--unfixable", "saf-call", *MINE)
-    assert unknown.err.startswith("warning: `unfixable` names `saf-call`, which is no check, topic or category")
+    assert unknown.err.startswith("warning: `unfixable` names `saf-call`, which is not a check, topic or category")
     assert unknown.err.endswith("; did you mean `safe-call`?\n")
 
 
@@ -294,7 +298,7 @@ def test_the_configuration_may_ask_for_fixes(mine: Project) -> None:
     assert text_of(mine) == MODEL
     mine.run("check", "--show-files", *MINE)
     assert text_of(mine) == MODEL
-    assert "is written" not in mine.run("check", "--write-baseline", "--baseline", "b.json", *MINE).err
+    assert "created" not in mine.run("check", "--write-baseline", "--baseline", "b.json", *MINE).err
     assert (text_of(mine), (mine.folder / "b.json").exists()) == (MODEL, True)
     mine.run("check", *MINE)
     assert text_of(mine) == WHOLE
@@ -303,10 +307,10 @@ def test_the_configuration_may_ask_for_fixes(mine: Project) -> None:
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (["--fix", "--write-baseline"], "--fix and --write-baseline exclude each other"),
-        (["--diff", "--write-baseline"], "--diff and --write-baseline exclude each other"),
-        (["--diff", "--prune-baseline"], "--diff and --prune-baseline exclude each other"),
-        (["--diff", "--output", "json=-"], "--diff and --output exclude each other"),
+        (["--fix", "--write-baseline"], "--fix and --write-baseline cannot be used together"),
+        (["--diff", "--write-baseline"], "--diff and --write-baseline cannot be used together"),
+        (["--diff", "--prune-baseline"], "--diff and --prune-baseline cannot be used together"),
+        (["--diff", "--output", "json=-"], "--diff and --output cannot be used together"),
     ],
 )
 def test_what_cannot_be_asked_for_together(mine: Project, words: list[str], complaint: str) -> None:
@@ -382,16 +386,16 @@ def test_the_end_of_the_report_says_what_is_left(mine: Project) -> None:
     mine.write(port)
     (mine.folder / "model.py").unlink()
     answer = mine.run("check", "--fix", "--unsafe-fixes", *MINE)
-    begin = "What is left for you\n  1. Look through the changes: 1 of them may change results\n     git diff\n"
+    begin = "Remaining manual work\n  1. Review the changes: 1 of them may change results\n     git diff\n"
     assert (
-        begin + "  2. `torch.stuck` runs in a map function\n     stuck-call: 1 place, at train.py:10\n  3. Compare"
+        begin + "  2. `torch.stuck` runs in a map function\n     stuck-call: 1 place, at train.py:10\n  3. Check"
         in answer.out
     )
     assert (
-        answer.out.index("Programs\n") < answer.out.index("What is left for you\n") < answer.out.index("Fixed 1 place")
+        answer.out.index("Programs\n") < answer.out.index("Remaining manual work\n") < answer.out.index("Fixed 1 place")
     )
     mine.write(port)
     chinese = mine.run("check", "--fix", "--unsafe-fixes", "--lang", "zh", *MINE).out
     assert "待人工处理\n  1. 复核修改：其中 1 处可能影响结果\n     git diff\n  2. " in chinese
     again = mine.run("check", "--fix", "--unsafe-fixes", *MINE).out
-    assert "What is left for you" not in again and "Nothing was fixed" in again
+    assert "Remaining manual work" not in again and "Nothing was fixed" in again

@@ -82,7 +82,7 @@ def test_the_help_of_check_names_every_option() -> None:
         pytest.param("check --formt=x", "unknown option `--formt=x`; did you mean `--format`?", id="with its value"),
         pytest.param("check --sel x", "unknown option `--sel`", id="options are not guessed from beginnings"),
         pytest.param("check --jobs", "--jobs", id="an option without its value"),
-        pytest.param("check --format jsn", "--format: `jsn` is none of text", id="unknown value"),
+        pytest.param("check --format jsn", "--format: `jsn` is not one of text", id="unknown value"),
         pytest.param("check --jobs x --lang=q", "--jobs: ", id="several mistakes"),
         pytest.param("explain", "CODE|NAME is missing", id="a missing word"),
         pytest.param("rules x", "unexpected argument `x`", id="a word too many"),

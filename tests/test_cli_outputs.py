@@ -90,7 +90,7 @@ def test_the_report_takes_the_room_that_others_left(free: int) -> None:
     answer = call("check", "--output=markdown=summary.md", result=many, environ=environ)
     size = Path("summary.md").stat().st_size
     assert SUMMARY_LIMIT - free // 4 < size <= SUMMARY_LIMIT and answer.err == ""
-    assert "more findings have no room in this summary" in Path("summary.md").read_text()
+    assert "more findings do not fit in this summary" in Path("summary.md").read_text()
 
 
 @pytest.mark.parametrize("free", [100, 0, -5])
@@ -98,7 +98,7 @@ def test_a_full_summary_is_left_alone(free: int) -> None:
     environ = summary(SUMMARY_LIMIT - free)
     answer = call("check", "--output=markdown=summary.md", result=sample(), environ=environ)
     assert Path("summary.md").stat().st_size == SUMMARY_LIMIT - free
-    assert answer.err == "warning: summary.md: the summary of this step has no room for the report\n"
+    assert answer.err == "warning: summary.md: the report does not fit in the summary of this step\n"
     assert answer.code == 1
 
 

@@ -69,7 +69,7 @@ def test_both_sides_reach_the_comparison() -> None:
     ((settings, reference),) = world.asked
     assert (reference, settings.paths) == ("gpu", ("npu/train.py",))
     assert (settings.select, settings.target, settings.jobs) == (("NPU62",), {"cann": "8.0"}, 2)
-    assert answer.out.startswith("Pre-tuning checklist (4 consistent, 3 different, 2 cannot tell)\n")
+    assert answer.out.startswith("Pre-tuning checklist (4 consistent, 3 different, 2 undetermined)\n")
     assert answer.out.index("Pre-tuning") < answer.out.index("warning[learning-rate-differs]")
     assert "Readiness of" not in answer.out
 

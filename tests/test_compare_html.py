@@ -62,7 +62,7 @@ def test_each_item_has_a_card_that_leads_to_it() -> None:
     assert len(links) == 9
     href, status, text = links[-1]
     assert (href, status) == ("#item-0-hyperparameters", "differs")
-    assert text == "differs The hyperparameters are those of the reference 1 differs, 1 unknown, 1 same"
+    assert text == "differs The hyperparameters are those of the reference 1 differs, 1 undetermined, 1 same"
     for target, *_ in links:
         by_id(root, str(target)[1:])
 
@@ -113,8 +113,8 @@ def test_verdicts(result: RunResult, word: str, tone: str) -> None:
     [
         (("consistent",), "", "Consistent with the reference"),
         (("consistent",), "note", "Consistent with the reference"),
-        (("consistent",), "warning", "Nothing found that differs"),
-        (("consistent", "unknown"), "", "Nothing found that differs"),
+        (("consistent",), "warning", "No difference found"),
+        (("consistent", "unknown"), "", "No difference found"),
         (("unknown", "differs"), "", "Differs from the reference"),
     ],
 )
@@ -138,7 +138,7 @@ def test_more_rows_than_a_page_can_hold_are_counted(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(compared_module, "_ROWS", 3)
     root = tree(shown())
     assert len([one for one in root.iter("tr") if one.get("data-a")]) == 3
-    assert "4 more rows are left out of this page." in text_of(by_id(root, "compared"))
+    assert "4 more rows are omitted from this page." in text_of(by_id(root, "compared"))
 
 
 @settings(deadline=None, max_examples=60)

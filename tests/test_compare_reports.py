@@ -71,8 +71,10 @@ def test_a_run_without_a_reference_says_nothing_of_one(format_name: str, verbose
     text = render(format_name, sample(), ReportView(verbose=verbose))
     assert not re.search('Pre-tuning|"comparison"|"compared"', text)
     code = f"import sys; sys.path.insert(0, {str(GOLDEN.parent.parent)!r}); "
-    code += "from npulint.report.view import View, render; from npulint.findings import RunResult; "
-    code += f"render({format_name!r}, RunResult(), View()); print([m for m in sys.modules if 'report.compared' in m])"
+    code += "from npulint.report.view import ReportView, render; from npulint.findings import RunResult; "
+    code += (
+        f"render({format_name!r}, RunResult(), ReportView()); print([m for m in sys.modules if 'report.compared' in m])"
+    )
     import subprocess
 
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -117,9 +119,9 @@ def test_places_are_links_where_a_terminal_opens_them() -> None:
 def test_what_is_the_same_is_listed_when_asked_for() -> None:
     brief, full = shown("text", "en"), shown("text", "en", verbose=True)
     assert "--batch-size" not in brief.split("warning[")[0]
-    assert "41 things were compared and are the same: --verbose" in brief
+    assert "41 compared values are the same: --verbose" in brief
     assert "--batch-size (same)" in full
-    assert "epochs (cannot tell)" in full and "epochs (cannot tell)" not in brief
+    assert "epochs (undetermined)" in full and "epochs (undetermined)" not in brief
 
 
 def test_of_many_rows_and_pairs_the_first_are_told_and_the_rest_counted() -> None:
@@ -130,11 +132,11 @@ def test_of_many_rows_and_pairs_the_first_are_told_and_the_rest_counted() -> Non
     result = compared(findings=[], comparison=comparison(pairs=pairs))
     brief, full = shown("text", "en", result), shown("text", "en", result, verbose=True)
     assert "... and 2 more (--verbose)" in brief
-    assert brief.count("... and 12 that are told above") == 1
-    assert brief.count("... and 14 that are told above") == 1
+    assert brief.count("... and 12 listed above") == 1
+    assert brief.count("... and 14 listed above") == 1
     assert brief.count("setting_13") == 1
-    more = "2 more pairs of programs, in full with --verbose:\n"
-    assert f"{more}  3.py  0 consistent, 1 different, 0 cannot tell\n" in brief
+    more = "2 more pairs of programs (details with --verbose):\n"
+    assert f"{more}  3.py  0 consistent, 1 different, 0 undetermined\n" in brief
     assert full.count("setting_13") == 4 and full.count("setting_11") == 5
 
 
@@ -166,7 +168,7 @@ def test_a_check_with_a_reference_tells_the_checklist_after_its_own() -> None:
                     pairs=(ComparedPair("a", "b", items=(ComparedItem("data", "d", "consistent"),)),)
                 ),
             ),
-            "Nothing differs from the reference: 5 files read",
+            "No difference from the reference: 5 files read",
             id="all the same",
         ),
         pytest.param(
@@ -174,7 +176,7 @@ def test_a_check_with_a_reference_tells_the_checklist_after_its_own() -> None:
                 findings=[],
                 comparison=comparison(pairs=(ComparedPair("a", "b", items=(ComparedItem("data", "d", "unknown"),)),)),
             ),
-            "Nothing differs from the reference: 5 files read; 1 item cannot be told from source text",
+            "No difference from the reference: 5 files read; 1 item cannot be determined from source",
             id="not all can be told",
         ),
         pytest.param(
@@ -358,7 +360,7 @@ def test_rows_without_room_are_counted() -> None:
     pair = ComparedPair("a.py", "b.py", items=(ComparedItem("hyperparameters", "the same", "differs", rows),))
     text = shown("markdown", "en", compared(comparison=comparison(pairs=(pair,))), limit=12_000)
     assert len(text.encode()) <= 12_000
-    (left,) = map(int, re.findall(r"(\d+) more rows have no room", text))
+    (left,) = map(int, re.findall(r"(\d+) more rows do not fit", text))
     assert text.count("setting\\_") + left == 400
     assert "## Findings" in text
 

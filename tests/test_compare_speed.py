@@ -127,5 +127,5 @@ def test_a_run_ends_in_time_and_says_what_it_left_out(tmp_path: Path, monkeypatc
     assert len(states) == 6 and all("differs" in one for one in states[:2])
     assert states[2:] == [{"unknown"}] * 4
     assert result.notices == [
-        "Pairs of programs that were compared: 2. The project is too large for more; name two scripts to do so"
+        "Pairs of programs compared: 2. The project is too large for more; to compare others, specify two scripts"
     ]

@@ -115,13 +115,13 @@ def test_stdin_is_configured_by_its_name() -> None:
         pytest.param("selekt = []", "npulint.toml:1: unknown key `selekt`; did you mean `select`?", id="unknown key"),
         pytest.param("min_severity = 'note'", "did you mean `min-severity`?", id="underscore for hyphen"),
         pytest.param("zzzzzz = 1", "npulint.toml:1: unknown key `zzzzzz`", id="a key like nothing"),
-        pytest.param("lang = 'de'", "npulint.toml:1: lang: `de` is none of auto, en, zh", id="unknown value"),
-        pytest.param("\njobs = 'two'", "npulint.toml:2: jobs: a whole number is needed here", id="wrong type"),
+        pytest.param("lang = 'de'", "npulint.toml:1: lang: `de` is not one of auto, en, zh", id="unknown value"),
+        pytest.param("\njobs = 'two'", "npulint.toml:2: jobs: expected an integer", id="wrong type"),
         pytest.param("output = ['json=/etc/x']", "unknown key `output`", id="configuration cannot write files"),
-        pytest.param("a = 1\nb = = 2", "npulint.toml:2:5: broken TOML", id="broken TOML has a place"),
+        pytest.param("a = 1\nb = = 2", "npulint.toml:2:5: invalid TOML", id="broken TOML has a place"),
         pytest.param("a = [", "npulint.toml:1", id="TOML that ends too early"),
         pytest.param("a = 1\na = 2", "npulint.toml:2", id="a key given twice"),
-        pytest.param("a = " + "[" * 100_000, "npulint.toml:1: broken TOML", id="brackets without end"),
+        pytest.param("a = " + "[" * 100_000, "npulint.toml:1: invalid TOML", id="brackets without end"),
     ],
 )
 def test_a_mistake_is_told_with_its_place(text: str, told: str) -> None:

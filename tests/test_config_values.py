@@ -35,15 +35,15 @@ def test_words_become(name: str, words: list[str], value: object) -> None:
     ("name", "words", "complaint"),
     [
         pytest.param("min_severity", ["eror"], "did you mean `error`", id="misspelled choice"),
-        pytest.param("min_severity", ["\u4e2d"], "is none of note, warning, error", id="choice like nothing"),
+        pytest.param("min_severity", ["\u4e2d"], "is not one of note, warning, error", id="choice like nothing"),
         pytest.param("target", ["tensorflw=1.15"], "did you mean `tensorflow`", id="misspelled key"),
         pytest.param("target", ["torch"], "form KEY=VALUE", id="no value"),
         pytest.param("target", ["torch=two"], "does not look like a version", id="no version"),
         pytest.param("target", ["framework=pytorch"], "did you mean `torch`", id="unknown framework"),
         pytest.param("target", ["soc=../x"], "SoC name", id="no SoC name"),
         pytest.param("output", ["jsn=x"], "did you mean `json`", id="unknown format"),
-        pytest.param("jobs", ["-1"], "whole number", id="negative number"),
-        pytest.param("jobs", ["\u0663"], "whole number", id="digits of another script"),
+        pytest.param("jobs", ["-1"], "non-negative integer", id="negative number"),
+        pytest.param("jobs", ["\u0663"], "non-negative integer", id="digits of another script"),
         pytest.param("config", [""], "is empty", id="empty text"),
     ],
 )
@@ -55,16 +55,16 @@ def test_words_are_refused(name: str, words: list[str], complaint: str) -> None:
 @pytest.mark.parametrize(
     ("name", "value", "complaint"),
     [
-        pytest.param("select", "NPU1", "a list of texts", id="text for a list"),
-        pytest.param("select", ["a", 1], "a list of texts", id="number in a list"),
-        pytest.param("select", [""], "a list of texts", id="empty text in a list"),
+        pytest.param("select", "NPU1", "a list of strings", id="text for a list"),
+        pytest.param("select", ["a", 1], "a list of strings", id="number in a list"),
+        pytest.param("select", [""], "a list of strings", id="empty text in a list"),
         pytest.param("statistics", 1, "true or false", id="number for a flag"),
-        pytest.param("jobs", True, "a whole number", id="flag for a number"),
-        pytest.param("jobs", -2, "whole number from 0", id="negative number"),
-        pytest.param("lang", 3, "a text", id="number for a choice"),
+        pytest.param("jobs", True, "an integer", id="flag for a number"),
+        pytest.param("jobs", -2, "non-negative integer", id="negative number"),
+        pytest.param("lang", 3, "a string", id="number for a choice"),
         pytest.param("target", ["torch=2"], "a table", id="list for a table"),
-        pytest.param("target", {"tensorflow": 2.10}, 'in quotes: tensorflow = "2.1"', id="a version as a float"),
-        pytest.param("target", {"torch": "2.1", "tf": "2"}, "`tf` is none of", id="unknown key of a table"),
+        pytest.param("target", {"tensorflow": 2.10}, 'must be quoted: tensorflow = "2.1"', id="a version as a float"),
+        pytest.param("target", {"torch": "2.1", "tf": "2"}, "`tf` is not one of", id="unknown key of a table"),
     ],
 )
 def test_configured_values_of_a_wrong_kind_are_refused(name: str, value: Any, complaint: str) -> None:

@@ -146,7 +146,7 @@ def test_a_new_check_is_written_tested_and_used(project: Project) -> None:
     assert unfinished.code in (1, 2) and "Traceback" not in unfinished.err
     project.write({"mine/tensorflow/own-session.yaml": OWN, "train.py": GPU.format(comment="")})
     tested = project.run("test", "mine/tensorflow/own-session.yaml")
-    assert (tested.code, tested.out, tested.err) == (0, "4 examples, all hold\n", "")
+    assert (tested.code, tested.out, tested.err) == (0, "all 4 examples passed\n", "")
     assert project.check("--checks=mine").places("own-session") == ["train.py:4"]
     assert "own-session" in project.run("explain", "own-session", "--checks=mine").out
     project.write({"npulint.toml": 'checks = ["mine"]\nselect = ["own-session"]\n'})
@@ -157,7 +157,7 @@ def test_a_check_whose_examples_do_not_hold_is_told(project: Project) -> None:
     project.write({"tensorflow/own-session.yaml": OWN.replace("tensorflow.Session}", "tensorflow.InteractiveSession}")})
     answer = project.run("test", "tensorflow/own-session.yaml")
     assert answer.code == 1
-    assert "2 of 4 examples do not hold" in answer.out
+    assert "2 of 4 examples failed" in answer.out
 
 
 OWN = """\

@@ -77,7 +77,7 @@ def test_the_finished_run_is_led_back_to_its_lines() -> None:
         for name, f in found.items()
     }
     assert found["reduce-sum-under-mixed-precision"]["path"] == "examples/finished/train.py"
-    assert "one core" in found["reduce-sum-under-mixed-precision"]["message"]
+    assert "a single core" in found["reduce-sum-under-mixed-precision"]["message"]
     assert led["stall-every-few-steps"] == {"if step % 100 == 0:"}
     assert "manager = ExponentialUpdateLossScaleManager(" in led["loss-scale-collapsed"]
     assert len(found) == 3

@@ -371,7 +371,7 @@ def test_two_processes_at_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("error", "lang", "text"),
     [
-        (UnwrittenError("changed-meanwhile"), "en", "the file was changed while it was checked"),
+        (UnwrittenError("changed-meanwhile"), "en", "the file was modified during the check"),
         (UnwrittenError("link"), "zh", "符号链接指向工程目录之外"),
         (OSError(errno.ENOSPC, "No space left on device"), "zh", "No space left on device"),
         (OSError("strange"), "en", "strange"),

@@ -113,7 +113,7 @@ def test_the_recorded_list_is_used_and_told(project: Path) -> None:
     assert (graph.path, graph.form, graph.nodes, graph.trains) == ("graph.pbtxt", "graph_def", 6, True)
     assert graph.counts["host"] == 1
     assert (graph.listed, bool(graph.release)) == ("", True)
-    assert result.target["operators"] == f"recorded list of {graph.release}"
+    assert result.target["operators"] == f"built-in list of {graph.release}"
     assert result.notices == []
 
 
@@ -187,9 +187,9 @@ def test_a_graph_is_judged_although_the_script_beside_it_was_left_unported(proje
 @pytest.mark.parametrize(
     ("old", "new", "complaint"),
     [
-        pytest.param("[NPU2336]", "[NPU4301]", "'NPU4301' is no code of a check of the source", id="another graph"),
-        pytest.param("[NPU2336]", "[host-sync]", "'host-sync' is no code of a check of the source", id="a name"),
-        pytest.param("[NPU2336]", "{a: b}", "must be a list", id="no list"),
+        pytest.param("[NPU2336]", "[NPU4301]", "'NPU4301' is not the code of a source check", id="another graph"),
+        pytest.param("[NPU2336]", "[host-sync]", "'host-sync' is not the code of a source check", id="a name"),
+        pytest.param("[NPU2336]", "{a: b}", "must be a non-empty list", id="no list"),
     ],
 )
 def test_what_is_joined_are_checks_of_the_source(project: Path, old: str, new: str, complaint: str) -> None:
@@ -205,7 +205,7 @@ def test_only_checks_of_graphs_are_joined(project: Path) -> None:
     (project / "pytorch").mkdir()
     text = CHECK.replace("NPU4399", "NPU2399").replace("torch_op: aten.huber_loss", "call: torch.huber_loss")
     (project / "pytorch" / "mine.yaml").write_text(text, encoding="utf-8")
-    with pytest.raises(CatalogueError, match="only checks of the families 'graph' and 'run' are joined"):
+    with pytest.raises(CatalogueError, match="only checks of the families 'graph' and 'run' can be joined"):
         load_catalogue((str(project),))
 
 

@@ -45,7 +45,7 @@ def test_all_parts_are_written(project: Project) -> None:
     answer = project.run("init", *ALL)
     assert (answer.code, answer.err) == (0, "")
     assert set(files(project.folder)) == set(WRITTEN.values())
-    assert answer.out.splitlines()[:5] == [f"{WRITTEN[part]} is written" for part in PARTS]
+    assert answer.out.splitlines()[:5] == [f"{WRITTEN[part]} created" for part in PARTS]
     assert answer.out.endswith("\nNext: pre-commit install, npulint check\n")
 
 
@@ -75,7 +75,7 @@ def test_a_second_run_changes_nothing(project: Project) -> None:
     before = files(project.folder)
     answer = project.run("init", *ALL)
     assert (answer.code, files(project.folder)) == (0, before)
-    assert answer.out.count("stays as it is") == 5 and "add to it" not in answer.out
+    assert answer.out.count("not changed") == 5 and "add this to it" not in answer.out
 
 
 EXISTING = {
@@ -93,12 +93,12 @@ def test_what_exists_stays_and_is_told_what_to_add(project: Project, part: str) 
     answer = project.run("init", "--with", part)
     assert answer.code == 0
     assert files(project.folder) == {WRITTEN[part]: EXISTING[part].encode()}
-    assert ("add to it:" in answer.out) is (part in ("pre-commit", "gitlab", "vscode"))
+    assert ("add this to it:" in answer.out) is (part in ("pre-commit", "gitlab", "vscode"))
 
 
 def snippet(answer: Answer) -> str:
     """What stands between the remark and the next command."""
-    return answer.out.partition("add to it:\n\n")[2].partition("\n\nMore:")[0] + "\n"
+    return answer.out.partition("add this to it:\n\n")[2].partition("\n\nMore:")[0] + "\n"
 
 
 def test_the_snippets_fit_into_the_files(project: Project) -> None:
@@ -114,10 +114,10 @@ def test_the_snippets_fit_into_the_files(project: Project) -> None:
 
 def test_pyproject_counts_as_configuration(project: Project) -> None:
     project.write({"pyproject.toml": "[tool.npulint]\nignore = []\n"})
-    assert "pyproject.toml configures npulint" in project.run("init").out
+    assert "pyproject.toml already configures npulint" in project.run("init").out
     assert set(files(project.folder)) == {"pyproject.toml"}
     project.write({"pyproject.toml": "[tool.other]\n"})
-    assert "npulint.toml is written" in project.run("init").out
+    assert "npulint.toml created" in project.run("init").out
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
@@ -140,7 +140,7 @@ def test_every_line_that_is_only_suggested_is_valid(project: Project) -> None:
     lines = [line.removeprefix("# ") if line.startswith("# ") and " = " in line else line for line in text.splitlines()]
     project.write({"npulint.toml": "\n".join(lines)})
     answer = project.check(".")
-    assert (answer.code, answer.document["target"]["soc"]) == (0, "910B (given)")
+    assert (answer.code, answer.document["target"]["soc"]) == (0, "910B (specified)")
     assert set(tomllib.loads("\n".join(lines))) == {"fail-on", "ignore", "extend-exclude", "target"}
 
 
@@ -179,7 +179,7 @@ def test_a_shelf_of_projects_is_not_made_one(project: Project) -> None:
     for name in ("a", "b"):
         project.write({f"{name}/requirements.txt": "torch==2.1.0\n", f"{name}/train.py": "import torch\n"})
     answer = project.run("init")
-    assert "2 projects lie below" in answer.out and "npulint.toml" not in files(project.folder)
+    assert "merge the 2 projects below" in answer.out and "npulint.toml" not in files(project.folder)
     assert project.run("init", "--with", "config").code == 0
     assert "npulint.toml" in files(project.folder)
 
@@ -188,7 +188,7 @@ def test_a_dry_run_is_a_patch(project: Project) -> None:
     git(project.folder, "init", "-q")
     project.write({".gitlab-ci.yml": "stages: [test]\n"})
     patch = project.run("init", *ALL, "--dry-run")
-    assert "add to it" in patch.err
+    assert "add this to it" in patch.err
     assert set(files(project.folder)) == {".gitlab-ci.yml"}
     git(project.folder, "apply", given=patch.out.encode())
     applied = files(project.folder)
@@ -204,7 +204,7 @@ def test_a_dry_run_is_a_patch(project: Project) -> None:
     [
         (("--with", "githbu"), "did you mean `github`?"),
         (("--with", ""), "--with: is empty"),
-        (("nowhere",), "nowhere is no folder"),
+        (("nowhere",), "nowhere is not a folder"),
         (("a", "b"), "unexpected argument `b`"),
     ],
 )

@@ -108,8 +108,8 @@ def test_operators_and_syncs_are_told_with_their_counts(result: LiveResult) -> N
 @pytest.mark.parametrize(
     ("lang", "words"),
     [
-        ("en", ["aten.huber_loss", "pkg/net.py:6", "backward", "waits for the device 2 times", "Not seen: shapes"]),
-        ("zh", ["aten.huber_loss", "pkg/net.py:6", "反向", "每步主机等待设备 2 次", "未覆盖：shapes"]),
+        ("en", ["aten.huber_loss", "pkg/net.py:6", "backward", "waits for the device 2 times", "Not covered: shapes"]),
+        ("zh", ["aten.huber_loss", "pkg/net.py:6", "反向", "每步 Host 等待 Device 2 次", "未覆盖：shapes"]),
     ],
 )
 def test_the_text_has_findings_and_tables_in_both_languages(result: LiveResult, lang: str, words: list[str]) -> None:

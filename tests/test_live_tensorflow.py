@@ -303,7 +303,10 @@ def test_the_users_own_errors_are_passed_on(net: Any) -> None:
         check_tensorflow(net.Wrong(), net.ROWS)
 
 
-@pytest.mark.parametrize(("thing", "words"), [(3, "does not know"), (None, "does not know"), ("model.pb", "is a path")])
+@pytest.mark.parametrize(
+    ("thing", "words"),
+    [(3, "cannot get a Tensor"), (None, "cannot get a Tensor"), ("model.pb", "is a path")],
+)
 def test_what_holds_no_graph_is_refused(thing: Any, words: str) -> None:
     with pytest.raises(TypeError, match=words):
         check_tensorflow(thing)

@@ -78,7 +78,7 @@ def test_a_misspelt_option_is_unknown(row: Row) -> None:
     found = _findings(row, right_value(use, _field(row)), name=f"{use.name}x")
     assert [f.name for f in found] == ["unknown-adapter-option"]
     if known.status == "active":
-        assert f"nearest: `{use.name}`" in found[0].message
+        assert f"closest match: `{use.name}`" in found[0].message
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)

@@ -127,32 +127,32 @@ def test_a_complaint_marks_the_comment_from_its_first_character_to_its_last(text
     [
         pytest.param(
             "x()  # npulint: ignore[bad-variable]",
-            ["1:8 unused-suppression: nothing is reported here for `bad-variable`"],
+            ["1:8 unused-suppression: unused suppression: `bad-variable` reports nothing here"],
             id="unused",
         ),
         pytest.param(
             "x()  # npulint: ignore[bad-variable, native-dropout]",
-            ["1:8 unused-suppression: nothing is reported here for `bad-variable`"],
+            ["1:8 unused-suppression: unused suppression: `bad-variable` reports nothing here"],
             id="one of two unused",
         ),
         pytest.param(
             "x()  # noqa: F401,NPU1101",
-            ["1:8 unused-suppression: nothing is reported here for `NPU1101`"],
+            ["1:8 unused-suppression: unused suppression: `NPU1101` reports nothing here"],
             id="only our codes of a noqa",
         ),
         pytest.param(
             "x()  # npulint: ignore[nativ-dropout]",
-            ["1:8 invalid-suppression: there is no check `nativ-dropout`; did you mean `native-dropout`?"],
+            ["1:8 invalid-suppression: there is no check named `nativ-dropout`; did you mean `native-dropout`?"],
             id="misspelled",
         ),
         pytest.param(
             "x()  # npulint: ignore[qq]",
-            ["1:8 invalid-suppression: there is no check `qq`"],
+            ["1:8 invalid-suppression: there is no check named `qq`"],
             id="like nothing",
         ),
         pytest.param(
             "x()  # npulint: ignore",
-            ["1:8 invalid-suppression: the comment names no check, so it silences nothing"],
+            ["1:8 invalid-suppression: the comment names no check, so it has no effect"],
             id="blanket",
         ),
         pytest.param("x()  # npulint: ignore[bad-variable, unused-suppression]", [], id="kept on purpose"),

@@ -158,9 +158,9 @@ def test_suppressions_are_counted_and_useless_ones_reported() -> None:
 def test_the_target_says_what_was_given_and_what_was_inferred() -> None:
     programs = [ProgramSummary("a", 1, "torch", "partial"), ProgramSummary("b", 1, "none", "not_started")]
     settled = finalize(RawResults(programs=programs), context(target={"cann": "8.0"}))
-    assert settled.target == {"cann": "8.0 (given)", "framework": "torch (inferred)"}
+    assert settled.target == {"cann": "8.0 (specified)", "framework": "torch (inferred)"}
     given = finalize(RawResults(programs=programs), context(target={"torch": "2.1"}))
-    assert given.target == {"torch": "2.1 (given)"}
+    assert given.target == {"torch": "2.1 (specified)"}
 
 
 def test_a_framework_whose_generation_is_known_is_told_once() -> None:

@@ -258,7 +258,7 @@ def py_func(path: str = "train.py", program: str = "train.py", **changes: Any) -
 def test_a_graph_without_lines_names_the_source() -> None:
     graph, source_finding = related_to_source([in_graph("model.pb"), py_func()], catalogue(), "en")
     assert source_finding == py_func()
-    assert graph.related == (Related("train.py", Span(1, 12, 1, 30), "built here, as `check-npu2336` tells"),)
+    assert graph.related == (Related("train.py", Span(1, 12, 1, 30), "built here, see `check-npu2336`"),)
 
 
 def test_of_two_programs_nobody_knows_which_built_the_graph() -> None:

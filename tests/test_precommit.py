@@ -175,7 +175,7 @@ def test_the_consequence_of_a_change_in_another_file_stops_the_commit(zoo: Hooke
     answer = zoo.run()
     assert answer.code == 1
     assert f"error[{CHECK}]" in answer.out and "--> tables.py:4" in answer.out
-    assert "because it depends on one that changed: tables.py" in answer.out
+    assert "that depends on a changed one: tables.py" in answer.out
     done = zoo.commit()  # where git tells the hook about the index and the folder in variables
     assert (done.returncode, "--> tables.py:4" in done.stderr.decode()) == (1, True)
 
@@ -186,7 +186,7 @@ def test_an_old_finding_in_another_file_does_not(zoo: Hooked) -> None:
     zoo.stage({"train.py": WITHOUT + "print(1)\n"})
     answer = zoo.run("-v")
     assert answer.code == 0
-    assert re.search(r"\d findings? in files that were not named \(npulint check\)", answer.out)
+    assert re.search(r"\d findings? in files that were not specified \(npulint check\)", answer.out)
 
 
 def test_only_what_is_staged_counts(zoo: Hooked) -> None:

@@ -34,15 +34,17 @@ _CONFTEST = """
 import os
 from unittest import mock
 
-from npulint.facts.graph import Body, Frame, Graph, Node
+from npulint.facts.graph import Body, Graph, Node, NodeFrame
 from npulint.live.judge import judged
 
 NET = os.path.join(os.path.dirname(__file__), "net.py")
 
 
+FLOAT = {"dtypes": ["float32"]}
+
 def check(operators, **given):
     nodes = [
-        Node(op.replace(".", "_"), op, attrs={"dtypes": ["float32"]}, frames=(Frame(NET, line, "f"),), phase="forward")
+        Node(op.replace(".", "_"), op, attrs=FLOAT, frames=(NodeFrame(NET, line, "f"),), phase="forward")
         for op, line in operators
     ]
     nodes.append(Node("mul", "aten.mul.Tensor", attrs={"dtypes": ["float32"]}, phase="backward"))
@@ -120,7 +122,7 @@ def test_with_a_baseline_only_what_is_new_fails(tried: pytest.Pytester) -> None:
     _tests(tried, one=f"[{_HUBER}]", two="[]")
     update = _run(tried, "--npulint-update-baseline")
     update.assert_outcomes(passed=2)
-    update.stdout.fnmatch_lines(["*0 new, 1 accepted*", "Accepted for now: *npulint-tests.json"])
+    update.stdout.fnmatch_lines(["*0 new, 1 accepted*", "Written to the baseline: *npulint-tests.json"])
     written = json.loads((tried.path / "npulint-tests.json").read_text())
     assert list(written["tests"]) == ["test_net.py::test_one"]
     entry = written["tests"]["test_net.py::test_one"][0]

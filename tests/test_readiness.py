@@ -158,8 +158,8 @@ def test_the_text_report_shows_the_main_program() -> None:
     ]
     result = RunResult(programs=programs, summary=Summary(files=2, read=2))
     text = render("text", result, ReportView())
-    assert "Readiness of b.py (1 passed, 0 failed, 1 cannot tell)\n" in text
-    assert "1 more program has such a list" in text and "Readiness of a.py" not in text
+    assert "Readiness of b.py (1 passed, 0 failed, 1 undetermined)\n" in text
+    assert "1 more readiness checklist" in text and "Readiness of a.py" not in text
     verbose = render("text", result, ReportView(verbose=True))
     assert "Readiness of a.py" in verbose and "Look here." in verbose
 

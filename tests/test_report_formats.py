@@ -78,24 +78,24 @@ def test_each_concise_line_can_be_matched() -> None:
     [
         pytest.param(
             RunResult(programs=[ProgramSummary("a", 1, "torch", "migrated")], summary=Summary(files=3, read=3)),
-            "All good: 3 files checked, nothing to do\n",
+            "All checks passed: 3 files checked\n",
             id="nothing found",
         ),
         pytest.param(
             RunResult(summary=Summary(files=1, read=1)),
-            "1 file checked: no program uses TensorFlow or PyTorch, so there is nothing to migrate\n",
+            "1 file checked: no program uses TensorFlow or PyTorch, nothing to migrate\n",
             id="nothing to migrate",
         ),
         pytest.param(
             RunResult(unreadable=[Problem("b.py", "json")], summary=Summary(files=3, read=2, skipped=1)),
-            "Nothing found in the 2 files that were read\n1 file was not read: b.py (broken JSON)\n",
+            "No findings in the 2 files that were read\n1 file was not read: b.py (invalid JSON)\n",
             id="not clean when a file was not read",
         ),
         pytest.param(RunResult(), "Nothing was checked: no file was read\n", id="nothing read is not clean"),
         pytest.param(
             RunResult([finding(severity="note")], summary=Summary(files=1, read=1, suppressed=1, hidden=3)),
-            "All good: 1 file checked, nothing to do; 1 finding below warning not shown (--min-severity note); "
-            "3 left out by thresholds; 1 suppressed by a comment\n",
+            "All checks passed: 1 file checked; 1 finding below warning not shown (--min-severity note); "
+            "3 hidden by thresholds; 1 suppressed by a comment\n",
             id="what is not shown is told",
         ),
         pytest.param(
@@ -107,7 +107,7 @@ def test_each_concise_line_can_be_matched() -> None:
         ),
         pytest.param(
             RunResult(unreadable=[Problem("a.py", "new-reason")], summary=Summary(1, 0, 1)),
-            "Nothing was checked: no file was read\n1 file was not read: a.py (not readable)\n",
+            "Nothing was checked: no file was read\n1 file was not read: a.py (cannot be read)\n",
             id="a reason without words",
         ),
     ],

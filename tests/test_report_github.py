@@ -177,7 +177,7 @@ def test_the_gravest_have_their_annotations_and_the_rest_is_counted() -> None:
     assert [one.properties["title"] for one in told[1:3]] == ["native-dropout (NPU1301)", "rare (NPU1209)"]
     assert told[-1].properties == {"title": "npulint"}
     assert told[-1].data == (
-        "24 of 44 findings have no annotation, for GitHub keeps 10 of a severity from a step. "
+        "24 of 44 findings have no annotation, because GitHub keeps 10 per severity and step. "
         "The log of this step lists them all."
     )
     assert sum(line.startswith(("error[", "warning[", "note[")) for line in shown) == 44

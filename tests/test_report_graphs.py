@@ -53,10 +53,10 @@ def test_the_text_report_tells_what_they_are_and_where_they_run() -> None:
         "    1 with a kernel on the NPU, 2 on the CPU, for PyTorch 2.13 (assumed)\n"
         "  out/model.meta\n"
         "    MetaGraph, TensorFlow 1.15.0, for training, 4213 operators, 2 functions\n"
-        "    in a step: 3900 on the NPU, 40 on its AI CPU, 193 on the host, 5 parts for the NPU, "
-        "120 stay on the host beside the largest part\n"
+        "    per step: 3900 on the NPU, 40 on its AI CPU, 193 on the host, 5 NPU subgraphs, "
+        "120 outside the largest subgraph stay on the host\n"
         "\n"
-        "All good: 2 files checked, nothing to do\n"
+        "All checks passed: 2 files checked\n"
     )
 
 
@@ -71,7 +71,7 @@ def test_it_speaks_chinese() -> None:
         "    单步执行：3900 个在 NPU 上、40 个在 AI CPU 上、193 个在 Host 上、NPU 子图 5 个、"
         "120 个因不在最大子图中而留在 Host 上\n"
         "\n"
-        "很好：已检查 2 个文件，没有需要处理的问题\n"
+        "检查通过：已检查 2 个文件，没有需要处理的问题\n"
     )
 
 
@@ -88,11 +88,11 @@ def test_checkpoints_of_one_training_are_told_once() -> None:
     other = msgspec.structs.replace(TRAINED, path="other/model.meta")
     result = RunResult(graphs=[*steps, other], summary=Summary(files=4, read=4))
     text = render("text", result, ReportView())
-    assert "  out/model-0.meta (2 more in this folder look the same)\n" in text
+    assert "  out/model-0.meta (2 more in this folder are identical)\n" in text
     assert "  other/model.meta\n" in text
     assert "model-1" not in text
-    assert "| `out/model-0.meta` 2 more in this folder look the same |" in render("markdown", result, ReportView())
-    assert 'model-0.meta</span><br><span class="muted">2 more in this folder look the same<' in render(
+    assert "| `out/model-0.meta` 2 more in this folder are identical |" in render("markdown", result, ReportView())
+    assert 'model-0.meta</span><br><span class="muted">2 more in this folder are identical<' in render(
         "html", result, ReportView()
     )
     assert len(json.loads(render("json", result, ReportView()))["graphs"]) == 4
@@ -212,9 +212,9 @@ def test_the_one_line_of_an_exported_program_is_shown_by_nobody(tmp_path: Path) 
 def test_of_a_graph_as_a_related_place_no_line_is_shown(format_name: str, tmp_path: Path) -> None:
     path = tmp_path / "graph.pbtxt"
     path.write_text("secret {\n}\n", encoding="utf-8")
-    result = RunResult([finding(related=(Related(str(path), Span(), "a graph that has it"),))])
+    result = RunResult([finding(related=(Related(str(path), Span(), "a graph that contains it"),))])
     text = render(format_name, result, ReportView(lines=FileLines()))
-    assert "a graph that has it" in text
+    assert "a graph that contains it" in text
     assert "secret" not in text
 
 
@@ -227,7 +227,7 @@ def settled(**graph: Any) -> dict[str, str]:
 
 
 def test_the_target_tells_which_list_was_used() -> None:
-    assert settled(release="2022-03")["operators"] == "recorded list of 2022-03"
+    assert settled(release="2022-03")["operators"] == "built-in list of 2022-03"
     assert settled(listed="/opp/npu_supported_ops.json")["operators"] == "/opp/npu_supported_ops.json"
     assert settled(listed="/opp/l.json", release="8.0.RC1")["operators"] == "/opp/l.json (CANN 8.0.RC1)"
     assert settled()["framework"] == "tensorflow (inferred)"

@@ -194,8 +194,8 @@ def test_the_verdict_tells_what_it_rests_on() -> None:
     failed = ProgramSummary("a", 1, "torch", "migrated", checklist=(ChecklistItem("d", "t", "failed"),))
     root = tree(page(RunResult(programs=[failed], summary=Summary(1, 1, known=3))))
     text = " ".join(by_id(root, "verdict").itertext())
-    assert "No error and no warning was found, but items of the readiness list fail." in text
-    assert "3 findings that the baseline knows are not counted." in text
+    assert "No errors or warnings found, but some readiness items failed." in text
+    assert "3 findings recorded in the baseline are not counted." in text
 
 
 def test_charts_count_what_was_found() -> None:
@@ -255,7 +255,7 @@ def test_more_findings_than_a_page_can_hold_are_cut_and_counted(monkeypatch: pyt
     cards = with_class(root, "f")
     assert len(cards) == 3
     assert sum("error" in (card.get("class") or "") for card in cards) == 1
-    assert "3 findings are left out of this page" in text_of(by_id(root, "findings"))
+    assert "3 findings are omitted" in text_of(by_id(root, "findings"))
     assert "6" in text_of(by_id(root, "run"))
 
 
@@ -270,7 +270,7 @@ def test_many_findings_of_a_check_are_folded() -> None:
 def test_only_findings_from_the_lowest_severity_on_are_on_the_page() -> None:
     root = tree(page(sample(), shown_from="error"))
     assert len(with_class(root, "f")) == 1
-    assert "5 findings below error are left out" in text_of(by_id(root, "run"))
+    assert "5 findings below error are not included" in text_of(by_id(root, "run"))
 
 
 def test_the_page_carries_notes_unless_it_is_told_otherwise() -> None:
@@ -363,7 +363,7 @@ def test_related_places_are_told_with_their_line() -> None:
     rows = [text_of(row) for row in box.iter("li")]
     assert rows[0] == "models/train.py:7 place 0 ds = tf.data.Dataset.range(3).map(parse)"
     assert len(rows) == 40
-    assert "80 more rows are left out" in text_of(box)
+    assert "80 more rows are omitted" in text_of(box)
 
 
 @pytest.mark.slow

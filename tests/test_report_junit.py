@@ -155,9 +155,9 @@ def test_equal_cases_have_different_names() -> None:
 @pytest.mark.parametrize(
     ("by", "reason", "message"),
     [
-        ("comment", "done on the host", "silenced by a comment: done on the host"),
-        ("comment", "", "silenced by a comment"),
-        ("baseline", "", "known to the baseline"),
+        ("comment", "done on the host", "suppressed by a comment: done on the host"),
+        ("comment", "", "suppressed by a comment"),
+        ("baseline", "", "recorded in the baseline"),
     ],
 )
 def test_what_is_silenced_is_skipped(by: str, reason: str, message: str) -> None:
@@ -188,12 +188,12 @@ def test_files_that_were_not_read(problem: Problem, shown: bool, outcome: list[t
 
 def test_the_counts_of_the_run_are_properties() -> None:
     result = RunResult(
-        target={"cann": "8.0 (given)"}, summary=Summary(files=3, read=2, suppressed=4, known=5, hidden=6)
+        target={"cann": "8.0 (specified)"}, summary=Summary(files=3, read=2, suppressed=4, known=5, hidden=6)
     )
     root = ElementTree.fromstring(render("junit", result, ReportView()).encode())
     told = {one.attrib["name"]: one.attrib["value"] for one in root.iterfind("testsuite/properties/property")}
     assert (told["suppressed"], told["known"], told["hidden"], told["files"]) == ("4", "5", "6", "3")
-    assert told["target.cann"] == "8.0 (given)"
+    assert told["target.cann"] == "8.0 (specified)"
 
 
 @pytest.mark.parametrize(

@@ -192,7 +192,7 @@ def test_what_has_no_room_is_left_out_and_counted(limit: int, many: str) -> None
     rows = len(re.findall(r"^\| (?:error|warning) \|", text, re.MULTILINE))
     assert text.count("| error |") == (many != "programs")
     if many != "programs":
-        assert f"\n{number - rows} more findings have no room in this summary.\n" in text
+        assert f"\n{number - rows} more findings do not fit in this summary.\n" in text
     else:
         assert rows == 1 and "no room" not in text
     if programs and many in ("programs", "all"):

@@ -36,9 +36,9 @@ from tests.surface_support import sample as plain_result
 TEXT = """Training run
   read  kernel table (191 rows), log ×2 (912 lines)
   not used  L2 cache table
-  no verdict  gpu.log: no sign of an NPU in it
+  undetermined  gpu.log: no NPU content found
   malformed  PROF/kernel_details.csv: 1 of 192 rows cannot be read, the first at line 7
-  Time by operator: 4 ms of computing in 30 kernels  PROF/kernel_details.csv
+  Time by operator: 4 ms compute time in 30 kernels  PROF/kernel_details.csv
     MatMulV2   ████████████████████████  50.0 %     2 ms
     TransData  ████████████              25.0 %     1 ms
     3 other types                        25.0 %     1 ms
@@ -53,9 +53,9 @@ def test_the_text_report_draws_it() -> None:
     text = render("text", RESULT, ReportView())
     assert text.startswith(TEXT)
     assert "\n  similarity  ██▁   lowest 0.9, 1 of 4 outputs below 0.98\n" in text
-    assert "\n  slow steps  every 50 steps, 25 times: 16.0 % of the time is lost (sec)\n" in text
+    assert "\n  slow steps  every 50 steps, 25 times: 16.0 % of the time lost (sec)\n" in text
     assert "\n  graph GeOp21_0  first run 11.6 s, then 9.51 ms each (764 runs)\n" in text
-    assert text.endswith("\nNothing found in the 4 files that were read\n")
+    assert text.endswith("\nNo findings in the 4 files that were read\n")
 
 
 def test_it_speaks_chinese() -> None:

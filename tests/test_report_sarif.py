@@ -264,7 +264,7 @@ def test_files_that_were_not_read_are_notifications() -> None:
         {"text": "Python 2: print"},
     )
     assert first["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "a%20b.py"
-    assert second["message"] == {"text": "broken JSON"}
+    assert second["message"] == {"text": "invalid JSON"}
     assert invocation["toolConfigurationNotifications"] == [
         {"level": "warning", "message": {"text": "warning: `x` is no check"}}
     ]
@@ -284,7 +284,7 @@ def test_what_is_too_much_is_cut_and_said(monkeypatch: pytest.MonkeyPatch) -> No
     run = only(result)
     assert [one["locations"][0]["physicalLocation"]["region"]["startLine"] for one in run["results"]] == [2, 3, 9]
     assert run["invocations"][0]["toolExecutionNotifications"][0]["message"]["text"].startswith(
-        "2 findings were left out, for a run holds at most 3"
+        "2 findings were omitted, because a run holds at most 3"
     )
 
 

@@ -36,7 +36,7 @@ def told(answer: Answer, path: str = "bad.py") -> list[str]:
 
 # The text of bad.py, the reason why it is not read, and words of the message.
 UNREAD = [
-    pytest.param(HEAD + "def f(:\n", "syntax-error", ["the syntax of this file is wrong"], id="syntax error"),
+    pytest.param(HEAD + "def f(:\n", "syntax-error", ["this file has a syntax error"], id="syntax error"),
     pytest.param(b'x = "\0"\n', "encoding", ["NUL byte"], id="NUL byte"),
     pytest.param((HEAD + "x = 1\n").encode("utf-16"), "encoding", ["UTF-16"], id="UTF-16"),
     pytest.param((HEAD + "x = 1\n").encode("utf-16-le"), "encoding", ["UTF-16"], id="UTF-16 without a mark"),
@@ -240,7 +240,7 @@ def test_a_file_without_permission_is_told(project: Project) -> None:
 @pytest.mark.parametrize("files", [{}, {"notes.md": "# nothing\n", "data.csv": "1,2\n"}], ids=["empty", "no source"])
 def test_nothing_to_check_is_never_clean(project: Project, files: dict[str, str]) -> None:
     answer = project.write(files).run("check", "--no-cache")
-    assert (answer.code, answer.err) == (0, "warning: there is no file to check in .\n")
+    assert (answer.code, answer.err) == (0, "warning: no files to check in .\n")
     assert "Nothing was checked" in answer.out and "All good" not in answer.out
 
 
@@ -295,8 +295,8 @@ MISTAKES = [
     pytest.param(
         {"npulint.toml": 'jobs = 1\nselect = ["NPU1"\nlang = 1\n'},
         [],
-        ["npulint.toml:3:1: broken TOML"],
-        id="broken TOML",
+        ["npulint.toml:3:1: invalid TOML"],
+        id="invalid TOML",
     ),
     pytest.param(
         {"npulint.toml": "# mine\nselct = []\n"},
@@ -307,7 +307,7 @@ MISTAKES = [
     pytest.param(
         {"pyproject.toml": '[tool.other]\nfail-on = 1\n[tool.npulint]\nfail-on = "warnin"\n'},
         [],
-        ["pyproject.toml:4: fail-on: `warnin` is none of", "did you mean `warning`?"],
+        ["pyproject.toml:4: fail-on: `warnin` is not one of", "did you mean `warning`?"],
         id="unknown value in pyproject.toml",
     ),
     pytest.param(

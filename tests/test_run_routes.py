@@ -225,7 +225,7 @@ def test_a_slow_link_is_found(tmp_path: Path) -> None:
     path = tmp_path / MATRIX
     path.write_text(json.dumps(of_rank(allreduce=links())))
     (message,) = checked(path)
-    assert "0-4 (HCCS) 32 MB went at 6.0 GB/s" in message
+    assert "0-4 (HCCS) 32 MB were transferred at 6.0 GB/s" in message
     path.write_text(json.dumps(of_rank(allreduce=links((17.5, 17.6, 17.1, 9.0, 17.4)))))
     assert checked(path) == []
 

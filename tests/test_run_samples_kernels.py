@@ -33,7 +33,7 @@ def test_two_ranks_of_a_convolutional_network() -> None:
     said = found(sample(f"{LEVELS}/level1"))
     assert set(said) == {"NPU5303", "NPU5308", "NPU5310", "NPU5311", "NPU5317", "NPU5322"}
     assert all(one.path.endswith("rank0_ascend_pt/ASCEND_PROFILER_OUTPUT/kernel_details.csv") for one in said.values())
-    assert "17.4 % of computing" in said["NPU5308"].message and "TransData 57 ×" in said["NPU5308"].message
+    assert "17.4 % of compute time" in said["NPU5308"].message and "TransData 57 ×" in said["NPU5308"].message
     assert "ForeachAddList 3 ×" in said["NPU5322"].message
     assert "HF32" in said["NPU5317"].message
 
@@ -42,7 +42,7 @@ def test_totals_alone_tell_what_they_can(tmp_path: Path) -> None:
     shutil.copy(sample(f"{LEVELS}/level1/rank0_ascend_pt/ASCEND_PROFILER_OUTPUT/op_statistic.csv"), tmp_path)
     said = found(tmp_path)
     assert set(said) == {"NPU5308", "NPU5322"}
-    assert "17.4 % of computing" in said["NPU5308"].message
+    assert "17.4 % of compute time" in said["NPU5308"].message
 
 
 def test_a_profile_of_level_0_has_no_finding_about_operators() -> None:
@@ -61,7 +61,7 @@ def test_a_language_model_in_float16() -> None:
     said = found(sample(LARGE))
     assert set(said) == {"NPU5305", "NPU5314", "NPU5323"}
     assert "785 µs" in said["NPU5305"].message
-    assert "11.7 % of computing" in said["NPU5314"].message
+    assert "11.7 % of compute time" in said["NPU5314"].message
     assert "StridedSliceD" in said["NPU5323"].message
 
 

@@ -24,7 +24,7 @@ def checked(*relatives: str) -> dict[str, Finding]:
 def test_a_profile_of_two_ranks() -> None:
     found = checked(f"{PYTORCH}/level1")
     assert sorted(found) == ["NPU5330", "NPU5331", "NPU5333", "NPU5334", "NPU5345"]
-    assert "14 ms, 10.3 % of the steps: 19 calls" in found["NPU5330"].message
+    assert "14 ms, 10.3 % of the step time: 19 calls" in found["NPU5330"].message
     assert found["NPU5330"].path.endswith("trace_view.json")
     assert "main.py:485` makes the host wait 91.9 ms, 67.3 %" in found["NPU5331"].message
     assert "idle for 18.8 %" in found["NPU5333"].message

@@ -114,7 +114,7 @@ def test_a_collapse_is_told_without_code_and_in_chinese(folder: Path) -> None:
 def test_a_stall_leads_to_what_happens_as_often(folder: Path) -> None:
     one = of_run(checked(folder, stall(50, 601), TF), "NPU5361")
     assert (one.path, one.span.line) == ("train.log", 52)
-    assert "Every 50 steps" in one.message and "(12 ×)" in one.message
+    assert "Every 50 steps" in one.message and "(12 times)" in one.message
     assert {("src/train.py", 12), ("src/train.py", 18)} <= related(one)
     assert ("src/train.py", 16) not in related(one), "what happens every 20 steps is not meant"
 

@@ -157,10 +157,10 @@ def test_a_bug_in_a_check_leaves_the_file_empty_and_the_server_alive() -> None:
 
 def test_settings_that_a_run_refuses_are_a_problem_and_no_bug() -> None:
     async def story(desk: DocumentStore, answers: list[EngineAnswer]) -> None:
-        Slow.failure = ConfigError(["select: there is no check `x`"])
+        Slow.failure = ConfigError(["select: there is no check named `x`"])
         document = opened(desk)
         await desk.current(document.uri)
-        assert [one.message for one in answers[-1].problems] == ["select: there is no check `x`"]
+        assert [one.message for one in answers[-1].problems] == ["select: there is no check named `x`"]
         assert answers[-1].failures == []
         Slow.failure = None
         desk.configure(["/w"], ClientSettings(), "en")

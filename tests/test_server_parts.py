@@ -93,12 +93,12 @@ def test_a_target_is_a_table_or_pairs() -> None:
     ("given", "problem"),
     [
         ({"minSeverty": "x"}, "unknown key `minSeverty`; did you mean `min_severity`?"),
-        ({"minSeverity": "grave"}, "minSeverity: `grave` is none of note, warning, error"),
-        ({"select": 1}, "select: a list of texts is needed here, not `1`"),
-        ({"respectGitignore": "no"}, "respectGitignore: true or false is needed here, not `'no'`"),
-        ({"run": "onOpen"}, "run: `onOpen` is none of onType, onSave"),
+        ({"minSeverity": "grave"}, "minSeverity: `grave` is not one of note, warning, error"),
+        ({"select": 1}, "select: expected a list of strings, got `1`"),
+        ({"respectGitignore": "no"}, "respectGitignore: expected true or false, got `'no'`"),
+        ({"run": "onOpen"}, "run: `onOpen` is not one of onType, onSave"),
         ({"target": {"torch": 2.7}}, ""),
-        ({"target": {"torche": "2"}}, "target: `torche` is none of"),
+        ({"target": {"torche": "2"}}, "target: `torche` is not one of"),
         ({"format": "json"}, "unknown key `format`"),
     ],
 )
@@ -136,8 +136,8 @@ def test_the_usual_baseline_of_a_folder_counts(tmp_path: Path) -> None:
     ("text", "line", "message"),
     [
         ('select = ["a"]\nlanguage = "zh"\n', 2, "unknown key `language`"),
-        ("select = [\n", 2, "broken TOML"),
-        ("min-severity = 3\n", 1, "min-severity: a text is needed here"),
+        ("select = [\n", 2, "invalid TOML"),
+        ("min-severity = 3\n", 1, "min-severity: expected a string"),
     ],
 )
 def test_a_broken_configuration_has_a_place(tmp_path: Path, text: str, line: int, message: str) -> None:
@@ -283,7 +283,7 @@ def test_every_finding_can_be_ignored_and_read_about() -> None:
     assert list(offered(fixed("manual"))) == [
         "Ignore `native-dropout` here",
         "Ignore `native-dropout` in this file",
-        "Show the page of `native-dropout`",
+        "Show documentation of `native-dropout`",
     ]
     assert list(offered(fixed("manual"), proposer(lang="zh"))) == [
         "在此处忽略 `native-dropout`",
@@ -382,7 +382,7 @@ def test_without_its_library_the_server_says_what_to_install(monkeypatch: pytest
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "pygls" else found(name))
     answer = call("server", environ={"LC_ALL": "C"})
     assert (answer.code, answer.out) == (2, "")
-    assert answer.err.startswith("error: the language server needs pygls: install npulint with its extra lsp")
+    assert answer.err.startswith("error: the language server requires pygls: install npulint with the lsp extra")
 
 
 def test_nothing_else_imports_that_library() -> None:

@@ -55,7 +55,7 @@ def test_a_problem_of_the_configuration_is_shown_once() -> None:
     server._told(answer)
     server._told(answer)
     assert server.shown == [
-        "npulint: the configuration cannot be used until this is repaired: /w/npulint.toml:2: unknown key `x`"
+        "npulint: the configuration is invalid and cannot be used: /w/npulint.toml:2: unknown key `x`"
     ]
 
 

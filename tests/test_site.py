@@ -112,7 +112,7 @@ def test_every_bad_example_shows_what_is_said_of_it() -> None:
 
 
 def test_every_example_with_a_fix_shows_what_it_makes_of_it() -> None:
-    for lang, told in (("en", "What the fix makes of it:"), ("zh", "修复结果：")):
+    for lang, told in (("en", "After the fix:"), ("zh", "修复结果：")):
         for check in CATALOGUE.checks:
             page = all_pages()[lang][f"checks/{check.name}.md"]
             wanted = sum(any(one.files.get(n) != text for n, text in one.fixed.items()) for one in check.examples)

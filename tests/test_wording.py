@@ -1,65 +1,87 @@
-"""The pages use the terms of the glossary, in both languages."""
+"""English texts use the terms of the field; what they must not say is a table (tests/data/banned_phrases.csv)."""
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
+from collections.abc import Iterable
 
 import pytest
+import yaml
 
-ROOT = Path(__file__).resolve().parent.parent
-PAGES = sorted(path for path in (*ROOT.glob("docs/**/*.md"), *ROOT.glob("*.md")) if path.name != "CHANGELOG.md")
-GLOSSARY = {lang: ROOT / "docs" / lang / "glossary.md" for lang in ("en", "zh")}
-_GENERATED = re.compile(r"<!-- output.*?<!-- /output -->|<!-- facts: .*?<!-- /facts -->", re.DOTALL)
-AVOIDED = (
-    "a page to hand on",
-    "as many as pay",
-    "be mended",
-    "belongs into",
-    "beside",
-    "cannot be told",
-    "cannot tell",
-    "found fault with",
-    "from source text",
-    "grave",
-    "imaginary npu",
-    "is no matter of",
-    "left to people",
-    "mend",
-    "mending",
-    "more about one",
-    "nothing of it",
-    "speaks",
-    "tells",
-    "to be looked at",
-    "told",
-    "without a word",
+from npulint.catalogue.load import load_catalogue
+from npulint.cli.commands import COMMANDS
+from npulint.options import OPTIONS
+from scripts.docsite import words
+from tests.surface_support import call
+from tests.wording_support import ROOT, banned, check_texts, engine_texts, item_texts, raised_texts
+
+LONGEST_TITLE = 72
+
+
+def wrong(texts: Iterable[tuple[str, str]]) -> list[str]:
+    return [f"{place}: {problem}" for place, text in texts for problem in banned(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("3 can be mended with --fix", True),
+        ("what cannot be told from source", True),
+        ("this is no number", True),
+        ("the option is no longer read; there is no check of this name", False),
+        ("the run ends with `has to be told`", False),
+        ('it stops with "dump_path has to be set"', False),
+        ("its own kernel, and a hook of its own list", False),
+    ],
 )
-_AVOIDED = re.compile(rf"(?<![\w-])(?:{'|'.join(AVOIDED)})(?![\w-])", re.IGNORECASE)
+def test_the_table_finds_phrases_but_not_in_quotations(text: str, found: bool) -> None:
+    assert bool(banned(text)) is found
 
 
-def terms(lang: str) -> list[tuple[str, str]]:
-    """The first two columns of the glossary, rows in order."""
-    rows = [line.strip("| ").split(" | ") for line in GLOSSARY[lang].read_text(encoding="utf-8").split("\n")]
-    return [(cells[0], cells[1]) for cells in rows if len(cells) > 2 and not set(cells[0]) <= {"-", "|"}]
+def test_the_engine() -> None:
+    assert wrong(engine_texts()) == []
 
 
-def test_both_glossaries_have_the_same_terms_in_the_same_order() -> None:
-    english = [(term.removesuffix(" (verb)").lower(), chinese) for term, chinese in terms("en") if term != "Term"]
-    chinese = [(term.lower(), chinese) for chinese, term in terms("zh") if term != "英文"]
-    assert len(english) > 70
-    assert english == chinese
+def test_messages_where_they_are_raised() -> None:
+    texts = list(raised_texts())
+    assert len(texts) > 100
+    assert wrong(texts) == []
 
 
-def test_a_term_is_defined_once() -> None:
-    for lang in GLOSSARY:
-        names = [term for term, _ in terms(lang) if term not in ("Term", "术语")]
-        assert sorted(names) == sorted(set(names)), lang
+def test_the_checks() -> None:
+    texts = list(check_texts(events=False))
+    assert len(texts) > 2800
+    assert wrong(texts) == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_pages_avoid_the_words_that_the_glossary_replaces(page: Path) -> None:
-    if page.name == "glossary.md":
-        return  # it lists them
-    text = _GENERATED.sub("", page.read_text(encoding="utf-8"))
-    assert [text[max(0, match.start() - 40) : match.end() + 20] for match in _AVOIDED.finditer(text)] == []
+def test_the_checklists() -> None:
+    assert wrong(item_texts()) == []
+
+
+def test_titles_of_checks_are_short() -> None:
+    titles = {check.name: check.text["en"].title for check in load_catalogue().checks}
+    assert {name: title for name, title in titles.items() if len(title) > LONGEST_TITLE} == {}
+
+
+def test_help() -> None:
+    pages = [(command.name, call(command.name, "--help", "--lang", "en").out) for command in COMMANDS]
+    options = [(option.name, option.help[0]) for option in OPTIONS]
+    assert all(text for _, text in pages)
+    assert wrong([("", call("--help", "--lang", "en").out), *pages, *options]) == []
+
+
+@pytest.mark.parametrize("name", [".pre-commit-hooks.yaml", "action.yml"])
+def test_descriptions_of_integrations(name: str) -> None:
+    def strings(node: object) -> Iterable[tuple[str, str]]:
+        if isinstance(node, dict):
+            yield from ((key, text) for key, text in node.items() if key in ("description", "name"))
+        for part in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+            yield from strings(part)
+
+    texts = [(key, text) for key, text in strings(yaml.safe_load((ROOT / name).read_text(encoding="utf-8")))]
+    assert texts
+    assert wrong(texts) == []
+
+
+def test_the_site() -> None:
+    tables = (words.TEXTS, words.TOPICS, words.CATEGORIES)
+    assert wrong((key, text) for table in tables for key, (text, _) in table.items()) == []

@@ -22,11 +22,13 @@ from npulint.facts.code import (
     CallResult,
     Const,
     Function,
+    NameUse,
     Op,
     Ref,
     Scalar,
     SequenceDisplay,
     Table,
+    Unknown,
     Value,
 )
 from npulint.facts.model import Span
@@ -46,6 +48,10 @@ class Scope(BlockCursor):
         return Expr(record.test, self.at(max(record.parent, 0)), record.line)
 
     # -- what is in it -----------------------------------------------------------------------------
+
+    def used(self, record: NameUse) -> Expr:
+        """A name that is used in its module, at its place."""
+        return Expr(Ref(record.name), self.at(record.block), record.line)
 
     def expr(self, value: Value, line: int) -> Expr:
         """An expression that stands at `line` of it."""
@@ -70,10 +76,40 @@ class Scope(BlockCursor):
         """The calls of its module whose callee, as written, ends with one of the segments `lasts`; in text order."""
         return [self.call(index) for index in self.module.calls_of(*lasts)]
 
+    def blocks_of(self, *kinds: str) -> list[Scope]:
+        """The blocks of some kinds (class, function, loop …) in its module, in text order."""
+        return [self.at(block) for block, record in enumerate(self.module.blocks) if record.kind in kinds]
+
     @property
     def assignments(self) -> list[AssignmentSite]:
         """All assignments of its module."""
         return [assignment_at(self.context, self.module, record) for record in self.module.code.assignments]
+
+    def item_assignments(self, name: str) -> list[tuple[str, AssignmentSite]]:
+        """The assignments of elements of a name in its module (``name[key] = …``), each with its key, ``*`` for a
+        computed one."""
+        prefix = f"{name}["
+        return [
+            (target[len(prefix) : -1], assignment_at(self.context, self.module, record))
+            for target, records in self.module.dotted.items()
+            if name and target.startswith(prefix) and target.endswith("]")
+            for record in records
+        ]
+
+    @property
+    def local_assignments(self) -> list[AssignmentSite]:
+        """The assignments in a function, or at module level, but for those in functions within it."""
+        block = -1 if self.kind == "module" else self.block
+        found = self.module.assignments_in.get(block, ())
+        return [assignment_at(self.context, self.module, record) for record in found]
+
+    def torch_expressions(self, kind: str) -> list[tuple[Expr, Span]]:
+        """The expressions of its module that were noted for PyTorch (see `TorchExpression`), and where they stand."""
+        found = [one for one in self.module.code.torch_expressions if one.kind == kind]
+        return [
+            (Expr(one.value, self.at(one.block), one.line), Span(one.line, one.column, one.end_line, one.end_column))
+            for one in found
+        ]
 
     @property
     def expressions(self) -> Iterator[Expr]:
@@ -165,6 +201,9 @@ class CallSite(msgspec.Struct, frozen=True, eq=False):
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, CallSite) and self.index == other.index and self.module is other.module
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other  # the one that records have compares identities
 
     def __hash__(self) -> int:
         return hash((self.module.path, self.index))
@@ -342,6 +381,11 @@ class Expr(msgspec.Struct, frozen=True):
         return self.value.value if isinstance(self.value, Const) else None
 
     @property
+    def is_unknown(self) -> bool:
+        """Whether it is an expression that is not read: a slice, an ellipsis."""
+        return isinstance(self.value, Unknown)
+
+    @property
     def text(self) -> str:
         """The text of a literal text; empty for everything else."""
         return self.value.value if isinstance(self.value, Const) and isinstance(self.value.value, str) else ""
@@ -421,6 +465,11 @@ class Expr(msgspec.Struct, frozen=True):
         """It and every expression written in it: operands, elements, keys and values; not the arguments of calls."""
         return (self.sibling(value) for value in nested(self.value))
 
+    @property
+    def written_names(self) -> list[str]:
+        """The dotted names that are written in it; not those in the arguments of calls."""
+        return [part.written for part in self.nested if part.written]
+
     # -- where it comes from -----------------------------------------------------------------------
 
     @property
@@ -496,6 +545,16 @@ class AssignmentSite(msgspec.Struct, frozen=True, eq=False):
     def value(self) -> Expr:
         """What is assigned."""
         return Expr(self.record.value, self.scope, self.record.line)
+
+    @property
+    def key(self) -> Expr:
+        """The computed index of an element that is assigned to (``x[x > 1] = 0``)."""
+        return Expr(self.record.key, self.scope, self.record.line)
+
+    @property
+    def holder(self) -> Expr:
+        """The object of which an element is assigned (``x[…] = 0``); for others what is assigned to."""
+        return Expr(Ref(self.record.target.partition("[")[0]), self.scope, self.record.line)
 
     @property
     def line(self) -> int:

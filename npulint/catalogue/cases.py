@@ -37,12 +37,12 @@ def _example(fields: Fields, node: Node, what: str) -> Example | None:
     bad = sides[0] == "bad"
     files, expect = read_files(fields, keys, sides[0], what)
     if bad and files and not expect:
-        fields.problem(keys["bad"], f"{what}: nothing is marked with '# expect'")
+        fields.problem(keys["bad"], f"{what}: no line is marked with '# expect'")
     if not bad and expect:
-        fields.problem(keys["good"], f"{what}: a good example expects nothing")
+        fields.problem(keys["good"], f"{what}: a good example must not expect findings")
     fixed = _fixed(fields, keys, files, what) if "fixed" in keys else {}
     if fixed and not bad:
-        fields.problem(keys["fixed"], f"{what}: there is nothing to fix in a good example")
+        fields.problem(keys["fixed"], f"{what}: a good example must not have 'fixed'")
     also = fields.words(keys["also"], f"{what}.also") if "also" in keys else ()
     for code in also:
         if not CODE.match(code):
@@ -57,7 +57,7 @@ def _fixed(fields: Fields, keys: Keys, files: dict[str, str], what: str) -> dict
         found, _ = _several(fields, body, f"{what}.fixed")
         return found
     if len(files) != 1:
-        fields.problem(body, f"{what}: 'fixed' must name its files, as the example has several")
+        fields.problem(body, f"{what}: 'fixed' must name its files, because the example has several")
         return {}
     (name,) = files
     return {name: _text(fields, body, name, f"{what}.fixed")[0]}
@@ -68,7 +68,7 @@ def read_files(fields: Fields, keys: Keys, side: str, what: str) -> tuple[dict[s
     body = keys[side]
     if isinstance(body, Mapping):
         if "file" in keys:
-            fields.problem(keys["file"], f"{what}: 'file' names a single text; here 'files' has the names")
+            fields.problem(keys["file"], f"{what}: 'file' names a single text; with 'files' the names are given there")
         return _several(fields, body, f"{what}.{side}")
     name = _name(fields, keys["file"], f"{what}.file") if "file" in keys else _DEFAULT_FILE
     text, marks = _text(fields, body, name, f"{what}.{side}")

@@ -53,7 +53,7 @@ def _literal(fields: Fields, node: Scalar, what: str, allowed: frozenset[str]) -
     if allowed and value not in STATES and value not in allowed:
         wrote = "true or false; write yes or no" if isinstance(value, bool) else f"'{node.text}'"
         words = ", ".join(sorted(allowed))
-        fields.problem(node, f"{what} is never {wrote}: it is one of {words}{suggestion(node.text, allowed)}")
+        fields.problem(node, f"{what} is never {wrote}: it must be one of {words}{suggestion(node.text, allowed)}")
     return value
 
 

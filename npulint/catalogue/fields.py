@@ -39,21 +39,21 @@ class Fields:
         """The entries of a mapping whose keys the caller judges."""
         if isinstance(node, Mapping) and node.entries:
             return node.entries
-        self.problem(node, f"{what} must be a mapping that is not empty")
+        self.problem(node, f"{what} must be a non-empty mapping")
         return {}
 
     def items(self, node: Node, what: str) -> tuple[Node, ...]:
         """The items of a list that is not empty."""
         if isinstance(node, Sequence) and node.items:
             return node.items
-        self.problem(node, f"{what} must be a list that is not empty")
+        self.problem(node, f"{what} must be a non-empty list")
         return ()
 
     def text(self, node: Node, what: str) -> str:
         """A text that is not empty."""
         if not isinstance(node, Scalar) or not isinstance(node.value, str):
             hint = "; put it in quotes" if isinstance(node, Scalar) and node.text else ""
-            self.problem(node, f"{what} must be text{hint}")
+            self.problem(node, f"{what} must be a string{hint}")
             return ""
         text = node.value.strip()
         if not text:

@@ -30,6 +30,16 @@ def times(value: float) -> str:
     return f" ×{number(value)}" if value != 1 else ""
 
 
+def plural(value: float, noun: str) -> str:
+    """A number and the English plural `noun`, in the singular for one: ``12 places``, ``1 place``."""
+    return f"{number(value)} {noun.removesuffix('s') if value == 1 else noun}"
+
+
+def _noun(noun: str) -> Callable[[str, float], str]:
+    """A form that shows a number with `noun`."""
+    return lambda _, value: plural(value, noun)
+
+
 def _digits(value: float) -> str:
     """Three digits, more only before the point; no zeros at the end."""
     size = abs(value)
@@ -43,10 +53,14 @@ def micro(name: str, value: float) -> float:
     return value * UNITS[name.rpartition("_")[2]]
 
 
+PLURALS = ("calls", "files", "flags", "images", "imports", "lines", "loaders", "nodes", "places", "uses")
+"""The nouns that may follow the colon of a placeholder in English; Chinese texts have the placeholder without one."""
+
 FORMS: dict[str, Callable[[str, float], str]] = {
     "time": lambda name, value: time(micro(name, value)),
     "number": lambda name, value: number(value),
     "times": lambda name, value: times(value),
+    **{noun: _noun(noun) for noun in PLURALS},
 }
 """What may follow the colon of a placeholder; each takes the attribute's name and its value."""
 

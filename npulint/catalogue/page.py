@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from npulint.catalogue.check import RUN, Check, Example, Reference, two_sided
+from npulint.catalogue.forms import PLURALS
 
 _LABELS: dict[str, dict[str, str]] = {
     "en": {
@@ -13,9 +14,9 @@ _LABELS: dict[str, dict[str, str]] = {
         "topic": "Topic", "applies": "Applies to", "since": "Since", "fix": "Fix", "what": "What it reports",
         "why": "Why is this bad?", "bad": "Reported", "good": "Not reported", "how": "What to do",
         "references": "References", "title": "Check", "any": "every program",
-        "lines": "Reported:", "trains": "programs that train", "idle": "programs that do not train",
-        "comma": ", ", "stop": "; ", "fixed": "What the fix makes of it:",
-        "reference": "Reference", "migrated": "Migrated program", "joins": "On one line the same as",
+        "lines": "Reported lines:", "trains": "programs that train", "idle": "programs that do not train",
+        "comma": ", ", "stop": "; ", "fixed": "After the fix:",
+        "reference": "Reference", "migrated": "Migrated program", "joins": "Merged on the same line with",
         "confirms": "Confirms in the code",
     },
     "zh": {
@@ -35,8 +36,8 @@ _WORDS: dict[str, dict[str, str]] = {
         "tensorflow": "TensorFlow", "torch": "PyTorch", "pytorch": "PyTorch", "adapter": "NPU adapter", "cann": "CANN",
         "launch": "Launch scripts and environment", "graph": "Graphs", "run": "Run artifacts",
         "compare": "Comparison with the reference", "engine": "npulint itself",
-        "way.none": "not ported to the NPU", "way.transfer": "`transfer_to_npu`", "way.manual": "ported by hand",
-        "way.agnostic": "a library chooses the device", "way.left": "left unported beside ported programs",
+        "way.none": "not ported to the NPU", "way.transfer": "`transfer_to_npu`", "way.manual": "ported manually",
+        "way.agnostic": "a library chooses the device", "way.left": "not ported, unlike other programs",
     },
     "zh": {
         "stable": "稳定", "preview": "预览", "deprecated": "已弃用", "error": "错误", "warning": "警告", "note": "提示",
@@ -56,7 +57,7 @@ _FENCES = {
 }  # fmt: skip
 _NAMED = {"Dockerfile": "docker"}
 _REPOSITORY = re.compile(r"([\w.-]+/[\w.-]+):(\S.*)\Z")
-_CAPTURE = re.compile(r"\{[A-Za-z_]\w*(?::\w+)?\}")
+_CAPTURE = re.compile(r"\{[A-Za-z_]\w*(?::(\w+))?\}")
 
 
 class CheckPage:
@@ -189,7 +190,7 @@ def difference(example: Example) -> str:
 
 def general(text: str) -> str:
     """A text of a check where no finding fills its captures in: they are left open."""
-    return _CAPTURE.sub("…", text)
+    return _CAPTURE.sub(lambda match: f"… {match[1]}" if match[1] in PLURALS else "…", text)
 
 
 def render_page(check: Check, lang: str) -> str:

@@ -53,9 +53,9 @@ class Questions:
     def _no_kind(self, node: Node, keys: Keys, what: str) -> None:
         for name in _FILTERS:
             if name in keys:
-                self.fields.problem(keys[name], f"{what}: '{name}' needs a kind of fact beside it")
+                self.fields.problem(keys[name], f"{what}: '{name}' needs a kind of fact next to it")
         if keys and not any(name in keys for name in _GROUPS):
-            self.fields.problem(node, f"{what}: names no kind of fact")
+            self.fields.problem(node, f"{what}: a kind of fact is missing")
 
     def _group(self, group: str, node: Node, what: str, condition: bool) -> list[Query]:
         if group == "not":
@@ -89,12 +89,14 @@ class Questions:
         if names == ("any",):
             return ()
         if kind_name == "program":
-            self.fields.problem(node, f"{what}: a program is asked by 'program: any' with 'where'")
+            self.fields.problem(node, f"{what}: query a program with 'program: any' and 'where'")
         for name in names:
             if not _NAME.match(name):
                 self.fields.problem(node, f"{what}: '{name}' is not a name pattern")
             elif kind.names and "*" not in name and name not in kind.names:
-                self.fields.problem(node, f"{what}: no {kind_name} is called '{name}'{suggestion(name, kind.names)}")
+                self.fields.problem(
+                    node, f"{what}: there is no {kind_name} named '{name}'{suggestion(name, kind.names)}"
+                )
         return names
 
     def _attributes(self, name: str, kind: Kind, node: Node, what: str) -> dict[str, Any]:

@@ -121,16 +121,16 @@ def create(root: str, family: str, name: str, category: str = "functional") -> s
     Raises `ValueError` for a family, name or category that does not exist, or when no code is free;
     `FileExistsError` when a check of that name is there already; `OSError` when it cannot be written."""
     if family not in WRITABLE:
-        raise ValueError(f"no family '{family}': it is one of {', '.join(WRITABLE)}")
+        raise ValueError(f"there is no family '{family}': it must be one of {', '.join(WRITABLE)}")
     if category not in CATEGORIES:
-        raise ValueError(f"no category '{category}': it is one of {', '.join(CATEGORIES)}")
+        raise ValueError(f"there is no category '{category}': it must be one of {', '.join(CATEGORIES)}")
     if not valid_name(name):
-        raise ValueError(f"'{name}' is not a name in kebab case, such as variable-in-dataset-map")
+        raise ValueError(f"'{name}' is not in kebab case, such as variable-in-dataset-map")
     path = os.path.join(root, family, f"{name}.yaml")
     sources = _sources(root)
     for source in sources:
         if name in _names(source):
-            raise FileExistsError(f"the check '{name}' exists already: {source.path}")
+            raise FileExistsError(f"the check '{name}' already exists: {source.path}")
     text = _skeleton(_free_code(sources, family, category), family, category)
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, "x", encoding="utf-8", newline="\n") as stream:

@@ -72,7 +72,7 @@ def read_check(tree: Node, path: str, family: str, name: str) -> Parsed:
     fields = Fields(path)
     if family not in WRITABLE:
         folders = ", ".join(WRITABLE)
-        fields.problem(tree, f"a check lies in the folder of its family ({folders}), not in '{family}'")
+        fields.problem(tree, f"a check must be in the folder of its family ({folders}), not in '{family}'")
     if not valid_name(name):
         fields.problem(tree, f"the file name '{name}' must be in kebab case")
     keys = fields.mapping(tree, "check", _REQUIRED, _OPTIONAL)
@@ -117,7 +117,7 @@ def _check(fields: Fields, keys: Keys, family: str, name: str) -> Check:
                 fields.problem(keys["examples"], f"there is no {side} example")
         check_sides(fields, keys["examples"], [example.files for example in check.examples], family == COMPARE)
         if check.fixes and not any(example.fixed for example in check.examples):
-            fields.problem(keys["examples"], "there is no example with 'fixed', though there is a fix")
+            fields.problem(keys["examples"], "there is a fix but no example with 'fixed'")
     return check
 
 
@@ -129,10 +129,10 @@ def _joins(fields: Fields, keys: Keys, family: str) -> tuple[str, ...]:
     apart = (GRAPH, RUN)
     if family not in apart:
         families = " and ".join(f"'{one}'" for one in apart)
-        fields.problem(keys["joins"], f"joins: only checks of the families {families} are joined with others")
+        fields.problem(keys["joins"], f"joins: only checks of the families {families} can be joined with others")
     for code in codes:
         if not CODE.match(code) or code[3] in {str(FAMILIES[one]) for one in apart}:
-            fields.problem(keys["joins"], f"joins: '{code}' is no code of a check of the source")
+            fields.problem(keys["joins"], f"joins: '{code}' is not the code of a source check")
     return codes
 
 

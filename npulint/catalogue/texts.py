@@ -6,7 +6,7 @@ import re
 
 from npulint.catalogue.check import Query, Text
 from npulint.catalogue.fields import Fields, Keys
-from npulint.catalogue.forms import problem
+from npulint.catalogue.forms import PLURALS, problem
 from npulint.catalogue.questions import kinds_found
 from npulint.catalogue.vocabulary import fact_kinds
 from npulint.catalogue.yaml_tree import Node
@@ -76,8 +76,9 @@ def _agree(fields: Fields, place: Node, part: str, texts: dict[str, Text]) -> No
 
 
 def _meant(names: frozenset[str], lang: str) -> frozenset[str]:
-    """The placeholders without the language: `cause_en` in English is `cause_zh` in Chinese."""
-    return frozenset(one.removesuffix(f"_{lang}") for one in names)
+    """The placeholders without language and noun: `cause_en` is `cause_zh` in Chinese, `count:places` is `count`."""
+    bare = (name if form in PLURALS else one for one in names for name, _, form in (one.partition(":"),))
+    return frozenset(one.removesuffix(f"_{lang}") for one in bare)
 
 
 def _fillable(fields: Fields, place: Node, part: str, names: frozenset[str], find: Query) -> None:

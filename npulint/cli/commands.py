@@ -25,7 +25,7 @@ STDIO = Option(
     "stdio",
     "flag",
     "run",
-    ("talk over standard input and output; there is no other way", "通过标准输入输出通信（唯一方式）"),
+    ("communicate over standard input and output (the only transport)", "通过标准输入输出通信（唯一方式）"),
     config=False,
 )
 
@@ -36,7 +36,7 @@ INIT: tuple[Option, ...] = (
         "list",
         "files",
         (
-            f"what to write, of {', '.join(PARTS)} (default: config and what the folder shows a use for)",
+            f"what to write, of {', '.join(PARTS)} (default: config and whatever suits the folder)",
             f"要生成的内容：{'、'.join(PARTS)}（默认 config 以及目录中已使用的工具）",
         ),
         choices=PARTS,
@@ -47,7 +47,7 @@ INIT: tuple[Option, ...] = (
         "dry_run",
         "flag",
         "run",
-        ("show what would be written, as a patch", "以补丁形式显示将要生成的内容，不写入文件"),
+        ("show what would be written as a patch, without writing files", "以补丁形式显示将要生成的内容，不写入文件"),
         config=False,
     ),
 )
@@ -79,12 +79,12 @@ COMMANDS: tuple[Command, ...] = (
         "compare",
         "compare",
         (
-            "compare a migrated project with its reference: the checklist before precision is tuned",
+            "compare a migrated project with its reference: the pre-tuning checklist",
             "将迁移后的工程与参考基准对比：精度调优前的检查清单",
         ),
         "REFERENCE MIGRATED",
         (
-            "the project before and after its migration: folders, or entry scripts for a single program",
+            "the project before and after migration: folders, or entry scripts for a single program",
             "迁移前、迁移后的工程：目录，或入口脚本（只对比该程序）",
         ),
         COMPARE,
@@ -94,7 +94,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "explain",
         "explain",
-        ("say what a check means and how to mend it", "说明检查的含义和修改方法"),
+        ("explain what a check means and how to fix it", "说明检查的含义和修改方法"),
         "CODE|NAME",
         ("checks to explain", "要说明的检查"),
         (LANG, CHECKS),
@@ -121,7 +121,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "new",
         "new",
-        ("write the skeleton of a check", "生成检查文件的骨架"),
+        ("create the skeleton of a check", "生成检查文件的骨架"),
         "FAMILY/NAME",
         ("family and name of the check", "检查的类别目录和名称"),
         (CHECKS, LANG),
@@ -133,7 +133,7 @@ COMMANDS: tuple[Command, ...] = (
         "examples",
         ("run the examples of checks", "运行检查文件中的示例"),
         "FILES",
-        ("check files or folders (default: all checks)", "检查文件或目录（默认全部）"),
+        ("check files or folders to test (default: all checks)", "检查文件或目录（默认全部）"),
         (CHECKS, LANG),
     ),
     Command(
@@ -147,7 +147,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "init",
         "init",
-        ("write configuration, hooks and CI jobs for a project", "为工程生成配置、提交钩子和 CI 任务"),
+        ("create configuration, hooks and CI jobs for a project", "为工程生成配置、提交钩子和 CI 任务"),
         "DIR",
         ("the folder of the project (default: this folder)", "工程目录（默认当前目录）"),
         (*INIT, LANG),
@@ -165,7 +165,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "version",
         "version",
-        ("tell the version; with --verbose all that a bug report needs", "显示版本；加 --verbose 显示反馈所需信息"),
+        ("print the version; with --verbose everything a bug report needs", "显示版本；加 --verbose 显示反馈所需信息"),
         "",
         ("", ""),
         (VERBOSE, LANG),

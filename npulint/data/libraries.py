@@ -3,10 +3,35 @@
 from __future__ import annotations
 
 from functools import cache, lru_cache
+from typing import Literal
 
 import msgspec
 
 from npulint.data import table
+
+Removal = Literal["planned", "unmaintained"]
+Works = Literal["no", "partly", "yes"]
+LibraryGroup = Literal[
+    "attention",
+    "quantized",
+    "cuda_array",
+    "inference",
+    "data",
+    "sparse_conv",
+    "graph",
+    "rendering",
+    "fused_kernel",
+    "deform_conv",
+    "distributed",
+    "monitor",
+    "triton",
+    "detection",
+    "vision",
+    "serving",
+    "megatron",
+    "native",
+    "npu",
+]
 
 
 class Library(msgspec.Struct, frozen=True, array_like=True):
@@ -14,8 +39,8 @@ class Library(msgspec.Struct, frozen=True, array_like=True):
     on the NPU (no, partly, yes) and what replaces it (a name, empty when nothing does)."""
 
     name: str
-    group: str
-    works: str
+    group: LibraryGroup
+    works: Works
     substitute: str
 
 
@@ -23,7 +48,7 @@ class RetiredOp(msgspec.Struct, frozen=True, array_like=True):
     """An operator of torch_npu that is to be removed: ``planned``, or ``unmaintained`` when its kernel gets no
     fixes; and what replaces it (empty when nothing does)."""
 
-    status: str
+    status: Removal
     substitute: str
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from math import isfinite
+from re import Match
 from typing import Any
 
-from npulint.catalogue.forms import FORMS
+from npulint.catalogue.forms import FORMS, PLURALS, plural
 from npulint.facts.model import Fact
 from npulint.facts.values import PossibleValues
 from npulint.lazy_regex import lazy_compile
@@ -17,7 +18,13 @@ _CAPTURE = lazy_compile(r"\{([a-z_][a-z0-9_]*)(?::([a-z]+))?\}")
 def fill(text: str, fact: Fact, counts: Mapping[str, str] = {}) -> str:
     """Replace ``{captures}`` by what the fact says, ``{count}`` and ``{files}`` by `counts`; an unknown one
     becomes ``?``."""
-    return _CAPTURE.sub(lambda m: counts.get(m[1]) or capture(m[1], fact, m[2] or ""), text) if "{" in text else text
+    return _CAPTURE.sub(lambda m: _counted(m, counts) or capture(m[1], fact, m[2] or ""), text) if "{" in text else text
+
+
+def _counted(match: Match[str], counts: Mapping[str, str]) -> str:
+    """What `counts` says of one capture: ``3``, or ``3 places`` for ``{count:places}``; empty if it says nothing."""
+    value, form = counts.get(match[1], ""), match[2]
+    return plural(int(value), form) if value and form in PLURALS else value
 
 
 def capture(name: str, fact: Fact, form: str = "") -> str:

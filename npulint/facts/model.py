@@ -97,7 +97,8 @@ class Fact(msgspec.Struct, eq=False, dict=True):
         if names is None:
             members = ((name, member) for base in cls.__mro__ for name, member in vars(base).items())
             marked = {name for name, member in members if isinstance(member, attribute)}
-            names = frozenset(marked.union(cls.__struct_fields__)) - _PLAIN
+            fields = {name for name in cls.__struct_fields__ if not name.startswith("_")}
+            names = frozenset(marked | fields) - _PLAIN
             cls._attribute_names = names  # type: ignore[attr-defined]
         return names
 

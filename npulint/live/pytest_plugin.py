@@ -17,24 +17,22 @@ if TYPE_CHECKING:
 
 _CHECKS = "_npulint_checks"  # where the configuration of pytest keeps what was checked
 _MARKER = (
-    "npulint_torch(release='', fail_on='', allow=()): watch what PyTorch runs in this test, and fail on operators that "
-    "leave the NPU"
+    "npulint_torch(release='', fail_on='', allow=()): record what PyTorch runs in this test, and fail on operators "
+    "that do not run on the NPU"
 )
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Options of the command line and of the configuration."""
+    parser.addini("npulint_torch_release", "the PyTorch release to check against (default: the project's)", default="")
     parser.addini(
-        "npulint_torch_release", "the release of PyTorch that npulint judges for (default: the project's)", default=""
+        "npulint_fail_on", "minimum severity at which npulint fails a test (default: warning)", default="warning"
     )
-    parser.addini(
-        "npulint_fail_on", "the severity from which npulint fails a test (default: warning)", default="warning"
-    )
-    parser.addini("npulint_baseline", "a file with what npulint is to accept for now", default="npulint-tests.json")
+    parser.addini("npulint_baseline", "baseline file of accepted findings", default="npulint-tests.json")
     parser.getgroup("npulint").addoption(
         "--npulint-update-baseline",
         action="store_true",
-        help="accept what npulint finds in these tests: write it to the baseline and fail none of them",
+        help="accept all findings in these tests: write them to the baseline and do not fail",
     )
 
 

@@ -81,7 +81,7 @@ class LiveResult:
         """The findings from the severity `fail_on` on (``never``: none), but for what is allowed: operators
         (``aten.huber_loss``), or checks by name or code. Raises `ValueError` for another severity."""
         if fail_on not in RANK:
-            raise ValueError(f"fail_on: {fail_on!r} is none of {', '.join(RANK)}")
+            raise ValueError(f"fail_on: {fail_on!r} is not one of {', '.join(RANK)}")
         excused = tuple(allow)
         grave = (one for one in self.findings if RANK[one.severity] >= RANK[fail_on])
         return [one for one in grave if not any(is_about(one, word) for word in excused)]

@@ -10,15 +10,15 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "fixes.files": ("{n} file|{n} files", "{n} 个文件"),
     "fixes.none": ("Nothing was fixed", "没有修复任何问题"),
-    "fixes.none.would": ("{flags} would change nothing", "{flags} 不会做任何修改"),
-    "fixes.left": ("{n} finding left|{n} findings left", "剩余 {n} 个问题"),
+    "fixes.none.would": ("{flags} would not change anything", "{flags} 不会做任何修改"),
+    "fixes.left": ("{n} finding remaining|{n} findings remaining", "剩余 {n} 个问题"),
     "fixes.clean": (
-        "No finding left: {n} file checked|No finding left: {n} files checked",
+        "No findings remaining: {n} file checked|No findings remaining: {n} files checked",
         "没有剩余问题：已检查 {n} 个文件",
     ),
-    "fixes.left.title": ("What is left for you", "待人工处理"),
+    "fixes.left.title": ("Remaining manual work", "待人工处理"),
     "fixes.left.look": (
-        "Look through the changes: {n} of them may change results",
+        "Review the changes: {n} of them may change results",
         "复核修改：其中 {n} 处可能影响结果",
     ),
     "fixes.left.failed": (
@@ -26,14 +26,14 @@ TEXTS: dict[str, tuple[str, str]] = {
         "{entry} 还有 {n} 项未就绪",
     ),
     "fixes.left.compare": (
-        "Compare the {n} item of {entry} that code cannot tell (--verbose says where and how)"
-        "|Compare the {n} items of {entry} that code cannot tell (--verbose says where and how)",
+        "Check the {n} item of {entry} that cannot be determined from code (--verbose shows where and how)"
+        "|Check the {n} items of {entry} that cannot be determined from code (--verbose shows where and how)",
         "人工核对 {entry} 中仅凭代码无法判断的 {n} 项（--verbose 给出位置和方法）",
     ),
     "fixes.refused": ("{n} could not be fixed:", "有 {n} 个未能修复："),
     "fixes.refused.more": ("... and {n} more: --verbose", "…… 另有 {n} 个：--verbose"),
     "fixes.not-written": (
-        "{path}: was not fixed, for it cannot be written: {detail}",
+        "{path}: not fixed, because it cannot be written: {detail}",
         "{path}：无法写入，未修复：{detail}",
     ),
     "fixes.show": ("change", "修改"),

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 TEXTS: dict[str, tuple[str, str]] = {
-    "github.group": ("{n} annotation of npulint|{n} annotations of npulint", "npulint 注解 {n} 条"),
+    "github.group": ("{n} npulint annotation|{n} npulint annotations", "npulint 注解 {n} 条"),
     "github.rest": (
-        "{n} of {total} findings has no annotation, for GitHub keeps {limit} of a severity from a step. "
+        "{n} of {total} findings has no annotation, because GitHub keeps {limit} per severity and step. "
         "The log of this step lists them all."
-        "|{n} of {total} findings have no annotation, for GitHub keeps {limit} of a severity from a step. "
+        "|{n} of {total} findings have no annotation, because GitHub keeps {limit} per severity and step. "
         "The log of this step lists them all.",
         "{total} 个问题中有 {n} 个没有注解：GitHub 对每个步骤的每种严重程度只保留 {limit} 条。全部问题见此步骤的日志。",
     ),

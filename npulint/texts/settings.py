@@ -8,5 +8,5 @@ TEXTS: dict[str, tuple[str, str]] = {
     "settings.default": ("default", "默认值"),
     "settings.command-line": ("command line", "命令行"),
     "settings.environment": ("environment", "环境变量"),
-    "settings.found": ("found", "自动找到"),
+    "settings.found": ("found automatically", "自动找到"),
 }

@@ -37,7 +37,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "line": ("line {line}", "第 {line} 行"),
     "lines.none": ("Not reported here", "此处不报告"),
     "file": ("in `{name}`", "`{name}`"),
-    "silence": ("When the code is right", "确认无误时如何忽略"),
+    "silence": ("If the code is correct", "确认无误时如何忽略"),
     "silence.about": (
         "Suppress the finding on its line, with a reason, or ignore the check in the configuration of the project. "
         "[Suppressions and baseline]({link})",
@@ -46,7 +46,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "silence.line": ("One line", "单行"),
     "silence.project": ("Whole project", "整个工程"),
     "silence.once": ("Command line", "命令行"),
-    "silence.reason": ("why this is right here", "此处正确的理由"),
+    "silence.reason": ("why this is correct here", "此处正确的理由"),
     "related": ("Other checks about {topic}", "同主题检查：{topic}"),
     "related.more": ("All {n} checks about {topic}", "“{topic}”主题的全部 {n} 个检查项"),
     # pages of the engine
@@ -111,7 +111,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Findings of at least severity *{severity}* about:",
         "以下主题中严重程度不低于“{severity}”的问题：",
     ),
-    "readiness.checks": ("These checks, whatever their severity:", "以下检查（不论严重程度）："),
+    "readiness.checks": ("These checks, regardless of severity:", "以下检查（不论严重程度）："),
     "readiness.but": ("Not counted:", "不计入："),
     "readiness.facts": (
         "Code that npulint recognises as not meeting it, see the examples below.",
@@ -206,7 +206,7 @@ TOPICS: dict[str, tuple[str, str]] = {
 
 CATEGORIES: dict[str, tuple[str, str]] = {
     "functional": (
-        "The run stops, hangs, or never reaches the NPU.",
+        "The run stops, hangs, or never uses the NPU.",
         "运行报错、卡住，或根本没有使用 NPU。",
     ),
     "precision": (

@@ -10,17 +10,7 @@ KINDS: Kinds = {
         scaled=FLAG,
         distributed=FLAG,
         alone=FLAG,
-        what=words("tf keras npu torch"),
-        family=words("stock npu apex_npu apex_gpu other"),
-        fused=ANY,
-        via=words("call name subclass"),
-        spelling=words("right wrong"),
-        nearest=ANY,
-        extra=ANY,
-        amp=FLAG,
-        scaler=FLAG,
-        called=words("dotted imported indirect"),
-        replaced=FLAG,
+        what=words("tf keras npu"),
     ),
     "train_step": call(
         loop=ANY,
@@ -31,8 +21,6 @@ KINDS: Kinds = {
         beside_scaled=FLAG,
         on=ANY,
     ),
-    "dynamic_shape": call(written=ANY),
-    "host_sync": call(written=ANY, timed=FLAG),
     "distribution": call(
         stack=words("torch"),
         what=words(

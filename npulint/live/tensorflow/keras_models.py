@@ -53,6 +53,6 @@ def _declared(model: Any) -> Any:
 
     inputs = getattr(model, "inputs", None)
     if not inputs:
-        raise ValueError("the model does not say what it takes: give example inputs")
+        raise ValueError("the input signature of the model is unknown: pass example inputs")
     specs = [tf.TensorSpec(one.shape, tf.as_dtype(one.dtype)) for one in tf.nest.flatten(inputs)]
     return specs[0] if len(specs) == 1 else specs

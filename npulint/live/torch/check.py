@@ -58,7 +58,7 @@ def check_torch(
     those above, and what the user's own code raises.
     """
     if method not in METHODS:
-        raise ValueError(f"method: {method!r} is none of {', '.join(METHODS)}")
+        raise ValueError(f"method: {method!r} is not one of {', '.join(METHODS)}")
     if autocast not in ("", "float16", "bfloat16"):
         raise ValueError(f"autocast: {autocast!r} is neither float16 nor bfloat16")
     release = release_for(caller(), root, target)

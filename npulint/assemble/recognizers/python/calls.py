@@ -47,7 +47,7 @@ class LibraryCall(CallFact):
         if self.name == "torch.load":
             from npulint.assemble.recognizers.torch.checkpoints import content  # few ask
 
-            return content(self.call.module, self.call.index)
+            return content(self.call)
         return None
 
 

@@ -54,7 +54,8 @@ class PythonFunction(CallFact):
 
     @attribute
     def place(self) -> Placed:
-        """Whether it stands in the input pipeline, between what is trained, or at the edge of the graph."""
+        """Where it stands: in the input pipeline, on the path between layers and loss, or at the edge (only inputs
+        before it, or only what is shown or fetched behind it)."""
         return placed(self.call)
 
 

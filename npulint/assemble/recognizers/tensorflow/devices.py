@@ -60,7 +60,7 @@ class DeviceText(CallFact):
     computed: bool
     """Whether the text is computed."""
     written: Literal["literal", "computed", "elsewhere"]
-    """Where the text stands: in the call as a literal, in parts that say GPU, or elsewhere."""
+    """Where the text stands: in the call as a literal, there as literal parts that say GPU, or elsewhere."""
 
     @attribute
     def via(self) -> str:

@@ -68,7 +68,8 @@ class ControlFlow(CallFact):
     """Loops or branches are built into the graph; the name is the canonical name of what builds them."""
 
     implicit: bool
-    """Whether it builds them beside its own work."""
+    """Whether it builds them beside its own work: a layer that a placeholder switches, a stepwise learning rate, an
+    assertion."""
 
 
 @fact_kind("dynamic_shape")

@@ -32,9 +32,9 @@ class HostOperation(CallFact):
 
     @attribute
     def place(self) -> Placed:
-        """Whether it stands in the input pipeline, between what is trained, or at the edge of the graph. A cell, which
-        the loop around it uses, is surely in the middle if it is made by default."""
-        if self.family == "fused_cell":
+        """Where it stands: in the input pipeline, on the path between layers and loss, or at the edge (only inputs
+        before it, or only what is shown or fetched behind it)."""
+        if self.family == "fused_cell":  # made once, used by the loop around it
             return "path" if self.active == "yes" else "unknown"
         return placed(self.call)
 

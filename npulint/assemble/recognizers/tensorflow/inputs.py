@@ -133,7 +133,8 @@ def input_stages(call: CallSite) -> Iterator[InputStage]:
 @recognizes(matching=lambda name: bool(_TABLE.match(name)))
 @fact_kind("lookup_table")
 class LookupTable(CallFact):
-    """A lookup table is made; the name is its canonical constructor."""
+    """A lookup table is made; the name is its canonical constructor. Its `in_input` is also yes where the input
+    pipeline looks something up in it."""
 
     @attribute
     def in_input(self) -> InInput:
@@ -148,7 +149,8 @@ class LookupTable(CallFact):
 @recognizes(*_VARIABLES)
 @fact_kind("variable")
 class Variable(CallFact):
-    """A variable is made; the name is its canonical constructor."""
+    """A variable is made; the name is its canonical constructor. Its `in_input` is also yes where the input pipeline
+    reads it from around itself."""
 
     @attribute
     def in_input(self) -> InInput:

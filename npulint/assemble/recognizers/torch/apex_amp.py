@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from npulint.assemble.context import Context
-from npulint.assemble.cursors import Expr, call_at, scope_at
-from npulint.assemble.flow import argument
-from npulint.assemble.module import Module
-from npulint.assemble.recognizers.torch.optimizer_classes import families
+from typing import Literal
+
+from npulint.assemble.code_facts import CallFact
+from npulint.assemble.recognizers.registry import recognizes
+from npulint.assemble.recognizers.torch.optimizer_classes import Families, common_family
 from npulint.assemble.recognizers.torch.receiver_types import INITIALIZE, makers
-from npulint.assemble.recognizers.torch.scaling import given
-from npulint.facts.code import Call, Ref, SequenceDisplay, Value
-from npulint.facts.model import Fact
+from npulint.assemble.recognizers.torch.scaling import Given, given
+from npulint.facts.attributes import attribute
+from npulint.facts.code import Scalar
+from npulint.facts.kinds import fact_kind
 
 _EXTREME = 32768
 _WRAPPERS = frozenset(
@@ -20,104 +21,82 @@ _WRAPPERS = frozenset(
         "apex.parallel.DistributedDataParallel",
     )
 )
+_LEVELS: dict[Scalar, Literal["O0", "O1", "O2", "O3"]] = {"O0": "O0", "O1": "O1", "O2": "O2", "O3": "O3"}
 
 
-def matches(name: str) -> bool:
-    """amp.initialize."""
-    return name == INITIALIZE
+@recognizes(INITIALIZE)
+@fact_kind("apex_amp")
+class AmpInitialize(CallFact):
+    """The ``amp.initialize`` of apex is called; the name is ``initialize``."""
 
+    def __post_init__(self) -> None:
+        self.name = "initialize"
 
-def facts_for_call(context: Context, module: Module, index: int, name: str) -> list[Fact]:
-    """``apex_amp`` facts."""
-    return [_initialize(context, module, index)]
+    @attribute
+    def level(self) -> Literal["O0", "O1", "O2", "O3", "unknown"]:
+        """The level of mixed precision; O1 where none is given."""
+        value = self.call.argument("opt_level", 3)
+        if value is None:
+            return "unknown" if self.call.has_keyword("**") else "O1"
+        return _LEVELS.get(value.single, "unknown")
 
+    @attribute
+    def combine_grad(self) -> Given:
+        """Whether the gradients are combined into one tensor."""
+        return given(self.call, "combine_grad")
 
-def facts_for_module(context: Context, module: Module) -> list[Fact]:
-    """All are calls."""
-    return []
+    @attribute
+    def combine_ddp(self) -> Given:
+        """Whether the combined gradients are reduced by apex's own data parallelism."""
+        return given(self.call, "combine_ddp")
 
+    @attribute
+    def optimizer(self) -> Literal[Families, "missing"]:
+        """The family of the optimizer that it is given."""
+        value = self.call.argument("optimizers", 1)
+        return "missing" if value is None else common_family(makers(value))
 
-def _initialize(context: Context, module: Module, index: int) -> Fact:
-    call = module.code.calls[index]
-    model, optimizer = argument(call, "models", 0), argument(call, "optimizers", 1)
-    return context.call_fact(
-        "apex_amp",
-        "initialize",
-        module,
-        index,
-        level=lambda: _level(context, module, call),
-        combine_grad=lambda: given(call_at(context, module, index), "combine_grad"),
-        combine_ddp=lambda: given(call_at(context, module, index), "combine_ddp"),
-        optimizer=lambda: _family(context, module, optimizer, call),
-        wrapped=lambda: _wrapped(context, module, model, call),
-        half=lambda: _halved_before(context, module, model, call),
-        scale=lambda: _loss_scale(context, module, call),
-        scale_chosen=lambda: _is_chosen(context, module, call),
-    )
+    @attribute
+    def wrapped(self) -> Literal["yes", "sometimes", "no"]:
+        """Whether the model was made parallel before: yes, sometimes (in one branch) or no."""
+        models = self.call.argument("models", 0)
+        values = [] if models is None else models.items or [models]
+        answers = {call.name in _WRAPPERS for value in values for call in value.sites}
+        return "no" if True not in answers else "yes" if answers == {True} else "sometimes"
 
+    @attribute
+    def half(self) -> bool:
+        """Whether the same function calls ``half`` on the model before, on the way to this call."""
+        model, place = self.call.argument("models", 0), self.call.scope
+        if model is None or not model.written:
+            return False
+        halving = [one for one in place.routine.calls if one.written == f"{model.written}.half"]
+        return any(one.line < self.call.line and place.is_inside(one.scope) for one in halving)
 
-def _level(context: Context, module: Module, call: Call) -> str:
-    value = argument(call, "opt_level", 3)
-    if value is None:
-        return "unknown" if any(k == "**" for k, _ in call.keywords) else "O1"
-    single = context.known(module, value, call).single
-    return single if isinstance(single, str) and single in ("O0", "O1", "O2", "O3") else "unknown"
-
-
-def _loss_scale(context: Context, module: Module, call: Call) -> str:
-    """dynamic, off (1), static, extreme (not below what float16 holds), missing or unknown."""
-    value = argument(call, "loss_scale", -1)
-    if value is None:
-        return "missing"
-    single = context.known(module, value, call).single
-    if single is None:
-        return "unknown"
-    if isinstance(single, str):
-        if single == "dynamic":
-            return "dynamic"
-        try:
-            single = float(single)
-        except ValueError:
+    @attribute
+    def scale(self) -> Literal["dynamic", "off", "static", "extreme", "missing", "unknown"]:
+        """How the loss is scaled: dynamic, off (1), static, extreme (not below what float16 holds), or missing."""
+        value = self.call.argument("loss_scale")
+        single = None if value is None else value.single
+        if value is None or single == "dynamic":
+            return "missing" if value is None else "dynamic"
+        number = _number(single)
+        if number is None:
             return "unknown"
-    if isinstance(single, bool):
-        return "unknown"
-    return "off" if single == 1 else "extreme" if single >= _EXTREME else "static"
+        return "off" if number == 1 else "extreme" if number >= _EXTREME else "static"
+
+    @attribute
+    def scale_chosen(self) -> bool:
+        """Whether an option, a parameter or a variable of the environment decides the loss scale."""
+        value = self.call.argument("loss_scale")
+        return value is not None and bool(value.known.symbol)
 
 
-def _is_chosen(context: Context, module: Module, call: Call) -> str:
-    """Whether an option, a parameter or a variable of the environment decides the loss scale."""
-    value = argument(call, "loss_scale", -1)
-    return "no" if value is None or not context.known(module, value, call).symbol else "yes"
-
-
-def _family(context: Context, module: Module, value: Value | None, call: Call) -> str:
-    if value is None:
-        return "missing"
-    made = makers(Expr(value, scope_at(context, module, call.block), call.line))
-    return families(context, [(one.module, one.index) for one in made])
-
-
-def _wrapped(context: Context, module: Module, model: Value | None, call: Call) -> str:
-    """Whether the model was made parallel before: yes, sometimes (in one branch) or no."""
-    if model is None:
-        return "no"
-    values = model.items if isinstance(model, SequenceDisplay) else (model,)
-    answers: set[bool] = set()
-    for value in values:
-        sites = context.flow.sites(module, value, call.block, call.line)
-        answers.update(context.names.of_call(home, at) in _WRAPPERS for home, at in sites)
-    return "no" if True not in answers else "yes" if answers == {True} else "sometimes"
-
-
-def _halved_before(context: Context, module: Module, model: Value | None, call: Call) -> str:
-    """Whether the same function calls ``half`` on the model before, on the way to this call."""
-    if not isinstance(model, Ref):
-        return "no"
-    around = module.ancestors(call.block)
-    for index in module.calls_in.get(module.function_of(call.block), ()):
-        other = module.code.calls[index]
-        if other.line >= call.line or other.block not in around:
-            continue
-        if isinstance(other.callee, Ref) and other.callee.name == f"{model.name}.half":
-            return "yes"
-    return "no"
+def _number(value: Scalar) -> float | None:
+    """A number, also when it is given as a text; None for anything else."""
+    if value is None or isinstance(value, bool):
+        return None
+    try:
+        return float(value) if isinstance(value, str) else value
+    except ValueError:
+        return None

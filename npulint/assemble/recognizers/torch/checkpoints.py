@@ -2,53 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Literal
 
-from npulint.assemble.module import Module
-from npulint.facts.code import CallResult, Const, Op, Ref, SequenceDisplay, Table, Value
+from npulint.assemble.cursors import CallSite, Expr
 
 _READERS = frozenset(("items", "keys", "values", "get", "pop", "copy"))
-_READ = frozenset(Const(name) for name in _READERS)
-_DEPTH = 6
 
 
-def content(module: Module, index: int) -> Literal["state", "other"]:
+def content(load: CallSite) -> Literal["state", "other"]:
     """``state`` if the file takes entries out of what a call loads or gives it to a model, else ``other``."""
-    loaded: list[Value] = [CallResult(index)]
-    loaded += [Ref(bind.target) for bind in module.code.assignments if bind.value == loaded[0]]
-    for call in module.code.calls:
-        callee = call.callee
-        if isinstance(callee, Op) and callee.op == "." and callee.operands[0] in loaded and callee.operands[1] in _READ:
+    result = load.result.value
+    names = {one.target for one in load.scope.assignments if one.record.value == result}
+
+    def is_loaded(value: Expr | None) -> bool:
+        return value is not None and (value.written in names or value.value == result)
+
+    for call in load.scope.all_calls:
+        if call.last in _READERS and is_loaded(call.receiver):
             return "state"
-        if isinstance(callee, Ref):
-            holder, _, last = callee.name.rpartition(".")
-            if (last in _READERS and Ref(holder) in loaded) or (
-                "load_state" in last and any(value in loaded for value in call.args[:1])
-            ):
-                return "state"
-    return "state" if any(_takes_entry(value, loaded, 0) for value in _values(module)) else "other"
+        if call.written and "load_state" in call.last and any(is_loaded(value) for value in call.args[:1]):
+            return "state"
+    parts = (part for value in load.scope.expressions for part in value.nested)
+    return "state" if any(is_loaded(_searched(part)) for part in parts) else "other"
 
 
-def _values(module: Module) -> Iterator[Value]:
-    yield from (bind.value for bind in module.code.assignments)
-    yield from (returned.value for returned in module.code.returns)
-    for block in module.blocks:
-        yield block.test
-    for call in module.code.calls:
-        yield call.callee
-        yield from call.args
-        yield from (value for _, value in call.keywords)
-
-
-def _takes_entry(value: Value, loaded: list[Value], depth: int) -> bool:
-    if depth > _DEPTH:
-        return False
-    if isinstance(value, Op):
-        subscript = value.op == "[]" and value.operands[0] in loaded
-        member = value.op in ("in", "not in") and value.operands[-1] in loaded
-        return subscript or member or any(_takes_entry(part, loaded, depth + 1) for part in value.operands)
-    if isinstance(value, SequenceDisplay | Table):
-        parts = value.items if isinstance(value, SequenceDisplay) else value.values
-        return any(_takes_entry(part, loaded, depth + 1) for part in parts)
-    return False
+def _searched(value: Expr) -> Expr | None:
+    """The object that an expression takes an entry out of, or looks for one in; None for all others."""
+    if value.subscript is not None:
+        return value.subscript[0]
+    tested = value.operands("in", "not in")
+    return tested[-1] if tested else None

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import partial
+from typing import Literal
 
 from npulint.assemble.context import Context
-from npulint.assemble.flow import Site, argument
-from npulint.assemble.module import Module
-from npulint.facts.code import Call, CallResult, Const, Op, Ref, SequenceDisplay, Table, Value
+from npulint.assemble.cursors import CallSite, Expr, Scope, scope_named
+from npulint.assemble.walker import walker
 from npulint.lazy_regex import lazy_compile
+
+Purpose = Literal["train", "evaluate", "unknown"]
+Sharing = Literal["distributed", "other", "none", "unknown"]
+DatasetForm = Literal["iterable", "map", "memory", "unknown"]
 
 _TOKEN = lazy_compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _TRAIN = lazy_compile(r"^(?:pre|re)?train|^trn$|^finetun|^fit$")
@@ -22,10 +24,12 @@ _SPLIT = lazy_compile(
 _SHARING = lazy_compile(r"Distributed|^RASampler|^RepeatAug|^Dist[A-Z]|DistSampler")
 _RANKED = frozenset(("num_replicas", "world_size", "rank", "local_rank", "num_shards", "shard_id", "num_gpus"))
 _ITERATED = ("IterableDataset", "WebDataset", "DataPipeline")
-_DEPTH = 5
 
 
-def said(text: str) -> str:
+# -- training or evaluation -------------------------------------------------------------------------
+
+
+def named_purpose(text: str) -> Literal["train", "evaluate", ""]:
     """``train`` or ``evaluate`` when the words of a name say one of the two, else an empty text."""
     words = [word.lower() for word in _TOKEN.findall(text)]
     train = any(_TRAIN.search(word) for word in words)
@@ -33,237 +37,207 @@ def said(text: str) -> str:
     return "" if train == evaluate else "train" if train else "evaluate"
 
 
-def purpose(context: Context, module: Module, index: int, dataset: Value | None, shuffles: bool) -> str:
-    """What the loader that call `index` makes is for: train, evaluate or unknown. The nearest name that tells
-    it decides: of the variable, of the data set, of a condition, of the function; then who shuffles trains."""
-    call = module.code.calls[index]
-    target = context.memoize(("bound", module.path), lambda: _bound(module)).get(index, "")
-    answer = said(target) or _of_dataset(context, module, call, dataset) or _of_conditions(module, call.block)
+def purpose(loader: CallSite, dataset: Expr | None, shuffles: bool) -> Purpose:
+    """What the loader that a call makes is for. The nearest name that tells it decides: of the variable, of the data
+    set, of a condition, of the function; then who shuffles trains."""
+    target = _assigned_to(loader)
+    answer = named_purpose(target) or _of_dataset(dataset) or _of_conditions(loader.scope)
+    function, *around = reversed(loader.scope.qualname.split("."))
+    answer = answer or named_purpose(function)
     if answer:
         return answer
-    function, *around = reversed(module.qualname(call.block).split("."))
-    answer = said(function)
-    if answer:
-        return answer
-    if _made_to_evaluate(context, module, call):
+    if _is_made_to_evaluate(loader):
         return "unknown"
-    for part in around:
-        answer = said(part)
-        if answer:
-            return answer
+    answer = next((found for part in around if (found := named_purpose(part))), "")
+    if answer:
+        return answer
     if shuffles:
-        return "unknown" if _only_read(context, module, call, target) else "train"
-    return "evaluate" if said(module.path.rpartition("/")[2].removesuffix(".py")) == "evaluate" else "unknown"
+        return "unknown" if _is_only_read(loader, target) else "train"
+    file = loader.path.rpartition("/")[2].removesuffix(".py")
+    return "evaluate" if named_purpose(file) == "evaluate" else "unknown"
 
 
-def _only_read(context: Context, module: Module, call: Call, target: str) -> bool:
+def _is_only_read(loader: CallSite, target: str) -> bool:
     """Whether the function that makes a loader goes through it itself, and never to train."""
-    function = module.function_of(call.block)
-    loops = [
-        block
-        for block, record in enumerate(module.blocks)
-        if record.kind == "loop" and module.function_of(block) == function and target in _iterated(module, record.test)
-    ]
-    return bool(target and loops) and not any((module.path, loop) in context.training.loops for loop in loops)
+    routine = loader.scope.routine
+    own = [loop for loop in loader.scope.blocks_of("loop") if target and loop.routine is routine]
+    loops = [loop for loop in own if target in _iterated(loop.test)]
+    return bool(loops) and not any((loop.path, loop.block) in loop.context.training.loops for loop in loops)
 
 
-def _made_to_evaluate(context: Context, module: Module, call: Call) -> bool:
+def _iterated(value: Expr) -> list[str]:
+    """What a loop goes through: a name, or the arguments of ``enumerate``, ``tqdm`` and the like."""
+    return [one.written for one in ([value] if value.call is None else value.call.args)]
+
+
+def _is_made_to_evaluate(loader: CallSite) -> bool:
     """Whether somebody calls the function that makes a loader to evaluate with it, as the names there tell."""
-    function = module.function_of(call.block)
-    for home, index in context.flow.callers(module, function) if function >= 0 else ():
-        caller = home.code.calls[index]
-        values = (*caller.args, *(value for _, value in caller.keywords))
-        given = [v.name if isinstance(v, Ref) else v.value if isinstance(v, Const) else "" for v in values]
-        bound = context.memoize(("bound", home.path), partial(_bound, home)).get(index, "")
-        if any(isinstance(one, str) and said(one) == "evaluate" for one in (bound, *given)):
+    function = loader.scope.function
+    for caller in () if function is None else function.callers:
+        names = (_assigned_to(caller), *(value.written or value.text for value in caller.arguments))
+        if any(named_purpose(name) == "evaluate" for name in names):
             return True
-        if any(said(key) == "train" and value == Const(False) for key, value in caller.keywords):
+        if any(named_purpose(key) == "train" and value.literal == 0 for key, value in caller.keywords.items()):
             return True
     return False
 
 
-def _iterated(module: Module, value: Value) -> list[str]:
-    """What a loop goes through: a name, or the arguments of ``enumerate``, ``tqdm`` and the like."""
-    values = module.code.calls[value.call].args if isinstance(value, CallResult) else (value,)
-    return [one.name for one in values if isinstance(one, Ref)]
+def _assigned_to(call: CallSite) -> str:
+    """What the result of a call is assigned to, also as an element of a display."""
+
+    def look() -> dict[int, str]:
+        found: dict[int, str] = {}
+        for assignment in call.scope.assignments:
+            for index, target in _results(assignment.value, assignment.target):
+                found.setdefault(index, target)
+        return found
+
+    return call.context.memoize(("assigned results", call.path), look).get(call.index, "")
 
 
-def _bound(module: Module) -> dict[int, str]:
-    """Call -> what its result is assigned to, also as an element of a display."""
-    found: dict[int, str] = {}
-    for bind in module.code.assignments:
-        for call, target in _results(bind.value, bind.target, 0):
-            found.setdefault(call, target)
-    return found
+@walker(depth=6, otherwise=list)
+def _results(value: Expr, target: str) -> list[tuple[int, str]]:
+    """The calls whose results an assigned expression consists of, each with what that part of it is assigned to."""
+    if value.call is not None:
+        return [(value.call.index, target)]
+    parts = [(part, target) for part in (*value.items, *value.operands())]
+    for key, part in value.entries:
+        parts.append((part, f"{target}[{key.literal if key is not None and key.is_literal else '*'}]"))
+    return [one for part, inner in parts for one in _results(part, inner)]
 
 
-def _results(value: Value, target: str, depth: int) -> Iterator[tuple[int, str]]:
-    if isinstance(value, CallResult):
-        yield value.call, target
-    elif depth < _DEPTH and isinstance(value, Table):
-        for key, inner in zip(value.keys, value.values, strict=True):
-            yield from _results(inner, f"{target}[{key.value if isinstance(key, Const) else '*'}]", depth + 1)
-    elif depth < _DEPTH and isinstance(value, SequenceDisplay | Op):
-        for inner in value.items if isinstance(value, SequenceDisplay) else value.operands:
-            yield from _results(inner, target, depth + 1)
-
-
-def _of_dataset(context: Context, module: Module, call: Call, dataset: Value | None) -> str:
+def _of_dataset(dataset: Expr | None) -> Literal["train", "evaluate", ""]:
     if dataset is None:
         return ""
-    answer = said(dataset.name) if isinstance(dataset, Ref) else ""
-    if answer:
-        return answer
-    answers = {_of_split(context, *site) for site in context.flow.sites(module, dataset, call.block, call.line)}
+    answers = {named_purpose(dataset.written)}
+    if "" in answers:
+        answers = {_of_split(made) for made in dataset.sites}
     return answers.pop() if len(answers) == 1 else ""
 
 
-def _of_split(context: Context, home: Module, index: int) -> str:
+def _of_split(made: CallSite) -> Literal["train", "evaluate", ""]:
     """What the arguments of a data set say: ``train=False``, ``split="val"``, a folder of that name."""
-    call = home.code.calls[index]
-    for key, value in call.keywords:
-        if _SPLIT.match(key):
-            known = context.known(home, value, call).single
-            if isinstance(known, bool):
-                return (said(key) or "train") if known else "evaluate" if said(key) == "train" else "train"
-            if isinstance(known, str) and said(known):
-                return said(known)
-    texts = [a.value for a in call.args if isinstance(a, Const) and isinstance(a.value, str)]
-    names = [a.name for a in call.args if isinstance(a, Ref)]
-    return next((said(text) for text in (*texts, *names) if said(text)), said(home.callee_name(index)))
+    for key, value in made.keywords.items():
+        known = value.single if _SPLIT.match(key) else None
+        if isinstance(known, bool):
+            if not known:
+                return "evaluate" if named_purpose(key) == "train" else "train"
+            return named_purpose(key) or "train"
+        if isinstance(known, str) and named_purpose(known):
+            return named_purpose(known)
+    names = [*(value.text for value in made.args), *(value.written for value in made.args)]
+    return next((found for name in names if (found := named_purpose(name))), named_purpose(made.last))
 
 
-def _of_conditions(module: Module, block: int) -> str:
+def _of_conditions(scope: Scope) -> Literal["train", "evaluate", ""]:
     """``if training:``, ``if phase == "train":`` and their else branches."""
-    for inner in module.ancestors(block):
-        record = module.blocks[inner]
-        if record.kind not in ("if", "else"):
-            continue
-        answer = _of_test(record.test)
+    for around in scope.ancestors:
+        answer = _of_test(around.test) if around.kind in ("if", "else") else ""
         if answer:
-            return answer if record.kind == "if" else "train" if answer == "evaluate" else "evaluate"
+            return answer if around.kind == "if" else "train" if answer == "evaluate" else "evaluate"
     return ""
 
 
-def _of_test(test: Value) -> str:
-    if isinstance(test, Ref):
-        return said(test.name.rpartition(".")[2])
-    if isinstance(test, Op) and test.op == "==":
-        texts = [v.value for v in test.operands if isinstance(v, Const) and isinstance(v.value, str)]
-        return said(texts[0]) if len(texts) == 1 else ""
-    return ""
+def _of_test(test: Expr) -> Literal["train", "evaluate", ""]:
+    if test.written:
+        return named_purpose(test.written.rpartition(".")[2])
+    texts = [one.text for one in test.operands("==") if isinstance(one.literal, str)]
+    return named_purpose(texts[0]) if len(texts) == 1 else ""
 
 
-def sharing(context: Context, module: Module, value: Value, call: Call, depth: int = 0) -> str:
+# -- samplers ---------------------------------------------------------------------------------------
+
+
+@walker(depth=6, otherwise=lambda: "unknown")
+def sharing(sampler: Expr) -> Sharing:
     """What a sampler is: distributed (each rank has its part), other, none or unknown."""
-    sites = context.flow.sites(module, value, call.block, call.line)
-    words = {_sampler(context, *site, depth) for site in sites}
-    if "distributed" in words or (isinstance(value, Ref) and _SHARING.search(value.name)):
+    words = {_sharing_of(made) for made in sampler.sites}
+    if "distributed" in words or _SHARING.search(sampler.written):
         return "distributed"
-    if "unknown" in words:
-        return "unknown"
     if words:
-        return "other"
-    known = context.known(module, value, call)
+        return "unknown" if "unknown" in words else "other"
+    known = sampler.known
     return "none" if known.exact and known.values == (None,) else "unknown"
 
 
-def _sampler(context: Context, home: Module, index: int, depth: int) -> str:
-    name = context.names.of_call(home, index)
-    if _SHARING.search(name.rpartition(".")[2].rpartition(":")[2]) or _shares(context, name):
+def _sharing_of(made: CallSite) -> Sharing:
+    name = made.name
+    if _SHARING.search(name.rpartition(".")[2].rpartition(":")[2]) or _shares(made.target):
         return "distributed"
-    call = home.code.calls[index]
-    given = [*call.args, *(v for _, v in call.keywords)]
-    if any(isinstance(v, Ref) and v.name.rpartition(".")[2] in _RANKED for v in given):
+    if any(value.written.rpartition(".")[2] in _RANKED for value in made.arguments):
         return "distributed"
-    if depth < _DEPTH and given:  # BatchSampler(sampler, …) and the like
-        inner = argument(call, "sampler", 0)
-        if inner is not None and sharing(context, home, inner, call, depth + 1) == "distributed":
-            return "distributed"
-    return "other" if name.startswith("torch.") or context.names.function(name) is not None else "unknown"
+    inner = made.argument("sampler", 0)  # BatchSampler(sampler, …) and the like
+    if inner is not None and sharing(inner) == "distributed":
+        return "distributed"
+    return "other" if name.startswith("torch.") or made.target is not None else "unknown"
 
 
-def _shares(context: Context, name: str) -> bool:
+def _shares(owner: Scope | None) -> bool:
     """Whether an own sampler class is derived from a distributed one, or asks for its rank."""
-    target = context.names.function(name)
-    if target is None or target[0].blocks[target[1]].kind != "class":
+    if owner is None or owner.kind != "class":
         return False
-    home, block = target
-    if any(_SHARING.search(base.rpartition(".")[2]) for base in bases(context, home, block)):
+    if any(_SHARING.search(base.rpartition(".")[2]) for base in bases(owner)):
         return True
-    maker = home.definition(block, "__init__")
-    return maker >= 0 and not _RANKED.isdisjoint(home.blocks[maker].params)
+    maker = owner.definition("__init__")
+    return maker is not None and not _RANKED.isdisjoint(maker.parameters)
 
 
-def bases(context: Context, home: Module, block: int, depth: int = 0) -> list[str]:
+# -- data sets --------------------------------------------------------------------------------------
+
+
+@walker(depth=6, otherwise=list)
+def bases(owner: Scope) -> list[str]:
     """The canonical names of a class's bases, those of its own bases included."""
-    record = home.blocks[block]
-    found = [context.names.of_value(home, base, record.parent, record.line) for base in record.bases]
-    for name in list(found) if depth < _DEPTH else ():
-        target = context.names.function(name)
-        if target is not None:
-            found += bases(context, *target, depth + 1)
-    return found
+    found = [base.name for base in owner.bases]
+    own = [target for name in found if (target := scope_named(owner.context, name)) is not None]
+    return found + [name for target in own for name in bases(target)]
 
 
 def ancestry(context: Context, name: str) -> list[str]:
     """The canonical names of what an own class is derived from; empty for anything else."""
-    target = context.names.function(name)
-    if target is None or target[0].blocks[target[1]].kind != "class":
+    owner = scope_named(context, name)
+    if owner is None or owner.kind != "class":
         return []
-    return context.memoize(("ancestry", name), lambda: bases(context, *target))
+    return context.memoize(("ancestry", name), lambda: bases(owner))
 
 
-def dataset_word(context: Context, sites: list[Site]) -> str:
+def dataset_form(constructors: list[CallSite]) -> DatasetForm:
     """``iterable`` if a data set has no index, ``map`` if it surely has one, ``memory`` if all its samples lie ready
-    in tensors, else ``unknown``."""
-    words = set()
-    for home, index in sites:
-        name = context.names.of_call(home, index)
-        target = context.names.function(name)
-        if target is not None and target[0].blocks[target[1]].kind == "class":
-            names = bases(context, *target)
-            indexed = target[0].definition(target[1], "__getitem__") >= 0
-            iterated = target[0].definition(target[1], "__iter__") >= 0
-            iterable = any(n.rpartition(".")[2] in _ITERATED for n in names) or (iterated and not indexed)
-            words.add("iterable" if iterable else "map")
-        else:
-            last = name.rpartition(".")[2]
-            words.add("iterable" if last in _ITERATED else "memory" if last == "TensorDataset" else "unknown")
+    in tensors."""
+    words = {_form(made) for made in constructors}
     return words.pop() if len(words) == 1 else "iterable" if "iterable" in words else "unknown"
 
 
-def knows_rank(sites: list[Site]) -> bool:
+def _form(made: CallSite) -> DatasetForm:
+    owner = made.target
+    if owner is None or owner.kind != "class":
+        last = made.name.rpartition(".")[2]
+        return "iterable" if last in _ITERATED else "memory" if last == "TensorDataset" else "unknown"
+    if any(base.rpartition(".")[2] in _ITERATED for base in bases(owner)):
+        return "iterable"
+    has_index = owner.definition("__getitem__") is not None
+    return "iterable" if owner.definition("__iter__") is not None and not has_index else "map"
+
+
+def knows_rank(constructors: list[CallSite]) -> bool:
     """Whether a data set is made with a rank: then it may share the samples out itself."""
-    for home, index in sites:
-        call = home.code.calls[index]
-        names = {key for key, _ in call.keywords}
-        names.update(
-            v.name.rpartition(".")[2] for v in (*call.args, *(v for _, v in call.keywords)) if isinstance(v, Ref)
-        )
-        if not _RANKED.isdisjoint(names):
-            return True
-    return False
+    names = {value.written.rpartition(".")[2] for made in constructors for value in made.arguments}
+    names.update(key for made in constructors for key in made.keywords)
+    return not _RANKED.isdisjoint(names)
 
 
-def moves_items(context: Context, sites: list[Site], collate: list[tuple[Module, int]]) -> bool:
+def moves_items(constructors: list[CallSite], collate: list[Scope]) -> bool:
     """Whether a data set's items, or the function that collates them, are put on a device in the loader."""
-    places = list(collate)
-    for home, index in sites:
-        target = context.names.function(context.names.of_call(home, index))
-        if target is not None and target[0].blocks[target[1]].kind == "class":
-            inner = (target[0].definition(target[1], method) for method in ("__getitem__", "__iter__"))
-            places += [(target[0], block) for block in inner if block >= 0]
-    return any(_moves(context, home, index) for home, block in places for index in home.calls_in.get(block, ()))
+    owners = [made.target for made in constructors]
+    classes = [owner for owner in owners if owner is not None and owner.kind == "class"]
+    methods = [owner.definition(method) for owner in classes for method in ("__getitem__", "__iter__")]
+    functions = [*collate, *(method for method in methods if method is not None)]
+    return any(_moves(call) for function in functions for call in function.calls)
 
 
-def _moves(context: Context, home: Module, index: int) -> bool:
-    written = home.callee_name(index)
-    call = home.code.calls[index]
-    if written in ("npu", "cuda"):
-        return "." in (call.callee.name if isinstance(call.callee, Ref) else ".")
-    if written != "to":
-        return False
-    value = argument(call, "device", 0)
-    known = context.known(home, value, call).single if value is not None else None
+def _moves(call: CallSite) -> bool:
+    if call.last in ("npu", "cuda"):
+        return call.receiver is not None
+    device = call.argument("device", 0) if call.last == "to" else None
+    known = None if device is None else device.single
     return isinstance(known, str) and known.startswith(("npu", "cuda"))

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from npulint.assemble.guards import is_main
 from npulint.assemble.module import Module
 from npulint.facts.code import Block, CallResult, Const, Op, Value
 
-_KINDS = {"try": "try", "except": "try", "function": "function", "lambda": "function"}
+Placed = Literal["top", "try", "condition", "function"]
+_KINDS: dict[str, Placed] = {"try": "try", "except": "try", "function": "function", "lambda": "function"}
 
 
-def placed(module: Module, block: int) -> str:
+def placed(module: Module, block: int) -> Placed:
     """``top`` when it does; else what may keep it from running or from doing harm: ``try``, ``function``,
     ``condition``."""
     around = [module.blocks[b] for b in module.ancestors(block)] if block > 0 else []

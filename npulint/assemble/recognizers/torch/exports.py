@@ -2,68 +2,50 @@
 
 from __future__ import annotations
 
-from functools import partial
+from typing import Literal
 
-from npulint.assemble.context import Context
-from npulint.assemble.flow import argument
-from npulint.assemble.module import Module
-from npulint.facts.calls import receiver_of
-from npulint.facts.code import Call, CallResult, Ref, Value
-from npulint.facts.model import Fact
+from npulint.assemble.code_facts import CallFact
+from npulint.assemble.cursors import Expr
+from npulint.assemble.recognizers.registry import recognizes
+from npulint.facts.attributes import attribute
+from npulint.facts.kinds import fact_kind
 
-_EXPORTS = frozenset(("torch.onnx.export", "torch.export.export", "torch.export.export_for_training"))
 _MOVES = frozenset(("cuda", "npu", "to"))
-_DEPTH = 6
 
 
-def matches(name: str) -> bool:
-    """What traces a model."""
-    return name in _EXPORTS
+@recognizes("torch.onnx.export", "torch.export.export", "torch.export.export_for_training")
+@fact_kind("export")
+class ModelExport(CallFact):
+    """A model is traced for another format; the name is the function that does it."""
+
+    @attribute
+    def model(self) -> Literal["device", "host", "unknown"]:
+        """Where the model's parameters are: ``device`` when the function moves the model there, ``host`` when it makes
+        the model and leaves it."""
+        value = self.call.argument("model", 0) or self.call.argument("mod", 0)
+        if value is None:
+            return "unknown"
+        if _is_on_device(value):
+            return "device"
+        if not value.written:
+            return "unknown"
+        routine = self.call.scope.routine
+        for other in reversed([one for one in routine.calls if one.line < self.call.line]):
+            receiver = other.receiver if other.last in (*_MOVES, "cpu") else None
+            if receiver is not None and receiver.value == value.value:
+                return "device" if _is_on_device(other.result) else "host"
+        assigned = [one for one in routine.assignments if one.target == value.written and one.scope.routine is routine]
+        if any(_is_on_device(one.value) for one in assigned):
+            return "device"
+        return "host" if assigned and all(one.value.call is not None for one in assigned) else "unknown"
 
 
-def facts_for_call(context: Context, module: Module, index: int, name: str) -> list[Fact]:
-    """An ``export`` fact."""
-    call = module.code.calls[index]
-    return [context.call_fact("export", name, module, index, model=partial(_place, context, module, call))]
-
-
-def facts_for_module(context: Context, module: Module) -> list[Fact]:
-    """None: all exports are calls."""
-    return []
-
-
-def _place(context: Context, module: Module, call: Call) -> str:
-    """``device`` when the function moves the model there, ``host`` when it makes the model and leaves it, else
-    ``unknown``."""
-    value = argument(call, "model", 0) or argument(call, "mod", 0)
-    if value is None:
-        return "unknown"
-    if _moves(context, module, value, 0):
-        return "device"
-    if not isinstance(value, Ref):
-        return "unknown"
-    function = module.function_of(call.block)
-    before = [i for i in module.calls_in.get(function, ()) if module.code.calls[i].line < call.line]
-    for index in reversed(before):
-        if module.callee_name(index) in (*_MOVES, "cpu") and receiver_of(module.code.calls[index]) == value:
-            return "device" if _moves(context, module, CallResult(index), 0) else "host"
-    made = [b for b in module.code.assignments if b.target == value.name and module.function_of(b.block) == function]
-    if any(_moves(context, module, bind.value, 0) for bind in made):
-        return "device"
-    return "host" if made and all(isinstance(bind.value, CallResult) for bind in made) else "unknown"
-
-
-def _moves(context: Context, module: Module, value: Value, depth: int) -> bool:
+def _is_on_device(value: Expr) -> bool:
     """Whether an expression puts a model on a device: ``Net().npu()``, ``build().to(device).eval()``."""
-    if not isinstance(value, CallResult) or depth > _DEPTH:
-        return False
-    call = module.code.calls[value.call]
-    last = module.callee_name(value.call)
-    if last == "cpu":
-        return False
-    if last in _MOVES:
-        target = argument(call, "device", 0)
-        known = None if target is None else context.known(module, target, call).single
-        return last != "to" or (target is not None and known != "cpu")
-    source = receiver_of(call)
-    return source is not None and _moves(context, module, source, depth + 1)
+    call = value.call
+    while call is not None and call.last not in (*_MOVES, "cpu"):
+        call = None if call.receiver is None else call.receiver.call
+    if call is None or call.last != "to":
+        return call is not None and call.last != "cpu"
+    device = call.argument("device", 0)
+    return device is not None and device.single != "cpu"

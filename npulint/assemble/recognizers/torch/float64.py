@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from functools import partial
+from typing import Literal
 
-from npulint.assemble.context import Context
-from npulint.assemble.flow import argument
-from npulint.assemble.module import Module
+from npulint.assemble.code_facts import CallFact
+from npulint.assemble.cursors import CallSite, Expr
+from npulint.assemble.recognizers.registry import recognizes
 from npulint.assemble.recognizers.torch.tensors import on_host
-from npulint.facts.calls import receiver_of
-from npulint.facts.code import Call, CallResult, Ref, Value
-from npulint.facts.model import Fact
+from npulint.facts.attributes import attribute
+from npulint.facts.kinds import fact_kind
 
 _DOUBLE = frozenset(("torch.float64", "torch.double"))
 _ON_GPU = frozenset(("torch.cuda.DoubleTensor", "torch.npu.DoubleTensor"))
@@ -19,94 +18,76 @@ _MADE = frozenset(
     empty_like rand_like randn_like scalar_tensor""".split()
 )
 _CAST = frozenset(("to", "type", "new_zeros", "new_ones", "new_full", "new_tensor", "new_empty"))
-_COLLECTIVES = frozenset(("all_reduce", "reduce", "all_gather", "reduce_scatter", "all_gather_into_tensor"))
+_COLLECTIVES = ("all_reduce", "reduce", "all_gather", "reduce_scatter", "all_gather_into_tensor")
 _HOST = frozenset(("numpy", "pandas", "scipy"))
 
 
-def matches(name: str) -> bool:
+@fact_kind("float64")
+class DoubleTensor(CallFact):
+    """A tensor is made or cast to double precision; the name is the function or ``torch.Tensor.<method>``."""
+
+    @attribute
+    def device(self) -> Literal["cpu", "other", "unknown"]:
+        """Where the tensor is: cpu, or other (an accelerator, or a device that is chosen elsewhere)."""
+        if self.name in _ON_GPU:
+            return "other"
+        given = self.call.argument("device")
+        if given is not None:
+            values = given.known.values
+            return "cpu" if values and all(str(value).startswith("cpu") for value in values) else "other"
+        receiver = self.call.receiver if self.name.startswith("torch.Tensor.") else None
+        if receiver is not None:
+            return "cpu" if on_host(receiver) else "unknown"
+        return "unknown" if self.name.endswith("_like") else "cpu"
+
+    @attribute
+    def reduced(self) -> bool:
+        """Whether a collective gets the tensor: directly, or by the name that it is assigned to in the same
+        function."""
+        collectives = (one for one in self.call.scope.routine.calls if one.last in _COLLECTIVES)
+        return any(
+            one.name.startswith("torch.distributed.") and any(self._may_be(value) for value in one.args)
+            for one in collectives
+        )
+
+    def _may_be(self, value: Expr) -> bool:
+        """Whether an argument is the tensor."""
+        if not value.written:
+            return _is_result(value, self.call)
+        return any(_is_result(one, self.call) for one in self.call.scope.namespace.assigned(value.written))
+
+
+def _is_result(value: Expr, call: CallSite) -> bool:
+    """Whether a value is the result of a call, also moved to a device or changed in shape."""
+    made = value.call
+    while made is not None and made != call:
+        made = None if made.receiver is None else made.receiver.call
+    return made is not None
+
+
+def _may_be_double(name: str) -> bool:
     """Factories of tensors, casts, and the types with a precision in their names."""
     base, _, last = name.rpartition(".")
-    if name in _ON_GPU:
-        return True
-    if base == "torch":
-        return last in _MADE
+    if base == "torch" or name in _ON_GPU:
+        return base != "torch" or last in _MADE
     method = base.startswith("?") or "()" in base
     return method and (last == "double" or last in _CAST) and base.partition(".")[0] not in _HOST
 
 
-def facts_for_call(context: Context, module: Module, index: int, name: str) -> list[Fact]:
-    """A ``float64`` fact where the element type surely is double."""
-    call = module.code.calls[index]
-    last = name.rpartition(".")[2]
-    if not _is_double(context, module, call, name, last):
+@recognizes(matching=_may_be_double)
+def double_tensors(call: CallSite) -> list[DoubleTensor]:
+    """Calls whose element type surely is double."""
+    name, last = call.name, call.name.rpartition(".")[2]
+    if name not in _ON_GPU and not _names_double(call, last):
         return []
-    spelling = name if name.startswith("torch.") and "(" not in name else f"torch.Tensor.{last}"
-    attrs = {
-        "device": partial(_device, context, module, call, spelling),
-        "reduced": partial(_reduced, context, module, index),
-    }
-    return [context.call_fact("float64", spelling, module, index, **attrs)]
+    return [DoubleTensor(call, name if name.startswith("torch.") and "(" not in name else f"torch.Tensor.{last}")]
 
 
-def facts_for_module(context: Context, module: Module) -> list[Fact]:
-    """No facts."""
-    return []
-
-
-def _is_double(context: Context, module: Module, call: Call, name: str, last: str) -> bool:
-    if name in _ON_GPU:
-        return True
+def _names_double(call: CallSite, last: str) -> bool:
     if last == "double":
-        return not call.args and not call.keywords
-    values = [value for key, value in call.keywords if key == "dtype"]
+        return not call.arguments
+    dtype = call.argument("dtype")
+    values = [] if dtype is None else [dtype]
     if last in ("to", "type"):
         values += call.args
-    return any(_names_double(context, module, value, call) for value in values)
-
-
-def _names_double(context: Context, module: Module, value: Value, call: Call) -> bool:
-    return isinstance(value, Ref) and context.names.of_value(module, value, call.block, call.line) in _DOUBLE
-
-
-def _device(context: Context, module: Module, call: Call, spelling: str) -> str:
-    """cpu, other (an accelerator, or a device that is chosen elsewhere) or unknown."""
-    if spelling in _ON_GPU:
-        return "other"
-    given = argument(call, "device", -1)
-    if given is not None:
-        values = context.known(module, given, call).values
-        return "cpu" if values and all(str(v).startswith("cpu") for v in values) else "other"
-    receiver = receiver_of(call) if spelling.startswith("torch.Tensor.") else None
-    if receiver is not None:
-        return "cpu" if on_host(context, module, receiver, call.block, call.line) else "unknown"
-    return "unknown" if spelling.endswith("_like") else "cpu"
-
-
-def _reduced(context: Context, module: Module, index: int) -> str:
-    """Whether a collective gets the tensor: directly, or by the name that it is assigned to in the same function."""
-    call = module.code.calls[index]
-    scope = module.names.get(module.scope[call.block], {})
-    mine = {name for name, binds in scope.items() if any(_holds(module, b.value, index) for b in binds)}
-    function = module.function_of(call.block)
-    for other in module.calls_in.get(function, ()):
-        if module.callee_name(other) in _COLLECTIVES:
-            taker = module.code.calls[other]
-            for value in taker.args:
-                named = isinstance(value, Ref) and value.name in mine
-                if (named or _holds(module, value, index)) and _is_collective(context, module, other):
-                    return "yes"
-    return "no"
-
-
-def _holds(module: Module, value: Value, index: int, depth: int = 0) -> bool:
-    """Whether a value is the result of a call, also moved to a device or changed in shape."""
-    if not isinstance(value, CallResult) or depth > 4:
-        return False
-    if value.call == index:
-        return True
-    receiver = receiver_of(module.code.calls[value.call])
-    return receiver is not None and _holds(module, receiver, index, depth + 1)
-
-
-def _is_collective(context: Context, module: Module, index: int) -> bool:
-    return context.names.of_call(module, index).startswith("torch.distributed.")
+    return any(value.written and value.name in _DOUBLE for value in values)

@@ -2,74 +2,83 @@
 
 from __future__ import annotations
 
-from npulint.assemble.context import Context
-from npulint.assemble.module import Module
-from npulint.assemble.recognizers.torch.execution_order import placed
-from npulint.data.libraries import Library, library, library_roots
-from npulint.facts.code import Import, Ref
-from npulint.facts.model import Fact, GenericFact, Span
+from collections.abc import Iterator
+
+from npulint.assemble.code_facts import PlaceFact
+from npulint.assemble.cursors import Scope
+from npulint.assemble.recognizers.registry import recognizes_in_modules
+from npulint.assemble.recognizers.torch.execution_order import Placed, placed
+from npulint.data.libraries import LibraryGroup, Works, library, library_roots
+from npulint.facts.attributes import Flag, attribute, flag
+from npulint.facts.code import Import
+from npulint.facts.kinds import fact_kind
+from npulint.facts.model import Span
 
 
-def matches(name: str) -> bool:
-    """Calls tell nothing that the imports do not."""
-    return False
+@fact_kind("library")
+class LibraryImport(PlaceFact):
+    """A library that needs a GPU, or an Ascend build, is imported; the name is the library's."""
+
+    member: str
+    """What is imported of it."""
+    group: LibraryGroup
+    """What it is for: libraries of one group have the same substitute."""
+    works: Works
+    """Whether it works on the NPU."""
+    substitute: str
+    """What replaces it, or nothing."""
+    record: Import
+
+    @attribute
+    def placed(self) -> Placed:
+        """Where the import stands: at the top, or in what may keep it from running or from doing harm."""
+        return placed(self.scope.module, self.scope.block)
+
+    @attribute
+    def used(self) -> Flag:
+        """Whether the module calls or names what the import binds."""
+        if self.record.name == "*":
+            return "unknown"
+        module, written = self.scope.module, self.record.alias or self.member
+        if any(_is_of(name, self.member) for name in self.scope.context.names.of_calls(module)):
+            return "yes"
+        return flag(any(_is_of(name, written) for name in _names(self.scope.at(0))))
 
 
-def facts_for_call(context: Context, module: Module, index: int, name: str) -> list[Fact]:
-    """No facts."""
-    return []
+def _is_of(name: str, library: str) -> bool:
+    """Whether a dotted name is that of a library or of a member."""
+    return name == library or name.startswith(f"{library}.")
 
 
-def facts_for_module(context: Context, module: Module) -> list[Fact]:
-    """A ``library`` fact for each import of a recorded library that is no module of the project."""
-    found: list[Fact] = []
+def _names(module: Scope) -> Iterator[str]:
+    """The names that a module uses without a call, base classes and decorators included."""
+    yield from (one.name for one in module.module.code.name_uses)
+    for scope in module.blocks_of("class", "function"):
+        yield from (one.written for one in (*scope.bases, *scope.decorators))
+
+
+@recognizes_in_modules
+def library_imports(module: Scope) -> Iterator[LibraryImport]:
+    """The imports of recorded libraries that are no modules of the project."""
     seen: set[tuple[str, int]] = set()
-    for record in module.code.imports:
+    for record in module.module.code.imports:
         if record.level or record.module.partition(".")[0] not in library_roots():
             continue
         name = record.module if record.name in ("", "*") else f"{record.module}.{record.name}"
         known = library(name)
-        if known is None or (known.name, record.line) in seen or context.project.imported(module, record):
-            continue
-        if _in_project(context, module, known):
+        if known is None or (known.name, record.line) in seen or _is_in_project(module, record, known.name):
             continue
         seen.add((known.name, record.line))
-        found.append(_fact(context, module, record, known, name))
-    return found
+        span = Span(record.line, record.column, record.line, record.end_column)
+        scope = module.at(record.block)
+        yield LibraryImport(scope, span, known.name, name, known.group, known.works, known.substitute, record)
 
 
-def _in_project(context: Context, module: Module, known: Library) -> bool:
-    """Whether the project brings a package of that name: a stub, or a copy that was adapted."""
-    root = known.name.partition(".")[0]
-    if root == "torch":
-        return False
-    key = ("library in project", module.folder, root)
-    return context.memoize(key, lambda: context.project.find(root, module) is not None)
-
-
-def _fact(context: Context, module: Module, record: Import, known: Library, name: str) -> Fact:
-    attrs = {
-        "member": name,
-        "group": known.group,
-        "works": known.works,
-        "substitute": known.substitute,
-        "placed": placed(module, record.block),
-        "used": lambda: _used(context, module, record, name),
-    }
-    span = Span(record.line, record.column, record.line, record.end_column)
-    return GenericFact("library", known.name, module.path, span, attrs, None, context.around(module, record.block))
-
-
-def _used(context: Context, module: Module, record: Import, name: str) -> str:
-    """Whether the module calls or names what the import binds."""
-    if record.name == "*":
-        return "unknown"
-    inside = (name, name + ".")
-    if any(called == name or called.startswith(inside[1]) for called in context.names.of_calls(module)):
-        return "yes"
-    written = record.alias or name
-    named = (mention.name for mention in module.code.name_uses)
-    if any(one == written or one.startswith(written + ".") for one in named):
-        return "yes"
-    bases = (base for block in module.blocks for base in (*block.bases, *block.decorators) if isinstance(base, Ref))
-    return "yes" if any(base.name == written or base.name.startswith(written + ".") for base in bases) else "no"
+def _is_in_project(module: Scope, record: Import, library: str) -> bool:
+    """Whether an import is of the project, or the project brings a package of that name: a stub, or a copy that was
+    adapted."""
+    context, root = module.context, library.partition(".")[0]
+    if context.project.imported(module.module, record):
+        return True
+    key = ("library in project", module.module.folder, root)
+    return root != "torch" and context.memoize(key, lambda: context.project.find(root, module.module) is not None)

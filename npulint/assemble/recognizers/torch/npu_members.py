@@ -2,52 +2,50 @@
 
 from __future__ import annotations
 
-from functools import partial
-
-from npulint.assemble.context import Context
-from npulint.assemble.module import Module
+from npulint.assemble.code_facts import CallFact
+from npulint.assemble.cursors import CallSite, module_scopes
+from npulint.assemble.recognizers.registry import recognizes
 from npulint.data.torch_names import npu_members
-from npulint.facts.code import Const
-from npulint.facts.model import Fact
+from npulint.facts.attributes import attribute
+from npulint.facts.kinds import fact_kind
 
 _HOME = "torch.npu."
 _ALIKE = 0.8  # part of their letters that two spellings of one name share; less may be the name of a newer release
 
 
-def matches(name: str) -> bool:
-    """Calls of a member that is not known."""
+@fact_kind("npu_member")
+class UnknownNpuMember(CallFact):
+    """A member of ``torch.npu`` is called that no release of torch_npu has; the name is ``torch.npu.<member>``."""
+
+    @attribute
+    def nearest(self) -> str:
+        """The member that is spelt most alike, or nothing."""
+        from difflib import get_close_matches  # only mistakes pay for it
+
+        close = get_close_matches(_member(self.name), sorted(npu_members()), n=1, cutoff=_ALIKE)
+        return close[0] if close else ""
+
+
+def _is_unknown(name: str) -> bool:
     return name.startswith(_HOME) and _member(name) not in npu_members() and not _member(name).startswith("_")
 
 
-def facts_for_call(context: Context, module: Module, index: int, name: str) -> list[Fact]:
-    """An ``npu_member`` fact, unless the project itself puts the member there, or asks whether it is there."""
-    member = _member(name)
-    if _is_set(context, member) or _is_asked_for(module, member):
-        return []
-    return [context.call_fact("npu_member", _HOME + member, module, index, nearest=partial(_nearest, member))]
-
-
-def facts_for_module(context: Context, module: Module) -> list[Fact]:
-    """No facts."""
-    return []
+@recognizes(matching=_is_unknown)
+def unknown_members(call: CallSite) -> list[UnknownNpuMember]:
+    """Calls of a member that is not known, unless the project itself puts it there, or asks whether it is there."""
+    member = _member(call.name)
+    return [] if _is_set(call, member) or _is_tested(call, member) else [UnknownNpuMember(call, _HOME + member)]
 
 
 def _member(name: str) -> str:
     return name.removeprefix(_HOME).partition("(")[0].partition("[")[0].partition(".")[0]
 
 
-def _is_set(context: Context, member: str) -> bool:
-    spellings = [f"{home}.npu.{member}" for home in ("torch", "torch_npu")]
-    return any(text in module.dotted for module in context.project.modules.values() for text in spellings)
+def _is_set(call: CallSite, member: str) -> bool:
+    targets = [f"{home}.npu.{member}" for home in ("torch", "torch_npu")]
+    return any(target in one.module.dotted for one in module_scopes(call.context) for target in targets)
 
 
-def _is_asked_for(module: Module, member: str) -> bool:
-    calls = (module.code.calls[index] for index in module.calls_of("hasattr", "getattr"))
-    return any(Const(member) in call.args for call in calls)
-
-
-def _nearest(member: str) -> str:
-    from difflib import get_close_matches  # only mistakes pay for it
-
-    close = get_close_matches(member, sorted(npu_members()), n=1, cutoff=_ALIKE)
-    return close[0] if close else ""
+def _is_tested(call: CallSite, member: str) -> bool:
+    tests = call.scope.calls_named("hasattr", "getattr")
+    return any(value.text == member for test in tests for value in test.args)

@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-from npulint.assemble.context import Context
-from npulint.assemble.module import Module
-from npulint.data.libraries import retired_op
-from npulint.facts.model import Fact
+from npulint.assemble.code_facts import CallFact
+from npulint.assemble.cursors import CallSite
+from npulint.assemble.recognizers.registry import recognizes
+from npulint.data.libraries import Removal, retired_op
+from npulint.facts.kinds import fact_kind
 
 _ROOTS = ("torch_npu.", "torch.npu_", "torch.ops.npu.", "torch.one_", "torch.copy_memory_", "torch.empty_with_format")
 
 
-def matches(name: str) -> bool:
-    """Calls of retired operators."""
-    if not name.startswith(_ROOTS):
-        return False
-    return "()" not in name and retired_op(name.rpartition(".")[2]) is not None
+@fact_kind("retired_op")
+class RetiredOperator(CallFact):
+    """An operator of torch_npu is called that is to be removed; the name is its canonical name."""
+
+    status: Removal
+    """Its removal is planned, or its kernel is unmaintained: it gets no fixes."""
+    substitute: str
+    """What replaces it, or nothing."""
 
 
-def facts_for_call(context: Context, module: Module, index: int, name: str) -> list[Fact]:
-    """A ``retired_op`` fact."""
-    known = retired_op(name.rpartition(".")[2])
-    if known is None:
-        return []
-    return [context.call_fact("retired_op", name, module, index, status=known.status, substitute=known.substitute)]
-
-
-def facts_for_module(context: Context, module: Module) -> list[Fact]:
-    """No facts."""
-    return []
+@recognizes(matching=lambda name: name.startswith(_ROOTS) and "()" not in name)
+def retired_operators(call: CallSite) -> list[RetiredOperator]:
+    """The calls of operators that are recorded as retired."""
+    known = retired_op(call.name.rpartition(".")[2])
+    return [] if known is None else [RetiredOperator(call, call.name, known.status, known.substitute)]

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Literal
+
+from npulint.assemble.code_facts import AssignmentFact, CallFact, CodeFact
 from npulint.assemble.context import Context
-from npulint.assemble.flow import argument
-from npulint.assemble.module import Module
-from npulint.facts.code import Const, Ref, Table, Value
-from npulint.facts.model import Fact
-from npulint.facts.values import PossibleValues
+from npulint.assemble.cursors import CallSite, Expr, Scope, module_scopes
+from npulint.assemble.recognizers.registry import recognizes
+from npulint.facts.attributes import Flag, attribute, flag
+from npulint.facts.kinds import fact_kind
+from npulint.facts.values import NOTHING, PossibleValues
 from npulint.suggest import closest_match
 
 _SWITCH = ("enable", "disable")
@@ -38,107 +42,120 @@ _OPTIONS: dict[str, tuple[str, ...] | None] = {
     """jitCompile jitCompileInit autotune autotunegraphdumppath bmmv2_enable mdldumpswitch mdldumpconfigpath
     deliverswitch profiling profilerResultPath fuzzycompileswitch dynamicCompileswitch""".split()
 )
-_SPAWNS = frozenset(("torch.multiprocessing.spawn", "torch.multiprocessing.start_processes"))
 _COMPILE_MODE = "torch.npu.set_compile_mode"
 
 
-def matches(name: str) -> bool:
-    """Calls that set options, and that start processes."""
-    return name == "torch.npu.set_option" or name in _SPAWNS
+class NpuOption(CodeFact):
+    """What facts say of an option of torch_npu; texts and numbers are the same to ``set_option``."""
+
+    @attribute
+    def value(self) -> PossibleValues:
+        """What the option is set to."""
+        return NOTHING
+
+    @attribute
+    def legal(self) -> bool:
+        """Whether there is such an option."""
+        return self.name in _OPTIONS
+
+    @attribute
+    def nearest(self) -> str:
+        """The option that is meant by an unknown one, or nothing."""
+        return "" if self.name in _OPTIONS else closest_match(self.name, _OPTIONS)
+
+    @attribute
+    def value_ok(self) -> Flag:
+        """Whether the option accepts the value."""
+        allowed = _OPTIONS.get(self.name)
+        if allowed is None:
+            return "yes" if self.name in _OPTIONS else "unknown"
+        is_known = self.value.exact and self.value.values
+        return flag(all(str(one) in allowed for one in self.value.values) if is_known else None)
+
+    @attribute
+    def allowed(self) -> str:
+        """The values that the option accepts, where only some are."""
+        return ", ".join(_OPTIONS.get(self.name) or ())
 
 
-def facts_for_call(context: Context, module: Module, index: int, name: str) -> list[Fact]:
-    """``npu_option`` facts, one per key; ``spawn`` facts."""
-    if name in _SPAWNS:
-        return _spawned(context, module, index)
-    call = module.code.calls[index]
-    value = argument(call, "option", 0)
+@fact_kind("npu_option")
+class PassedOption(CallFact, NpuOption):
+    """An option is in the dict that ``torch.npu.set_option`` gets; the name is its key."""
+
+    _given: Expr
+
+    @attribute
+    def value(self) -> PossibleValues:
+        """What the option is set to."""
+        return self._given.known
+
+
+@fact_kind("npu_option")
+class AssignedOption(AssignmentFact, NpuOption):
+    """An option is put into the dict that ``torch.npu.set_option`` gets: ``option["ACL_OP_DEBUG_LEVEL"] = 0``."""
+
+
+@recognizes("torch.npu.set_option")
+def options(call: CallSite) -> Iterator[PassedOption | AssignedOption]:
+    """Each key of the dict that is passed; also those that the same function puts into it."""
+    value = call.argument("option", 0)
     if value is None:
-        return []
-    found = []
-    for table in context.flow.displays(module, value, call.block, call.line):
-        for key, given in zip(table.keys, table.values, strict=True) if isinstance(table, Table) else ():
-            if isinstance(key, Const) and isinstance(key.value, str):
-                known = context.known(module, given, call)
-                attrs = _judged(key.value, known)
-                found.append(context.call_fact("npu_option", key.value, module, index, value=known, **attrs))
-    return found + (_written(context, module, value.name, call.block) if isinstance(value, Ref) else [])
+        return
+    for key, given in (entry for display in value.displays for entry in display.entries):
+        if key is not None and isinstance(key.literal, str):
+            yield PassedOption(call, key.literal, given)
+    for name, one in call.scope.item_assignments(value.written):
+        if name not in ("", "*") and one.scope.routine is call.scope.routine:
+            yield AssignedOption(one, name)
 
 
-def facts_for_module(context: Context, module: Module) -> list[Fact]:
-    """None beside calls."""
-    return []
+# -- compile modes ----------------------------------------------------------------------------------
 
 
-def _written(context: Context, module: Module, name: str, block: int) -> list[Fact]:
-    """``option["ACL_OP_DEBUG_LEVEL"] = 0`` in the same function."""
-    found = []
-    for target, binds in module.dotted.items():
-        key = target[len(name) + 1 : -1] if target.startswith(f"{name}[") and target.endswith("]") else ""
-        for bind in binds if key and key != "*" else ():
-            if module.function_of(bind.block) == module.function_of(block):
-                known = context.known(module, bind.value, bind)
-                found.append(context.bind_fact("npu_option", key, module, bind, value=known, **_judged(key, known)))
-    return found
+@recognizes("torch.multiprocessing.spawn", "torch.multiprocessing.start_processes")
+@fact_kind("spawn")
+class SpawnedProcesses(CallFact):
+    """Processes are started that do not inherit the state of this one; the name is ``torch.multiprocessing.spawn``."""
+
+    def __post_init__(self) -> None:
+        self.name = "torch.multiprocessing.spawn"
+
+    @attribute
+    def jit(self) -> Literal["lost", "kept", "unset"]:
+        """The compile mode: lost when only the process that starts the others sets it, kept when these set it too, else
+        unset."""
+        value = self.call.argument("fn", 0)
+        workers = [] if value is None else value.functions
+        setters = _compile_mode_setters(self.call.context)
+        if not setters or not workers:
+            return "unset"
+        if any(setter.kind == "module" for setter in setters):  # every process imports it
+            return "kept"
+        return "kept" if any(_comes_to(worker, setters) for worker in workers) else "lost"
 
 
-def _judged(key: str, value: PossibleValues) -> dict[str, str]:
-    """What is to be said of a key with a value; texts and numbers are the same to set_option."""
-    if key not in _OPTIONS:
-        return {"legal": "no", "nearest": closest_match(key, _OPTIONS), "value_ok": "unknown", "allowed": ""}
-    allowed = _OPTIONS[key]
-    right = "yes" if allowed is None else "unknown"
-    if allowed is not None and value.exact and value.values:
-        right = "yes" if all(str(v) in allowed for v in value.values) else "no"
-    return {"legal": "yes", "nearest": "", "value_ok": right, "allowed": ", ".join(allowed or ())}
+def _compile_mode_setters(context: Context) -> set[Scope]:
+    """The functions that set the compile mode; of code at module level the block: the module itself, if it does so
+    whenever it is imported."""
+
+    def look() -> set[Scope]:
+        calls = (call for module in module_scopes(context) for call in module.calls_named("set_compile_mode"))
+        set_here = (call.scope for call in calls if call.name == _COMPILE_MODE)
+        return {
+            scope.function or scope for scope in set_here if context.guards.active(scope.module, scope.block) != "no"
+        }
+
+    return context.memoize("compile mode", look)
 
 
-def _spawned(context: Context, module: Module, index: int) -> list[Fact]:
-    """A started function; `jit` is lost when only the process that starts it sets the compile mode."""
-    call = module.code.calls[index]
-    value: Value | None = argument(call, "fn", 0)
-    workers = [] if value is None else context.flow.functions(module, value, call.block, call.line)
-    setters = context.memoize("compile mode", lambda: _setters(context))
-    if not setters or not workers:
-        jit = "unset"
-    else:
-        jit = "kept" if any(_comes_to(context, home, inner, setters) for home, inner in workers) else "lost"
-        if any(home == -1 for _, home in setters):  # at module level: every process imports it
-            jit = "kept"
-    return [context.call_fact("spawn", "torch.multiprocessing.spawn", module, index, jit=jit)]
-
-
-def _setters(context: Context) -> frozenset[tuple[str, int]]:
-    """The functions that set the compile mode; -1 for code that runs on import."""
-    return frozenset(
-        (module.path, module.function_of(module.code.calls[index].block) if not _started(module, index) else -2)
-        for module in context.project.modules.values()
-        for index in module.calls_of("set_compile_mode")
-        if context.names.of_call(module, index) == _COMPILE_MODE
-        and context.guards.active(module, module.code.calls[index].block) != "no"
-    )
-
-
-def _started(module: Module, index: int) -> bool:
-    """Whether a call at module level stands below ``if __name__ == "__main__"``."""
-    block = module.code.calls[index].block
-    return module.function_of(block) < 0 and block > 0
-
-
-def _comes_to(context: Context, module: Module, block: int, wanted: frozenset[tuple[str, int]]) -> bool:
+def _comes_to(function: Scope, wanted: set[Scope]) -> bool:
     """Whether a function, or any that it calls, is one of `wanted`."""
-    queue = [(module, block)]
-    seen: set[tuple[str, int]] = set()
+    queue, seen = [function], {function}
     while queue:
-        home, inner = queue.pop()
-        place = (home.path, inner)
-        if place in wanted:
+        current = queue.pop()
+        if current in wanted:
             return True
-        if place in seen:
-            continue
-        seen.add(place)
-        for index in home.calls_in.get(inner, ()):
-            target = context.names.function(context.names.of_call(home, index))
-            if target is not None:
-                queue.append(target)
+        called = {target for call in current.calls if (target := call.target) is not None}
+        queue += called - seen
+        seen |= called
     return False

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
+from npulint.assemble.code_facts import CodeFact
 from npulint.assemble.context import Context
-from npulint.assemble.flow import Site
+from npulint.assemble.cursors import CallSite, scope_named
+from npulint.facts.attributes import attribute
 from npulint.lazy_regex import lazy_compile
+
+Family = Literal["stock", "npu", "apex_npu", "apex_gpu", "other"]
+Families = Literal[Family, "mixed", "unknown"]
 
 _ADAM = "params lr betas eps weight_decay amsgrad"
 # The fused classes that torch_npu.optim and apex.optimizers of Ascend have, with their parameters.
@@ -52,8 +59,8 @@ def may_be(name: str) -> bool:
     return ":" in name and name.rpartition(":")[2] in _OTHERS
 
 
-def family(context: Context, name: str) -> str | None:
-    """stock, npu, apex_npu, apex_gpu or other for the canonical name of a constructor; None for anything else."""
+def family(context: Context, name: str) -> Family | None:
+    """The family of a constructor, by its canonical name; None for anything else."""
     head, _, last = name.rpartition(".")
     if FUSED.match(name):
         return "apex_npu" if head == "apex.optimizers" else "npu"
@@ -63,18 +70,15 @@ def family(context: Context, name: str) -> str | None:
         return "apex_gpu" if last in _CUDA_FUSED else None
     if name.startswith(_OTHER_ROOTS):
         return "other" if last in _OTHERS or (last == "AdamW" and name.startswith("transformers.")) else None
-    return _own_family(context, name) if ":" in name else None
+    return "other" if ":" in name and _is_own_optimizer(context, name) else None
 
 
-def _own_family(context: Context, name: str) -> str | None:
-    last = name.rpartition(":")[2]
-    target = context.names.function(name) if last in _OTHERS else None
-    if target is None or target[0].blocks[target[1]].kind != "class":
-        return None
-    home, block = target
-    record = home.blocks[block]
-    bases = [context.names.of_value(home, base, record.parent, record.line) for base in record.bases]
-    return "other" if any(base.rpartition(".")[2] == "Optimizer" for base in bases) else None
+def _is_own_optimizer(context: Context, name: str) -> bool:
+    """Whether a class of the project is an optimizer that has a fused counterpart."""
+    owner = scope_named(context, name) if name.rpartition(":")[2] in _OTHERS else None
+    if owner is None or owner.kind != "class":
+        return False
+    return any(base.name.rpartition(".")[2] == "Optimizer" for base in owner.bases)
 
 
 def counterpart(name: str) -> str:
@@ -92,17 +96,37 @@ def last_of(name: str) -> str:
     return name.replace(":", ".").rpartition(".")[2]
 
 
-def spelling(name: str) -> str:
-    """right or wrong: whether the package that a class is taken from has one of this name."""
+def is_spelt_right(name: str) -> bool:
+    """Whether the package that a class is taken from has one of this name."""
     last = last_of(name)
     if not name.startswith(("torch_npu.optim.", "apex.optimizers.")):
-        return "right"
-    return "right" if last in PARAMETERS or last in _APEX or last in _BASES else "wrong"
+        return True
+    return last in PARAMETERS or last in _APEX or last in _BASES
 
 
-def families(context: Context, sites: list[Site]) -> str:
-    """The common family of several constructors, ``mixed``, or ``unknown``."""
-    kinds = {family(context, context.names.of_call(home, at)) for home, at in sites}
-    if not kinds or None in kinds:
+def common_family(constructors: list[CallSite]) -> Families:
+    """The family of several constructors, ``mixed``, or ``unknown``."""
+    found = {family(call.context, call.name) for call in constructors}
+    if not found or None in found:
         return "unknown"
-    return str(kinds.pop()) if len(kinds) == 1 else "mixed"
+    return found.pop() or "unknown" if len(found) == 1 else "mixed"
+
+
+class OptimizerFact(CodeFact):
+    """What facts about an optimizer class say of it by its canonical name."""
+
+    @attribute
+    def what(self) -> Literal["torch"]:
+        """Whose optimizer it is: PyTorch's."""
+        return "torch"
+
+    @attribute
+    def family(self) -> Family | None:
+        """Where it comes from: stock (``torch.optim``), npu (``torch_npu.optim``), apex_npu (Ascend's apex), apex_gpu
+        (apex's for CUDA), or other (another package, or the project)."""
+        return family(self.scope.context, self.name)
+
+    @attribute
+    def fused(self) -> str:
+        """The fused class of Ascend that stands for it, or nothing."""
+        return counterpart(self.name)

@@ -2,121 +2,114 @@
 
 from __future__ import annotations
 
-from npulint.assemble.context import Context
-from npulint.assemble.module import Module
-from npulint.assemble.recognizers.torch.optimizer_classes import FUSED, TABLED, counterpart, family, last_of
-from npulint.facts.code import NameUse, Op, Ref, SequenceDisplay, Table, Value
-from npulint.facts.model import Fact, GenericFact, Span
+from typing import Literal
+
+from npulint.assemble.code_facts import PlaceFact
+from npulint.assemble.cursors import CallSite, Expr, Scope
+from npulint.assemble.recognizers.registry import recognizes_in_modules
+from npulint.assemble.recognizers.torch.optimizer_classes import FUSED, TABLED, OptimizerFact, family, last_of
+from npulint.assemble.walker import walker
+from npulint.facts.attributes import attribute
+from npulint.facts.code import NameUse
+from npulint.facts.kinds import fact_kind
+from npulint.facts.model import Span
 
 _ASKED = frozenset(
     "isinstance issubclass hasattr type print callable signature getfullargspec getsource repr str id".split()
 )
+_NO_OPTIMIZERS = ("object", "Module", "Dataset")
 
 
-def named(context: Context, module: Module) -> list[Fact]:
+@fact_kind("optimizer")
+class NamedOptimizer(PlaceFact, OptimizerFact):
+    """An optimizer class is named but not called, or a class is derived from it; the name is that of the optimizer
+    class."""
+
+    via: Literal["name", "subclass"] = "name"
+    """How it is used: named, or derived from."""
+    extra: str = ""
+    """Nothing, for only calls have keywords."""
+    called: Literal["indirect"] = "indirect"
+    """How the class is named where it is called: otherwise than here."""
+
+    @attribute
+    def replaced(self) -> bool:
+        """Whether the module names a fused class as well: a table with both."""
+        if self.via == "subclass":
+            return False
+        used = (one for one in self.scope.module.code.name_uses if "Npu" in one.name)
+        return any(FUSED.match(self.scope.used(one).name) for one in used)
+
+
+@recognizes_in_modules
+def named_optimizers(module: Scope) -> list[NamedOptimizer]:
     """The optimizer classes that are only named, where nobody here calls them by that name."""
-    found: list[tuple[str, NameUse]] = []
-    for record in module.code.name_uses:
-        if last_of(record.name) in TABLED or "." not in record.name:
-            name = context.names.of_name(module, record.name, record.block, record.line)
-            kind = family(context, name) if last_of(name) in TABLED and "()" not in name else None
-            if kind is not None:
-                found.append((name, record))
+    found = _named(module)
     if not found:
         return []
-    handed = _handed(context, module)
-    bound = {bind.value.name for bind in module.code.assignments if isinstance(bind.value, Ref)}
-    called = _called_by_alias(context, module) if bound else set()
-    lines = {(n, call.line) for n, call in zip(context.names.of_calls(module), module.code.calls, strict=True)}
+    handed = _handed_on(module)
+    assigned = {written for one in module.assignments if (written := one.value.written)}
+    calls = module.all_calls
+    renamed = _called_by_other_names(calls) if assigned else set()
+    lines = {(call.name, call.line) for call in calls}
     return [
-        _mention(context, module, name, record)
+        NamedOptimizer(module.at(record.block), Span(record.line, record.column, record.line, record.end_column), name)
         for name, record in found
-        if (name, record.line) not in lines and (record.name in handed or (record.name in bound and name not in called))
+        if (name, record.line) not in lines
+        and (record.name in handed or (record.name in assigned and name not in renamed))
     ]
 
 
-def _called_by_alias(context: Context, module: Module) -> set[str]:
-    """What the module calls by another name than its own: such a call is reported itself."""
-    names = context.names.of_calls(module)
-    return {
-        name
-        for call, name in zip(module.code.calls, names, strict=True)
-        if isinstance(call.callee, Ref) and last_of(call.callee.name) != last_of(name)
-    }
+def _named(module: Scope) -> list[tuple[str, NameUse]]:
+    """The names in a module that mean optimizer classes, each with its canonical name."""
+    found = []
+    for record in module.module.code.name_uses:
+        if last_of(record.name) in TABLED or "." not in record.name:
+            name = module.used(record).name
+            if last_of(name) in TABLED and "()" not in name and family(module.context, name) is not None:
+                found.append((name, record))
+    return found
 
 
-def _mention(context: Context, module: Module, name: str, record: NameUse) -> Fact:
-    span = Span(record.line, record.column, record.line, record.end_column)
-    attrs = _attributes(context, name, "name") | {"replaced": _beside(context, module)}
-    return GenericFact("optimizer", name, module.path, span, attrs, None, context.around(module, record.block))
+def _called_by_other_names(calls: list[CallSite]) -> set[str]:
+    """What is called by another name than its own: such a call is reported itself."""
+    return {call.name for call in calls if call.written and last_of(call.written) != last_of(call.name)}
 
 
-def _beside(context: Context, module: Module) -> str:
-    """Whether the module names a fused class as well: a table with both."""
-    names = (context.names.of_name(module, m.name, m.block, m.line) for m in module.code.name_uses if "Npu" in m.name)
-    return "yes" if any(FUSED.match(name) for name in names) else "no"
-
-
-def _handed(context: Context, module: Module) -> set[str]:
+def _handed_on(module: Scope) -> set[str]:
     """Names that stand in a table or list, are returned or given to a call that may call them."""
-    found: set[str] = set()
-    for returned in module.code.returns:
-        _add(returned.value, found)
-    for bind in module.code.assignments:
-        if not isinstance(bind.value, Ref) or bind.target.endswith("]"):
-            _add(bind.value, found)
-    for index, call in enumerate(module.code.calls):
-        if module.callee_name(index) in _ASKED or context.names.of_call(module, index) == "functools.partial":
-            continue
-        for value in (*call.args, *(v for _, v in call.keywords)):
-            _add(value, found)
-    for block in module.blocks:
-        for value in block.defaults:
-            _add(value, found)
-    return found
+    values = [module.at(one.block).expr(one.value, one.line) for one in module.module.code.returns]
+    for assignment in module.assignments:
+        if not assignment.value.written or assignment.target.endswith("]"):
+            values.append(assignment.value)
+    for call in module.all_calls:
+        if call.last not in _ASKED and call.name != "functools.partial":
+            values += call.arguments
+    for record in module.module.blocks:
+        values += [module.expr(value, record.line) for value in record.defaults]
+    return {name for value in values for name in _names_in(value)}
 
 
-def _add(value: Value, names: set[str], depth: int = 0) -> None:
-    if isinstance(value, Ref):
-        names.add(value.name)
-    elif depth < 4 and isinstance(value, SequenceDisplay):
-        for item in value.items:
-            _add(item, names, depth + 1)
-    elif depth < 4 and isinstance(value, Table):
-        for item in value.values:
-            _add(item, names, depth + 1)
-    elif depth < 4 and isinstance(value, Op) and value.op in ("if", "or"):
-        for item in value.operands:
-            _add(item, names, depth + 1)
+@walker(depth=5, otherwise=list)
+def _names_in(value: Expr) -> list[str]:
+    """The names that an expression may be, or that stand in a display."""
+    if value.written:
+        return [value.written]
+    parts = [*value.items, *(part for _, part in value.entries), *value.operands("if", "or")]
+    return [name for part in parts for name in _names_in(part)]
 
 
-def subclasses(context: Context, module: Module) -> list[Fact]:
+@recognizes_in_modules
+def derived_optimizers(module: Scope) -> list[NamedOptimizer]:
     """Own classes on top of a stock optimizer; one that has its own ``step`` computes something else."""
-    found: list[Fact] = []
-    for block, record in enumerate(module.blocks):
-        if record.kind != "class" or not record.bases or module.definition(block, "step") >= 0:
+    found: list[NamedOptimizer] = []
+    for block, record in enumerate(module.module.blocks):
+        if record.kind != "class" or not record.bases or module.at(block).definition("step") is not None:
             continue
-        for base in record.bases:
-            if not isinstance(base, Ref) or last_of(base.name) in ("object", "Module", "Dataset"):
-                continue
-            name = context.names.of_name(module, base.name, record.parent, record.line)
-            if family(context, name) in ("stock", "apex_gpu"):
-                span = Span(record.line, 1, record.line, 1)
-                attrs = _attributes(context, name, "subclass") | {"replaced": "no"}
-                around = context.around(module, record.parent)
-                found.append(GenericFact("optimizer", name, module.path, span, attrs, None, around))
+        for base in module.at(block).bases:
+            if base.written and last_of(base.written) not in _NO_OPTIMIZERS:
+                name = base.name
+                if family(module.context, name) in ("stock", "apex_gpu"):
+                    span = Span(record.line, 1, record.line, 1)
+                    found.append(NamedOptimizer(base.scope, span, name, "subclass"))
     return found
-
-
-def _attributes(context: Context, name: str, via: str) -> dict[str, str | None]:
-    return {
-        "what": "torch",
-        "family": family(context, name),
-        "fused": counterpart(name),
-        "via": via,
-        "spelling": "right",
-        "extra": "",
-        "amp": "unknown",
-        "scaler": "unknown",
-        "called": "indirect",
-    }

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import takewhile
+from typing import Literal
+
+from npulint.assemble.code_facts import AssignmentFact, CallFact
 from npulint.assemble.context import Context
-from npulint.assemble.cursors import CallSite, Expr, call_at, scope_at
-from npulint.assemble.flow import Site, argument
-from npulint.assemble.guards import is_main
-from npulint.assemble.module import Module
+from npulint.assemble.cursors import CallSite, Expr, Scope, assignment_at, module_scopes
+from npulint.assemble.recognizers.registry import recognizes, recognizes_in_modules
 from npulint.assemble.recognizers.torch.execution_order import exclusive
 from npulint.assemble.recognizers.torch.optimizer_classes import (
     FUSED,
     PARAMETERS,
-    counterpart,
-    families,
+    Families,
+    OptimizerFact,
+    common_family,
     family,
+    is_spelt_right,
     last_of,
     may_be,
-    spelling,
 )
-from npulint.assemble.recognizers.torch.optimizer_names import named, subclasses
 from npulint.assemble.recognizers.torch.receiver_types import INITIALIZE, is_model, makers
-from npulint.facts.calls import receiver_of as receiver
-from npulint.facts.code import Call, CallResult, Const, Ref, Value
-from npulint.facts.model import Fact
+from npulint.facts.attributes import Flag, attribute, flag
+from npulint.facts.kinds import fact_kind
 from npulint.lazy_regex import lazy_compile
 from npulint.suggest import closest_match
 
@@ -33,240 +35,200 @@ _USES = frozenset(
     "clip_optimizer_grad_norm_fused_".split()
 )
 _NO_OPTIMIZER = lazy_compile(r"sched|warmup|profiler?\(?\)?\.step|prof\.step|env\.step")
+_CONDITIONS = ("if", "else", "except", "try")
+_PARTIAL = "functools.partial"
 
 
-def matches(name: str) -> bool:
-    """Constructors of optimizers, and methods of those that the fused classes change."""
-    last = name.rpartition(".")[2]
-    if last in _USES:
-        return _NO_OPTIMIZER.search(name) is None
-    return name == "functools.partial" or may_be(name)
+@fact_kind("optimizer")
+class OptimizerCall(CallFact, OptimizerFact):
+    """An optimizer is made, or its class is bound by ``functools.partial``; the name is that of its class."""
+
+    via: Literal["call"] = "call"
+    """How it is used: called."""
+
+    @attribute
+    def spelling(self) -> Literal["right", "wrong"]:
+        """Whether the package that the class is taken from has one of this name."""
+        return "right" if is_spelt_right(self.name) else "wrong"
+
+    @attribute
+    def nearest(self) -> str:
+        """The fused class whose name is the most similar, or nothing."""
+        return closest_match(last_of(self.name), PARAMETERS)
+
+    @attribute
+    def extra(self) -> str:
+        """The keywords that the fused class does not take; of a stock optimizer those that change what it does."""
+        known = PARAMETERS[self.fused].split() if self.fused in PARAMETERS else None
+        given = self.call.keywords.items() if known is not None else ()
+        own = self.family in ("npu", "apex_npu")
+        unknown = ((key, value) for key, value in given if key != "**" and key not in (known or ()))
+        return ", ".join(key for key, value in unknown if own or not _may_be_dropped(key, value))
+
+    @attribute
+    def amp(self) -> Flag:
+        """Whether apex's amp.initialize is given this optimizer; unknown where its class is one choice of several."""
+        last = self.call.last
+        if last != last_of(self.call.name) and all(one.alias != last for one in self.call.module.code.imports):
+            return "unknown"
+        passed = _passed_to_amp(self.call.context)
+        return "yes" if self.call in passed else flag(None if None in passed else False)
+
+    @attribute
+    def scaler(self) -> bool:
+        """Whether a gradient scaler steps it."""
+        return self.call in _stepped_by_scalers(self.call.context)
+
+    @attribute
+    def called(self) -> Literal["dotted", "imported", "indirect"]:
+        """How the class is named where it is called: dotted, imported (by the name that an import gives it) or
+        indirect."""
+        written, last, module = self.call.written, last_of(self.name), self.call.module
+        if "." in written:
+            return "dotted" if written.rpartition(".")[2] == last else "indirect"
+        imported = any(one.alias == written and one.name == last for one in module.code.imports)
+        return "imported" if imported and written not in module.shadowed else "indirect"
+
+    @attribute
+    def replaced(self) -> bool:
+        """Whether a fused optimizer stands in another branch of the same function: this one is the alternative."""
+        routine = self.call.scope.routine
+        around = takewhile(lambda scope: scope is not routine, self.call.scope.ancestors)
+        if all(scope.kind not in _CONDITIONS for scope in around):
+            return False
+        return any(FUSED.match(name) or (":" in name and "NpuFused" in name) for name in _called_in(routine))
 
 
-def facts_for_call(context: Context, module: Module, index: int, name: str) -> list[Fact]:
-    """``optimizer`` and ``optimizer_use`` facts."""
-    last = name.rpartition(".")[2]
-    if last in _USES and family(context, name) is None:
-        return _use(context, module, index, last)
-    if name == "functools.partial":
-        return _partial(context, module, index)
-    kind = family(context, name)
-    if kind is None or _through_partial(context, module, index) or _tried(context, module, index):
+def _called_in(routine: Scope) -> list[str]:
+    return [call.name for call in routine.calls]
+
+
+def _may_be_dropped(key: str, value: Expr) -> bool:
+    """Whether a stock optimizer computes the same without a keyword."""
+    known = value.known
+    return key in _HINTS or (key in _DROPPABLE and known.exact and bool(known.values) and not any(known.values))
+
+
+@recognizes(matching=lambda name: name == _PARTIAL or may_be(name))
+def optimizers(call: CallSite) -> list[OptimizerCall]:
+    """Optimizers that are made, but for those of a module that only tries its own classes when it is started."""
+    if call.name == _PARTIAL:
+        bound = call.args[0].name if call.args else "?"
+        return [OptimizerCall(call, bound)] if family(call.context, bound) is not None else []
+    if family(call.context, call.name) is None or _is_partial(call.callee):
         return []
-    return [_optimizer(context, module, index, name, kind)]
+    trial = call.context.guards.is_trial(call.module, call.scope.block)
+    return [] if trial else [OptimizerCall(call, call.name)]
 
 
-def facts_for_module(context: Context, module: Module) -> list[Fact]:
-    """Optimizer classes that are handed on instead of called: in a table, as an argument, as a base class; gradients
-    that are replaced by an assignment."""
-    return [*named(context, module), *subclasses(context, module), *_replaced_gradients(context, module)]
+def _is_partial(callee: Expr) -> bool:
+    """Whether what is called is a ``functools.partial``, which is reported itself."""
+    made = callee.sites if callee.written or callee.call is not None else []
+    return any(call.name == _PARTIAL for call in made)
 
 
-def _replaced_gradients(context: Context, module: Module) -> list[Fact]:
-    """``p.grad = None``: what a fused optimizer has combined is another tensor then."""
-    known = {"family": "unknown", "closure": "no", "model": "no"}
-    return [
-        context.bind_fact("optimizer_use", "grad", module, bind, **known)
-        for target, binds in module.dotted.items()
-        if target.endswith((".grad", ".grad.data")) and not target.startswith("self.grad")
-        for bind in binds
-    ]
-
-
-def _optimizer(context: Context, module: Module, index: int, name: str, kind: str) -> Fact:
-    call = module.code.calls[index]
-    fused = counterpart(name)
-    return context.call_fact(
-        "optimizer",
-        name,
-        module,
-        index,
-        what="torch",
-        family=kind,
-        fused=fused,
-        via="call",
-        spelling=lambda: spelling(name),
-        nearest=lambda: closest_match(last_of(name), PARAMETERS),
-        extra=lambda: _extra(context, module, call, fused, kind),
-        amp=lambda: _amp(context, module, index),
-        scaler=lambda: "yes" if (module.path, index) in _scaled(context) else "no",
-        called=lambda: _called(module, call, last_of(name)),
-        replaced=lambda: _replaced(context, module, call),
-        in_test=lambda: _in_test(context, module, call.block),
-    )
-
-
-def _called(module: Module, call: Call, last: str) -> str:
-    """How the class is named where it is called: dotted, imported (by the name that an import gives it) or indirect."""
-    written = call.callee.name if isinstance(call.callee, Ref) else ""
-    if "." in written:
-        return "dotted" if written.rpartition(".")[2] == last else "indirect"
-    own = any(i.alias == written and i.name == last for i in module.code.imports)
-    known = own and written not in module.shadowed
-    return "imported" if known else "indirect"
-
-
-def _in_test(context: Context, module: Module, block: int) -> str | None:
-    """Also what a module makes only to try itself is for a test."""
-    return "yes" if context.guards.is_trial(module, block) else context.around(module, block).get("in_test")
-
-
-def _extra(context: Context, module: Module, call: Call, fused: str, kind: str) -> str:
-    """The keywords that the fused class does not take; of a stock optimizer those that say something."""
-    if fused not in PARAMETERS:
-        return ""
-    known = PARAMETERS[fused].split()
-    found = []
-    for key, value in call.keywords:
-        if key == "**" or key in known:
-            continue
-        stock = kind not in ("npu", "apex_npu")
-        if stock and (key in _HINTS or (key in _DROPPABLE and not _says_something(context, module, call, value))):
-            continue
-        found.append(key)
-    return ", ".join(found)
-
-
-def _says_something(context: Context, module: Module, call: Call, value: Value) -> bool:
-    known = context.known(module, value, call)
-    return not (known.exact and known.values and not any(known.values))
-
-
-def _amp(context: Context, module: Module, index: int) -> str:
-    """Whether apex's amp.initialize is given this optimizer; unknown where its class is one choice of several."""
-    written = module.callee_name(index)
-    if written != last_of(context.names.of_call(module, index)) and all(
-        i.alias != written for i in module.code.imports
-    ):
-        return "unknown"
-    given = context.memoize("given to amp", lambda: _given_to_amp(context))
-    return "yes" if (module.path, index) in given else "unknown" if given and None in given else "no"
-
-
-def _given_to_amp(context: Context) -> set[tuple[str, int] | None]:
+def _passed_to_amp(context: Context) -> set[CallSite | None]:
     """The constructors of the optimizers that amp.initialize gets; None among them when one is not known."""
-    found: set[tuple[str, int] | None] = set()
-    for module in context.project.modules.values():
-        for index in module.calls_of("initialize"):
-            if context.names.of_call(module, index) != INITIALIZE:
-                continue
-            call = module.code.calls[index]
-            value = argument(call, "optimizers", 1)
+
+    def look() -> set[CallSite | None]:
+        found: set[CallSite | None] = set()
+        for call in _calls_where(context, "initialize", lambda name: name == INITIALIZE):
+            value = call.argument("optimizers", 1)
             if value is not None:
-                made = _sites(makers(call_at(context, module, index).expr(value)))
-                found.update(
-                    (home.path, at)
-                    for home, at in made
-                    if home is not module or not exclusive(module, home.code.calls[at].block, call.block)
-                )
-                if not any(family(context, context.names.of_call(home, at)) for home, at in made):
+                made = makers(value)
+                found.update(one for one in made if not _excluded(one, call))
+                if not any(family(context, one.name) for one in made):
                     found.add(None)
-    return found
-
-
-def _scaled(context: Context) -> set[tuple[str, int]]:
-    """The constructors of the optimizers that a GradScaler steps."""
-
-    def work() -> set[tuple[str, int]]:
-        found: set[tuple[str, int]] = set()
-        for module in context.project.modules.values():
-            for index in module.calls_of("step"):
-                call = module.code.calls[index]
-                if call.args and "scaler" in context.names.of_call(module, index).lower():
-                    made = _sites(makers(call_at(context, module, index).args[0]))
-                    found.update((home.path, at) for home, at in made)
         return found
 
-    return context.memoize("stepped by a scaler", work)
+    return context.memoize("optimizers passed to amp", look)
 
 
-def _replaced(context: Context, module: Module, call: Call) -> str:
-    """Whether a fused optimizer stands in another branch of the same function: this one is the alternative."""
-    function = module.function_of(call.block)
-    inner = module.ancestors(call.block)
-    if not any(module.blocks[b].kind in ("if", "else", "except", "try") for b in inner if b > function):
-        return "no"
-    for index in module.calls_in.get(function, ()):
-        name = context.names.of_call(module, index)
-        if FUSED.match(name) or (":" in name and "NpuFused" in name):
-            return "yes"
-    return "no"
+def _excluded(one: CallSite, other: CallSite) -> bool:
+    """Whether at most one of two calls runs."""
+    return one.module is other.module and exclusive(other.module, one.scope.block, other.scope.block)
 
 
-def _partial(context: Context, module: Module, index: int) -> list[Fact]:
-    call = module.code.calls[index]
-    name = context.names.of_value(module, call.args[0], call.block, call.line) if call.args else "?"
-    kind = family(context, name)
-    return [_optimizer(context, module, index, name, kind)] if kind is not None else []
+def _stepped_by_scalers(context: Context) -> set[CallSite]:
+    """The constructors of the optimizers that a gradient scaler steps."""
+
+    def look() -> set[CallSite]:
+        steps = _calls_where(context, "step", lambda name: "scaler" in name.lower())
+        return {made for call in steps if call.args for made in makers(call.args[0])}
+
+    return context.memoize("optimizers stepped by a scaler", look)
 
 
-def _tried(context: Context, module: Module, index: int) -> bool:
-    """Whether an optimizer is made where a module of the project tries its own classes when it is started."""
-    around = (module.blocks[b] for b in module.ancestors(module.code.calls[index].block))
-    return any(record.kind == "if" and is_main(record.test) for record in around) and context.guards.tests_itself(
-        module
-    )
-
-
-def _through_partial(context: Context, module: Module, index: int) -> bool:
-    """Whether what is called is a ``functools.partial``, which is reported itself."""
-    call = module.code.calls[index]
-    known = isinstance(call.callee, Ref | CallResult)
-    sites = context.flow.sites(module, call.callee, call.block, call.line) if known else []
-    return any(context.names.of_call(home, at) == "functools.partial" for home, at in sites)
+def _calls_where(context: Context, last: str, wanted: Callable[[str], bool]) -> list[CallSite]:
+    """The calls of a project that end with `last`, as written, and whose canonical names are wanted."""
+    return [call for module in module_scopes(context) for call in module.calls_named(last) if wanted(call.name)]
 
 
 # -- uses -------------------------------------------------------------------------------------------
 
 
-def _use(context: Context, module: Module, index: int, last: str) -> list[Fact]:
-    call = module.code.calls[index]
-    return [
-        context.call_fact(
-            "optimizer_use",
-            last,
-            module,
-            index,
-            family=lambda: _family_of(context, module, receiver(call), call),
-            closure=lambda: _closure(context, module, call) if last == "step" else "no",
-            model=lambda: "yes" if is_model(call_at(context, module, index).receiver) else "no",
-        )
-    ]
+def _is_use(name: str) -> bool:
+    return name.rpartition(".")[2] in _USES and _NO_OPTIMIZER.search(name) is None
 
 
-def _family_of(context: Context, module: Module, value: Value | None, call: Call) -> str:
-    """The family of the optimizer that a method is called on; mixed when there are several."""
-    if value is None or not _has_fused(context):
-        return "unknown"
-    return families(context, _sites(makers(Expr(value, scope_at(context, module, call.block), call.line))))
+@recognizes(matching=_is_use)
+@fact_kind("optimizer_use")
+class OptimizerUse(CallFact):
+    """A method of an optimizer that the fused classes change is called (perhaps of something else: see `family` and
+    `model`); the name is the method."""
+
+    def __post_init__(self) -> None:
+        self.name = self.name.rpartition(".")[2]
+
+    @attribute
+    def family(self) -> Families:
+        """The family of the optimizer; mixed when there may be several."""
+        receiver = self.call.receiver
+        if receiver is None or not _names_fused(self.call.context):
+            return "unknown"
+        return common_family(makers(receiver))
+
+    @attribute
+    def closure(self) -> Flag:
+        """Whether ``step`` is given a closure."""
+        value = self.call.argument("closure", 0) if self.name == "step" else None
+        if value is None or value.is_literal:
+            return "no"
+        if value.functions:
+            return "yes"
+        return flag(None if "closure" in value.written or self.call.has_keyword("closure") else False)
+
+    @attribute
+    def model(self) -> bool:
+        """Whether it is a network whose method is called."""
+        return is_model(self.call.receiver)
 
 
-def _sites(calls: list[CallSite]) -> list[Site]:
-    return [(call.module, call.index) for call in calls]
-
-
-def _has_fused(context: Context) -> bool:
+def _names_fused(context: Context) -> bool:
     """Whether the project names any fused optimizer of the NPU."""
 
-    def work() -> bool:
-        return any(
-            "NpuFused" in name
-            for module in context.project.modules.values()
-            for name in (*(i.name for i in module.code.imports), *(m.name for m in module.code.name_uses))
-        ) or any(
-            "NpuFused" in module.callee_name(index)
-            for module in context.project.modules.values()
-            for index in range(len(module.code.calls))
-        )
+    def look() -> bool:
+        for module in context.project.modules.values():
+            code = module.code
+            names = [one.name for one in code.imports] + [one.name for one in code.name_uses]
+            if any("NpuFused" in name for name in names) or module.calls_where(lambda last: "NpuFused" in last):
+                return True
+        return False
 
-    return context.memoize("fused optimizers", work)
+    return context.memoize("fused optimizers", look)
 
 
-def _closure(context: Context, module: Module, call: Call) -> str:
-    value = argument(call, "closure", 0)
-    if value is None or isinstance(value, Const):
-        return "no"
-    if context.flow.functions(module, value, call.block, call.line):
-        return "yes"
-    named = isinstance(value, Ref) and "closure" in value.name
-    return "unknown" if named or argument(call, "closure", -1) is not None else "no"
+@fact_kind("optimizer_use")
+class ReplacedGradient(AssignmentFact):
+    """A gradient is replaced by an assignment (``p.grad = None``); the name is ``grad``."""
+
+
+@recognizes_in_modules
+def replaced_gradients(module: Scope) -> list[ReplacedGradient]:
+    """``p.grad = None``: what a fused optimizer has combined is another tensor then."""
+    return [
+        ReplacedGradient(assignment_at(module.context, module.module, record), "grad")
+        for target, records in module.module.dotted.items()
+        if target.endswith((".grad", ".grad.data")) and not target.startswith("self.grad")
+        for record in records
+    ]

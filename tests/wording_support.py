@@ -1,0 +1,92 @@
+"""Texts that users read, and the phrases that they must not contain (``tests/data/banned_phrases.csv``)."""
+
+from __future__ import annotations
+
+import ast
+import csv
+import re
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+
+import npulint
+from npulint.catalogue.check import Check
+from npulint.catalogue.load import load_catalogue
+from npulint.catalogue.questions import kinds_found
+from npulint.texts import FAMILIES
+from npulint.texts import TEXTS as MAIN
+
+PACKAGE = Path(npulint.__file__).parent
+ROOT = PACKAGE.parent
+RAISING = ("catalogue", "cli", "evaluate", "integrations", "live", "report", "server", "session")
+"""The packages whose messages are written where they are raised."""
+
+_QUOTED = re.compile(r"`[^`]*`|\"[^\"]*\"|“[^”]*”")
+"""Code, and messages of other programs: they are quoted verbatim."""
+_PLACEHOLDER = re.compile(r"\{[^{}]*\}")
+with open(Path(__file__).parent / "data" / "banned_phrases.csv", encoding="utf-8", newline="") as _file:
+    BANNED = [(re.compile(row["phrase"], re.IGNORECASE), row["instead"]) for row in csv.DictReader(_file)]
+
+
+def banned(text: str) -> list[str]:
+    """What is wrong with the wording of an English text: each banned phrase in it, and what to write instead."""
+    prose = _QUOTED.sub("`_`", _PLACEHOLDER.sub("_", text))
+    return [f"{match[0]!r}: write {instead}" for phrase, instead in BANNED for match in phrase.finditer(prose)]
+
+
+def engine_texts() -> Iterator[tuple[str, str]]:
+    """Key and English text of every sentence of the engine, its plural forms one by one."""
+    for table in (MAIN, *(import_module(f"npulint.texts.{family}").TEXTS for family in FAMILIES)):
+        yield from ((key, form) for key, (english, _) in table.items() for form in english.split("|"))
+
+
+def check_texts(events: bool) -> Iterator[tuple[str, str]]:
+    """Name and English text of the checks; of those that ask for events of logs only if `events` says so."""
+    for check in load_catalogue().checks:
+        if ("run_event" in kinds_found(check.find)) is events:
+            yield from _parts(check)
+
+
+def item_texts() -> Iterator[tuple[str, str]]:
+    """Name and English text of the items of both checklists."""
+    catalogue = load_catalogue()
+    for item in (*catalogue.items, *catalogue.pretuning):
+        text = item.text["en"]
+        yield from ((item.name, part) for part in (text.title, text.look))
+
+
+def raised_texts() -> Iterator[tuple[str, str]]:
+    """Place and text of every message that is written where it is raised or noted as a problem."""
+    for path in (path for name in RAISING for path in sorted((PACKAGE / name).rglob("*.py"))):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if _reports(node):
+                place = f"{path.relative_to(PACKAGE)}:{getattr(node, 'lineno', 0)}"
+                yield from ((place, text) for text in map(_text, ast.walk(node)) if text)
+
+
+def document_texts() -> Iterator[tuple[str, str]]:
+    """Place and text of each line of the English documents, without their blocks of code."""
+    for path in (*ROOT.glob("README*.md"), *ROOT.glob("docs/**/*.md")):
+        if ".zh." in path.name or "zh" in path.relative_to(ROOT).parts:
+            continue
+        code = False
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            code ^= line.lstrip().startswith(("```", "~~~"))
+            if not code and not line.startswith("    "):
+                yield f"{path.relative_to(ROOT)}:{number}", line
+
+
+def _parts(check: Check) -> Iterator[tuple[str, str]]:
+    text = check.text["en"]
+    yield from ((check.name, part) for part in (text.title, text.message, text.why, text.fix))
+
+
+def _reports(node: ast.AST) -> bool:
+    """Whether a node raises an error or notes a problem."""
+    if isinstance(node, ast.Raise):
+        return True
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "problem"
+
+
+def _text(node: ast.AST) -> str:
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
