@@ -470,6 +470,16 @@ class Expr(msgspec.Struct, frozen=True):
         """The dotted names that are written in it; not those in the arguments of calls."""
         return [part.written for part in self.nested if part.written]
 
+    @property
+    def mentioned(self) -> Iterator[Expr]:
+        """It and every expression written in it, as `nested`; of calls also what is called and all their arguments."""
+        queue = [self]
+        while queue:
+            for part in queue.pop().nested:
+                yield part
+                call = part.call
+                queue += [] if call is None else [call.callee, *call.arguments]
+
     # -- where it comes from -----------------------------------------------------------------------
 
     @property

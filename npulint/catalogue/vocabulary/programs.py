@@ -5,22 +5,6 @@ from __future__ import annotations
 from npulint.catalogue.vocabulary.words import ANY, FLAG, PURPOSE, Kind, Kinds, call, words
 
 KINDS: Kinds = {
-    "call": call(in_train_loop=FLAG, on=ANY, trains_file=FLAG, passed=FLAG, of=words("one_plus state other")),
-    "optimizer": call(
-        scaled=FLAG,
-        distributed=FLAG,
-        alone=FLAG,
-        what=words("tf keras npu"),
-    ),
-    "train_step": call(
-        loop=ANY,
-        scaled=words("yes no unknown apex bypassed scaler engine"),
-        stepped=FLAG,
-        gradients=words("compute_gradients tf.gradients tape unknown"),
-        source_scaled=FLAG,
-        beside_scaled=FLAG,
-        on=ANY,
-    ),
     "distribution": call(
         stack=words("torch"),
         what=words(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from npulint.catalogue.vocabulary.words import ANY, FLAG, PLACED, PURPOSE, Kinds, call, code, words
+from npulint.catalogue.vocabulary.words import ANY, FLAG, PURPOSE, Kinds, call, code, words
 
 KINDS: Kinds = {
     "setting": call(
@@ -85,44 +85,8 @@ KINDS: Kinds = {
         model_dir=words("same differs unknown"),
         trains_file=FLAG,
     ),
-    "init_group": call(),
-    "joint_step": call(scaled=ANY),
-    "step_count": call(beside_scaled=FLAG),
-    "hand_scaled": call(scaled=FLAG),
-    "hooks": call(list=ANY, read_from_end=FLAG, kept=FLAG),
-    "loss_scale": call(
-        what=words("optimizer manager"),
-        native=FLAG,
-        wraps_distributed=FLAG,
-        wraps_scaled=FLAG,
-        wraps_clipping=FLAG,
-        wraps_keras=FLAG,
-        flag=words("yes no missing unknown"),
-        manager=words("npu native object constant missing unknown"),
-        branch=FLAG,
-        dependent=FLAG,
-    ),
     "npu_open": call(
         default=FLAG, reached=FLAG, late=words("variable model none"), first=ANY, first_line=ANY, other=ANY
     ),
     "beside_open": call(what=words("variable model strategy seed threads option"), side=words("before after")),
-    "tape": call(compiled=FLAG, trains=FLAG, looped=FLAG),
-    "step_call": call(tape=ANY),
-    "loss_scale_use": call(),
-    "model_compile": call(),
-    "loop_size": call(agrees=words("yes no missing unknown")),
-    "run": call(fetches=ANY, fed=FLAG, loops=ANY, gated=FLAG, runs=ANY, traced=FLAG, deepest=FLAG),
-    "checkpoint": call(each_step=FLAG),
-    "towers": call(many=FLAG, towers=ANY),
-    "tf_api": call(
-        support=words("no newer static_shape manual deprecated no_effect"),
-        reason=words("eager tpu gpu operator raw shape towers old_estimator device determinism profiler"),
-        release=words("1.15 2.6 both"),
-        ops=ANY,
-        instead=ANY,
-        guarded=FLAG,
-        plain=FLAG,
-        used=FLAG,
-        place=PLACED,
-    ),
 }

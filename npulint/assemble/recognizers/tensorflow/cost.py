@@ -6,7 +6,7 @@ from npulint.assemble.code_facts import CallFact
 from npulint.assemble.cursors import CallSite, Expr, Scope
 from npulint.assemble.recognizers.registry import recognizes
 from npulint.assemble.recognizers.tensorflow.host import Placed, placed
-from npulint.assemble.recognizers.tensorflow.runs import runs_beside
+from npulint.assemble.recognizers.tensorflow.runs import runs_each_round
 from npulint.facts.attributes import Flag, attribute
 from npulint.facts.kinds import fact_kind
 
@@ -97,7 +97,7 @@ class RootOfSquares(CallFact):
 def graph_growth(call: CallSite) -> list[GraphGrowth]:
     """Operations that a loop around session runs builds anew, on a graph that it does not make anew."""
     scope = call.scope
-    if scope.loop is None or scope.is_conditional or not runs_beside(call.context, call.module, scope.block):
+    if scope.loop is None or scope.is_conditional or not runs_each_round(scope):
         return []
     anew = call.context.memoize(("anew", call.path), lambda: _around_new_graphs(scope))
     return (

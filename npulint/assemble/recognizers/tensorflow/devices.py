@@ -9,8 +9,8 @@ from typing import Literal
 from npulint.assemble.code_facts import CallFact
 from npulint.assemble.cursors import CallSite, Expr
 from npulint.assemble.recognizers.registry import recognizes
-from npulint.assemble.recognizers.tensorflow.optimizers import LOSS_SCALE_OPTIMIZERS, wrapped_by
-from npulint.assemble.recognizers.tensorflow.towers import repeated
+from npulint.assemble.recognizers.tensorflow.optimizers import LOSS_SCALE_OPTIMIZERS, is_wrapped_by, wrapped
+from npulint.assemble.recognizers.tensorflow.towers import is_repeated
 from npulint.assemble.used_results import consumed
 from npulint.assemble.walker import walker
 from npulint.facts.attributes import attribute
@@ -75,7 +75,7 @@ class DeviceText(CallFact):
     @attribute
     def tower(self) -> bool:
         """Whether it stands around one of several towers."""
-        return repeated(self.call.context, self.call.module, self.call.index, self.call.name) == "yes"
+        return is_repeated(self.call)
 
 
 @recognizes(*_DEVICE_CALLS)
@@ -107,11 +107,8 @@ class DistributionCall(CallFact):
     @attribute
     def wraps_scaled(self) -> bool:
         """Whether it is given an optimizer that scales the loss already."""
-        inner = self.call.argument("opt", 0) or self.call.argument("optimizer", 0)
-        call = self.call
-        return inner is not None and wrapped_by(
-            call.context, call.module, inner.value, call.record, LOSS_SCALE_OPTIMIZERS
-        )
+        inner = wrapped(self.call)
+        return inner is not None and is_wrapped_by(inner, LOSS_SCALE_OPTIMIZERS)
 
     @attribute
     def kept(self) -> bool:

@@ -8,8 +8,7 @@ from collections import defaultdict
 import msgspec
 
 from npulint.assemble.context import Context
-from npulint.assemble.cursors import CallSite, Expr, Scope, module_scopes, scope_at
-from npulint.assemble.module import Module
+from npulint.assemble.cursors import CallSite, Expr, Scope, module_scopes
 from npulint.assemble.walker import walker
 from npulint.facts.attributes import Flag
 from npulint.lazy_regex import lazy_compile
@@ -143,27 +142,3 @@ def _handed(context: Context) -> dict[str, list[tuple[CallSite, Expr]]]:
             if last and last in own:
                 found[last].append((call, value))
     return found
-
-
-class Functions:
-    """The same answers, asked with modules and blocks."""
-
-    def __init__(self, context: Context) -> None:
-        self._context = context
-
-    def compiled(self, module: Module, block: int) -> Flag:
-        """See `compiled`."""
-        return compiled(scope_at(self._context, module, block))
-
-    def is_compiled(self, module: Module, function: int) -> bool:
-        """See `is_compiled`."""
-        return is_compiled(scope_at(self._context, module, function))
-
-    def users(self, module: Module, function: int) -> list[tuple[Module, int]]:
-        """See `users`."""
-        return [(call.module, call.index) for call in users(scope_at(self._context, module, function))]
-
-
-def functions_of(context: Context) -> Functions:
-    """The answers for a project."""
-    return Functions(context)
