@@ -340,6 +340,13 @@ class CallSite(msgspec.Struct, frozen=True, eq=False):
         found = self.module.methods.get(self.index)
         return None if found is None else self.scope.call(found[0])
 
+    @property
+    def assignments(self) -> list[AssignmentSite]:
+        """The assignments of its module that keep its very result."""
+        code = self.module.code
+        found = [one for one in code.assignments if isinstance(one.value, CallResult) and one.value.call == self.index]
+        return [assignment_at(self.context, self.module, one) for one in found]
+
 
 class Expr(msgspec.Struct, frozen=True):
     """An expression at its place: `value` as read, in `scope`, at `line`."""
@@ -536,6 +543,16 @@ class Expr(msgspec.Struct, frozen=True):
         return None if function < 0 else self.scope.at(function)
 
     @property
+    def passed_to(self) -> Scope | None:
+        """The function around it whose callers may give it its value: it is a parameter's name, which no assignment on
+        the way has certainly replaced; None for everything else."""
+        function = self.parameter_of
+        if function is None:
+            return None
+        found = self.context.flow.bindings(self.module, self.written, self.scope.block, self.line)
+        return function if may_be_passed(self.module, function.block, self.scope.block, found) else None
+
+    @property
     def sources(self) -> list[Expr]:
         """One step back: what is assigned to a name here, and what the project's calls pass for a parameter; for what
         an own function gives, its returned values. Empty for everything else."""
@@ -543,11 +560,9 @@ class Expr(msgspec.Struct, frozen=True):
         if call is not None:
             target = call.target
             return [] if target is None or target.kind == "class" else target.returns
-        function = self.parameter_of
-        assignments = self.assignments
-        found = [one.value for one in assignments]
-        bound = [(one.scope.module, one.record) for one in assignments]
-        if function is not None and may_be_passed(self.module, function.block, self.scope.block, bound):
+        found = [one.value for one in self.assignments]
+        function = self.passed_to
+        if function is not None:
             found += [passed for _, passed in function.passed(self.written) if passed is not None]
         return found
 

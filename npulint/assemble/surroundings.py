@@ -48,7 +48,7 @@ class Surroundings:
     @cached_property
     def ranked(self) -> bool:
         """Whether a condition around it compares the rank of the process."""
-        return on_some_ranks(self._scope.context.flow, self._scope.module, self._scope.block)
+        return on_some_ranks(self._scope)
 
     @cached_property
     def under(self) -> str:

@@ -8,7 +8,7 @@ from typing import Literal, cast
 from npulint.assemble.code_facts import CallFact
 from npulint.assemble.cursors import CallSite, Expr
 from npulint.assemble.recognizers.registry import recognizes
-from npulint.assemble.recognizers.tensorflow.host import placed
+from npulint.assemble.recognizers.tensorflow.host import Placed, placed
 from npulint.assemble.recognizers.tensorflow.optional import is_for_tpu, is_optional, is_used
 from npulint.assemble.walker import walker
 from npulint.data.tf_api import Api, find
@@ -87,10 +87,9 @@ class RecordedApi(CallFact):
         return is_used(self.scope)
 
     @attribute
-    def place(self) -> Literal["input", "path", "edge", "unknown"]:
+    def place(self) -> Placed:
         """Where it stands: in the input pipeline, between layers and what trains them, or at the edge of the graph."""
-        place = placed(self.call.context, self.call.module, self.call.index)
-        return cast(Literal["input", "path", "edge", "unknown"], place)
+        return placed(self.call)
 
 
 @recognizes(matching=lambda name: bool(find(name)))
