@@ -127,6 +127,12 @@ class BlockCursor:
         return count
 
     @property
+    def holds_loop(self) -> bool:
+        """Whether another loop stands in it."""
+        blocks = (block for block, record in enumerate(self.module.blocks) if record.kind == "loop")
+        return any(block != self.block and self.block in self.module.ancestors(block) for block in blocks)
+
+    @property
     def is_conditional(self) -> bool:
         """Whether it runs only in some rounds of its loop: below a condition, in a branch."""
         loop, around = self.module.loop_of(self.block), self.module.ancestors(self.block)

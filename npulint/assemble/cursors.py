@@ -28,6 +28,7 @@ from npulint.facts.code import (
     Scalar,
     SequenceDisplay,
     Table,
+    Unknown,
     Value,
 )
 from npulint.facts.model import Span
@@ -93,6 +94,21 @@ class Scope(BlockCursor):
             for target, records in self.module.dotted.items()
             if name and target.startswith(prefix) and target.endswith("]")
             for record in records
+        ]
+
+    @property
+    def local_assignments(self) -> list[AssignmentSite]:
+        """The assignments in a function, or at module level, but for those in functions within it."""
+        block = -1 if self.kind == "module" else self.block
+        found = self.module.assignments_in.get(block, ())
+        return [assignment_at(self.context, self.module, record) for record in found]
+
+    def torch_expressions(self, kind: str) -> list[tuple[Expr, Span]]:
+        """The expressions of its module that were noted for PyTorch (see `TorchExpression`), and where they stand."""
+        found = [one for one in self.module.code.torch_expressions if one.kind == kind]
+        return [
+            (Expr(one.value, self.at(one.block), one.line), Span(one.line, one.column, one.end_line, one.end_column))
+            for one in found
         ]
 
     @property
@@ -358,6 +374,11 @@ class Expr(msgspec.Struct, frozen=True):
         return self.value.value if isinstance(self.value, Const) else None
 
     @property
+    def is_unknown(self) -> bool:
+        """Whether it is an expression that is not read: a slice, an ellipsis."""
+        return isinstance(self.value, Unknown)
+
+    @property
     def text(self) -> str:
         """The text of a literal text; empty for everything else."""
         return self.value.value if isinstance(self.value, Const) and isinstance(self.value.value, str) else ""
@@ -436,6 +457,21 @@ class Expr(msgspec.Struct, frozen=True):
     def nested(self) -> Iterator[Expr]:
         """It and every expression written in it: operands, elements, keys and values; not the arguments of calls."""
         return (self.sibling(value) for value in nested(self.value))
+
+    @property
+    def written_names(self) -> list[str]:
+        """The dotted names that are written in it; not those in the arguments of calls."""
+        return [part.written for part in self.nested if part.written]
+
+    @property
+    def mentioned(self) -> Iterator[Expr]:
+        """It and every expression written in it, as `nested`; of calls also what is called and all their arguments."""
+        queue = [self]
+        while queue:
+            for part in queue.pop().nested:
+                yield part
+                call = part.call
+                queue += [] if call is None else [call.callee, *call.arguments]
 
     # -- where it comes from -----------------------------------------------------------------------
 

@@ -133,6 +133,14 @@ class Module:
         return found
 
     @cached_property
+    def assignments_in(self) -> dict[int, list[Assignment]]:
+        """Function block (-1: none) -> the assignments in it and in no function within it."""
+        found: dict[int, list[Assignment]] = {}
+        for record in self.code.assignments:
+            found.setdefault(self.function_of(record.block), []).append(record)
+        return found
+
+    @cached_property
     def functions_in(self) -> dict[int, list[int]]:
         """Function block (-1: none) -> the functions and lambdas defined directly in it."""
         found: dict[int, list[int]] = {}

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from npulint.assemble.context import Context
+from npulint.assemble.cursors import scope_at
 from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
 from npulint.assemble.recognizers.tensorflow.host import placed
-from npulint.assemble.recognizers.tensorflow.runs import runs_beside
+from npulint.assemble.recognizers.tensorflow.runs import runs_each_round
 from npulint.facts.code import Const, Op, Ref, Value
 from npulint.facts.model import Fact
 
@@ -87,7 +88,7 @@ def _in_step_loop(context: Context, module: Module, index: int) -> bool:
     block = module.code.calls[index].block
     if context.loop_of(module, block) < 0 or context.gated(module, block):
         return False
-    if not runs_beside(context, module, block):
+    if not runs_each_round(scope_at(context, module, block)):
         return False
     anew = context.memoize(("anew", module.path), lambda: _anew(context, module))
     return anew.isdisjoint(b for b in module.ancestors(block) if module.blocks[b].kind == "loop")

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 
 from npulint.assemble.context import Context
+from npulint.assemble.cursors import call_at
 from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
-from npulint.assemble.recognizers.tensorflow.optimizers import LOSS_SCALE_OPTIMIZERS, wrapped_by
-from npulint.assemble.recognizers.tensorflow.towers import repeated
+from npulint.assemble.recognizers.tensorflow.optimizers import LOSS_SCALE_OPTIMIZERS, is_wrapped_by, wrapped
+from npulint.assemble.recognizers.tensorflow.towers import is_repeated
 from npulint.assemble.used_results import consumed
 from npulint.facts.code import Const, Op, Value
 from npulint.facts.model import Fact
@@ -80,9 +81,8 @@ def _consumed(context: Context, module: Module) -> set[int]:
 
 def _wraps_scaled(context: Context, module: Module, index: int) -> str:
     """Whether the first argument is an optimizer that scales the loss already."""
-    call = module.code.calls[index]
-    inner = argument(call, "opt", 0) or argument(call, "optimizer", 0)
-    return "yes" if inner is not None and wrapped_by(context, module, inner, call, LOSS_SCALE_OPTIMIZERS) else "no"
+    inner = wrapped(call_at(context, module, index))
+    return "yes" if inner is not None and is_wrapped_by(inner, LOSS_SCALE_OPTIMIZERS) else "no"
 
 
 def _device(context: Context, module: Module, index: int, name: str) -> list[Fact]:
@@ -112,7 +112,7 @@ def _device(context: Context, module: Module, index: int, name: str) -> list[Fac
             else "computed"
             if _GPU.search(" ".join(literal))
             else "elsewhere",
-            tower=lambda: repeated(context, module, index, name),
+            tower=lambda: "yes" if is_repeated(call_at(context, module, index)) else "no",
         )
     ]
 
