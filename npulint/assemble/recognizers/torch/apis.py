@@ -54,8 +54,8 @@ class _RecordedApi:
 
     @attribute
     def kernel(self) -> Kernel:
-        """What computes it: the NPU, the CPU (after a copy there), nothing (an error) or the host (it is not an operator);
-        no_gradient if the kernel gives none."""
+        """What computes it: the NPU, the CPU (after a copy there), nothing (an error) or the host (it is not an
+        operator); no_gradient if the kernel gives none."""
         return cast("Kernel", kernel(self._api, self.scope.context.torch))
 
     @attribute
