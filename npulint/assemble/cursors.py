@@ -57,6 +57,10 @@ class Scope(BlockCursor):
         """An expression that stands at `line` of it."""
         return Expr(value, self, line)
 
+    def named(self, written: str, line: int) -> Expr:
+        """The dotted name `written` at `line` of it."""
+        return Expr(Ref(written), self, line)
+
     def call(self, index: int) -> CallSite:
         """Call number `index` of the module."""
         return call_at(self.context, self.module, index)
@@ -84,6 +88,23 @@ class Scope(BlockCursor):
     def assignments(self) -> list[AssignmentSite]:
         """All assignments of its module."""
         return [assignment_at(self.context, self.module, record) for record in self.module.code.assignments]
+
+    def assignments_to(self, *lasts: str) -> list[AssignmentSite]:
+        """The assignments of its module to dotted names and elements whose last segment is one of `lasts`."""
+        found = [
+            bind for name, binds in self.module.dotted.items() if name.rpartition(".")[2] in lasts for bind in binds
+        ]
+        return [assignment_at(self.context, self.module, bind) for bind in found]
+
+    @property
+    def call_names(self) -> list[str]:
+        """The canonical names of all that its module calls, in text order."""
+        return self.context.names.of_calls(self.module)
+
+    @property
+    def all_returns(self) -> list[Expr]:
+        """What the functions of its module return or yield, each at the line where it stands."""
+        return [Expr(one.value, self.at(one.block), one.line) for one in self.module.code.returns]
 
     def item_assignments(self, name: str) -> list[tuple[str, AssignmentSite]]:
         """The assignments of elements of a name in its module (``name[key] = …``), each with its key, ``*`` for a
@@ -155,6 +176,14 @@ class Scope(BlockCursor):
         position = record.params.index(parameter) - (len(record.params) - len(record.defaults))
         around = self.at(max(record.parent, 0))
         return Expr(record.defaults[position], around, record.line) if position >= 0 else None
+
+    @property
+    def defaults(self) -> list[tuple[str, Expr]]:
+        """The parameters that have defaults, with these."""
+        record = self.record
+        around = self.at(max(record.parent, 0))
+        names = record.params[-len(record.defaults) :] if record.defaults else ()
+        return [(name, Expr(value, around, record.line)) for name, value in zip(names, record.defaults, strict=True)]
 
     @property
     def callers(self) -> list[CallSite]:
@@ -364,6 +393,12 @@ class Expr(msgspec.Struct, frozen=True):
         return self.value.name if isinstance(self.value, Ref) else ""
 
     @property
+    def dotted(self) -> str:
+        """The dotted name that stands there; of an attribute of a computed object ``?`` with the attributes."""
+        attribute = self.attribute
+        return self.written if attribute is None else f"{attribute[0].dotted or '?'}.{attribute[1]}"
+
+    @property
     def is_literal(self) -> bool:
         """Whether it is a literal number, text, True, False or None."""
         return isinstance(self.value, Const)
@@ -535,6 +570,11 @@ class AssignmentSite(msgspec.Struct, frozen=True, eq=False):
     def target(self) -> str:
         """What is assigned to, as written (``self.x``, ``op.parameter_map[precision_mode].s``)."""
         return self.record.target
+
+    @property
+    def name(self) -> str:
+        """The canonical name of what is assigned to (``torch.backends.cudnn.benchmark``)."""
+        return self.scope.context.names.of_name(self.scope.module, self.target, self.scope.block, self.line)
 
     @property
     def value(self) -> Expr:

@@ -15,19 +15,6 @@ KINDS: Kinds = {
         ),
         wraps_scaled=FLAG,
         kept=FLAG,
-        device_set=words("given before late after unknown"),
-        at_import=FLAG,
-        timeout=ANY,
-        size_from=ANY,
-        contiguous=FLAG,
-        from_environment=FLAG,
-    ),
-    "debug_aid": call(
-        what=words("anomaly gradcheck profiler dump stop hook tool"),
-        optional=FLAG,
-        limited=words("no steps schedule"),
-        covers=words("step training no"),
-        reads=FLAG,
     ),
     "program": Kind(
         {
