@@ -39,7 +39,7 @@ def generated() -> str:
 
 
 def _area(classes: list[type[Fact]]) -> str:
-    """The areas that the classes of a kind come from, joined by blanks."""
+    """The areas that the classes of a kind come from, joined by spaces."""
     modules = [cls.__module__.split(".") for cls in classes]
     return " ".join(sorted({next((part for part in parts if part in _AREAS), parts[1]) for parts in modules}))
 

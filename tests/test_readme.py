@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from npulint.catalogue.load import load_catalogue
-from npulint.data.aten import torch_releases
+from npulint.data.releases import torch_releases
 
 ROOT = Path(__file__).resolve().parent.parent
 
