@@ -31,6 +31,8 @@ class Context:
 
     def __init__(self, project: Project, torch: str = "") -> None:
         self.project = project
+        for module in project.modules.values():
+            module.forget_cursors()
         self.torch = torch
         self.names = Names(project)
         self.options = Options(self.names)
@@ -38,7 +40,6 @@ class Context:
         self.guards = Guards(self.flow)
         self.reach = Reach(self.flow)
         self.training = Training(self.flow)
-        self.scopes: dict[tuple[str, int], Any] = {}  # by path and block, see `npulint.assemble.cursors`
         self.walks: dict[object, set[object]] = {}  # see `npulint.assemble.walker`
         self._places: dict[tuple[str, int], Place] = {}
         self._worked_out: dict[object, Any] = {}

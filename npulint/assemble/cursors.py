@@ -222,20 +222,12 @@ class Scope(BlockCursor):
 
 
 class CallSite(msgspec.Struct, frozen=True, eq=False):
-    """One call of the code. `index` is its number in the module, `record` the call as read."""
+    """One call of the code. `index` is its number in the module, `record` the call as read. There is one object for
+    each call, so calls are compared by identity. Get one by `call_at`."""
 
     scope: Scope
     index: int
     record: Call
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, CallSite) and self.index == other.index and self.module is other.module
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other  # the one that records have compares identities
-
-    def __hash__(self) -> int:
-        return hash((self.module.path, self.index))
 
     @property
     def context(self) -> Context:
@@ -615,9 +607,12 @@ def scope_named(context: Context, name: str) -> Scope | None:
 
 
 def call_at(context: Context, module: Module, index: int) -> CallSite:
-    """Call number `index` of a module."""
-    record = module.code.calls[index]
-    return CallSite(scope_at(context, module, record.block), index, record)
+    """The one cursor of call number `index` of a module."""
+    site: CallSite | None = module.call_sites[index]
+    if site is None:
+        record = module.code.calls[index]
+        site = module.call_sites[index] = CallSite(Scope.of(context, module, record.block), index, record)
+    return site
 
 
 def assignment_at(context: Context, module: Module, record: Assignment) -> AssignmentSite:
