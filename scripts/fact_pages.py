@@ -39,7 +39,7 @@ def generated() -> str:
 
 
 def _area(classes: list[type[Fact]]) -> str:
-    """The areas that the classes of a kind come from, joined by blanks."""
+    """The areas that the classes of a kind come from, joined by spaces."""
     modules = [cls.__module__.split(".") for cls in classes]
     return " ".join(sorted({next((part for part in parts if part in _AREAS), parts[1]) for parts in modules}))
 
@@ -49,7 +49,7 @@ def _kind(classes: list[type[Fact]]) -> Iterator[str]:
     said: set[str] = set()
     for cls in sorted(classes, key=lambda one: one.__name__):
         text = _paragraph(inspect.getdoc(cls) or "")
-        arguments = " Arguments can be asked for." if cls.is_call else ""
+        arguments = " Checks can also use its arguments." if cls.is_call else ""
         yield from ("", f"{text}{arguments}")
         rows = [row for row in _attributes(cls, common) if row not in said]
         said.update(rows)

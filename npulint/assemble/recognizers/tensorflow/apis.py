@@ -45,7 +45,7 @@ class RecordedApi(CallFact):
     @attribute
     def support(self) -> Support:
         """How the adapter supports it: no, newer (only operator packages later than the recorded list of 2022 have the
-        operator), static_shape (the shape of its result depends on data), manual (to be ported by hand), deprecated,
+        operator), static_shape (the shape of its result depends on data), manual (to be ported manually), deprecated,
         or no_effect."""
         return cast(Support, self._api.support)
 
@@ -77,8 +77,8 @@ class RecordedApi(CallFact):
 
     @attribute
     def guarded(self) -> bool:
-        """Whether the call may be left out or fail: it is tried, chosen, or stands in code for TPUs (of
-        a TPU's interface)."""
+        """Whether the call may be skipped or may fail: it is inside try, in one arm of a condition, or (of a TPU's
+        interface) in code for TPUs."""
         return is_optional(self.call) or (self._api.reason == "tpu" and is_for_tpu(self.scope))
 
     @attribute

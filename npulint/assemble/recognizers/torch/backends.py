@@ -47,13 +47,13 @@ class Origin(msgspec.Struct, frozen=True):
 
 @fact_kind("backend")
 class Backend(PlaceFact):
-    """A text that a process group may be started with; the name is nccl, hccl, gloo or the text in small letters."""
+    """A string that a process group may be started with; the name is nccl, hccl, gloo or the string in lower case."""
 
     text: str
     """The text as written."""
     source: Source
     """What it is: a literal argument, assigned, an option's default, what a launcher passes, the default of a parameter
-    that a call leaves out (parameter) or of a function that nobody calls (default), an entry of a configuration."""
+    that a call omits (parameter) or of a function that nobody calls (default), an entry of a configuration."""
     callee: str
     """What starts the process group, or holds the settings."""
     runs: Flag | None
@@ -63,7 +63,7 @@ class Backend(PlaceFact):
 
     @attribute
     def torch(self) -> bool:
-        """Whether its file imports torch by itself."""
+        """Whether its file imports torch itself."""
         return imports_package(self.scope, "torch")
 
 

@@ -83,7 +83,7 @@ class DebugAid(CallFact):
 
     @attribute
     def optional(self) -> bool:
-        """Whether what stands around the call says that it is for debugging only: a condition, a function's name, the
+        """Whether what surrounds the call says that it is for debugging only: a condition, a function's name, the
         file's; or whether the call itself is a choice (``a if debug else b``)."""
         return _is_optional(self.call)
 

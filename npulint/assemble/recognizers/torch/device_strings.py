@@ -62,7 +62,7 @@ _INDEX = lazy_compile(r"^(?:\w+[._])?(?:rank|local_rank|gpu|gpu_id|device_id|dev
 
 @fact_kind("cuda")
 class CudaText(CudaUse, kw_only=True):
-    """A text that names a CUDA device where a device is meant; the name is the device."""
+    """A string that names a CUDA device where a device is meant; the name is the device."""
 
     form: Literal["text"] = "text"
     """How CUDA is used."""
@@ -78,7 +78,7 @@ class CudaText(CudaUse, kw_only=True):
     callee: str | None = None
     """The function that it is passed to."""
     beside_npu: bool = False
-    """Whether the NPU is named beside it."""
+    """Whether the NPU is named next to it."""
 
     def __post_init__(self) -> None:
         others = _other_devices(self._expression)
@@ -130,7 +130,7 @@ class CudaText(CudaUse, kw_only=True):
 
 @fact_kind("cuda")
 class CudaTypeText(CudaUse):
-    """A text that names a tensor type of CUDA."""
+    """A string that names a tensor type of CUDA."""
 
     form: Literal["type"] = "type"
     """How CUDA is used."""
@@ -161,7 +161,7 @@ class DeviceNumber(CudaUse):
 
 @fact_kind("npu")
 class NpuText(PlaceFact):
-    """A text that names an NPU where a device is meant; the name is the device."""
+    """A string that names an NPU where a device is meant; the name is the device."""
 
     on: str
     """Where it stands."""
@@ -251,7 +251,7 @@ def _placed(call: CallSite) -> Iterator[CudaText]:
 
 
 def _passed(call: CallSite, place: int, text: str) -> Iterator[CudaUse]:
-    """A text that is passed by position: a tensor type, or the device that an own function takes."""
+    """A string that is passed by position: a tensor type, or the device that an own function takes."""
     if device_names.TENSOR_TYPE.match(text) and call.last in _TYPED:
         yield CudaTypeText(call.scope, call.span, text, call, within=str(place))
     elif DEVICE.match(text) and _takes_device(call, place):

@@ -33,7 +33,7 @@ Compared = Literal["tensor", "type", "device", "backend", "choice", "other"]
 
 @fact_kind("cuda")
 class CapabilityQuestion(CudaUse):
-    """The compute capability or the properties of a device are asked for; the name is the function that is called."""
+    """The compute capability or the properties of a device are queried; the name is the function that is called."""
 
     form: Literal["capability"] = "capability"
     """How CUDA is used."""
@@ -85,7 +85,7 @@ class DeviceProperty(CudaUse):
 
 @fact_kind("cuda")
 class IsCuda(CudaUse):
-    """``is_cuda`` of a tensor is asked for."""
+    """``is_cuda`` of a tensor is read."""
 
     form: Literal["is_cuda"] = "is_cuda"
     """How CUDA is used."""
@@ -118,7 +118,7 @@ class CudaComparison(CudaUse, kw_only=True):
     of: Compared
     """What is compared: the device of a tensor, a type of tensors, a device, a backend, or what somebody chose."""
     beside_npu: bool
-    """Whether the NPU is named beside it."""
+    """Whether the NPU is named next to it."""
     subject: str
     """What is compared, as written."""
     within: str | None

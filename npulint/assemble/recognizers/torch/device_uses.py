@@ -39,7 +39,7 @@ class CudaUse(PlaceFact, eq=False, dict=True):
 
     @attribute
     def torch(self) -> bool:
-        """Whether its file imports torch by itself."""
+        """Whether its file imports torch itself."""
         return imports_package(self.scope, "torch")
 
     @attribute

@@ -30,7 +30,7 @@ _PARTS = ("amp", "comm", "nccl", "nvtx", "random", "profiler", "streams")  # mod
 
 @fact_kind("cuda")
 class CudaMethod(CudaUse):
-    """``Tensor.cuda`` or ``Module.cuda`` is handed on or kept; the name is its canonical name."""
+    """``Tensor.cuda`` or ``Module.cuda`` is passed on or kept; the name is its canonical name."""
 
     form: Literal["method"] = "method"
     """How CUDA is used."""
@@ -159,7 +159,7 @@ class CudaMemberCall(CudaUse):
 
 @fact_kind("cuda")
 class CudaMention(CudaMemberCall):
-    """A member of torch.cuda is handed on or kept instead of called; the name is its canonical name."""
+    """A member of torch.cuda is passed on or kept instead of called; the name is its canonical name."""
 
     @attribute
     def breaks(self) -> Flag:
@@ -168,7 +168,7 @@ class CudaMention(CudaMemberCall):
 
     @attribute
     def mentioned(self) -> bool:
-        """Whether it is handed on or kept instead of called."""
+        """Whether it is passed on or kept instead of called."""
         return True
 
 

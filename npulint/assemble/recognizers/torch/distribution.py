@@ -104,7 +104,7 @@ class ProcessStart(Distribution):
 
     @attribute
     def size_from(self) -> str:
-        """The device count that certainly gives the number of processes; else an empty text."""
+        """The device count that certainly gives the number of processes; otherwise empty."""
         return _device_count(self.call)
 
 
@@ -138,7 +138,7 @@ class Collective(Distribution):
 
     @attribute
     def contiguous(self) -> Literal["no", "unknown"]:
-        """Whether the tensor lies in memory without gaps."""
+        """Whether the tensor is contiguous in memory."""
         return "no" if _is_view(self.call) else "unknown"
 
 

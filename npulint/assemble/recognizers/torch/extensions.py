@@ -46,7 +46,7 @@ class BuilderCall(CallFact):
 
     @attribute
     def placed(self) -> Placed:
-        """Whether it runs whenever its file is loaded, or what stands around it."""
+        """Whether it runs whenever its file is loaded, or what surrounds it."""
         return placed(self.scope)
 
     @attribute
@@ -57,7 +57,7 @@ class BuilderCall(CallFact):
 
 @fact_kind("cuda_extension")
 class ExtensionUse(PlaceFact):
-    """A builder is handed on (the name is its canonical name), or a compiled module is imported (the name is its)."""
+    """A builder is passed on (the name is its canonical name), or a compiled module is imported (the name is its)."""
 
     what: Literal["build", "import"] = "build"
     """What is done."""
@@ -68,7 +68,7 @@ class ExtensionUse(PlaceFact):
 
     @attribute
     def placed(self) -> Placed:
-        """Whether it runs whenever its file is loaded, or what stands around it."""
+        """Whether it runs whenever its file is loaded, or what surrounds it."""
         return placed(self.scope)
 
 
