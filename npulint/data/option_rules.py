@@ -1,4 +1,4 @@
-"""Rules about two adapter options that stand in one place."""
+"""Rules about two adapter options that are set in the same place."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ class Rule(msgspec.Struct, frozen=True, rename={"meanwhile": "while"}):
 
 @cache
 def rules() -> tuple[Rule, ...]:
-    """All rules, in the order of the table."""
+    """All rules, in table order."""
     return msgspec.json.decode(table("option_rules.json"), type=tuple[Rule, ...])
 
 
 def holds(condition: str, value: object) -> bool:
-    """Whether a value meets a condition of a rule. What is None or an empty text is not set and meets none."""
+    """Whether a value meets a condition of a rule. None and empty texts count as not set and meet no condition."""
     if condition == "any":
         return True
     if value is None or value == "":
@@ -46,7 +46,7 @@ def holds(condition: str, value: object) -> bool:
     if condition == "*":
         return True
     if condition == "True":
-        return value == 1  # protobuf takes a number for a bool
+        return value == 1  # protobuf accepts a number for a bool
     if condition.startswith(">"):
         return isinstance(value, int) and not isinstance(value, bool) and value > int(condition[1:])
     named = str(value) in condition.removeprefix("!").split("|")

@@ -45,13 +45,13 @@ Plain = str | int | float | bool | None | tuple["Plain", ...]
 
 NOTHING = "-"
 SPELLING = "="
-RECORDED = ("tensorflow", "torch")  # tables that have a file of signatures
+RECORDED = ("tensorflow", "torch")  # tables with a file of signatures
 
 _BRACES = lazy_compile(r"\{([^{}]*)\}")
 
 
 class Row(msgspec.Struct, frozen=True):
-    """A row of a table, as it is written."""
+    """A row of a table, as written."""
 
     pattern: str
     part: str
@@ -65,7 +65,7 @@ class Row(msgspec.Struct, frozen=True):
 
 
 class Wild(msgspec.Struct, frozen=True):
-    """A pattern with wildcards: the plain text before the first of them, and what its braces stand for."""
+    """A pattern with wildcards: the plain text before the first one, and the alternatives in braces."""
 
     start: str
     expression: re.Pattern[str]
@@ -74,8 +74,8 @@ class Wild(msgspec.Struct, frozen=True):
 
 
 class Sheet:
-    """The rows of one table: by exact name, and those with wildcards by how much of them is plain. Of the latter only
-    those are tried for a name that share its last part or, where that is no plain text, its first."""
+    """The rows of one table: by exact name, and those with wildcards by length of the plain prefix. Wildcard rows are
+    indexed by the last part of the name or, if that is not plain, the first."""
 
     def __init__(self, rows: list[Row]) -> None:
         self.rows = rows
@@ -93,7 +93,7 @@ class Sheet:
             self._tried.setdefault(_key(pattern), []).append((rank, one))
 
     def find(self, name: str) -> tuple[Row, str] | None:
-        """The row for a name, and what ``*`` in it stands for."""
+        """The row for a name, and what ``*`` in it matched."""
         found = self.exact.get(name)
         if found is not None:
             return found
@@ -108,7 +108,7 @@ class Sheet:
 
 
 def _key(pattern: str) -> str:
-    """By what a pattern with wildcards is looked up: its last part with the dot before it, else its first, else all."""
+    """The index key of a wildcard pattern: its last part with the dot, else its first part, else empty."""
     end = pattern[pattern.rindex("*") + 1 :]
     if "." in end:
         return "." + end.rpartition(".")[2]
@@ -116,8 +116,8 @@ def _key(pattern: str) -> str:
 
 
 class Signature(msgspec.Struct, frozen=True):
-    """Parameters in order, how many of them can be given by place, the one that takes all others (``*args``), and the
-    defaults that are plain values."""
+    """Parameter names in order, how many can be passed by position, the one that takes all others (``*args``), and
+    plain defaults."""
 
     parameters: tuple[str, ...] = ()
     positional: int = 0
@@ -126,7 +126,7 @@ class Signature(msgspec.Struct, frozen=True):
 
 
 def spelled_out(pattern: str) -> Iterator[tuple[str, str]]:
-    """The patterns without braces that one with braces stands for, with the text that was chosen first."""
+    """The expansions of a pattern with braces, each with the alternative chosen first."""
     parts = _BRACES.split(pattern)
     choices = [part.split(",") if at % 2 else [part] for at, part in enumerate(parts)]
     for chosen in product(*choices):
@@ -162,7 +162,7 @@ def signature_of(source: str, row: Row, name: str, same_as: str) -> Signature:
 
 @lru_cache(maxsize=1 << 12)
 def signature(text: str) -> Signature:
-    """The parameters that are written as in a ``def``. Raises SyntaxError if they are not."""
+    """Parse parameters written as in a ``def``. Raises SyntaxError."""
     if not text:
         return Signature()
     function = ast.parse(f"def f({text}): 0").body[0]
