@@ -10,15 +10,15 @@ from npulint.data import table
 
 
 class Rule(msgspec.Struct, frozen=True, rename={"meanwhile": "while"}):
-    """One rule; several may share a name. `kind` tells what is wrong where `option` meets `when`:
+    """One rule; several may share a name. `kind` is the problem where `option` meets `when`:
 
     - clash: `other` meets `other_when`
-    - lacks: `other` is not set so that it meets `other_when`
+    - lacks: `other` does not meet `other_when`
     - idle: `other` is not set at all
     - below: `option` (milliseconds) is no longer than `other` (seconds, `usual` where it is not set)
 
     Conditions are ``*`` (set), ``any`` (set or not), ``>n``, alternatives (``a|b``), or none of them (``!a|b``).
-    `meanwhile` is an option and its value that the rule presupposes; `mechanisms` limits where it holds."""
+    `meanwhile` is an option and its required value; `mechanisms` limits where the rule applies."""
 
     rule: str
     kind: str

@@ -1,28 +1,27 @@
-"""The tables that `npulint.data.recipe` asks.
+"""The tables behind `npulint.data.recipe`.
 
-Rows lie in ``recipe_*.csv``; parameters are those of a row, else recorded ones from ``signatures_*.json`` (name →
-parameters as in a ``def``, with ``...`` for a default that is no plain value). The columns of a row:
+Rows are in ``recipe_*.csv``; parameters are those of a row, else recorded ones from ``signatures_*.json`` (name →
+parameters as in a ``def``, with ``...`` for a default that is not plain). The columns of a row:
 
-``pattern``     a canonical name; ``*`` stands for any name, ``**`` for any dotted one (in other spellings: for any
-                text), ``{a,b}`` for one of several texts. ``?.name`` is a method of an object of which nothing is
-                known, and also of the result of a framework's function that has no row of its own. The row with the
-                longest plain beginning wins, one without wildcards over all others.
-``part``        a word of `npulint.facts.recipe.ITEMS`; ``-`` if such calls decide nothing; ``=`` if this is another
-                spelling of the name in `same_as`, which has a row itself.
-``same_as``     the canonical name under which the call is compared; empty for its own. ``*`` in it is what the
-                braces, else the first wildcard, of the pattern stood for; ``$`` is the last part of the name.
-``neutral``     its name without framework (``*`` as in `same_as`), then ``parameter=neutral parameter`` where these
+``pattern``     a canonical name; ``*`` matches any name, ``**`` any dotted one (in aliases: any text), ``{a,b}`` one of
+                several texts. ``?.name`` is a method of an unknown object, or of the result of a framework function
+                without a row of its own. A row without wildcards wins, else that with the longest plain prefix.
+``part``        one of the parts in `npulint.facts.recipe.ITEMS`; ``-`` if such calls do not affect numbers; ``=`` for
+                an alias of the name in `same_as`, which has its own row.
+``same_as``     the canonical name under which the call is compared; empty for its own. ``*`` in it is the text that the
+                braces, else the first wildcard, of the pattern matched; ``$`` is the last part of the name.
+``neutral``     its framework-neutral name (``*`` as in `same_as`), then ``parameter=neutral parameter`` where these
                 differ; a parameter may be an element (``betas[0]``), a value may be converted (``p=q:how``). The names
-                lie in ``recipe_neutral.txt``.
+                are in ``recipe_neutral.txt``.
 ``signature``   the parameters; empty for the recorded ones of the name, else of `same_as`; ``=name`` for those of
                 another name (``$`` as in `same_as`).
-``ignored``     parameters that change no number, beside the ones that never do; ``*`` for all.
-``roles``       ``parameter=part`` where the part is another one than that of the call and the usual one.
-``renamed``     ``parameter=name`` under which it is compared, ``parameter=name:how`` if its value is converted first,
-                ``parameter=:how`` for converting alone.
-``flags``       ``host`` (a call of a library for arrays or images: it belongs to a recipe only in code that prepares
-                data), ``adapter`` (what the NPU adapter offers instead), ``through=parameter`` (the call only gives
-                this argument on; ``through=self`` gives the object on whose method it is).
+``ignored``     parameters that do not affect numbers, in addition to those that never do; ``*`` for all.
+``roles``       ``parameter=part`` where the part is neither that of the call nor the usual one.
+``renamed``     ``parameter=name`` for comparison, ``parameter=name:how`` if its value is converted first,
+                ``parameter=:how`` to convert only.
+``flags``       ``host`` (a call of an array or image library: it counts only in code that prepares data), ``adapter``
+                (a replacement in the NPU adapter), ``through=parameter`` (the call returns this argument;
+                ``through=self``: the object of the method).
 """
 
 from __future__ import annotations

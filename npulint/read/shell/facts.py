@@ -50,13 +50,12 @@ def read_shell(text: str, path: str, via: str = "shell") -> list[Fact]:
     module, launcher, launcher_options, guarded, loop, rounds, sourced), ``command`` (name: the program; attrs: line,
     guarded, loop), ``dependency`` for what pip installs and ``shell_problem`` (spaced-assignment, not-exported; attrs:
     variable, value).
-    `options` are the values by name (None when computed), `places` says where they stand, `apart` and `flags` how they
-    are written (see `npulint.read.shell.started_programs.Options`), `words` are what is no option, each with its place,
-    `partly` the values that are known in part, with ``*`` for the rest. `path` is that of the other script, `folder`
-    where this one is when it starts it (``*`` for what is computed, empty where it was started itself).
-    `rounds` counts those of the outermost loop around a launch (0: not known).
-    `default` and `defaults` say that the caller of the script may choose another value, `used` that the script
-    itself reads the variable. `via` marks the facts of other kinds of files that hold shell commands.
+    `options` are the values by name (None when computed), `places` their positions, `apart` and `flags` their notation
+    (see `npulint.read.shell.started_programs.Options`), `words` the positional arguments with their positions, `partly`
+    the values that are partly known, with ``*`` for the rest. `path` is that of the started script, `folder` the
+    working directory at its start (``*`` for computed parts, empty for that of this script). `rounds`: iterations of
+    the outermost loop around a launch (0: unknown). `default` and `defaults`: the caller of the script may override the
+    value; `used`: the script itself reads the variable. `via` marks facts of other files with shell commands.
     """
     return read_script(text, path, via)[0]
 

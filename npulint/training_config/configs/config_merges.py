@@ -89,7 +89,7 @@ class ConfigMerges:
 
     def of(self, module: Module) -> list[ConfigMerge]:
         """All merges in the code of a module."""
-        return self._context.memoize(("pours", module.path), lambda: [*self._by_calls(module), *self._by_items(module)])
+        return self._context.memoize(("merge", module.path), lambda: [*self._by_calls(module), *self._by_items(module)])
 
     def _by_calls(self, module: Module) -> Iterator[ConfigMerge]:
         for index in module.calls_where(lambda last: last in READS or last in _TAKES):

@@ -278,7 +278,7 @@ class Roots:
             for root in self._of(home, returned.value, returned.block, returned.line + 1, inner, depth)
         )
 
-    # -- pours ----------------------------------------------------------------------------------
+    # -- merges ---------------------------------------------------------------------------------
 
     def _of_merged(self, home: Module, bind: Assignment, depth: int) -> list[Root]:
         found: list[Root] = []

@@ -49,16 +49,13 @@ class Following(Protocol):
     bindings: Bindings
 
     @property
-    def conditions(self) -> Deciding:
-        """Which code runs."""
+    def conditions(self) -> Deciding: ...
 
     @property
-    def assignments(self) -> Assigning:
-        """What assignments give."""
+    def assignments(self) -> Assigning: ...
 
     @property
-    def parameters(self) -> Calling:
-        """Who calls functions."""
+    def parameters(self) -> Calling: ...
 
     def found(self, value: Value, at: At) -> Found:
         """The possible values of an expression at a place."""

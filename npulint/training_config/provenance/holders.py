@@ -275,13 +275,13 @@ def _set_by_name(holder: Holder, key: Key) -> list[Bound]:
 
 
 def _later(home: Module, bind: Assignment, at: At) -> bool:
-    """Whether an assignment stands further down than the place that asks, in the same function."""
+    """Whether an assignment follows the place `at` in the same function, outside of loops."""
     same = home is at.module and home.function_of(bind.block) == home.function_of(at.block)
     return same and bind.line >= at.line and home.loop_of(at.block) < 0
 
 
 def _ordered(binds: list[Bound], at: At) -> list[Bound]:
-    """The nearest first: of the own function's, then of others, from the last to the first."""
+    """Assignments, nearest first: those in the same function before others, later lines before earlier ones."""
     here = at.module.function_of(at.block)
     return sorted(
         binds,

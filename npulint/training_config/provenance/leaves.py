@@ -14,20 +14,16 @@ class Leaf(Protocol):
     """A value in a configuration file."""
 
     @property
-    def path(self) -> str:
-        """The file."""
+    def path(self) -> str: ...
 
     @property
-    def span(self) -> Span:
-        """Where the value stands there."""
+    def span(self) -> Span: ...
 
     @property
-    def key(self) -> tuple[str, ...]:
-        """The keys that lead to it."""
+    def key(self) -> tuple[str, ...]: ...
 
     @property
-    def value(self) -> object:
-        """The plain value."""
+    def value(self) -> object: ...
 
 
 class Configs(Protocol):
@@ -50,5 +46,4 @@ class Loaded(Protocol):
     """A configuration file that a program loads."""
 
     @property
-    def values(self) -> Sequence[Leaf]:
-        """What it says."""
+    def values(self) -> Sequence[Leaf]: ...

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 NUMBER = r"\d{1,15}(?:\.\d{0,17})?(?:e[+-]?\d{1,3})?"
-"""A plain number; to be used where no digit and no dot stands before it. All parts are bounded, so that a search is
-linear."""
+"""A plain number; use it where no digit or dot precedes it. All repetitions are bounded, so that a search is linear."""
 
 CURVE = 120
 """Maximum number of points of a curve."""
