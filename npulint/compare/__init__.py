@@ -1,1 +1,1 @@
-"""Two programs held against each other: counterparts, and what differs between their recipes."""
+"""Compares two programs: matches their code, and lists the differences between their training configs."""

@@ -1,5 +1,5 @@
-"""Programs of two frameworks held against each other by what has a name without framework: learning rate, batch size,
-``adam.beta1``, the kind of the loss. Their code cannot be aligned."""
+"""Comparison of programs of two different frameworks, whose code cannot be aligned: by framework-neutral names such as
+learning rate, batch size, ``adam.beta1`` and the kind of loss."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from npulint.training_config.provenance.tracer import Tracer
 from npulint.training_config.steps.model import CodeStep
 
 _KINDS = ("optimizer", "schedule", "loss", "clipping", "average", "loss_scale")
-"""Parts of which a program mostly has one operation."""
+"""Parts of which most programs have exactly one operation."""
 _NUMBERS = ("learning_rate", "batch_size", "epochs", "steps", "weight_decay", "momentum", "seed")
-"""Parts that are one number in most programs."""
+"""Parts that are a single number in most programs."""
 _DECAYING = {"adam", "adamw"}
-_COUNTS = frozenset(("batch_size", "epochs", "steps"))  # of which zero or less stands for something else
+_COUNTS = frozenset(("batch_size", "epochs", "steps"))  # zero or less has a special meaning in these
 _NONE_IS_ZERO = frozenset(("weight_decay", "momentum"))
 
 
@@ -31,8 +31,8 @@ def of_frameworks(
     second: Sequence[Ingredient],
     scheduled: tuple[bool, bool] = (True, True),
 ) -> Iterator[Difference]:
-    """The differences between programs of two frameworks. `first` and `second` are the settings of both, `scheduled`
-    whether they change the learning rate at all."""
+    """The differences between programs of two frameworks. `first` and `second` are the settings of the two sides,
+    `scheduled` says of each whether it changes the learning rate at all."""
     for part in _KINDS:
         left, right = (_single(side, part) for side in (reference, migrated))
         if left is None or right is None:
@@ -54,7 +54,7 @@ def of_frameworks(
 
 
 def _are_one_without_decay(left: KindSummary, right: KindSummary) -> bool:
-    """Whether two optimizers differ in how they decay weights alone, and decay none."""
+    """Whether two optimizers differ only in the form of weight decay, and neither of them decays weights."""
     decays = [side.values.get("weight_decay") for side in (left, right)]
     none = all(decay is None or decay.value in (None, 0) for decay in decays)
     return none and {left.name, right.name} == _DECAYING
@@ -63,7 +63,7 @@ def _are_one_without_decay(left: KindSummary, right: KindSummary) -> bool:
 def _of_schedules(
     reference: Sequence[KindSummary], migrated: Sequence[KindSummary], scheduled: tuple[bool, bool]
 ) -> Iterator[Difference]:
-    """A schedule that only one side has, beside the optimizer of the other one."""
+    """A difference for a schedule that only one side has, shown next to the other side's optimizer."""
     left, right = (_single(side, "schedule") for side in (reference, migrated))
     other = _single(reference if right else migrated, "optimizer")
     if scheduled[0] == scheduled[1] or other is None:
@@ -75,7 +75,7 @@ def _of_schedules(
 
 
 def scheduled(recipe: Recipe) -> bool:
-    """Whether something in a program changes the learning rate."""
+    """Whether anything in a program changes the learning rate during training."""
     return any(step.part == "schedule" for home, steps in recipe.homes.items() if recipe.runs(home) for step in steps)
 
 
@@ -86,14 +86,16 @@ def _compared(part: str, what: str, argument: str, one: KnownKinds, other: Known
 
 
 def _single(side: Sequence[KindSummary], part: str) -> KindSummary | None:
-    """The operation of a part, if there is only one kind of it."""
-    found = [told for told in side if told.part == part]
-    return found[0] if found and len({told.name for told in found}) == 1 else None
+    """The operation of a part, if the side has exactly one kind of it."""
+    found = [operation for operation in side if operation.part == part]
+    return found[0] if found and len({operation.name for operation in found}) == 1 else None
 
 
 def _number(side: Sequence[KindSummary], settings: Sequence[Ingredient], part: str) -> KnownKinds | None:
-    """The number that a program uses for a part, if there is only one."""
-    used = [value for told in side for name, value in told.values.items() if told.roles.get(name) == part]
+    """The number that a program uses for a part, if there is exactly one."""
+    used = [
+        value for operation in side for name, value in operation.values.items() if operation.roles.get(name) == part
+    ]
     if not used:
         used = [
             KnownKinds(one.traced.value, SideValue(one.traced.text, one.path, one.span, one.traced.stations))
@@ -106,10 +108,10 @@ def _number(side: Sequence[KindSummary], settings: Sequence[Ingredient], part: s
 
 
 def operations(recipe: Recipe, tracer: Tracer) -> list[KindSummary]:
-    """The operations of a program that have a name without framework, those for evaluation alone left out."""
+    """The operations of a program that have a framework-neutral name, except those used only for evaluation."""
     made = Counter(step.target for steps in recipe.homes.values() for step in steps if step.target is not None)
     return [
-        _told(step, tracer, _is_made_once(step, made))
+        _summary(step, tracer, _is_made_once(step, made))
         for home, steps in recipe.homes.items()
         if recipe.runs(home)
         for step in steps
@@ -118,23 +120,23 @@ def operations(recipe: Recipe, tracer: Tracer) -> list[KindSummary]:
 
 
 def _is_made_once(step: CodeStep, made: Counter[tuple[str, int]]) -> bool:
-    """Whether code runs once, as far as loops and calls around it tell."""
+    """Whether the code creates the operation once, judging by the loops and calls around it."""
     module = step.module
     if any(module.blocks[block].kind == "loop" for block in module.ancestors(step.block)):
         return False
     return max(made[module.path, home] for home in (step.home, module.class_of(step.home))) <= 1
 
 
-def _told(step: CodeStep, tracer: Tracer, once: bool) -> KindSummary:
+def _summary(step: CodeStep, tracer: Tracer, once: bool) -> KindSummary:
     known = step.known
     assert known is not None
-    given: dict[str, object] = {}
+    passed: dict[str, object] = {}
     marks: dict[str, SideValue] = defaultdict(lambda: SideValue("", step.module.path, step.span))
     missing = {argument.name for argument in step.arguments}
     for argument in step.arguments:
         traced = tracer.trace(step.module, argument.value, argument.block, argument.line, argument.span or step.span)
         if traced.known:
-            given[argument.name] = traced.value
+            passed[argument.name] = traced.value
             place = traced.stations[0] if traced.stations else None
             marks[argument.name] = SideValue(
                 traced.text,
@@ -143,7 +145,7 @@ def _told(step: CodeStep, tracer: Tracer, once: bool) -> KindSummary:
                 traced.stations,
             )
     defaults = {} if step.open else known.effective({})
-    values = {name: value for name, value in defaults.items() if name not in missing} | given
+    values = {name: value for name, value in defaults.items() if name not in missing} | passed
     neutral = known.neutral_values(values)
     back = {other: name for name, other in known.neutral_names.items()}
     return KindSummary(
@@ -157,7 +159,7 @@ def _told(step: CodeStep, tracer: Tracer, once: bool) -> KindSummary:
 
 
 def _origin(back: dict[str, str], neutral: str) -> str:
-    """The parameter behind a name without framework: ``betas`` behind ``beta1``."""
+    """The framework's parameter for a neutral name: ``betas`` for ``beta1``."""
     return back.get(neutral, neutral).partition("[")[0]
 
 

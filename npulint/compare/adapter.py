@@ -1,4 +1,4 @@
-"""What both programs set of the NPU adapter: its options that decide numbers, and its lists of operators."""
+"""Compares the NPU adapter options that decide numbers, and the mixed precision lists, of two programs."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _LIST = "mixlist_entry"
 
 
 def of_adapter(reference: Program, migrated: Program, first: Tracer, second: Tracer) -> Iterator[Difference]:
-    """The differences between the settings of two programs, as the starts that the tracers follow set them. What a
-    reference that does not use the NPU lacks is the migration itself."""
+    """The differences between the adapter settings of two programs under the starts that the tracers follow. Settings
+    missing from a reference that does not use the NPU are part of any migration and not reported."""
     ported = reference.attrs["npu"] == "yes"
     parts = setting_parts()
     yield from _settings(_by_name(reference, parts, first), _by_name(migrated, parts, second), parts, ported)
@@ -51,7 +51,7 @@ def _by_name(program: Program, parts: dict[str, str], tracer: Tracer) -> dict[st
 
 
 def _is_off(fact: Fact, tracer: Tracer) -> bool:
-    """Whether the start passes options with which the setting is surely not made."""
+    """Whether the options passed at this start rule out that the setting is made."""
     place = fact.around
     return isinstance(place, Place) and tracer.runs(place.module, place.block) is False
 

@@ -1,23 +1,23 @@
-"""The alignment of two sequences of steps: what stands on both sides in the same order."""
+"""Alignment of two sequences of steps: longest common subsequence."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 
 Pair = tuple[int | None, int | None]
-"""A position on the left and one on the right; None where the other side has no counterpart."""
+"""A left and a right position; None where the other side has no counterpart."""
 
-_Run = tuple[int, int, int]  # where it begins on the left and on the right, and its length
+_Run = tuple[int, int, int]  # start on the left, start on the right, length
 
-_LONG = 20_000  # elements; the comparison of two so long sequences takes 50 MB and a tenth of a second
+_LONG = 20_000  # elements; comparing two sequences of this length takes 50 MB and 0.1 s
 
 
 def align(
     left: Sequence[Hashable], right: Sequence[Hashable], *coarser: tuple[Sequence[Hashable], Sequence[Hashable]]
 ) -> list[Pair]:
-    """The longest common subsequence as pairs of positions, with all that it leaves over (the left side's first), in
-    the order of both sides. Of several the one is preferred whose runs are long. What is left over between two pairs is
-    aligned by `coarser` keys of the same elements, if there are any: what is alike there is a pair too."""
+    """Align two sequences: pairs of equal elements (a longest common subsequence, preferring long runs) and all other
+    elements unpaired, left before right, in the order of both sides. Unpaired elements between two pairs are then
+    aligned by `coarser` keys of the same elements, if any."""
     pairs: list[Pair] = []
     i = j = 0
     for first, second, length in (*_runs(left, right), (len(left), len(right), 0)):
@@ -30,7 +30,7 @@ def align(
 def _between(
     ours: range, theirs: range, coarser: Sequence[tuple[Sequence[Hashable], Sequence[Hashable]]]
 ) -> list[Pair]:
-    """A gap between two pairs."""
+    """The alignment of a gap between two pairs."""
     if ours and theirs and coarser:
         left, right = coarser[0]
         further = [(a[ours.start : ours.stop], b[theirs.start : theirs.stop]) for a, b in coarser[1:]]
@@ -41,7 +41,7 @@ def _between(
 
 def _runs(left: Sequence[Hashable], right: Sequence[Hashable]) -> list[_Run]:
     """The runs of a longest common subsequence."""
-    numbers: dict[Hashable, int] = {}  # the library compares by hash, and -1 has that of -2
+    numbers: dict[Hashable, int] = {}  # rapidfuzz compares by hash, and hash(-1) == hash(-2)
     ours = [numbers.setdefault(item, len(numbers)) for item in left]
     theirs = [numbers.setdefault(item, len(numbers)) for item in right]
     head = _common(ours, theirs)
@@ -53,11 +53,11 @@ def _runs(left: Sequence[Hashable], right: Sequence[Hashable]) -> list[_Run]:
 
 
 def _middle(left: list[int], right: list[int], head: int, tail: int) -> list[_Run]:
-    """The runs between the common beginning and the common end, of which no more than `_LONG` elements are compared."""
+    """The runs between the common prefix and the common suffix; at most `_LONG` elements are compared."""
     ours, theirs = left[head : len(left) - tail][:_LONG], right[head : len(right) - tail][:_LONG]
     if not ours or not theirs:
         return []
-    from rapidfuzz.distance import LCSseq  # the ordinary check needs none of it
+    from rapidfuzz.distance import LCSseq  # only comparisons need it
 
     return [
         (head + step.src_start, head + step.dest_start, step.src_end - step.src_start)
@@ -67,7 +67,7 @@ def _middle(left: list[int], right: list[int], head: int, tail: int) -> list[_Ru
 
 
 def _common(left: Sequence[int], right: Sequence[int]) -> int:
-    """How many elements both sequences begin with."""
+    """The length of the common prefix."""
     count = 0
     for one, other in zip(left, right, strict=False):
         if one != other:
@@ -77,12 +77,12 @@ def _common(left: Sequence[int], right: Sequence[int]) -> int:
 
 
 def _turned(runs: Iterable[_Run], ours: int, theirs: int) -> list[_Run]:
-    """Runs as they stand in the reversed sequences of these lengths."""
+    """Runs in the coordinates of the reversed sequences, whose lengths are `ours` and `theirs`."""
     return [(ours - i - length, theirs - j - length, length) for i, j, length in runs][::-1]
 
 
 def _joined(runs: Iterable[_Run], left: Sequence[int], right: Sequence[int]) -> list[_Run]:
-    """The runs, each moved up to the one before where the same stands there as well."""
+    """The runs, each shifted up to the previous one where the elements there are equal as well."""
     found: list[_Run] = []
     i = j = 0
     for first, second, length in runs:

@@ -1,5 +1,5 @@
-"""PyTorch's own mixed precision on one side, apex on the other: the same thing said with other calls. What counts is
-how the loss is scaled, and which opt level stands for autocast."""
+"""Compares PyTorch's native mixed precision with apex, which expresses the same with other calls: by the loss scale,
+and by the opt level that corresponds to autocast."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ _SCALER = "torch.amp.GradScaler"
 _APEX = "apex.amp.initialize"
 _NATIVE = frozenset((_AUTOCAST, _SCALER, *(f"{_SCALER}().{name}" for name in ("scale", "update", "unscale_"))))
 _OF_APEX = frozenset((_APEX, "apex.amp.scale_loss"))
-_DYNAMIC = frozenset(("O1", "O2"))  # levels that scale the loss by themselves
-_FIRST = 65536.0  # where both begin that scale dynamically
+_DYNAMIC = frozenset(("O1", "O2"))  # opt levels with a dynamic loss scale
+_FIRST = 65536.0  # initial value of both dynamic scalers
 _LIKE_AUTOCAST = "O1"
 
 
 class _Scale(msgspec.Struct, frozen=True):
-    """How a loss is scaled: dynamically or not, from which value on, and where that is said."""
+    """The loss scale of a program: dynamic or static, initial value, and where it is set."""
 
     dynamic: bool
     value: object
     mark: SideValue
 
 
-def one_way(
+def unify_mechanisms(
     found: Sequence[Difference], reference: Recipe, migrated: Recipe, first: Tracer, second: Tracer
 ) -> list[Difference]:
-    """The differences; where one program uses PyTorch's own mixed precision and the other one apex, one for the scale
-    of the loss and one for the opt level instead of one for every call. A way that only one of them has, and does not
-    take, is none."""
+    """`found`; if one program uses native mixed precision and the other apex, the differences of the individual calls
+    are replaced by one for the loss scale and one for the opt level. If only one program contains a mechanism and its
+    start does not use it, there is no difference."""
     left, right = _calls(reference), _calls(migrated)
-    ways = _way(left, first), _way(right, second)
+    ways = _mechanism(left, first), _mechanism(right, second)
     if "" in ways or ways == ("both", "both"):
         return list(found)
     ways = (ways[1], ways[1]) if ways[0] == "both" else (ways[0], ways[0]) if ways[1] == "both" else ways
@@ -53,7 +53,7 @@ def one_way(
 
 
 def _calls(recipe: Recipe) -> list[CodeStep]:
-    """The calls of mixed precision of a program, those of the entry script first and those for evaluation last."""
+    """The mixed precision calls of a program: those of the entry script first, those only for evaluation last."""
     found = [
         step
         for home, steps in recipe.homes.items()
@@ -64,9 +64,8 @@ def _calls(recipe: Recipe) -> list[CodeStep]:
     return sorted(found, key=lambda step: (step.evaluates, step.module.path != recipe.program.entry))
 
 
-def _way(steps: Sequence[CodeStep], tracer: Tracer) -> str:
-    """Which of the two ways a program takes in the start that the tracer follows: native, apex, both (that cannot be
-    told) or none (empty)."""
+def _mechanism(steps: Sequence[CodeStep], tracer: Tracer) -> str:
+    """The mechanism that the start followed by the tracer uses: native, apex, both (undetermined) or empty (none)."""
     taken = [step for step in steps if step.name in (_SCALER, _APEX)]
     names = {step.name for step in taken}
     if len(names) > 1:
@@ -81,7 +80,7 @@ def _spots(steps: Iterable[CodeStep]) -> set[tuple[str, Span]]:
 
 
 def _is_of_calls(one: Difference, spots: set[tuple[str, Span]], whole: Callable[[Iterable[bool]], bool] = all) -> bool:
-    """Whether a difference is about such calls alone: values that have names of their own stay."""
+    """Whether a difference is only about such calls; differences of named values are kept."""
     if one.part not in ("loss_scale", "autocast") or one.named:
         return False
     return whole((mark.path, mark.span) in spots for mark in (one.reference, one.migrated) if mark is not None)
@@ -99,18 +98,18 @@ def _scaled(left: list[CodeStep], first: Tracer, right: list[CodeStep], second: 
 
 
 def _scale(steps: list[CodeStep], tracer: Tracer) -> _Scale | None:
-    """How the first scaler of a program scales; None where that cannot be told."""
+    """The loss scale set by the first scaler of a program; None if undetermined."""
     step = next((step for step in steps if step.name in (_SCALER, _APEX)), None)
     if step is None:
         return None
     native = step.name == _SCALER
-    given = _given(step, tracer, "init_scale" if native else "loss_scale")
-    if given is None:
+    argument = _argument_value(step, tracer, "init_scale" if native else "loss_scale")
+    if argument is None:
         return None
-    value, mark = given
+    value, mark = argument
     dynamic = native
     if not native and value in (None, "dynamic"):
-        level = _given(step, tracer, "opt_level")
+        level = _argument_value(step, tracer, "opt_level")
         if level is None:
             return None
         dynamic = value == "dynamic" or level[0] in _DYNAMIC
@@ -122,8 +121,8 @@ def _scale(steps: list[CodeStep], tracer: Tracer) -> _Scale | None:
 
 
 def _cast(left: list[CodeStep], first: Tracer, right: list[CodeStep], second: Tracer) -> Iterator[Difference]:
-    """The opt level against autocast: of one that casts operator by operator as that does it is the same but for the
-    lists of operators, of others not."""
+    """Opt level against autocast: O1 casts per operator like autocast and differs in its operator lists only; other
+    levels are different."""
     casts = [next((step for step in steps if step.name in (_AUTOCAST, _APEX)), None) for steps in (left, right)]
     if casts[0] is None or casts[1] is None:
         return
@@ -133,11 +132,11 @@ def _cast(left: list[CodeStep], first: Tracer, right: list[CodeStep], second: Tr
         assert step is not None
         mark = SideValue(step.shown, step.module.path, step.span)
         if step.name == _APEX:
-            given = _given(step, tracer, "opt_level")
-            if given is None:
+            argument = _argument_value(step, tracer, "opt_level")
+            if argument is None:
                 return
-            levels.append(given[0])
-            mark = msgspec.structs.replace(given[1], text=f"{step.shown}(opt_level={given[1].text})")
+            levels.append(argument[0])
+            mark = msgspec.structs.replace(argument[1], text=f"{step.shown}(opt_level={argument[1].text})")
         marks.append(mark)
     alike = levels == [_LIKE_AUTOCAST]
     yield Difference(
@@ -145,8 +144,8 @@ def _cast(left: list[CodeStep], first: Tracer, right: list[CodeStep], second: Tr
     )
 
 
-def _given(step: CodeStep, tracer: Tracer, name: str) -> tuple[object, SideValue] | None:
-    """The value of an argument, or its default, and where it is written; None where that is not known."""
+def _argument_value(step: CodeStep, tracer: Tracer, name: str) -> tuple[object, SideValue] | None:
+    """The value of an argument or its default, with its place; None if undetermined."""
     known = step.known
     for argument in step.arguments:
         if argument.name == name:

@@ -1,5 +1,5 @@
-"""Components of configurations (``{type: RandomFlip, prob: 0.5}``) that only one side has in a list that both have, or
-that both have in another order."""
+"""Compares component lists of configurations (``{type: RandomFlip, prob: 0.5}``): components that only one side's list
+has, and lists in a different order."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _TYPE = ".type"
 
 
 def of_components(reference: Sequence[Ingredient], migrated: Sequence[Ingredient]) -> Iterator[Difference]:
-    """What differs between the lists of components of both sides."""
+    """The differences between component lists that both sides have."""
     left, right = _lists(reference), _lists(migrated)
     for name, members in left.items():
         others = right.get(name)
@@ -36,10 +36,10 @@ def _reordered(members: dict[str, Ingredient], others: dict[str, Ingredient]) ->
         yield Difference(one.part, "reordered", first[at], "", _mark(one), _mark(other), named=True)
 
 
-def _lists(given: Sequence[Ingredient]) -> dict[str, dict[str, Ingredient]]:
-    """The members of each list by their names; a list is known by the name of what has it."""
+def _lists(settings: Sequence[Ingredient]) -> dict[str, dict[str, Ingredient]]:
+    """The members of each list by name; a list is identified by the name of the setting that holds it."""
     found: dict[str, dict[str, Ingredient]] = {}
-    for one in given:
+    for one in settings:
         if one.what.endswith(_TYPE) and one.traced.known:
             name, _, member = one.what.removesuffix(_TYPE).rpartition(".")
             if member.partition("#")[0] == one.traced.value:

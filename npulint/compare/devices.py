@@ -1,4 +1,4 @@
-"""Which steps of programs for several devices say nothing when only one program has them."""
+"""Steps for distributed training that do not count as a difference when only one program has them."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from npulint.training_config.steps.model import CodeStep
 
 _CONDITIONS = frozenset(("==", "!=", "<", ">", "<=", ">=", "in", "not in", "and", "or", "not", "if"))
 _BROADCAST = "horovod.broadcast"
-_BROADCASTING = "NPUEstimator"  # gives a hook that broadcasts to every distributed training
+_BROADCASTING = "NPUEstimator"  # adds a broadcast hook to every distributed training
 
 
-def says_nothing(step: CodeStep, own: Recipe, other: Recipe) -> bool:
-    """Whether a step is a rank or size that only conditions ask for (what they guard is told itself), or broadcasts
-    initial weights that the other program's Estimator broadcasts by itself."""
+def is_insignificant(step: CodeStep, own: Recipe, other: Recipe) -> bool:
+    """Whether a step does not count as a difference: a rank or world size used only in conditions (the guarded code is
+    compared itself), or a broadcast of initial weights that the other program's Estimator performs."""
     if step.part == "ranks":
         return step.call >= 0 and step.call in _asked(own.context, step.module)
     return step.name == _BROADCAST and any(
@@ -28,7 +28,7 @@ def says_nothing(step: CodeStep, own: Recipe, other: Recipe) -> bool:
 
 
 def _asked(context: Context, module: Module) -> frozenset[int]:
-    """The calls of a module whose results conditions compare."""
+    """The calls of a module whose results are compared in conditions."""
     return context.memoize(("asked", module.path), lambda: frozenset(_in_conditions(module)))
 
 

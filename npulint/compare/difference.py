@@ -1,4 +1,4 @@
-"""Differences between two recipes, and what was found equal, as plain records."""
+"""Records of the differences, and of compared equal values, between two training configs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from npulint.facts.recipe import Station
 
 
 class SideValue(msgspec.Struct, frozen=True):
-    """One side: the value as it is shown, where it is written, and the way that it came (empty: as it stands)."""
+    """One side of a difference: the value as displayed, where it is written, and its provenance (empty: written in
+    place)."""
 
     text: str
     path: str
@@ -18,11 +19,10 @@ class SideValue(msgspec.Struct, frozen=True):
 
 
 class Difference(msgspec.Struct, frozen=True):
-    """One thing in which the programs differ, or (`change` is ``none``) do not. `part` is a word of
-    `npulint.facts.recipe.ITEMS`, `what` names the operation or setting, `argument` the parameter that it is about.
-    `change`: changed, removed, added, reordered, none or unknown (it cannot be told). A side that lacks it is None;
-    `near` is then the place of the other program where it would stand. `count` places differ alike. `named`: it is
-    about a value that has a name, wherever that is used."""
+    """One thing that differs or (`change` is ``none``) is equal. `part` is a part in `npulint.facts.recipe.ITEMS`,
+    `what` the operation or setting, `argument` its parameter. `change`: changed, removed, added, reordered, none or
+    unknown (undetermined). A side that lacks it is None; `near` is then where it would be in that program. `count`
+    places have the same difference. `named`: the value has a name of its own, wherever it is used."""
 
     part: str
     change: str
@@ -40,5 +40,5 @@ class Difference(msgspec.Struct, frozen=True):
 
     @property
     def place(self) -> SideValue | None:
-        """Where it is reported: in the migrated program where there is such a place."""
+        """The place to report: in the migrated program if it has one."""
         return self.migrated or self.near or self.reference

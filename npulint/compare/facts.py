@@ -1,4 +1,4 @@
-"""What a comparison found, as the facts that checks query."""
+"""Differences as facts that checks query."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from npulint.facts.model import Fact, GenericFact
 from npulint.facts.recipe import ITEM_OF
 
 NONE = "-"
-"""Stands where a side has no such thing."""
+"""The value of a side that lacks the thing."""
 
 
 def difference_facts(found: Iterable[Difference]) -> list[Fact]:
-    """A fact of the kind ``difference`` for each difference."""
+    """One fact of the kind ``difference`` for each difference."""
     return [_difference(one) for one in found if one.change not in ("none", "unknown") and one.place is not None]
 
 
@@ -40,7 +40,7 @@ def _difference(one: Difference) -> Fact:
 
 
 def ingredient_facts(found: Iterable[Difference]) -> list[Fact]:
-    """A fact of the kind ``ingredient`` for each side of what was compared."""
+    """One fact of the kind ``ingredient`` for each side of each compared value."""
     facts: list[Fact] = []
     for one in found:
         for side, mark in (("reference", one.reference), ("migrated", one.migrated)):

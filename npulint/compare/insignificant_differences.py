@@ -1,11 +1,11 @@
-"""Why it says nothing that one program lacks a step of the other."""
+"""Which unmatched steps of a program do not count as a difference, and why."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from npulint.assemble.module import Module
-from npulint.compare.devices import says_nothing
+from npulint.compare.devices import is_insignificant
 from npulint.compare.side import Side, home
 from npulint.compare.steps import function_of
 from npulint.facts.code import Const, Ref
@@ -14,15 +14,19 @@ from npulint.training_config.steps.code_context import home_of
 from npulint.training_config.steps.model import MODULE, CodeStep
 from npulint.training_config.steps.purposes import METRIC
 
-_SPEAKING = ("call", "own", "switch")  # a literal without counterpart says nothing by itself: what it is used for does
+_SIGNIFICANT_KINDS = (
+    "call",
+    "own",
+    "switch",
+)  # literals are not: the step that uses one is compared
 _CALCULATED = ("arithmetic", "loss", "schedule", "learning_rate")
-_ARRAYS = ("numpy.", "ndarray.", "?.")  # in an evaluation they count hits, and prepare nothing
+_ARRAYS = ("numpy.", "ndarray.", "?.")  # in evaluations these count hits; in input code they prepare data
 _DEVICE_SEEDS = frozenset(("cuda.manual_seed", "cuda.manual_seed_all", "npu.manual_seed", "npu.manual_seed_all"))
 _ONCE = frozenset(("update", "loss_scale", "autocast", "checkpoint", "frozen", "determinism"))
 _WITH_MORE = frozenset(
     "sampler reduction ranks shard drop_remainder precision_mode autocast loss_scale half_cast".split()
 )
-"""Parts that count though the starts that are compared may not come to them: others, for more devices, do."""
+"""Parts that count even if the compared starts cannot reach them: starts for more devices do."""
 _SHAPING = frozenset(
     """reshape cast transpose squeeze expand_dims constant concat stack unstack identity split slice strided_slice tile
     shape size rank zeros ones zeros_like ones_like fill range convert_to_tensor to_float to_int32 to_int64 placeholder
@@ -33,39 +37,39 @@ _SHAPING = frozenset(
 )
 
 
-def speaks(step: CodeStep, side: Side) -> bool:
-    """Whether it says something that a step has no counterpart."""
+def is_significant(step: CodeStep, side: Side) -> bool:
+    """Whether an unmatched step counts as a difference."""
     if step.kind == "expression":
-        told = step.part in _CALCULATED and side.known(step) and side.running.may(step)
-        return told and not _is_alternative(step, side)
-    if step.kind not in _SPEAKING or not step.counts:
+        calculated = step.part in _CALCULATED and side.known(step) and side.running.may(step)
+        return calculated and not _is_alternative(step, side)
+    if step.kind not in _SIGNIFICANT_KINDS or not step.counts:
         return False
-    return not any(excuse(step, side) for excuse in _EXCUSES)
+    return not any(applies(step, side) for applies in _REASONS)
 
 
 def branches(step: CodeStep) -> list[int]:
-    """The branches of conditions that a step stands in, within its function."""
+    """The conditional branches around a step, within its function."""
     around = step.module.ancestors(step.block)
     return [block for block in around if block > step.home and step.module.blocks[block].kind in ("if", "else")]
 
 
 def _measures(step: CodeStep, side: Side) -> bool:
-    """It works out how good a model is."""
+    """It computes a metric of model quality."""
     return step.part == "operation" and (step.evaluates or bool(METRIC.search(function_of(step).lower())))
 
 
 def _counts_hits(step: CodeStep, side: Side) -> bool:
-    """It works on arrays in an evaluation."""
+    """It processes arrays in an evaluation."""
     return step.evaluates and step.known is not None and step.known.host and step.name.startswith(_ARRAYS)
 
 
 def _seeds_device(step: CodeStep, side: Side) -> bool:
-    """The counterpart of the function seeds the devices in another way."""
+    """The counterpart of the function seeds the devices with a different call."""
     return step.shown in _DEVICE_SEEDS and any(one.shown in _DEVICE_SEEDS for one in side.opposite(step))
 
 
 def _shapes(step: CodeStep, side: Side) -> bool:
-    """It puts numbers into another shape, or opens a scope."""
+    """It reshapes numbers, or opens a name scope."""
     shaping = step.shown.rpartition(".")[2] in _SHAPING
     if step.part == "initialisation":
         return shaping and not step.arguments
@@ -73,7 +77,7 @@ def _shapes(step: CodeStep, side: Side) -> bool:
 
 
 def _casts_otherwise(step: CodeStep, side: Side) -> bool:
-    """It is a cast, but none between float16 and float32."""
+    """It is a cast, but not between float16 and float32."""
     if step.part != "half_cast" or step.kind != "call":
         return False
     types = [argument.value.name for argument in step.arguments if isinstance(argument.value, Ref)]
@@ -82,36 +86,36 @@ def _casts_otherwise(step: CodeStep, side: Side) -> bool:
 
 
 def _is_of_adapter(step: CodeStep, side: Side) -> bool:
-    """It is how the adapter, or the other library, knows the devices."""
+    """It identifies devices in the adapter's way, or in that of the other library."""
     if step.part not in ("reduction", "ranks"):
         return False
-    return (step.known is not None and step.known.adapter) or says_nothing(step, side.recipe, side.other)
+    return (step.known is not None and step.known.adapter) or is_insignificant(step, side.recipe, side.other)
 
 
 def _is_handed_over(step: CodeStep, side: Side) -> bool:
-    """The counterpart of the function gives the called function itself to something, or returns it: ``map(f)`` is
-    ``map(lambda x: f(x))``."""
+    """The counterpart of the function passes on or returns the called function itself: ``map(f)`` equals ``map(lambda
+    x: f(x))``."""
     other = side.counterpart(home(step)) if step.kind == "own" else None
     if other is None:
         return False
     module = side.other.context.project.modules[other[0]]
     calls = (call for call in module.code.calls if home_of(module, call.block) == other[1])
     names = {step.shown, step.module.callee_name(step.call)} if step.call >= 0 else {step.shown}
-    given = [value for call in calls for value in call.args if isinstance(value, Ref)]
+    passed = [value for call in calls for value in call.args if isinstance(value, Ref)]
     returned = (one.value for one in module.code.returns if home_of(module, one.block) == other[1])
-    given += [value for value in returned if isinstance(value, Ref)]
-    return any(value.name.rpartition(".")[2] in names for value in given)
+    passed += [value for value in returned if isinstance(value, Ref)]
+    return any(value.name.rpartition(".")[2] in names for value in passed)
 
 
 def _is_body(step: CodeStep, side: Side) -> bool:
-    """It runs what stands outside functions in the other program."""
+    """It calls a function whose code is module-level code in the other program."""
     other = side.counterpart(step.target) if step.target is not None else None
     return step.kind == "own" and other is not None and other[1] == MODULE and step.home == MODULE
 
 
 def _is_branch(step: CodeStep, side: Side) -> bool:
-    """The counterpart of the function does the same elsewhere: in the other branch of a condition, or, of what is done
-    once in a function, anywhere."""
+    """The counterpart of the function does the same elsewhere: in the other branch of a condition or, if the step
+    occurs once in its function, anywhere."""
     steps = side.opposite(step)
     if step.part == "reduction":
         return any(one.part == step.part for one in steps)
@@ -122,21 +126,21 @@ def _is_branch(step: CodeStep, side: Side) -> bool:
     )
     if not conditional and step.part not in _ONCE:
         return False
-    return any(one.kind == step.kind and _spelled(one) == _spelled(step) for one in steps)
+    return any(one.kind == step.kind and _as_written(one) == _as_written(step) for one in steps)
 
 
-def _spelled(step: CodeStep) -> object:
-    """A step as it is written: what is called on what, and with which names and constants."""
+def _as_written(step: CodeStep) -> object:
+    """A comparable form of a step as written: callee, receiver, names and constants of the arguments."""
     if step.call < 0:
         return step.name
     call = step.module.code.calls[step.call]
     by_name = call.callee.name if isinstance(call.callee, Ref) and step.name.startswith("?") else step.name
-    given = (*call.args, *(value for _, value in call.keywords))
-    return by_name, tuple(value if isinstance(value, Const | Ref) else None for value in given)
+    arguments = (*call.args, *(value for _, value in call.keywords))
+    return by_name, tuple(value if isinstance(value, Const | Ref) else None for value in arguments)
 
 
 def _is_unresolved(step: CodeStep, side: Side) -> bool:
-    """The counterpart of the function has more calls by that name of which it is not known what they are."""
+    """The counterpart of the function has more unresolved calls of that name."""
     other = side.counterpart(home(step))
     if other is None or step.call < 0:
         return False
@@ -145,10 +149,10 @@ def _is_unresolved(step: CodeStep, side: Side) -> bool:
 
 
 def _unknown(recipe: Recipe, place: Home, name: str) -> int:
-    """How many calls by a name a function has that are no steps."""
+    """The number of calls by a name in a function that are not steps."""
     module = recipe.context.project.modules[place[0]]
-    told = {step.call for step in recipe.homes.get(place, ())}
-    calls = (index for index in module.calls_of(name) if index not in told)
+    calls_of_steps = {step.call for step in recipe.homes.get(place, ())}
+    calls = (index for index in module.calls_of(name) if index not in calls_of_steps)
     return sum(home_of(module, module.code.calls[index].block) == place[1] for index in calls)
 
 
@@ -174,12 +178,12 @@ def _are_opposite(module: Module, one: int, other: int) -> bool:
 
 
 def _never_runs(step: CodeStep, side: Side) -> bool:
-    """None of the starts that are compared comes to it, and it is not there for others."""
+    """No compared start reaches it, and it is not meant for other starts."""
     resumes = step.part == "checkpoint" and side.change == "removed" and side.known(step)
     return not (resumes or step.part in _WITH_MORE or side.running.may(step))
 
 
-_EXCUSES: tuple[Callable[[CodeStep, Side], bool], ...] = (
+_REASONS: tuple[Callable[[CodeStep, Side], bool], ...] = (
     _measures,
     _counts_hits,
     _seeds_device,
@@ -193,4 +197,4 @@ _EXCUSES: tuple[Callable[[CodeStep, Side], bool], ...] = (
     _is_alternative,
     _never_runs,
 )
-"""Each is reason enough; the cheap ones come first."""
+"""Any one is sufficient; the cheap ones come first."""

@@ -1,5 +1,5 @@
-"""Layers, dropout, preprocessing and schedules of programs of two frameworks, by kind: how many there are, and with
-which values. Their places in the code say nothing about each other."""
+"""Compares layers, dropout, preprocessing and schedules of programs of two frameworks by kind: how many there are and
+with which values. Their positions in the code are not comparable."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from npulint.data.recipe import neutral_parameters
 from npulint.training_config.provenance.plain import canonical
 
 _WEIGHTED = frozenset(("filters", "units", "epsilon", "output_dim", "num_heads"))
-"""Parameters of layers with weights of their own."""
+"""Parameters of layers that have trainable weights."""
 _SIZES = ("filters", "units", "output_dim")
-_UNSCALED = frozenset(("normalize",))  # by arithmetic, or by values of 0…1 on one side and of 0…255 on the other
+_UNSCALED = frozenset(("normalize",))  # may be done by arithmetic; pixel ranges 0…1 and 0…255 differ in their values
 
 
 class KnownKinds(msgspec.Struct, frozen=True, eq=False):
-    """A value that is known, with its place."""
+    """A known value with its place."""
 
     value: object
     mark: SideValue
 
 
 class KindSummary(msgspec.Struct, frozen=True, eq=False):
-    """An operation by its name without framework, with its arguments by theirs. `once`: the code makes one of it."""
+    """An operation and its arguments by framework-neutral names. `once`: the code creates exactly one."""
 
     name: str
     part: str
@@ -40,21 +40,22 @@ _Comparing = Callable[[str, list[KindSummary], list[KindSummary]], Iterator[Diff
 
 
 def of_kinds(reference: Sequence[KindSummary], migrated: Sequence[KindSummary]) -> Iterator[Difference]:
-    """The differences by kind. What only one side has may be done otherwise by the other: that is not certain."""
+    """The differences by kind. A kind that only one side has is reported as uncertain: the other may implement it
+    differently."""
     yield from _of_part(reference, migrated, "layer", _of_layers)
     yield from _of_part(reference, migrated, "dropout", _of_rates)
     yield from _of_part(reference, migrated, "transform", _of_transforms)
 
 
 def _of_part(
-    reference: Sequence[KindSummary], migrated: Sequence[KindSummary], part: str, told: _Comparing
+    reference: Sequence[KindSummary], migrated: Sequence[KindSummary], part: str, compare: _Comparing
 ) -> Iterator[Difference]:
     left, right = (_by_name(side, part) for side in (reference, migrated))
     layers = [next((one.mark for one in side if one.part in ("layer", part)), None) for side in (reference, migrated)]
     for name in dict.fromkeys((*left, *right)):
         one, other = left.get(name, []), right.get(name, [])
         if one and other:
-            yield from told(name, one, other)
+            yield from compare(name, one, other)
         elif name in _UNSCALED:
             continue
         elif one and layers[1] is not None:
@@ -72,8 +73,8 @@ def _by_name(side: Sequence[KindSummary], part: str) -> dict[str, list[KindSumma
 
 
 def _of_layers(name: str, one: list[KindSummary], other: list[KindSummary]) -> Iterator[Difference]:
-    """How many there are, if the code shows that, and their sizes in any order."""
-    if not all(told.once for told in (*one, *other)):
+    """Compares the number of layers, if the code determines it, and their sizes in any order."""
+    if not all(layer.once for layer in (*one, *other)):
         return
     marks = [msgspec.structs.replace(side[0].mark, text=str(len(side))) for side in (one, other)]
     if len(one) != len(other):
@@ -81,20 +82,22 @@ def _of_layers(name: str, one: list[KindSummary], other: list[KindSummary]) -> I
         return
     yield Difference("layer", "none", name, "number", marks[0], marks[1])
     for size in _SIZES:
-        sizes = [[told.values[size] for told in side if size in told.values] for side in (one, other)]
+        sizes = [[layer.values[size] for layer in side if size in layer.values] for side in (one, other)]
         if len(sizes[0]) == len(one) == len(sizes[1]):
             yield from _listed("layer", name, size, sizes[0], sizes[1])
 
 
 def _of_rates(name: str, one: list[KindSummary], other: list[KindSummary]) -> Iterator[Difference]:
-    """Which rates there are, however often."""
-    rates = [_different([told.values["rate"] for told in side if "rate" in told.values]) for side in (one, other)]
+    """Compares the sets of rates, ignoring how often each occurs."""
+    rates = [
+        _different([summary.values["rate"] for summary in side if "rate" in summary.values]) for side in (one, other)
+    ]
     if rates[0] and rates[1]:
         yield from _listed("dropout", name, "rate", rates[0], rates[1])
 
 
 def _of_transforms(name: str, one: list[KindSummary], other: list[KindSummary]) -> Iterator[Difference]:
-    """Those that each side has once with their values."""
+    """Compares the values of transforms that each side has exactly once."""
     yield Difference("transform", "none", name, "", one[0].mark, other[0].mark)
     if len(one) == len(other) == 1 and name not in _UNSCALED:
         for value in sorted(one[0].values.keys() & other[0].values.keys()):
@@ -106,7 +109,7 @@ def _of_transforms(name: str, one: list[KindSummary], other: list[KindSummary]) 
 def _listed(
     part: str, name: str, argument: str, one: list[KnownKinds], other: list[KnownKinds]
 ) -> Iterator[Difference]:
-    """The values of both sides, in any order; of several only which there are is certain, not where."""
+    """Compares values of both sides as multisets; if there are several, the place of the difference is uncertain."""
     if sorted(map(_key, one)) == sorted(map(_key, other)):
         yield Difference(part, "none", name, argument, one[0].mark, other[0].mark)
         return

@@ -1,4 +1,4 @@
-"""What the launchers of both sides set beside the options of the scripts: devices, determinism, the seed of hashes."""
+"""Compares what the launchers of both sides set in addition to script options: devices, determinism, hash seed."""
 
 from __future__ import annotations
 
@@ -26,8 +26,7 @@ _PARTS = {
 def of_launchers(
     reference: Context, first: Launch | None, migrated: Context, second: Launch | None
 ) -> Iterator[Difference]:
-    """The differences between the environment variables that two launchers set, of those that decide numbers, and
-    between the numbers of processes that they start."""
+    """The differences between two launchers: environment variables that decide numbers, and process counts."""
     if first is None or second is None:
         return
     left, right = _set(reference, first), _set(migrated, second)
@@ -44,7 +43,7 @@ def of_launchers(
 
 
 def _set(context: Context, launch: Launch) -> dict[str, Fact]:
-    """The variables that the launcher sets to something known; of several values of one the last."""
+    """The variables that the launcher sets to known values; the last value counts."""
     files = [file for file in context.project.files if file.path == launch.fact.path]
     found: dict[str, Fact] = {}
     for fact in (fact for file in files for fact in file.facts):

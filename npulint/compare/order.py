@@ -1,4 +1,4 @@
-"""Whether steps that have changed places do anything else because of it."""
+"""Whether reordered steps compute something else."""
 
 from __future__ import annotations
 
@@ -14,28 +14,27 @@ _ORDERED = frozenset(("transform", "shuffle", "repeat", "batch_size", "dataset",
 _MADE = frozenset(("dataset", "schedule"))
 
 Around = tuple[str, Span]
-"""A call or assignment that steps stand in, by path and place."""
+"""The call or assignment that contains steps, by path and place."""
 
 
 def matters(left: CodeStep, right: CodeStep, pairing: Pairing, function: str) -> bool:
-    """Whether it matters that a step of `function` stands at another point now."""
+    """Whether it matters that a step of `function` is now at another position."""
     counts = left.counts or right.counts
     return counts and _has_place(left, function) and _among(left, right, pairing)
 
 
 def _has_place(step: CodeStep, function: str) -> bool:
-    """Whether it matters between which others a step stands: layers do where they are applied, not where they are
-    made."""
+    """Whether the position of a step is significant: for layers it is where they are applied, not created."""
     if step.kind not in ("call", "own"):
         return False
     applied = step.name.endswith("()")
     if step.part in _MADE and not applied and step.shown[:1].isupper():
-        return False  # a data set that is made, not one that is changed
+        return False  # a data set that is created, not transformed
     return step.part in _ORDERED or applied or (step.part in ("layer", "dropout") and not function.endswith("__init__"))
 
 
 def _among(left: CodeStep, right: CodeStep, pairing: Pairing) -> bool:
-    """Whether steps that are made within others (``Compose([Flip(), Crop()])``) have changed places there."""
+    """Whether steps inside the same call (``Compose([Flip(), Crop()])``) have changed their order there."""
     first, second = _around(left), _around(right)
     if first is None or second is None:
         return True
@@ -47,7 +46,7 @@ def _among(left: CodeStep, right: CodeStep, pairing: Pairing) -> bool:
 
 
 def _around(step: CodeStep) -> Around | None:
-    """The smallest call, else the assignment, that a step is made in; None where it stands for itself."""
+    """The innermost call, else the assignment, that contains a step; None if there is none."""
     place = step.span
     best: Span | None = None
     for one in (*step.module.code.calls, *_assignments(step.module, step.block)):

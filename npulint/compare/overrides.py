@@ -1,4 +1,4 @@
-"""Methods that a class of one program defines itself, and that of the other program inherits."""
+"""Methods that a class of one program defines and that of the other program inherits."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from npulint.training_config.steps.model import MODULE
 
 
 def overridden(own: Recipe, other: Recipe, matched: Mapping[Home, Home]) -> dict[Home, Home]:
-    """The methods that only `own` has, with what the other program inherits in their place."""
+    """The methods that only `own` defines, with the methods that the other program inherits instead."""
     alone = (home for home in own.homes if home[1] != MODULE and home not in matched)
     return {home: base for home in alone if (base := inherited(own, home, other, matched)) is not None}
 
 
 def inherited(own: Recipe, home: Home, other: Recipe, classes: Mapping[Home, Home]) -> Home | None:
-    """The function of the `other` program that does the work of a method there: the one that the counterpart (told by
-    `classes`) of its class inherits. None where there is none."""
+    """The function that the counterpart of a method's class (`classes` maps classes) inherits in the `other` program;
+    None if there is none."""
     module = own.context.project.modules[home[0]]
     around = module.class_of(home[1])
     owner = classes.get((home[0], around)) if around >= 0 else None
@@ -33,6 +33,6 @@ def inherited(own: Recipe, home: Home, other: Recipe, classes: Mapping[Home, Hom
 
 
 def calls_base(recipe: Recipe, home: Home) -> bool:
-    """Whether a method also does what it overrides."""
+    """Whether a method calls the method that it overrides."""
     module = recipe.context.project.modules[home[0]]
     return any(home_of(module, module.code.calls[index].block) == home[1] for index in module.calls_of("super"))

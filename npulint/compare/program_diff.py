@@ -1,4 +1,4 @@
-"""Two programs compared: every difference of their recipes, once, at the place where it is written."""
+"""Compares two programs: every difference of their training configs once, at the place where it is written."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import msgspec
 from npulint.assemble.launches.project_launches import Launch
 from npulint.compare.across import of_frameworks, operations, scheduled
 from npulint.compare.adapter import of_adapter
-from npulint.compare.amp import one_way
+from npulint.compare.amp import unify_mechanisms
 from npulint.compare.components import of_components
 from npulint.compare.difference import Difference, SideValue
 from npulint.compare.launchers import of_launchers
@@ -20,7 +20,7 @@ from npulint.compare.settings import of_settings
 from npulint.compare.side import Side
 from npulint.compare.step_pairs import Pairer
 from npulint.compare.steps import of_pairs
-from npulint.compare.unmatched_steps import of_lonely
+from npulint.compare.unmatched_steps import of_unmatched
 from npulint.compare.values import Comparer
 from npulint.facts.recipe import Ingredient
 from npulint.training_config.configs.lookup import Configs
@@ -32,8 +32,7 @@ _GENERAL = ("setting", "")
 
 
 class Start(msgspec.Struct, frozen=True, eq=False):
-    """How the two programs are started, each by a launcher or by itself, and the configuration files that they read
-    then."""
+    """How the two programs are started, by a launcher or directly, and the configuration files that they then read."""
 
     reference: Launch | None
     migrated: Launch | None
@@ -42,16 +41,16 @@ class Start(msgspec.Struct, frozen=True, eq=False):
 
 
 def compared(reference: Recipe, migrated: Recipe, matched: Matches, starts: Sequence[Start]) -> list[Difference]:
-    """What of two recipes differs, and (`change` none) what was compared and is equal. The first of the starts tells
-    which values expressions have; what is set is compared for each."""
+    """The differences of two training configs, and (`change` none) the compared equal values. The first start
+    determines the values of expressions; settings are compared for each start."""
     start = starts[0]
     left = [Tracer(reference.context, s.reference, s.reference_configs, reference.program.entry) for s in starts]
     right = [Tracer(migrated.context, s.migrated, s.migrated_configs, migrated.program.entry) for s in starts]
     first, second = left[0], right[0]
     if reference.program.attrs["framework"] != migrated.program.attrs["framework"]:
-        told = operations(reference, first), operations(migrated, second)
+        kinds = operations(reference, first), operations(migrated, second)
         rates = scheduled(reference), scheduled(migrated)
-        return united(of_frameworks(*told, *_set(reference, migrated, start), rates))
+        return deduplicated(of_frameworks(*kinds, *_set(reference, migrated, start), rates))
     pairer = Pairer(reference, migrated, matched)
     pairing = pairer.pairing()
     found: list[Difference] = []
@@ -63,21 +62,21 @@ def compared(reference: Recipe, migrated: Recipe, matched: Matches, starts: Sequ
     found += of_pairs(pairing, Comparer(first, second))
     removed = Side("removed", reference, migrated, pairer.counterpart, Running(reference, left))
     added = Side("added", migrated, reference, pairer.origin, Running(migrated, right))
-    found += of_lonely(pairing, removed, added)
+    found += of_unmatched(pairing, removed, added)
     found += of_roles(((removed, pairing.removed), (added, pairing.added)))
-    return united(one_way(found, reference, migrated, first, second))
+    return deduplicated(unify_mechanisms(found, reference, migrated, first, second))
 
 
 def _set(reference: Recipe, migrated: Recipe, start: Start) -> tuple[list[Ingredient], list[Ingredient]]:
-    """What is set by name on both sides."""
+    """The settings of both sides."""
     return (
         settings(reference.context, reference.program.entry, start.reference, start.reference_configs),
         settings(migrated.context, migrated.program.entry, start.migrated, start.migrated_configs),
     )
 
 
-def united(found: Iterable[Difference]) -> list[Difference]:
-    """One difference for what is written at one place and used at several; what says more of it stays."""
+def deduplicated(found: Iterable[Difference]) -> list[Difference]:
+    """Keep the most informative difference of a value that is written once and used several times."""
     unique: dict[object, Difference] = {}
     for one in found:
         key = (one.change in ("none", "unknown"), _spot(one.reference), _spot(one.migrated), _own(one))
@@ -86,11 +85,11 @@ def united(found: Iterable[Difference]) -> list[Difference]:
             unique[key] = one
         elif first.part in _GENERAL and one.part not in _GENERAL:
             unique[key] = msgspec.structs.replace(first, part=one.part)
-    return _once(list(unique.values()))
+    return _without_passed_on(list(unique.values()))
 
 
-def _once(found: list[Difference]) -> list[Difference]:
-    """Of a value that is given to a function of the project, what it is used for rather than that it is given."""
+def _without_passed_on(found: list[Difference]) -> list[Difference]:
+    """Of a value that is passed to a project function, keep the differences at its uses, not the one at the call."""
     used = {_place(one) for one in found if one.named and one.change == "changed"}
     return [one for one in found if one.named or one.change != "changed" or _place(one) not in used]
 
@@ -104,7 +103,6 @@ def _spot(mark: SideValue | None) -> object:
 
 
 def _own(one: Difference) -> object:
-    """What keeps differences of one line apart: what they are about. A value that has a name is one, whatever uses
-    it."""
+    """The subject of a difference, which separates those on one line. A named value is one, whatever uses it."""
     texts = [None if mark is None else mark.text for mark in (one.reference, one.migrated)]
     return tuple(texts) if one.named else (one.what, one.argument, one.change)

@@ -1,4 +1,4 @@
-"""Which training program of the reference is which of the migrated project."""
+"""Matches the training programs of the reference with those of the migrated project."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from npulint.compare.matching.matches import Matches
 
 
 class ProgramPairs(msgspec.Struct, frozen=True, eq=False):
-    """Programs that belong together, and those of either side that are alone."""
+    """Matched programs, and the unmatched ones of each side."""
 
     pairs: list[tuple[Program, Program]]
     only_reference: list[Program]
@@ -26,8 +26,8 @@ def pairs_of(
     matched: Matches,
     started: tuple[Container[str], Container[str]] = ((), ()),
 ) -> ProgramPairs:
-    """Pair the training programs of two projects: entry scripts that are counterparts first, then those of one name,
-    then those whose modules are. `started` has the scripts of each side that launchers start for a training."""
+    """Pair the training programs of two projects: entry scripts that are matched first, then those of the same name,
+    then those that share modules. `started` has the scripts of each side that launchers start for training."""
     left, right = training(reference, started[0]), training(migrated, started[1])
     left += _trained_there(reference, left, {one.entry for one in right}, matched.modules)
     right += _trained_there(migrated, right, {one.entry for one in left}, matched.reference_modules)
@@ -46,7 +46,7 @@ def pairs_of(
 def _best(
     left: list[Program], right: list[Program], fits: Callable[[Program, Program], float]
 ) -> list[tuple[Program, Program]]:
-    """Pairs of programs that fit, the best first; taken out of both lists."""
+    """Pairs of programs with a positive score `fits`, best first; removes them from both lists."""
     fitting = [(fits(one, other), i, j) for i, one in enumerate(left) for j, other in enumerate(right)]
     found: list[tuple[Program, Program]] = []
     for likeness, i, j in sorted(fitting, key=lambda fit: (-fit[0], fit[1], fit[2])):
@@ -60,7 +60,7 @@ def _best(
 
 
 def training(programs: Sequence[Program], started: Container[str] = ()) -> list[Program]:
-    """The programs that train; where none is sure to, those that may, by what starts them or by their names."""
+    """The programs that train; if none certainly does, the likely ones, judging by launchers or names."""
     entries = [p for p in programs if p.entry and p.attrs["framework"] != "none"]
     sure = [p for p in entries if p.attrs["trains"] == "yes"]
     launched = [p for p in entries if p.entry in started and p.attrs["purpose"] in ("train", "unknown")]
@@ -71,7 +71,7 @@ def training(programs: Sequence[Program], started: Container[str] = ()) -> list[
 def _trained_there(
     programs: Sequence[Program], chosen: Sequence[Program], other: Container[str], matched: dict[str, str]
 ) -> list[Program]:
-    """The programs that are not chosen though their counterparts in the other project are."""
+    """The programs not in `chosen` whose counterparts in the other project are chosen."""
     known = {one.entry for one in chosen}
     return [p for p in programs if p.entry and p.entry not in known and matched.get(p.entry, "") in other]
 

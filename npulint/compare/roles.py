@@ -1,5 +1,5 @@
-"""What the arguments of steps that only one of two programs has say for themselves: ``drop_last=True`` of a loader for
-several devices, ``clip_grad=1.0`` of a call that is gone."""
+"""Differences for the arguments of unmatched steps that belong to another part of the training config:
+``drop_last=True`` of a distributed loader, ``clip_grad=1.0`` of a removed call."""
 
 from __future__ import annotations
 
@@ -16,27 +16,28 @@ _ROLES = frozenset(("drop_remainder", "clipping", "loss_scale"))
 _OFF = (None, False, 0, -1)
 
 
-def of_roles(lonely: Sequence[tuple[Side, Sequence[CodeStep]]]) -> Iterator[Difference]:
-    """The arguments of such steps that do something else than the steps and have no counterpart in the function."""
-    for side, steps in lonely:
+def of_roles(unmatched: Sequence[tuple[Side, Sequence[CodeStep]]]) -> Iterator[Difference]:
+    """The arguments of unmatched steps that belong to a different part than the step and have no counterpart in the
+    function."""
+    for side, steps in unmatched:
         for step in steps:
             other = side.counterpart((step.module.path, step.home))
             if other is None or step.evaluates or not step.counts:
                 continue
             theirs = [*side.other.homes.get(other, ())]
             for argument in step.arguments:
-                told = _speaks(argument, step) and not any(_has(one, argument.role) for one in theirs)
-                if told and not any(one.part == argument.role for one in steps):
+                separate = _has_own_role(argument, step) and not any(_has(one, argument.role) for one in theirs)
+                if separate and not any(one.part == argument.role for one in steps):
                     yield _difference(side, step, argument)
 
 
-def _speaks(argument: Argument, step: CodeStep) -> bool:
+def _has_own_role(argument: Argument, step: CodeStep) -> bool:
     off = isinstance(argument.value, Const) and argument.value.value in _OFF
     return argument.role in _ROLES and argument.role != step.part and not off
 
 
 def _has(step: CodeStep, role: str) -> bool:
-    return step.part == role or any(_speaks(one, step) for one in step.arguments if one.role == role)
+    return step.part == role or any(_has_own_role(one, step) for one in step.arguments if one.role == role)
 
 
 def _difference(side: Side, step: CodeStep, argument: Argument) -> Difference:

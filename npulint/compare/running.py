@@ -1,4 +1,4 @@
-"""What a program runs in the starts that are compared, as far as its options decide that."""
+"""Which code of a program the compared starts can run, as far as its options decide."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _OF_OBJECTS = frozenset(("getattr", "vars"))
 
 
 class Running:
-    """Tells what of a program none of its starts runs. Each of the `tracers` follows values in one of them."""
+    """Finds code that none of the starts runs. Each of the `tracers` follows values in one start."""
 
     def __init__(self, recipe: Recipe, tracers: Sequence[Tracer]) -> None:
         self._recipe = recipe
@@ -26,13 +26,13 @@ class Running:
         self._known = lru_cache(maxsize=None)(self._block)
 
     def may(self, step: CodeStep) -> bool:
-        """Whether some start may come to a step."""
+        """Whether some start may reach a step."""
         if step.module.path not in self._loaded:
             return False
         return self._is_named(step.module, step.home) and self._known(step.module, step.block)
 
     def _block(self, module: Module, block: int) -> bool:
-        """Whether the conditions around a block, and around the functions that it stands in, may let it run."""
+        """Whether the conditions around a block, and around its enclosing functions, may let it run."""
         record = module.blocks[block]
         if record.kind in ("if", "else") and all(one.runs(module, block) is False for one in self._tracers):
             return False
@@ -40,7 +40,7 @@ class Running:
 
     @cached_property
     def _loaded(self) -> set[str]:
-        """The modules that import statements that may run load, and those that no import statement names."""
+        """The modules loaded by import statements that may run, and those that no import statement names."""
         project = self._recipe.context.project
         mine = [path for path in self._recipe.paths if path in project.modules]
         named = {path for user in mine for path in project.uses(user) if path != user}
@@ -56,18 +56,18 @@ class Running:
 
     @cached_property
     def _named(self) -> set[tuple[str, int]]:
-        """The functions and classes that code which some start runs names, or that computed names may mean."""
+        """The functions and classes named in code that some start runs, or that computed names may refer to."""
         recipe = self._recipe
-        project, given = recipe.context.project, (recipe.paths, recipe.program.entry)
-        found = Reached(project, self._known).by_name(*given)
+        project, start = recipe.context.project, (recipe.paths, recipe.program.entry)
+        found = Reached(project, self._known).by_name(*start)
         if any(_computes_names(project.modules[path]) for path in recipe.paths):
-            whole = recipe.context.memoize(Reached, lambda: Reached(project)).by_name(*given)
+            whole = recipe.context.memoize(Reached, lambda: Reached(project)).by_name(*start)
             every = ((path, at) for path in recipe.paths for at in range(len(project.modules[path].blocks)))
             found |= {place for place in every if place not in whole}
         return found
 
     def _is_named(self, module: Module, home: int) -> bool:
-        """Whether a function, and the class around it, may be come to."""
+        """Whether a function, and the class around it, may be reached."""
         if home == MODULE or not self._recipe.program.entry:
             return True
         owner = module.class_of(home)
@@ -75,7 +75,7 @@ class Running:
 
 
 def _computes_names(module: Module) -> bool:
-    """Whether a module looks names of modules up: ``getattr(models, name)``, ``globals()[name]``."""
+    """Whether a module looks up names of modules at run time: ``getattr(models, name)``, ``globals()[name]``."""
     imported = {record.alias or record.name or record.module.partition(".")[0] for record in module.code.imports}
     for call in module.code.calls:
         if isinstance(call.callee, Ref) and call.callee.name in _LOOKING_UP:

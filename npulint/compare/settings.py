@@ -1,4 +1,4 @@
-"""What launchers, options and configuration files set, on both sides."""
+"""Compares what launchers, options and configuration files set on both sides."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from npulint.facts.recipe import Ingredient
 from npulint.lazy_regex import lazy_compile
 from npulint.training_config.provenance.plain import canonical
 from npulint.training_config.steps.components import TYPE
-from npulint.training_config.steps.naming import told_part
+from npulint.training_config.steps.naming import refined_part
 from npulint.training_config.steps.unresolved import component
 
 _FUSED = lazy_compile(r"(?i)^npu_?fused_?(?=\w)")
 
 
 def of_settings(reference: Sequence[Ingredient], migrated: Sequence[Ingredient]) -> Iterator[Difference]:
-    """The settings of one name: where both values are known they differ or not. What only one side has says nothing by
-    itself: what it is used for does."""
+    """Compares settings of the same name whose values are both known. A setting that only one side has is not reported:
+    its use is."""
     theirs = {one.what: one for one in migrated}
     for one in {one.what: one for one in reference}.values():
         other = theirs.get(one.what)
@@ -25,7 +25,7 @@ def of_settings(reference: Sequence[Ingredient], migrated: Sequence[Ingredient])
             continue
         same = are_equal(one.traced.value, other.traced.value, one.what)
         yield Difference(
-            part=told_part(other.part if one.part == "setting" else one.part, one.what),
+            part=refined_part(other.part if one.part == "setting" else one.part, one.what),
             change="none" if same else "changed",
             what=one.what,
             reference=_mark(one),
@@ -35,8 +35,7 @@ def of_settings(reference: Sequence[Ingredient], migrated: Sequence[Ingredient])
 
 
 def are_equal(one: object, other: object, what: str) -> bool:
-    """Whether two values of a setting are the same, where an optimizer is also named by its fused counterpart for the
-    NPU."""
+    """Whether two values of a setting are equal; a fused NPU optimizer equals the optimizer it replaces."""
     if canonical(one) == canonical(other):
         return True
     if not isinstance(one, str) or not isinstance(other, str):

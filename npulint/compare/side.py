@@ -1,4 +1,4 @@
-"""One of two programs that are compared, as far as steps are concerned that the other one lacks."""
+"""One of two compared programs, as needed to judge its unmatched steps."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from npulint.training_config.steps.model import CodeStep
 
 
 class Side(msgspec.Struct, frozen=True, eq=False):
-    """One of the programs: which change its lonely steps are, its recipe and that of the other, which counterparts its
-    functions have, and what of it runs."""
+    """A program: whether its unmatched steps are removed or added, its training config and that of the other program,
+    the counterparts of its functions, and which of its code runs."""
 
     change: str
     recipe: Recipe
@@ -22,7 +22,7 @@ class Side(msgspec.Struct, frozen=True, eq=False):
     running: Running
 
     def known(self, step: CodeStep) -> bool:
-        """Whether the function of a step has a counterpart that does something too."""
+        """Whether the function of a step has a counterpart that contains steps."""
         return self.knows(home(step))
 
     def knows(self, place: Home) -> bool:
@@ -30,7 +30,7 @@ class Side(msgspec.Struct, frozen=True, eq=False):
         return self.counterpart(place) is not None
 
     def opposite(self, step: CodeStep) -> list[CodeStep]:
-        """The steps of the counterpart of the function that a step belongs to."""
+        """The steps of the counterpart of the step's function."""
         other = self.counterpart(home(step))
         return [] if other is None else self.other.homes.get(other, [])
 

@@ -1,4 +1,4 @@
-"""Which step of the reference is which of the migrated program."""
+"""Matches the steps of the reference with those of the migrated program."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from npulint.training_config.steps.model import MODULE, CodeStep
 
 _LITERAL = frozenset(("bind", "default", "entry"))
 _FEW = 2
-_COMMON = 3  # steps that functions have to have in common
-_MOST = 0.8  # share of a function's steps
+_COMMON = 3  # minimum number of common steps of two functions
+_MOST = 0.8  # fraction of a function's steps
 _HALF = 0.5
 _TYPES = lazy_compile(r"b?float\d*|half|double|u?int\d*|long|bool|string|complex\d+")
 _MOST_OF_BOTH = 0.6
@@ -27,13 +27,13 @@ _RARE = frozenset(
     """optimizer schedule loss clipping average loss_scale dataset shuffle repeat batch_size seed sampler shard
     learning_rate weight_decay""".split()
 )
-"""Parts of which a program has one step or few, so that one that stands elsewhere now is found by its name."""
+"""Parts of which a program has one step or few, so that a moved one is found by its name."""
 
 
 class Pairing(msgspec.Struct, frozen=True, eq=False):
-    """The steps of two programs: `pairs` that do the same work, `swapped` ones that do so at another point of the
-    same function, and those that only one side has. `before` tells, for a step that only the reference has, next to
-    which step of the migrated program it would stand."""
+    """The steps of two programs: `pairs` that do the same, `swapped` pairs at different positions of the same function,
+    and unmatched steps. `before` maps a step that only the reference has to the migrated step next to which it would
+    be."""
 
     pairs: list[tuple[CodeStep, CodeStep]]
     swapped: list[tuple[CodeStep, CodeStep]]
@@ -43,7 +43,7 @@ class Pairing(msgspec.Struct, frozen=True, eq=False):
 
 
 class Pairer:
-    """Pairs the steps of counterparts, then what is left over anywhere in the programs."""
+    """Pairs the steps of matched functions, then remaining steps anywhere in the programs."""
 
     def __init__(self, reference: Recipe, migrated: Recipe, matched: Matches) -> None:
         self._reference = reference
@@ -56,7 +56,7 @@ class Pairer:
         self._inherited_reference = overridden(migrated, reference, matched.reference_blocks)
 
     def pairing(self) -> Pairing:
-        """All steps of both programs, paired or left over."""
+        """All steps of both programs, paired or unmatched."""
         met: set[Home] = set()
         for home, steps in self._reference.homes.items():
             other = self.counterpart(home)
@@ -73,7 +73,8 @@ class Pairer:
         return self._result
 
     def _overrides(self, home: Home, migrated: bool) -> bool:
-        """Align a method that only one side has with what the other side inherits, and tell whether there is such."""
+        """Align a method that only one side defines with the inherited one of the other side; returns whether there is
+        one."""
         own, other = self._reference, self._migrated
         joined, bases = self._joined, self._inherited
         if migrated:
@@ -92,24 +93,24 @@ class Pairer:
         return True
 
     def counterpart(self, home: Home) -> Home | None:
-        """The function of the migrated program that does what one of the reference does."""
+        """The migrated function that matches a reference function."""
         found = self._matched.blocks.get(home) or _module(home, self._matched.modules)
         return found if found in self._migrated.homes else self._joined.get(home, found)
 
     def origin(self, home: Home) -> Home | None:
-        """The function of the reference that does what one of the migrated program does."""
+        """The reference function that matches a migrated function."""
         found = self._matched.reference_blocks.get(home) or _module(home, self._matched.reference_modules)
         return found if found in self._reference.homes else self._joined_reference.get(home, found)
 
     def key(self, step: CodeStep) -> Hashable:
-        """What is equal for a step of the reference and its counterparts."""
+        """A key that is equal for a step of the reference and its possible counterparts."""
         if step.target is None:
             return _key(step)
         target = self._matched.blocks.get(step.target) or self._inherited.get(step.target, step.target)
         return ("own", target, step.name.endswith("()"))
 
     def migrated_key(self, step: CodeStep) -> Hashable:
-        """The key of a step of the migrated program."""
+        """The key of a step of the migrated program, in terms of the reference."""
         if step.target is None:
             return _key(step)
         base = self._inherited_reference.get(step.target)
@@ -117,16 +118,15 @@ class Pairer:
         return ("own", target, step.name.endswith("()"))
 
     def exact(self, step: CodeStep) -> Hashable:
-        """What is equal for a step of the reference and one that does just the same: the functions that it is given are
-        each other's counterparts too."""
+        """A stricter key: functions passed as arguments must match too."""
         return self.key(step), tuple(self._matched.blocks.get(one, one) for one in step.handed)
 
     def migrated_exact(self, step: CodeStep) -> Hashable:
-        """The same of a step of the migrated program."""
+        """The stricter key of a step of the migrated program."""
         return self.migrated_key(step), step.handed
 
     def _align(self, left: Sequence[CodeStep], right: Sequence[CodeStep]) -> None:
-        """Pair the steps of two counterparts in their order, then those that stand elsewhere in the function."""
+        """Pair the steps of two matched functions in order, then those that moved within the function."""
         result = self._result
         gone: list[CodeStep] = []
         new: list[CodeStep] = []
@@ -151,8 +151,8 @@ class Pairer:
     def _in_order(
         self, left: Sequence[CodeStep], right: Sequence[CodeStep]
     ) -> Iterator[tuple[CodeStep | None, CodeStep | None]]:
-        """The steps of two counterparts side by side: those with the same arguments first, and between them those
-        that do the same with others."""
+        """Align the steps of two matched functions: first those with equal arguments, then between them those that do
+        the same with other arguments."""
         first = [(self.exact(step), _written(step)) for step in left]
         second = [(self.migrated_exact(step), _written(step)) for step in right]
         gone: list[CodeStep] = []
@@ -174,8 +174,8 @@ class Pairer:
             yield None if a is None else gone[a], None if b is None else new[b]
 
     def _like(self) -> list[tuple[Home, Home]]:
-        """Functions whose left-over steps do much of the same: one was split, or what stood outside of functions has
-        moved into one."""
+        """Functions whose unmatched steps largely agree: split functions, or module-level code that moved into a
+        function."""
         gone, new = _by_home(self._result.removed, self.key), _by_home(self._result.added, self.migrated_key)
         owners: dict[Hashable, list[Home]] = defaultdict(list)
         for home, keys in new.items():
@@ -197,13 +197,13 @@ class Pairer:
         return found
 
     def _join(self, left: Home, right: Home, gone: int, new: int) -> None:
-        """Take functions of which most is left over for counterparts."""
+        """Match two functions most of whose steps are still unmatched."""
         if _MOST * len(self._reference.homes[left]) <= gone and _MOST * len(self._migrated.homes[right]) <= new:
             self._joined[left] = right
             self._joined_reference[right] = left
 
     def _rejoin(self) -> None:
-        """Pair what is left over in different functions: moved code, functions that were joined or split."""
+        """Pair unmatched steps of different functions: moved code, split or merged functions."""
         result = self._result
         for left, right in self._like():
             gone = [step for step in result.removed if _home(step) == left]
@@ -233,8 +233,8 @@ def _by_home(steps: Sequence[CodeStep], key: Callable[[CodeStep], Hashable]) -> 
 
 
 def _is_much(count: int, gone: Counter[Hashable], new: Counter[Hashable], plain: set[Hashable]) -> bool:
-    """Whether functions have much of what is left over in common: half of one of them, or most of both where it is
-    `plain` calculation, which stands in any function."""
+    """Whether functions share many unmatched steps: half of one of them, or most of both if it is only `plain`
+    arithmetic, which is common everywhere."""
     sizes = sum(gone.values()), sum(new.values())
     if any(key not in plain for key in gone.keys() & new.keys()):
         return count >= _HALF * min(sizes)
@@ -242,7 +242,7 @@ def _is_much(count: int, gone: Counter[Hashable], new: Counter[Hashable], plain:
 
 
 def _module(home: Home, modules: dict[str, str]) -> Home | None:
-    """The counterpart of what stands outside functions, where only that of the file is known."""
+    """The module-level counterpart, where only that of the file is known."""
     other = modules.get(home[0]) if home[1] == MODULE else None
     return None if other is None else (other, MODULE)
 
@@ -258,7 +258,7 @@ _Pairs = list[tuple[CodeStep, CodeStep]]
 
 
 def _equal(gone: list[CodeStep], new: list[CodeStep], left_key: _Key, right_key: _Key) -> _Pairs:
-    """Pairs of steps that do the same with the same arguments; taken out of both lists."""
+    """Pairs of steps that do the same with the same arguments; removed from both lists."""
     waiting: dict[Hashable, list[CodeStep]] = defaultdict(list)
     for step in new:
         waiting[right_key(step), _written(step)].append(step)
@@ -274,8 +274,7 @@ def _equal(gone: list[CodeStep], new: list[CodeStep], left_key: _Key, right_key:
 def _alone(
     gone: list[CodeStep], new: list[CodeStep], left_key: _Key, right_key: _Key, parts: frozenset[str] | None = None
 ) -> _Pairs:
-    """Pairs of steps (of some parts) that do the same, of which there is one on either side; taken out of both
-    lists."""
+    """Pairs of steps (of some parts) whose key is unique on both sides; removed from both lists."""
     first, second = _single(gone, left_key), _single(new, right_key)
     if parts is not None:
         first = {key: step for key, step in first.items() if step.part in parts}
@@ -298,8 +297,8 @@ def _take_out(found: _Pairs, gone: list[CodeStep], new: list[CodeStep]) -> None:
 
 
 def _written(step: CodeStep) -> Hashable:
-    """The arguments of a step as they are written, without the names in them but those of types; of an applied layer
-    what it is called."""
+    """A comparable form of the arguments as written, ignoring names except those of types; of an applied layer its
+    name."""
     if step.call >= 0 and not step.arguments:
         return step.module.callee_name(step.call)
     written = {argument.name: _type(argument.value) or skeleton(argument.value) for argument in step.arguments}
@@ -307,14 +306,14 @@ def _written(step: CodeStep) -> Hashable:
 
 
 def _type(value: Value) -> str:
-    """The type of numbers that a name stands for: ``float32`` of ``tf.float32``."""
+    """The element type that a name refers to: ``float32`` of ``tf.float32``."""
     last = value.name.rpartition(".")[2] if isinstance(value, Ref) else ""
     return last if _TYPES.fullmatch(last) else ""
 
 
 def _in_place_of(gone: list[CodeStep], new: list[CodeStep]) -> _Pairs:
-    """Steps that stand for each other under other names: arithmetic that gives the same name its value, and one or two
-    calls of a part where there were as many."""
+    """Pairs of steps that replace each other under other names: arithmetic assigned to the same name, and equally few
+    (one or two) calls of a part."""
     applied = [s for s in gone if s.name.endswith("()")], [s for s in new if s.name.endswith("()")]
     found = _alone(*applied, _object, _object)
     _take_out(found, gone, new)
@@ -332,7 +331,7 @@ def _in_place_of(gone: list[CodeStep], new: list[CodeStep]) -> _Pairs:
 
 
 def _chosen(gone: list[CodeStep], new: list[CodeStep]) -> _Pairs:
-    """Calls by a name that one of several imports gives: which of them depends on the start."""
+    """Pairs of calls by a name that several imports bind; the start decides which one."""
     waiting: dict[str, list[CodeStep]] = defaultdict(list)
     for step in new:
         if step.kind == "own":

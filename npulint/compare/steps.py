@@ -1,4 +1,4 @@
-"""What differs between paired steps, and what the steps that only one side has amount to."""
+"""Differences between paired steps, and of unmatched steps."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import msgspec
 from npulint.compare.difference import Difference, SideValue
 from npulint.compare.order import matters
 from npulint.compare.step_pairs import Pairing
-from npulint.compare.values import DIFFERS, SAME, UNKNOWN, Comparer, Given, ValueAnswer
+from npulint.compare.values import DIFFERS, SAME, UNKNOWN, ComparedValue, Comparer, ValueAnswer
 from npulint.data.recipe import is_half, is_whole, neutral_parameters
 from npulint.facts.code import UNKNOWN as UNKNOWN_VALUE
 from npulint.facts.code import Const, Op
@@ -24,7 +24,7 @@ _CROSSED = frozenset(("clipping", "schedule", "average"))
 
 
 def of_pairs(pairing: Pairing, comparer: Comparer) -> Iterator[Difference]:
-    """The differences between paired steps, and the things in which they agree."""
+    """The differences between paired steps, and the values on which they agree."""
     for left, right in (*pairing.pairs, *pairing.swapped):
         yield from _pair(left, right, comparer)
     for left, right in pairing.swapped:
@@ -35,11 +35,11 @@ def of_pairs(pairing: Pairing, comparer: Comparer) -> Iterator[Difference]:
 
 
 def _overtaken(left: CodeStep, right: CodeStep, pairing: Pairing) -> tuple[CodeStep, CodeStep] | None:
-    """Of the steps of one function that a moved step has overtaken, the first for which that matters."""
+    """The first pair of the same function that a moved step has overtaken and whose order matters."""
     for one, other in pairing.pairs:
         here = one.home == left.home and one.module is left.module and other.home == right.home
-        told = one.kind not in _LITERAL and one.part in _CROSSED
-        if here and told and (left.order < one.order) != (right.order < other.order):
+        ordered = one.kind not in _LITERAL and one.part in _CROSSED
+        if here and ordered and (left.order < one.order) != (right.order < other.order):
             return one, other
     return None
 
@@ -50,7 +50,7 @@ def _pair(left: CodeStep, right: CodeStep, comparer: Comparer) -> Iterator[Diffe
     elif left.kind == "call" and left.name != right.name and left.part == "dropout" and _are_neutral(left, right):
         yield from _same(_neutral(left), _neutral(right), comparer)
     elif left.kind == "call" and left.name != right.name:
-        # What an object that is used is, is told where it is made.
+        # Objects are compared where they are created, not where they are used.
         if not left.name.endswith("()") and (left.counts or right.counts):
             yield _whole("changed", left, right)
     else:
@@ -59,7 +59,7 @@ def _pair(left: CodeStep, right: CodeStep, comparer: Comparer) -> Iterator[Diffe
 
 def _same(left: CodeStep, right: CodeStep, comparer: Comparer) -> Iterator[Difference]:
     """The differences between the arguments of two steps that do the same."""
-    told = False
+    reported = False
     for name, first, second in _arguments(left, right):
         role = _role(left, first, right, second)
         answer = _answer(left, first, right, second, role, comparer)
@@ -68,22 +68,22 @@ def _same(left: CodeStep, right: CodeStep, comparer: Comparer) -> Iterator[Diffe
         if role == "half_cast" and not (is_half(answer.reference) or is_half(answer.migrated)):
             role = left.part or right.part
         if answer.answer != SAME:
-            told = True
+            reported = True
             yield _argument(left, first, right, second, name, role, answer)
         elif role != left.part:
             yield _argument(left, first, right, second, name, role, answer, "none")
-    if not told and (left.counts or right.counts):
+    if not reported and (left.counts or right.counts):
         yield _whole("none", left, right)
 
 
 def _are_neutral(left: CodeStep, right: CodeStep) -> bool:
-    """Whether two calls have one name without framework."""
+    """Whether two calls have the same framework-neutral name."""
     one, other = left.known, right.known
     return one is not None and other is not None and bool(one.neutral) and one.neutral == other.neutral
 
 
 def _neutral(step: CodeStep) -> CodeStep:
-    """A step with the arguments that have names without framework, by these."""
+    """A step with its arguments under framework-neutral names, without the others."""
     assert step.known is not None
     names, wanted = step.known.neutral_names, neutral_parameters()[step.known.neutral]
     renamed = (msgspec.structs.replace(one, name=names.get(one.name, one.name)) for one in step.arguments)
@@ -93,8 +93,8 @@ def _neutral(step: CodeStep) -> CodeStep:
 
 
 def _role(left: CodeStep, first: Argument | None, right: CodeStep, second: Argument | None) -> str:
-    """The part of the recipe that an argument belongs to."""
-    if _tells_split(first, second):
+    """The part of the training config that an argument belongs to."""
+    if _names_other_split(first, second):
         return "split"
     return next((a.role for a in (second, first) if a is not None and a.role), "") or left.part or right.part
 
@@ -102,8 +102,8 @@ def _role(left: CodeStep, first: Argument | None, right: CodeStep, second: Argum
 def _answer(
     left: CodeStep, first: Argument | None, right: CodeStep, second: Argument | None, role: str, comparer: Comparer
 ) -> ValueAnswer | None:
-    """The answer about an argument, if it is worth telling: of what cannot be told only where something is calculated
-    or given on one side alone, and then of what decides much, or has another value when it is not given."""
+    """The comparison of an argument, if it is worth reporting: an undetermined one only where something is calculated
+    or passed on one side alone, and then only for important parts or if its default is different."""
     if not (left.counts or right.counts or role in STRONG):
         return None
     answer = _compared(left, first, right, second, comparer)
@@ -111,34 +111,34 @@ def _answer(
         return ValueAnswer(SAME) if answer is not None and _are_whole(left, first, second, answer) else answer
     weighty = role in STRONG or first is None or second is None
     if role == "evaluation" and _is_cut(first) != _is_cut(second):
-        return answer  # some of the samples, or all of them
+        return answer  # a slice limits the samples
     return answer if weighty and answer.shaped else None
 
 
 def _are_whole(step: CodeStep, first: Argument | None, second: Argument | None, answer: ValueAnswer) -> bool:
-    """Whether an operation only gives whole numbers of another width: adapters lack operators for some."""
+    """Whether an operation only produces integers of another width: adapters lack operators for some."""
     name = next((one.name for one in (second, first) if one is not None), "")
     typed = name == "dtype" and step.part == "operation"
     return typed and is_whole(answer.reference) and is_whole(answer.migrated)
 
 
 def _is_cut(argument: Argument | None) -> bool:
-    """Whether a slice is given: ``images[:20]``."""
+    """Whether an argument is a slice: ``images[:20]``."""
     value = None if argument is None else argument.value
     return isinstance(value, Op) and value.op == "[]" and value.operands[1] == UNKNOWN_VALUE
 
 
-def _tells_split(first: Argument | None, second: Argument | None) -> bool:
-    """Whether texts are given that name parts of a data set, and other ones."""
+def _names_other_split(first: Argument | None, second: Argument | None) -> bool:
+    """Whether the arguments are texts that name different splits of a data set."""
     values = [argument.value for argument in (first, second) if argument is not None]
     texts = [v.value for v in values if isinstance(v, Const) and isinstance(v.value, str)]
     return len(texts) == _SIDES and texts[0] != texts[1] and all(map(SPLIT.search, texts))
 
 
 def _formula(left: CodeStep, right: CodeStep, comparer: Comparer) -> Difference:
-    """Two formulas of other shapes: what they come to, as far as that can be told."""
-    one = Given(left.module, left.whole, left.span)
-    other = Given(right.module, right.whole, right.span)
+    """Two formulas of different shapes: compares their values, if determined."""
+    one = ComparedValue(left.module, left.whole, left.span)
+    other = ComparedValue(right.module, right.whole, right.span)
     answer = comparer.compare(one, other).answer
     if answer == SAME:
         return _whole("none", left, right)
@@ -146,8 +146,7 @@ def _formula(left: CodeStep, right: CodeStep, comparer: Comparer) -> Difference:
 
 
 def _arguments(left: CodeStep, right: CodeStep) -> Iterator[tuple[str, Argument | None, Argument | None]]:
-    """The arguments of both steps that go together: those of one name; of own functions whose parameters have other
-    names now, those of one place."""
+    """The corresponding arguments of two steps: by name; for project functions with renamed parameters, by position."""
     first = {argument.name: argument for argument in left.arguments}
     second = {argument.name: argument for argument in right.arguments}
     if left.kind == "own":
@@ -163,19 +162,19 @@ def _arguments(left: CodeStep, right: CodeStep) -> Iterator[tuple[str, Argument 
 def _compared(
     left: CodeStep, first: Argument | None, right: CodeStep, second: Argument | None, comparer: Comparer
 ) -> ValueAnswer | None:
-    """The answer about an argument; None where one side does not give it and its default is not known."""
-    one, other = _given(left, first, second), _given(right, second, first)
+    """The comparison of an argument; None where one side omits it and its default is not known."""
+    one, other = _compared_value(left, first, second), _compared_value(right, second, first)
     role = (second or first or _NOTHING).role
     return None if one is None or other is None else comparer.compare(one, other, role not in ("", left.part))
 
 
-def _given(step: CodeStep, argument: Argument | None, instead: Argument | None) -> Given | None:
+def _compared_value(step: CodeStep, argument: Argument | None, instead: Argument | None) -> ComparedValue | None:
     if argument is not None:
-        return Given(step.module, argument, step.span, how=argument.how)
+        return ComparedValue(step.module, argument, step.span, how=argument.how)
     if step.open or instead is None or step.known is None:
         return None
     defaults = step.known.effective({})
-    return Given(step.module, None, step.span, defaults[instead.name]) if instead.name in defaults else None
+    return ComparedValue(step.module, None, step.span, defaults[instead.name]) if instead.name in defaults else None
 
 
 def _argument(
@@ -189,7 +188,7 @@ def _argument(
     change: str = "changed",
 ) -> Difference:
     literal = left.kind in _LITERAL
-    sure = answer.answer != UNKNOWN  # else it is not known which of the places makes the difference
+    sure = answer.answer != UNKNOWN  # else it is uncertain which of the places makes the difference
     return Difference(
         part=role,
         change=change,
@@ -224,5 +223,5 @@ def _whole(change: str, left: CodeStep, right: CodeStep) -> Difference:
 
 
 def function_of(step: CodeStep) -> str:
-    """The name of the function that a step belongs to; empty outside functions."""
+    """The name of the function that a step belongs to; empty for module-level code."""
     return step.module.blocks[step.home].name if step.home else ""

@@ -1,4 +1,4 @@
-"""Steps that only one of two programs has."""
+"""Differences for steps that only one of two programs has."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 
 from npulint.compare.difference import Difference, SideValue
-from npulint.compare.insignificant_differences import branches, speaks
+from npulint.compare.insignificant_differences import branches, is_significant
 from npulint.compare.repeats import without_moved, without_repeats
 from npulint.compare.side import Side, home
 from npulint.compare.split import split_off
@@ -15,7 +15,7 @@ from npulint.compare.steps import function_of
 from npulint.training_config.program import ASIDE, LEADING, Home, Recipe
 from npulint.training_config.steps.model import MODULE, CodeStep
 
-_MANY = 4  # steps of one part and function; so many are told together
+_MANY = 4  # steps of one part and function; so many are reported together
 _TOGETHER = frozenset(
     ("operation", "seed", "update", "loss_scale", "initialisation", "checkpoint", "evaluation", "frozen", "ranks")
 )
@@ -27,25 +27,25 @@ _ACTIVATIONS = frozenset(
 _REPLACED = frozenset(("layer", "transform", "initialisation"))
 
 
-def of_lonely(pairing: Pairing, removed: Side, added: Side) -> Iterator[Difference]:
-    """What only one of two programs does: in functions that both have step by step, else file by file."""
+def of_unmatched(pairing: Pairing, removed: Side, added: Side) -> Iterator[Difference]:
+    """The differences for unmatched steps: per step in matched functions, else per file."""
     apart = split_off(pairing, removed.knows, added.knows)
-    gone = [step for step in pairing.removed if step.target not in apart and speaks(step, removed)]
-    new = [step for step in pairing.added if step.target not in apart and speaks(step, added)]
+    gone = [step for step in pairing.removed if step.target not in apart and is_significant(step, removed)]
+    new = [step for step in pairing.added if step.target not in apart and is_significant(step, added)]
     gone, new = without_moved(gone, new, removed.counterpart)
     for was, now in _replaced(gone, new, removed):
         yield _exchange(was, now)
     for side, steps in ((removed, gone), (added, new)):
         for group in _grouped([step for step in without_repeats(steps) if side.known(step)]):
-            for step, count, names in _told(group):
+            for step, count, names in _reported(group):
                 near = pairing.neighbours.get(id(step))
                 yield _difference(side.change, step, count, names, near, certain=_is_sure(step, side))
-        yield from _strangers(side, [step for step in steps if not side.known(step)], steps)
+        yield from _unmatched_calls(side, [step for step in steps if not side.known(step)], steps)
 
 
 def _replaced(gone: list[CodeStep], new: list[CodeStep], removed: Side) -> list[tuple[list[CodeStep], list[CodeStep]]]:
-    """Operations, or many layers or transformations, of functions that now do with others; they are taken out of the
-    lists."""
+    """Groups of operations, or of many layers or transformations, of matched functions that were replaced by others;
+    removed from the lists."""
     here = {(home(group[0]), group[0].part): group for group in _grouped(new)}
     found = []
     for group in _grouped(gone):
@@ -74,36 +74,35 @@ def _exchange(was: list[CodeStep], now: list[CodeStep]) -> Difference:
 
 
 def _is_sure(step: CodeStep, side: Side) -> bool:
-    """Whether it surely changes numbers that one program lacks a step: a formula may be written otherwise, an operation
-    done by another one, a variable be a constant."""
+    """Whether an unmatched step certainly changes numbers: a formula may be rewritten, an operation replaced, a
+    variable become a constant."""
     last = step.shown.rpartition(".")[2]
     if step.kind == "expression":
         return step.part == "arithmetic"
-    if step.name == "?.float" and side.change == "added":  # float32 takes nothing away
+    if step.name == "?.float" and side.change == "added":  # a cast to float32 loses nothing
         return False
     return last in _ACTIVATIONS if step.part == "operation" else last not in ("Variable", "get_variable")
 
 
-def _strangers(side: Side, steps: Sequence[CodeStep], all_of_them: Sequence[CodeStep]) -> Iterator[Difference]:
-    """Functions without counterpart, once for each file; what is called by a step that is told already is told with
-    it."""
-    told = _entered(side.recipe, [step for step in all_of_them if side.known(step)])
+def _unmatched_calls(side: Side, steps: Sequence[CodeStep], all_of_them: Sequence[CodeStep]) -> Iterator[Difference]:
+    """Unmatched functions, reported once per file; those called by a reported step are covered by it."""
+    called = _called_by(side.recipe, [step for step in all_of_them if side.known(step)])
     files: dict[str, list[CodeStep]] = defaultdict(list)
     for step in steps:
         aside = step.home == MODULE and step.kind == "own"
-        if not told(home(step)) and not step.evaluates and not aside and not ASIDE.search(function_of(step).lower()):
+        if not called(home(step)) and not step.evaluates and not aside and not ASIDE.search(function_of(step).lower()):
             files[step.module.path].append(step)
     for group in files.values():
         part = next((part for part in LEADING if any(step.part == part for step in group)), group[0].part)
         names = list(dict.fromkeys(function_of(step) or step.shown for step in group))
-        if part not in LEADING:  # what is done says more than the name of a function that may be called anything
+        if part not in LEADING:  # the operations are more informative than an arbitrary function name
             group = [step for step in group if step.part == part]
             names = list(dict.fromkeys(step.shown for step in group))
         yield _difference(side.change, group[0], len(group), _listed(names), None, part, certain=False)
 
 
-def _entered(recipe: Recipe, steps: Sequence[CodeStep]) -> Callable[[Home], bool]:
-    """What the calls among these steps lead to: functions, and classes with all of their methods."""
+def _called_by(recipe: Recipe, steps: Sequence[CodeStep]) -> Callable[[Home], bool]:
+    """A predicate: whether a function, or a method of a class, is called by these steps."""
     found: set[Home] = set()
     queue = [step.target for step in steps if step.target is not None]
     while queue:
@@ -116,16 +115,16 @@ def _entered(recipe: Recipe, steps: Sequence[CodeStep]) -> Callable[[Home], bool
             if place == target or (place[0] == target[0] and module.class_of(place[1]) == target[1]):
                 queue += [step.target for step in inner if step.target is not None]
 
-    def told(place: Home) -> bool:
+    def called(place: Home) -> bool:
         module = recipe.context.project.modules[place[0]]
         return place in found or (place[1] != MODULE and (place[0], module.class_of(place[1])) in found)
 
-    return told
+    return called
 
 
 def _grouped(steps: Sequence[CodeStep]) -> list[list[CodeStep]]:
-    """The steps by function and part; what scales losses in different branches does so with different values. Who asks
-    for ranks in one file is told once."""
+    """The steps by function and part. Steps for the loss scale are grouped by branch too; queries of ranks once per
+    file."""
     groups: dict[tuple[Home, str, str, int], list[CodeStep]] = defaultdict(list)
     for step in steps:
         branch = next(reversed(branches(step)), -1) if step.part == "loss_scale" else -1
@@ -135,8 +134,8 @@ def _grouped(steps: Sequence[CodeStep]) -> list[list[CodeStep]]:
     return list(groups.values())
 
 
-def _told(group: list[CodeStep]) -> list[tuple[CodeStep, int, str]]:
-    """The steps of a group one by one, or together where they are many or go together anyway."""
+def _reported(group: list[CodeStep]) -> list[tuple[CodeStep, int, str]]:
+    """(step, count, names) of a group: each step, or all together where they are many or always reported together."""
     if len(group) < _MANY and group[0].part not in _TOGETHER:
         return [(step, 1, step.text or step.shown) for step in group]
     return [(group[0], len(group), _listed(list(dict.fromkeys(step.shown for step in group))))]

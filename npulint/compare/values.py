@@ -1,4 +1,4 @@
-"""Two values held against each other: the same, different, or not to be told."""
+"""Compares two values: same, different or undetermined."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _DEEP = 8
 _JOINING = frozenset(("join", "glob", "Path", "format"))
 
 
-class Given(msgspec.Struct, frozen=True, eq=False):
-    """A value of one side: what is written, or (without `argument`) the plain `value` that holds if nothing is. `how`
+class ComparedValue(msgspec.Struct, frozen=True, eq=False):
+    """A value of one side: the `argument` as written, or the plain `value` (a default) if none is written. `how`
     converts it for the comparison, `span` is the place of the step."""
 
     module: Module
@@ -37,8 +37,8 @@ class Given(msgspec.Struct, frozen=True, eq=False):
 
 
 class ValueAnswer(msgspec.Struct, frozen=True):
-    """How two values stand to each other, what to show of them, and how each came to where it is used. `shaped`: it
-    cannot be told, but one is calculated or a constant where the other is not, or they are calculated otherwise."""
+    """The result of comparing two values, their texts for display, and their provenance. `shaped`: undetermined, but
+    only one side is calculated or constant, or they are calculated differently."""
 
     answer: str
     reference: str = ""
@@ -49,21 +49,21 @@ class ValueAnswer(msgspec.Struct, frozen=True):
 
 
 class Comparer:
-    """Compares what is written, and only where that differs the values that it comes to."""
+    """Compares values as written, and evaluates them only where these differ."""
 
     def __init__(self, reference: Tracer, migrated: Tracer) -> None:
         self._reference = reference
         self._migrated = migrated
 
-    def compare(self, left: Given, right: Given, closely: bool = False) -> ValueAnswer:
-        """The answer about two values. What is written alike is the same, unless they are to be compared `closely`:
-        then what it comes to counts, as it may be written elsewhere."""
+    def compare(self, left: ComparedValue, right: ComparedValue, closely: bool = False) -> ValueAnswer:
+        """Compare two values. Values written alike are the same unless compared `closely`: then they are evaluated, as
+        their names may be bound elsewhere."""
         written = UNKNOWN
         if left.argument is not None and right.argument is not None and left.how == right.how:
             written = self._written(left, left.argument.value, right, right.argument.value, 0)
             if written == SAME and not closely:
                 return ValueAnswer(SAME)
-            if written == DIFFERS:  # it is this place that has to be changed
+            if written == DIFFERS:  # this is the place to change
                 first, second = _traced(self._reference, left), _traced(self._migrated, right)
                 calculated = isinstance(left.argument.value, Op) and isinstance(right.argument.value, Op)
                 if calculated and first.known and second.known and canonical(first.value) == canonical(second.value):
@@ -74,13 +74,13 @@ class Comparer:
             same = canonical(converted(left.how, first.value)) == canonical(converted(right.how, second.value))
             written = SAME if same else DIFFERS
         if written == UNKNOWN:
-            answer = _told(UNKNOWN, left, first, right, second)
+            answer = _answer(UNKNOWN, left, first, right, second)
             return msgspec.structs.replace(answer, shaped=_is_shaped(left, right) or _is_shaped(right, left))
-        return _told(written, left, first, right, second)
+        return _answer(written, left, first, right, second)
 
-    def _written(self, left: Given, a: Value, right: Given, b: Value, depth: int) -> str:
-        """How two expressions stand to each other as they are written; names that are equal mean the same here, for
-        what they stand for is compared where it is written."""
+    def _written(self, left: ComparedValue, a: Value, right: ComparedValue, b: Value, depth: int) -> str:
+        """Compare two expressions as written; equal names count as equal, because their values are compared where they
+        are assigned."""
         if isinstance(a, Const) and isinstance(b, Const):
             return SAME if canonical(a.value) == canonical(b.value) else DIFFERS
         if isinstance(a, Ref) and isinstance(b, Ref):
@@ -98,22 +98,24 @@ class Comparer:
             return as_written if as_written == SAME else self._parts(left, ordered(a), right, ordered(b), depth)
         return UNKNOWN
 
-    def _are_one_rank(self, left: Given, a: CallResult, right: Given, b: CallResult) -> bool:
-        """Whether two calls ask for the same rank or number of devices, each of its own library."""
+    def _are_one_rank(self, left: ComparedValue, a: CallResult, right: ComparedValue, b: CallResult) -> bool:
+        """Whether two calls ask for the same rank or world size, each in its own library."""
         names = (self._reference.names.of_call(left.module, a.call), self._migrated.names.of_call(right.module, b.call))
         first, second = (recipe_call(name) for name in names)
         if first is None or second is None:
             return False
         return first.part == second.part == "ranks" and first.same_as == second.same_as
 
-    def _parts(self, left: Given, first: tuple[Value, ...], right: Given, second: tuple[Value, ...], depth: int) -> str:
+    def _parts(
+        self, left: ComparedValue, first: tuple[Value, ...], right: ComparedValue, second: tuple[Value, ...], depth: int
+    ) -> str:
         if len(first) != len(second):
             return UNKNOWN
         answers = (self._part(left, a, right, b, depth) for a, b in zip(first, second, strict=True))
         return max(answers, key=lambda answer: _RANK[answer], default=SAME)
 
-    def _part(self, left: Given, a: Value, right: Given, b: Value, depth: int) -> str:
-        """A part of an expression: where what is written does not tell, what it comes to."""
+    def _part(self, left: ComparedValue, a: Value, right: ComparedValue, b: Value, depth: int) -> str:
+        """Compare a subexpression: evaluated where the written form does not decide."""
         written = self._written(left, a, right, b, depth + 1)
         if written != UNKNOWN or left.argument is None or right.argument is None:
             return written
@@ -124,18 +126,18 @@ class Comparer:
         return UNKNOWN
 
 
-def _is_shaped(given: Given, other: Given) -> bool:
-    """Whether a value is calculated or a constant (not just a name, or what something gives), or the only one. Two that
-    are calculated alike from names are not."""
-    if given.argument is None:
+def _is_shaped(one: ComparedValue, other: ComparedValue) -> bool:
+    """Whether a value is calculated or a constant (not a mere name or call result), or the only one. Two values
+    calculated alike from names do not count."""
+    if one.argument is None:
         return False
-    value, instead = given.argument.value, other.argument.value if other.argument is not None else None
+    value, instead = one.argument.value, other.argument.value if other.argument is not None else None
     alike = isinstance(value, Op) and isinstance(instead, Op) and _frame(value) == _frame(instead)
     return instead is None or (isinstance(value, Op | Const) and not alike)
 
 
 def _frame(value: Value, depth: int = 0) -> Hashable:
-    """An expression with constants and the members that it reads, but without the names of variables."""
+    """The structure of an expression: constants and accessed members, without variable names."""
     if isinstance(value, Ref):
         return value.name.partition(".")[2]
     if isinstance(value, SequenceDisplay | Op) and depth < _DEEP:
@@ -145,37 +147,37 @@ def _frame(value: Value, depth: int = 0) -> Hashable:
 
 
 def _called(left: Module, a: CallResult, right: Module, b: CallResult) -> str:
-    """Calls are steps themselves where they count; those of equal names are taken for the same."""
+    """Compare calls by name only: significant calls are steps and compared as such."""
     if left.callee_name(a.call) != right.callee_name(b.call):
         return UNKNOWN
     return DIFFERS if left.callee_name(a.call) in _JOINING and _other_split(left, a, right, b) else SAME
 
 
 def _other_split(left: Module, a: CallResult, right: Module, b: CallResult) -> bool:
-    """Whether the end of a path names another part of a data set."""
+    """Whether the last path component names another split of a data set."""
     ends = [module.code.calls[one.call].args[-1:] for module, one in ((left, a), (right, b))]
     texts = [end[0].value for end in ends if end and isinstance(end[0], Const)]
     named = [text for text in texts if isinstance(text, str) and SPLIT.search(text)]
     return len(named) == len(ends) and named[0] != named[1]
 
 
-def _traced(tracer: Tracer, given: Given) -> Traced:
-    if given.argument is None:
-        return Traced(True, given.value, shown_plain(given.value))
-    argument = given.argument
-    return tracer.trace(given.module, argument.value, argument.block, argument.line, argument.span or given.span)
+def _traced(tracer: Tracer, one: ComparedValue) -> Traced:
+    if one.argument is None:
+        return Traced(True, one.value, shown_plain(one.value))
+    argument = one.argument
+    return tracer.trace(one.module, argument.value, argument.block, argument.line, argument.span or one.span)
 
 
 def shown_plain(value: object) -> str:
-    """A plain value as people write it."""
+    """A plain value as Python source."""
     return repr(value) if isinstance(value, str) else str(value)
 
 
-def _told(answer: str, left: Given, first: Traced, right: Given, second: Traced) -> ValueAnswer:
+def _answer(answer: str, left: ComparedValue, first: Traced, right: ComparedValue, second: Traced) -> ValueAnswer:
     return ValueAnswer(answer, _text(left, first), _text(right, second), first.stations, second.stations)
 
 
-def _text(given: Given, traced: Traced) -> str:
-    if traced.known or given.argument is None:
+def _text(one: ComparedValue, traced: Traced) -> str:
+    if traced.known or one.argument is None:
         return traced.text
-    return shown(given.module, given.argument.value)
+    return shown(one.module, one.argument.value)

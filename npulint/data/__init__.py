@@ -1,4 +1,4 @@
-"""Recorded facts about TensorFlow, the NPU adapter and its operators; every table is read when first asked."""
+"""Recorded tables about TensorFlow, PyTorch, the NPU adapter and their operators; each is loaded on first use."""
 
 from __future__ import annotations
 

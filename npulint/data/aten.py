@@ -1,4 +1,4 @@
-"""What becomes of an operator of PyTorch on the NPU, by release: a kernel, other operators, or the CPU."""
+"""How a PyTorch operator runs on the NPU, by release: by a kernel, by other operators, or on the CPU."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from npulint.data.releases import torch_releases
 from npulint.lazy_regex import lazy_compile
 
 FALLS = frozenset(("cpu", "cpu_out"))
-"""Verdicts by which the CPU computes an operator."""
+"""Verdicts for operators that run on the CPU."""
 
 _LEADING = lazy_compile(r"(\d+)\.(\d+)")
 _FINE = ("npu", "npu_out", "generic", "decomposes")
 _BAD = ("cpu", "cpu_out", "error")
-_OUT = lazy_compile(  # overloads that write into tensors they are given
+_OUT = lazy_compile(  # overloads that write into output tensors
     r"(?:^|_)out\d?$|^out_|^(?:L|Q|U|X|a|OutTensor|OutScalar_(?:Other|Self)|dim_(?:max|min|values)|eigenvalues|eigvals|"
     r"grad_input|inverse|output|result|sign|values|values_stable)$"
 )
-_NAMED = lazy_compile(r"(?i)dimname|^names")  # overloads for named tensors, which no graph holds
+_NAMED = lazy_compile(r"(?i)dimname|^names")  # overloads for named tensors, which do not occur in graphs
 _PARTS = frozenset("_operator builtins math operator torch prim prims higher_order c10d _c10d_functional".split())
 _LAYOUTS = frozenset("quantized _quantized sparse mkldnn mkldnn_prepacked prepacked onednn xnnpack".split())
 _METHODS = frozenset(("cpu", "cuda", "tensor", "as_tensor"))  # of TorchScript
@@ -35,18 +35,16 @@ Release = tuple[int, int]
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """What becomes of one operator.
+    """How one operator runs.
 
-    `word`: npu (a kernel), npu_out (by its out variant), decomposes or generic (made of other operators), cpu, cpu_out
-    (the fallback computes it, reported under the name `via`), error (there is no CPU kernel either, or the chip cannot
-    run the one there is), custom (of a library that brings its own kernels) or unknown. `kernels`: acl_op, op_api,
-    own (torch_npu itself) and sparse. `reaches` are operators on the CPU that the parts of a composite lead to,
-    `backward` those that only the gradient needs; both hold under the condition `when` (argument and value), if any.
-    `notes` are conditions under which the kernel itself computes on the CPU (always, acl_path, before_a2, large_scale,
-    no_aclnn, old_cann, chip, float64, correction), or no_gradient: it gives none. `needs` names the package without
-    which the verdict holds; with it the operator has a kernel. `certain` is false where overloads differ, `exact` where
-    another release was asked than the one whose dispatcher is recorded.
-    """
+    `word`: npu (a kernel), npu_out (by its out variant), decomposes or generic (composed of other operators), cpu,
+    cpu_out (CPU fallback, reported under the name `via`), error (there is no CPU kernel either, or the chip cannot run
+    the one there is), custom (of a library with its own kernels) or unknown. `kernels`: acl_op, op_api, own (torch_npu
+    itself) and sparse. `reaches` are CPU operators that a composite calls, `backward` those that only its gradient
+    calls; both apply under the condition `when` (argument and value), if any. `notes` are conditions under which the
+    kernel itself computes on the CPU (always, acl_path, before_a2, large_scale, no_aclnn, old_cann, chip, float64,
+    correction), or no_gradient: it has none. `needs` names a package that provides a kernel when installed. `certain`
+    is false if overloads differ, `exact` if the requested release is the one whose dispatcher is recorded."""
 
     word: str
     via: str = ""
@@ -62,8 +60,7 @@ class Verdict(msgspec.Struct, frozen=True):
 
 class _Op(msgspec.Struct, frozen=True, array_like=True):
     """One overload: its class in the dispatcher (c composite, g generic, s structured, k kernel, m no CPU kernel,
-    empty: not an operator of the recorded dispatcher), its kernels and notes by their place in the lists, what it
-    calls."""
+    empty: not in the recorded dispatcher), its kernels and notes as indices into the lists, and its callees."""
 
     kind: str
     kernels: int = 0
@@ -80,18 +77,18 @@ class _Table(msgspec.Struct, frozen=True):
 
 
 def verdict(op: str, release: str, chip: str = "") -> Verdict:
-    """What becomes of an operator (``aten.add.Tensor``; ``aten.add`` where the overload is not known) with a release
-    of PyTorch (``2.7.1``; empty: the newest) on a family of chips (``910A``; empty: any)."""
+    """How an operator (``aten.add.Tensor``; ``aten.add`` if the overload is unknown) runs with a release of PyTorch
+    (``2.7.1``; empty: the newest) on a chip (``910A``; empty: any)."""
     return _verdict(op, nearest(release), chip.upper().removeprefix("ASCEND"))
 
 
 def instead(op: str) -> str:
-    """What to write in place of an operator (``aten.huber_loss``), as Python; empty where nothing does the same."""
+    """A Python replacement for an operator (``aten.huber_loss``); empty if there is none."""
     return _table().instead.get(op.removeprefix("aten.").partition(".")[0], "")
 
 
 def nearest(release: str) -> Release:
-    """The recorded release that an asked one is judged by."""
+    """The recorded release closest to the requested one."""
     found = _LEADING.search(release)
     oldest, *_, newest = torch_releases("kernels")
     return newest if found is None else max(oldest, min(newest, (int(found[1]), int(found[2]))))
@@ -118,8 +115,8 @@ def _verdict(op: str, release: Release, chip: str) -> Verdict:
 
 
 def known(op: str) -> bool:
-    """Whether there is such an operator, with whatever overload; TorchScript has words for numbers and lists that look
-    like one (``aten.len``)."""
+    """Whether there is such an operator, with any overload; TorchScript has list and number functions with similar
+    names (``aten.len``)."""
     namespace, _, rest = op.partition(".")
     base = rest.partition(".")[0]
     return base in _table().ops.get(namespace, {}) or namespace != "aten" or base in _METHODS
@@ -129,7 +126,7 @@ _NONE = Verdict("unknown", certain=False)
 
 
 def _likely(known: dict[str, _Op]) -> list[_Op]:
-    """The overloads that a call without ``out`` and names of dimensions may mean; all if there is no other."""
+    """The overloads that a call without ``out`` and dimension names may mean; all if there is no other."""
     plain = [one for name, one in known.items() if not _OUT.search(name) and not _NAMED.search(name)]
     return plain or list(known.values())
 
@@ -164,13 +161,13 @@ def _of(namespace: str, base: str, op: _Op, release: Release, chip: str) -> Verd
         reached = _falling([*forward.split(), *([_called(base, op)] if op.calls else [])], release)
         word = "decomposes" if op.kind == "c" else "generic"
         return Verdict(word, reaches=reached, backward=after, when=when, exact=exact)
-    if not op.kind:  # a kernel of other releases, and no operator of the recorded dispatcher
+    if not op.kind:  # not in the recorded dispatcher: a kernel of other releases
         return Verdict("unknown", exact=False)
     return Verdict("cpu" if op.kind == "k" else "error", backward=after, exact=exact)
 
 
 def _falling(names: Iterable[str], release: Release) -> tuple[str, ...]:
-    """Those of some overloads that go to the CPU."""
+    """The overloads that run on the CPU."""
     found = []
     for name in dict.fromkeys(names):
         op = _find(name)
@@ -182,7 +179,7 @@ def _falling(names: Iterable[str], release: Release) -> tuple[str, ...]:
 
 
 def _called(base: str, op: _Op) -> str:
-    """What a structured operator or a wrapper calls: ``.out`` stands for a variant of itself."""
+    """The callee of a structured operator or a wrapper: ``.out`` is a variant of the operator itself."""
     return base + op.calls if op.calls.startswith(".") else op.calls
 
 
@@ -196,8 +193,8 @@ def _kernels(op: _Op, release: Release) -> tuple[str, ...]:
 
 
 def _notes(op: _Op, chip: str) -> tuple[str, ...]:
-    """The conditions that may hold on a family of chips: those of old ones end with the second generation, where
-    aclnn is the default."""
+    """The conditions that may hold on a chip: those of old chips end with the second generation, where aclnn is the
+    default."""
     words = _table().notes[op.notes].split()
     if chip and not chip.startswith(_OLD_CHIPS):
         words = [word for word in words if word not in ("before_a2", "acl_path")]
@@ -206,7 +203,7 @@ def _notes(op: _Op, chip: str) -> tuple[str, ...]:
 
 @cache
 def _spans() -> list[list[tuple[Release, Release, tuple[str, ...]]]]:
-    """By place in the list of the table: first and last release (for ``2.7-`` the newest), and the kernels between."""
+    """(first release, last release, kernels) by index in the table; ``2.7-`` ends with the newest."""
     return [[_span(part) for part in text.split(";") if part] for text in _table().kernels]
 
 

@@ -1,4 +1,4 @@
-"""Environment variables that PyTorch on the NPU, CANN and HCCL read: legal values, state, and what belongs together."""
+"""Environment variables of torch_npu, CANN and HCCL: legal values, status and constraints."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from npulint.lazy_regex import lazy_compile
 
 ALLOCATOR = "PYTORCH_NPU_ALLOC_CONF"
 _CLOSE = 0.92
-_SHORTEST = 9  # letters of a name that may be taken for a misspelling
-# Names with such a beginning are nobody's but the stack's; others may be the project's own.
+_SHORTEST = 9  # letters of a name that may be a misspelling
+# Names with these prefixes belong to the NPU stack; others may be the project's own.
 _OURS = lazy_compile(
     r"(?:ASCEND|HCCL|TORCH_NPU|TORCH_HCCL|TORCH_TRANSFER|PYTORCH_NPU|PYTORCH_NO_NPU|TASK_QUEUE|INF_NAN|ACL|ACLNN|COMBINED"
     r"|MULTI_STREAM|CPU_AFFINITY|NPU)_",
@@ -26,8 +26,8 @@ _DECIMAL = lazy_compile(r"[+-]?(?:\d+\.?\d*|\.\d+)")
 
 
 class Rule(msgspec.Struct, frozen=True):
-    """Something about another variable `name` that matters when the variable has the value `when` (``*``: any):
-    one of `values` (none: whatever it is), or a `part` of its value."""
+    """A constraint on another variable `name` when the variable has the value `when` (``*``: any): one of `values`
+    (none: any value), or a `part` of its value."""
 
     when: str
     name: str
@@ -35,23 +35,23 @@ class Rule(msgspec.Struct, frozen=True):
     part: str = ""
 
     def met(self, value: str | None) -> bool:
-        """Whether the other variable's value is the one that is spoken of."""
+        """Whether the other variable's value satisfies the constraint."""
         if value is None:
             return False
         return self.part in value if self.part else not self.values or value in self.values
 
     def text(self) -> str:
-        """The other variable as one would write it."""
+        """The other variable as an assignment."""
         if self.part:
             return f"{self.name}={self.part}"
         return f"{self.name}={self.values[0]}" if self.values else self.name
 
 
 class Variable(msgspec.Struct, frozen=True):
-    """One variable. `type`: word (of `values`), int, float (from `low` to `high`), pattern (`values` holds it), ids
-    (of devices), keys (``key:value`` pairs), any. `status`: active, debug, deprecated, obsolete, cuda. `left_on`: the
-    values that switch debugging on (``*``: any). `read`: start or import when later is too late. `refused`: a
-    wrong value ends the run. `needs`, `excludes`: what else must, or must not, be set."""
+    """One variable. `type`: word (of `values`), int, float (from `low` to `high`), pattern (`values` holds it), ids (of
+    devices), keys (``key:value`` pairs), any. `status`: active, debug, deprecated, obsolete, cuda. `left_on`: values
+    that enable debugging (``*``: any). `read`: start or import if setting it later has no effect. `refused`: a wrong
+    value aborts the run. `needs`, `excludes`: constraints on other variables."""
 
     name: str
     type: str = "any"
@@ -69,7 +69,7 @@ class Variable(msgspec.Struct, frozen=True):
     excludes: tuple[Rule, ...] = ()
 
     def accepts(self, value: str) -> bool:
-        """Whether its reader takes this value as it is meant."""
+        """Whether a value is legal."""
         text = value.strip()
         if self.type == "word":
             return text in self.values or text.lower() in self.values
@@ -93,8 +93,8 @@ class Variable(msgspec.Struct, frozen=True):
         return inside and (not self.multiple or amount % self.multiple == 0)
 
     def likely(self, value: str) -> str:
-        """The one legal value that a wrong one probably means: other letters, a word for a switch, blanks between ids;
-        empty where there is none."""
+        """The only legal value that a wrong one may mean: other letter case, a word for a switch, blanks between ids;
+        empty if there is none."""
         text = value.strip()
         if self.type == "word":
             digit = _SWITCHES.get(text.lower(), "")
@@ -106,7 +106,7 @@ class Variable(msgspec.Struct, frozen=True):
         return _likely_keys(value) if self.type == "keys" else ""
 
     def is_left_on(self, value: str) -> bool:
-        """Whether this value switches debugging on."""
+        """Whether a value enables debugging."""
         return bool(value) and (value in self.left_on or "*" in self.left_on)
 
     def allowed(self) -> str:
@@ -128,8 +128,8 @@ def variable(name: str) -> Variable | None:
 
 @cache
 def nearest(name: str) -> str:
-    """The variable that `name` probably means; empty when it is known itself or nothing is close."""
-    from difflib import SequenceMatcher  # only mistakes pay for it
+    """The variable that `name` probably means; empty if it is known itself or nothing is close."""
+    from difflib import SequenceMatcher  # imported on demand: rarely needed
 
     if name in _variables() or len(name) < _SHORTEST or not _OURS.match(name):
         return ""
@@ -142,12 +142,12 @@ def nearest(name: str) -> str:
 
 
 def allocator_problem(value: str) -> tuple[str, str]:
-    """What is wrong with an allocator configuration: ``exclusive``, ``unknown-key``, ``bad-value`` or ``none``,
-    and the keys concerned."""
+    """The problem of an allocator configuration (``exclusive``, ``unknown-key``, ``bad-value`` or ``none``) and its
+    keys."""
     pairs = _pairs(value)
-    given = dict(pairs)
-    if given.get("expandable_segments") == "True":
-        split = [key for key in ("max_split_size_mb", "garbage_collection_threshold") if key in given]
+    settings = dict(pairs)
+    if settings.get("expandable_segments") == "True":
+        split = [key for key in ("max_split_size_mb", "garbage_collection_threshold") if key in settings]
         if split:
             return "exclusive", " ".join(split)
     for pair in pairs:
@@ -174,17 +174,17 @@ def _key_problem(pair: tuple[str, str]) -> str | None:
 
 
 def _likely_keys(value: str) -> str:
-    """An allocator configuration with its keys and values spelt right, and those that only CUDA has left out or named
-    as on the NPU; empty where that is not sure."""
+    """A corrected allocator configuration: misspelled keys fixed, CUDA-only keys removed or renamed to the NPU's; empty
+    if uncertain."""
     from difflib import get_close_matches
 
     names = [name.partition(":")[2] for name in _variables() if name.startswith(f"{ALLOCATOR}:")]
     found = []
-    for given, setting in _pairs(value):
-        if given == "backend":
+    for written, setting in _pairs(value):
+        if written == "backend":
             continue
-        meant = given.replace("cuda", "npu")
-        key = meant if meant in names else next(iter(get_close_matches(given, names, 1, _CLOSE)), "")
+        meant = written.replace("cuda", "npu")
+        key = meant if meant in names else next(iter(get_close_matches(written, names, 1, _CLOSE)), "")
         known = variable(f"{ALLOCATOR}:{key}")
         right = setting if known is None or known.accepts(setting) else known.likely(setting)
         if not key or not right:

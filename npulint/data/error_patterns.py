@@ -1,4 +1,4 @@
-"""Messages of training logs: how each is recognised, what causes it and what helps."""
+"""Known messages in training logs, with causes and fixes."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from npulint.data import table
 
 class Pattern(msgspec.Struct, frozen=True):
     """One message. `kind`: fatal, error, warning, info, note, context (harmless unless a failure follows), series (one
-    value of a loss scale) or ignore (known noise). Every match of `regex` holds one of the `literals`. `cause` and
-    `fix` are sentences in English and Chinese; `check` names the check that finds the cause in the code, if there is
-    one; `finding` the check of a run that tells of it. `umbrella`: says nothing beside another error; `echo`: follows
-    from the failure of another rank; `subject`: what the first group matches is worth counting apart; `general`:
-    programs without an NPU print it as well. `example` is a line that it matches."""
+    value of a loss scale) or ignore (noise). Every match of `regex` contains one of the `literals`. `cause` and `fix`
+    are sentences in English and Chinese; `check` is the check that finds the cause in the code, if any; `finding` the
+    run check that reports it. `umbrella`: irrelevant next to another error; `echo`: follows from the failure of another
+    rank; `subject`: group 1 distinguishes occurrences; `general`: programs without an NPU print it as well. `example`
+    is a matching line."""
 
     id: str
     kind: str
@@ -34,5 +34,5 @@ class Pattern(msgspec.Struct, frozen=True):
 
 @cache
 def patterns() -> dict[str, Pattern]:
-    """All messages by their id."""
+    """All messages by id."""
     return {one.id: one for one in msgspec.json.decode(table("error_patterns.json"), type=list[Pattern])}

@@ -1,4 +1,4 @@
-"""Which TensorFlow interfaces build operators that the adapter leaves on the host."""
+"""TensorFlow APIs whose operators the adapter leaves on the host."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ Family = Literal[
 
 
 class HostOp(msgspec.Struct, frozen=True, array_like=True):
-    """Operators of an interface that stay on the host. `where`: ``host`` always, ``older`` if the installed
-    operator package is as old as the recorded list, ``mixed`` in mixed computing only; `ops` are their types,
-    `family` what they have in common. `argument` (at `position`) decides: its value is among `values`, or it is not
-    given if these are ``-``; empty if it holds for every call."""
+    """Operators of an API that stay on the host. `where`: ``host`` always, ``older`` if the installed operator package
+    is as old as the recorded list, ``mixed`` in mixed computing only; `ops` are their types, `family` their common
+    property. `argument` (at `position`) decides: its value is among `values`, or it is absent if these are ``-``; empty
+    if every call is affected."""
 
     where: Residence
     ops: str
@@ -45,5 +45,5 @@ class HostOp(msgspec.Struct, frozen=True, array_like=True):
 
 @cache
 def host_ops() -> dict[str, tuple[HostOp, ...]]:
-    """By canonical name of the interface; the first one whose argument fits is meant."""
+    """By canonical API name; the first one whose argument matches applies."""
     return msgspec.json.decode(table("host_ops.json"), type=dict[str, tuple[HostOp, ...]])

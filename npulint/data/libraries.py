@@ -1,4 +1,4 @@
-"""Libraries of PyTorch projects that need a GPU or an Ascend build; operators of torch_npu that go away."""
+"""Libraries of PyTorch projects that need a GPU or an Ascend build, and retired operators of torch_npu."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ LibraryGroup = Literal[
 
 
 class Library(msgspec.Struct, frozen=True, array_like=True):
-    """What is known of an import name: the group of libraries that have the same substitute, whether it works
-    on the NPU (no, partly, yes) and what replaces it (a name, empty when nothing does)."""
+    """An import name: its group of libraries with the same substitute, whether it works on the NPU (no, partly, yes)
+    and its replacement (empty if none)."""
 
     name: str
     group: LibraryGroup
@@ -45,8 +45,8 @@ class Library(msgspec.Struct, frozen=True, array_like=True):
 
 
 class RetiredOp(msgspec.Struct, frozen=True, array_like=True):
-    """An operator of torch_npu that is to be removed: ``planned``, or ``unmaintained`` when its kernel gets no
-    fixes; and what replaces it (empty when nothing does)."""
+    """An operator of torch_npu that will be removed (``planned``) or gets no fixes (``unmaintained``), and its
+    replacement (empty if none)."""
 
     status: Removal
     substitute: str
@@ -59,7 +59,7 @@ class _Tables(msgspec.Struct, frozen=True):
 
 @lru_cache(maxsize=1 << 14)
 def library(name: str) -> Library | None:
-    """The library that a dotted name is, or belongs to; the longest recorded prefix decides."""
+    """The library of a dotted name, by the longest recorded prefix; None if unknown."""
     known = _by_name()
     end = len(name)
     while end > 0:
@@ -71,7 +71,7 @@ def library(name: str) -> Library | None:
 
 
 def retired_op(name: str) -> RetiredOp | None:
-    """What is known of a retired operator by its last name (``npu_giou``), or None."""
+    """The retired operator of that last name (``npu_giou``), or None."""
     return _tables().retired.get(name)
 
 

@@ -45,10 +45,9 @@ class _Names(msgspec.Struct, frozen=True):
 
 @lru_cache(maxsize=1 << 16)
 def canonical(name: str) -> str:
-    """The canonical form of a dotted name; a name of no known framework is returned as it is.
+    """The canonical form of a dotted name; names of unknown frameworks are returned unchanged.
 
-    What follows a call or subscript (``tf.data.Dataset.range().map``) is kept.
-    """
+    Anything after a call or subscript (``tf.data.Dataset.range().map``) is kept."""
     root = name.partition(".")[0]
     if root not in _ROOTS:
         return canonical_torch(name) if root in ROOTS else name
@@ -64,7 +63,7 @@ def canonical(name: str) -> str:
 
 @lru_cache(maxsize=256)
 def star_exports(module: str) -> frozenset[str]:
-    """Names that ``from module import *`` brings; empty for a module that is not recorded."""
+    """Names that ``from module import *`` binds; empty for an unrecorded module."""
     if module.partition(".")[0] in ROOTS:
         return star_names(module)
     exports = _exports()
@@ -102,7 +101,7 @@ def _is_private(name: str) -> bool:
 
 
 def _keras(name: str) -> str:
-    """Keras members by their private module, or by a second spelling."""
+    """Keras members by private module, or by alias."""
     if name.count(".") > 2:
         probe = _KERAS + name.removeprefix("tensorflow.keras")
         public = _member(probe, _names().keras)
@@ -122,7 +121,7 @@ def _second_version(name: str) -> str:
 
 @cache
 def _parents() -> frozenset[str]:
-    """Modules below compat.v2 that hold a name which stays apart; they keep their spelling too."""
+    """Modules below compat.v2 with a member that keeps its v2 name; they keep theirs too."""
     return frozenset(name.rpartition(".")[0] for name in _names().separate)
 
 
@@ -138,7 +137,7 @@ def _replaced(name: str, prefixes: dict[str, str]) -> str:
 
 
 def _member(name: str, members: Members) -> str:
-    """The public name of the longest prefix that is a recorded member of a private module."""
+    """The public name for the longest prefix that is a recorded member of a private module."""
     end = len(name)
     while (dot := name.rfind(".", 0, end)) > 0:
         public = members.get(name[:dot], {}).get(name[dot + 1 : end])

@@ -1,4 +1,4 @@
-"""Which interfaces of TensorFlow and PyTorch build an operator of the device."""
+"""TensorFlow and PyTorch APIs that create a given device operator."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from npulint.lazy_regex import lazy_compile
 _GRADIENT = lazy_compile(r"(?:Grad(?:WithArgmax|Grad)?|Backprop(?:Input|Filter)?|Backward)(?=(?:V\d+|D|Ex)*$)")
 _RELEASE = lazy_compile(r"(?:V\d+|D|Ex|Native)$")
 _ATEN = lazy_compile(r"(?:aten|npu)(?:::|\.)_?(\w+?)_?(?:\.\w+)?$")
-_MODULES = frozenset(("linalg", "fft", "special"))  # of torch, by which their operators are named as well
+_MODULES = frozenset(("linalg", "fft", "special"))  # submodules of torch that also name operators
 _LONG = 200
 
 
 def apis_of(op: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The ends of the names of the interfaces that build an operator: of TensorFlow and of PyTorch, compared as `plain`
-    makes them. `op` is a type of the device (``ReduceSumD``, ``ResizeBilinearV2Grad``), of TensorFlow, or a name of
-    PyTorch (``aten::huber_loss``). Nothing for what no interface is known of."""
+    """The last parts of the names of the TensorFlow and PyTorch APIs that create an operator, normalised by `plain`.
+    `op` is an operator type of the device (``ReduceSumD``, ``ResizeBilinearV2Grad``) or TensorFlow, or a name of
+    PyTorch (``aten::huber_loss``). Empty if no API is known."""
     aten = _ATEN.match(op[:_LONG])
     if aten is not None:
         module, _, rest = aten[1].partition("_")
@@ -35,19 +35,19 @@ def apis_of(op: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def plain(name: str) -> str:
-    """A name of an interface as it is compared: a layer and the function of the same name are one."""
+    """A normalised API name: a layer and the function of the same name are equal."""
     return name.replace("_", "").casefold()
 
 
 @cache
 def api_words() -> frozenset[str]:
-    """The last segments, made `plain`, of all interfaces that build some operator."""
+    """The last segments, normalised by `plain`, of all APIs that create operators."""
     rows = (*_recorded().values(), *((names, ()) for names in _hosted().values()))
     return frozenset(plain(name.rpartition(".")[2]) for row in rows for names in row for name in names)
 
 
 def _spellings(op: str) -> Iterator[str]:
-    """A type, and the types that it is a gradient or a release of."""
+    """A type, and the types that it is a gradient or a version of."""
     yield op
     forward = _GRADIENT.sub("", op)
     for word in (op, forward):
@@ -65,7 +65,7 @@ def _recorded() -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
 
 @cache
 def _hosted() -> dict[str, tuple[str, ...]]:
-    """By operator the interfaces of TensorFlow that leave it on the host, without the root of their names."""
+    """TensorFlow APIs that leave an operator on the host, by operator, without the root of their names."""
     found: dict[str, dict[str, None]] = {}
     for api, rows in host_ops().items():
         for row in rows:

@@ -1,4 +1,4 @@
-"""Operator types of the device compiler, as mixed-precision lists and graphs name them."""
+"""Operator types of CANN, as mixed precision lists and graphs name them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from npulint.lazy_regex import lazy_compile
 _TYPE = lazy_compile(r"_?[A-Z][A-Za-z0-9_]*")
 _SUFFIX = lazy_compile(r"(D|Ex|V\d)$")
 _LOOKALIKE = str.maketrans({"1": "l", "0": "o", "_": None, ".": None, "/": None, "-": None})
-_SHORT = 6  # below this length two real types may differ in one letter
+_SHORT = 6  # shorter real types may differ in one letter
 
 
 class _Operators(msgspec.Struct, frozen=True):
@@ -23,8 +23,8 @@ class _Operators(msgspec.Struct, frozen=True):
 
 
 def known_op(name: str) -> bool:
-    """Whether a name may be an operator type. No list is complete, so only what cannot be one, or is
-    plainly a misspelling or the TensorFlow name of a recorded type, is unknown."""
+    """Whether a name may be an operator type. No list is complete, so a name is only rejected if it cannot be one, is
+    clearly a misspelling, or is the TensorFlow name of a recorded type."""
     operators = _operators()
     if name in operators.types or name in operators.engine:
         return True
@@ -35,12 +35,12 @@ def known_op(name: str) -> bool:
 
 
 def near_op(name: str) -> str | None:
-    """The operator type that a name which is not one probably means."""
+    """The operator type that an unknown name probably means."""
     if known_op(name):
         return None
     found = _misspelt(name)
     if found is None:
-        from difflib import get_close_matches  # only mistakes pay for it
+        from difflib import get_close_matches  # imported on demand: rarely needed
 
         plain = {_plain(t): t for t in sorted(_operators().types, reverse=True)}
         close = get_close_matches(_plain(name[:80]).removeprefix("tf"), plain, n=1, cutoff=0.7)
@@ -49,13 +49,13 @@ def near_op(name: str) -> str | None:
 
 
 def internal_op(name: str) -> bool:
-    """Whether a type is one that the engine inserts itself, so that listing it has no effect."""
+    """Whether the engine inserts the type itself, so that listing it has no effect."""
     return name in _operators().engine
 
 
 @cache
 def _misspelt(name: str) -> str | None:
-    """The type that a name surely means: TensorFlow's name for it, another case, a slip of one letter."""
+    """The type that a name certainly means: TensorFlow's name for it, different letter case, a one-letter typo."""
     operators = _operators()
     if name in operators.tensorflow:
         return operators.tensorflow[name]
@@ -72,7 +72,7 @@ def _one_slip(name: str, types: Iterable[str]) -> str | None:
 
 
 def _slipped(name: str, other: str) -> bool:
-    """Whether two names differ by one letter inside; another ending or digit makes another type."""
+    """Whether two names differ by one letter inside; a different ending or digit is a different type."""
     start = 0
     while start < min(len(name), len(other)) and name[start] == other[start]:
         start += 1

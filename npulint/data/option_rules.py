@@ -1,4 +1,4 @@
-"""Rules about two adapter options that stand in one place."""
+"""Rules about two adapter options that are set in the same place."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from npulint.data import table
 
 
 class Rule(msgspec.Struct, frozen=True, rename={"meanwhile": "while"}):
-    """One rule; several may share a name. `kind` tells what is wrong where `option` meets `when`:
+    """One rule; several may share a name. `kind` is the problem where `option` meets `when`:
 
     - clash: `other` meets `other_when`
-    - lacks: `other` is not set so that it meets `other_when`
+    - lacks: `other` does not meet `other_when`
     - idle: `other` is not set at all
     - below: `option` (milliseconds) is no longer than `other` (seconds, `usual` where it is not set)
 
     Conditions are ``*`` (set), ``any`` (set or not), ``>n``, alternatives (``a|b``), or none of them (``!a|b``).
-    `meanwhile` is an option and its value that the rule presupposes; `mechanisms` limits where it holds."""
+    `meanwhile` is an option and its required value; `mechanisms` limits where the rule applies."""
 
     rule: str
     kind: str
@@ -33,12 +33,12 @@ class Rule(msgspec.Struct, frozen=True, rename={"meanwhile": "while"}):
 
 @cache
 def rules() -> tuple[Rule, ...]:
-    """All rules, in the order of the table."""
+    """All rules, in table order."""
     return msgspec.json.decode(table("option_rules.json"), type=tuple[Rule, ...])
 
 
 def holds(condition: str, value: object) -> bool:
-    """Whether a value meets a condition of a rule. What is None or an empty text is not set and meets none."""
+    """Whether a value meets a condition of a rule. None and empty texts count as not set and meet no condition."""
     if condition == "any":
         return True
     if value is None or value == "":
@@ -46,7 +46,7 @@ def holds(condition: str, value: object) -> bool:
     if condition == "*":
         return True
     if condition == "True":
-        return value == 1  # protobuf takes a number for a bool
+        return value == 1  # protobuf accepts a number for a bool
     if condition.startswith(">"):
         return isinstance(value, int) and not isinstance(value, bool) and value > int(condition[1:])
     named = str(value) in condition.removeprefix("!").split("|")

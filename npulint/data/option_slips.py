@@ -1,4 +1,4 @@
-"""What a misspelt adapter option, or a value that the adapter refuses, is certainly meant to be."""
+"""Corrections of misspelled adapter options and rejected values, where they are certain."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from functools import cache
 
 from npulint.data.options import Use, legal_keys
 
-_SAME = 0.85  # so alike are a word and a slip of it
-_APART = 0.04  # the next candidate is less alike by so much
+_SAME = 0.85  # minimum similarity of a typo
+_APART = 0.04  # minimum lead over the next candidate
 _COUNTERPARTS = (  # of precision_mode and precision_mode_v2
     ("allow_mix_precision", "mixed_float16"),
     ("allow_mix_precision_bf16", "mixed_bfloat16"),
@@ -59,7 +59,7 @@ def counterpart(value: str) -> str | None:
 
 
 def _slip(text: str, candidates: Iterable[str]) -> str | None:
-    from difflib import SequenceMatcher  # only mistakes pay for it
+    from difflib import SequenceMatcher  # imported on demand: rarely needed
 
     wanted = text[:80].casefold()
     alike = [

@@ -1,4 +1,4 @@
-"""Adapter options: which keys exist, how each mechanism spells and types them, which values they take."""
+"""Adapter options: keys, spellings and types in each mechanism, and legal values."""
 
 from __future__ import annotations
 
@@ -16,13 +16,12 @@ _TYPES: dict[str, type | tuple[type, ...]] = {"str": str, "int": int, "bool": (b
 
 
 class Use(msgspec.Struct, frozen=True):
-    """An option in one mechanism. `name` is its spelling there (``DumpConfig.dump_path``), `type` one of
-    str, int, bool (0 and 1 will do), flag (a bool and nothing else), object, any. `values` lists all legal values
-    (of an object the class), `low` and `high` bound numbers, `pattern` is what a text looks like and `example` such
-    a text; none of them means that any value is legal. `listed`: the value must be in the list as Python compares
-    them. `since` and `until` are adapter releases (``r1.9.0``, or a year). `position` is its place among the
-    arguments, -1 if releases differ. `chips` are the generations that have the option (none: all), `value_chips`
-    those of single values."""
+    """An option in one mechanism. `name` is its spelling there (``DumpConfig.dump_path``), `type` one of str, int, bool
+    (0 and 1 are accepted), flag (strictly bool), object, any. `values` lists all legal values (for objects the class),
+    `low` and `high` bound numbers, `pattern` matches texts and `example` is such a text; without any of them every
+    value is legal. `listed`: the list is compared as Python does. `since` and `until` are adapter releases (``r1.9.0``,
+    or a year). `position` is the argument index, -1 if it varies. `chips` are the generations that have the option
+    (none: all), `value_chips` those of single values."""
 
     name: str
     type: str
@@ -40,8 +39,7 @@ class Use(msgspec.Struct, frozen=True):
     value_chips: dict[str, tuple[str, ...]] = {}
 
     def accepts(self, value: object) -> bool:
-        """Whether the adapter takes this value. Letter case counts; where the list is not compared by Python
-        (`listed`), a numeral may be given as text."""
+        """Whether the adapter accepts a value. Letter case counts; numerals may be texts unless `listed`."""
         if self.listed and self.values:
             return value in self.values
         if value is None or self.type == "object" or str(value) == self.default:
@@ -55,10 +53,10 @@ class Use(msgspec.Struct, frozen=True):
         return True
 
     def fits(self, value: object) -> bool:
-        """Whether the type of this value can be written to the option at all; None means that it is not set."""
+        """Whether a value's type can be assigned to the option; None means not set."""
         if value is None or self.type == "any":
             return True
-        if self.type == "object":  # the class that made it; functions may hand it on
+        if self.type == "object":  # the class that created it; functions may pass it on
             other = isinstance(value, str) and not value.endswith("Config")
             return not self.values or value in self.values or other
         if self.listed:
@@ -67,9 +65,8 @@ class Use(msgspec.Struct, frozen=True):
 
 
 class AdapterOption(msgspec.Struct, frozen=True):
-    """One option. `field` is the member of the session key's protobuf value (s, b or i); status is active,
-    deprecated, removed or dead (read by no adapter); `mode` is inference for what acts there only; `uses` maps a
-    mechanism to its particulars."""
+    """One option. `field` is the member of the session key's protobuf value (s, b or i); status is active, deprecated,
+    removed or dead (read by no adapter); `mode` is inference if it only applies there; `uses` by mechanism."""
 
     key: str
     status: str
@@ -90,7 +87,7 @@ def option(key: str) -> AdapterOption | None:
 
 
 def elsewhere(key: str, mechanism: str) -> tuple[str, ...]:
-    """The other mechanisms in which some adapter release reads exactly this spelling."""
+    """The other mechanisms in which some adapter release reads this spelling."""
     return tuple(m for m in MECHANISMS if m != mechanism and key in legal_keys(m))
 
 
@@ -152,8 +149,8 @@ def near(key: str, mechanism: str) -> str | None:
 
 
 def _closeness(wanted: str, candidate: str) -> float:
-    """From 0 to 1: by letters, by a run of words that both contain, or as a part of the candidate."""
-    from difflib import SequenceMatcher  # only mistakes pay for it
+    """Similarity from 0 to 1: by letters, by a common run of words, or as a part of the candidate."""
+    from difflib import SequenceMatcher  # imported on demand: rarely needed
 
     name = candidate if "." in wanted else candidate.rpartition(".")[2]
     words, others = wanted.split("_"), name.casefold().split("_")

@@ -1,7 +1,6 @@
-"""What calls decide which numbers a training gives, and with which of their parameters.
+"""Which calls affect the numbers of a training, and through which parameters.
 
-`recipe_call` knows a call by the canonical name of what it calls; `npulint.data.recipe_tables` says how that is told.
-"""
+`recipe_call` looks up a call by the canonical name of its callee; `npulint.data.recipe_tables` describes the tables."""
 
 from __future__ import annotations
 
@@ -36,7 +35,7 @@ NEVER = frozenset(
     "swap_memory use_locking gate_gradients colocate_gradients_with_ops use_cudnn_on_gpu num_workers pin_memory device "
     "out inplace verbose data_format".split()
 )
-"""Parameters that change no number, whatever has them."""
+"""Parameters that never affect numbers, in any callee."""
 
 USUAL = {
     "seed": "seed",
@@ -63,7 +62,7 @@ USUAL = {
     "biases_regularizer": "regularisation",
     "regularizer": "regularisation",
 }
-"""The part of a recipe that parameters of these names belong to, whatever has them."""
+"""The part of parameters of these names, in any callee."""
 
 _APPLIED = frozenset(("layer", "operation", "dropout", "loss", "regularisation", "transform", "initialisation"))
 _HALF = frozenset("float16 half bfloat16 fp16 bf16".split())
@@ -73,12 +72,11 @@ _ROOT = lazy_compile(r"^\??[^.:()\[\]]*")
 
 
 class RecipeCall(msgspec.Struct, frozen=True):
-    """What a call of `name` adds to a recipe: `part` is a word of `npulint.facts.recipe.ITEMS`, empty for a call that
-    only gives on an argument. Parameters are named as the callee names them; under which name each is compared, and
-    how its value is converted for that, says `renamed`. `defaults` are the ones that are plain values; the first
-    `positional` parameters can be given by place, `rest` takes all others (``*args``). `through` is the argument that
-    the call gives on, and whose place it takes (``self``: the object whose method it is). `host` calls belong to a
-    recipe only in code that prepares data; `adapter` calls are the NPU adapter's."""
+    """What a call of `name` contributes to a training config: `part` is a part in `npulint.facts.recipe.ITEMS`, empty
+    for a call that only returns an argument. Parameters have the callee's names; `renamed` has the names for comparison
+    and the conversions of values. `defaults` are the plain ones; the first `positional` parameters can be passed by
+    position, `rest` takes all others (``*args``). `through` is the argument that the call returns (``self``: the object
+    of the method). `host` calls count only in code that prepares data; `adapter` calls are the NPU adapter's."""
 
     name: str
     part: str
@@ -99,28 +97,28 @@ class RecipeCall(msgspec.Struct, frozen=True):
 
     @property
     def transparent(self) -> bool:
-        """Whether the call only gives on one of its arguments, and decides nothing itself."""
+        """Whether the call only returns one of its arguments, and has no effect of its own."""
         return bool(self.through) and not self.part
 
     def parameter(self, place: int) -> str:
-        """The parameter that takes the argument at this place; the place itself where that is not known."""
+        """The parameter at a position; the position itself if unknown."""
         if place < self.positional:
             return self.parameters[place]
         return self.rest or str(place)
 
     def compared(self, parameter: str) -> str:
-        """The name under which a parameter is compared; empty for one that changes no number."""
+        """The comparison name of a parameter; empty if it does not affect numbers."""
         if parameter in self.ignored or "*" in self.ignored:
             return ""
         return self.renamed.get(parameter, (parameter, ""))[0]
 
     def role(self, parameter: str) -> str:
-        """The part of the recipe that an argument belongs to, by the callee's name of the parameter."""
+        """The part of an argument, by the callee's name of the parameter."""
         return self.roles.get(parameter) or USUAL.get(parameter, self.part)
 
     def effective(self, given: Mapping[str, object]) -> dict[str, object]:
-        """The values that the call has, by compared name, from the `given` ones by parameter: defaults are filled in,
-        values converted, parameters without influence left out."""
+        """The effective values of a call by comparison name: `given` by parameter plus defaults, converted, without
+        parameters that do not affect numbers."""
         found: dict[str, object] = {}
         for parameter, value in (*self.defaults.items(), *given.items()):
             name = self.compared(parameter)
@@ -129,7 +127,7 @@ class RecipeCall(msgspec.Struct, frozen=True):
         return found
 
     def neutral_values(self, effective: Mapping[str, object]) -> dict[str, object]:
-        """The values of `effective` that have a name without framework, by that name."""
+        """The values of `effective` that have a framework-neutral name, by that name."""
         known = neutral_parameters().get(self.neutral, ())
         found = {name: value for name, value in effective.items() if name in known and name not in self.neutral_names}
         for name, neutral in self.neutral_names.items():
@@ -144,11 +142,11 @@ class RecipeCall(msgspec.Struct, frozen=True):
 
 
 def converted(how: str, value: object) -> object:
-    """A value as it is compared; one that cannot be converted stays as it is. `how`: ``complement`` 1 - x, ``negated``
-    not x, ``reciprocal`` 1 / x, ``caseless`` text in lower case, ``named`` the last part of a dotted name without case
-    (``tensorflow.nn.relu``, ``ReLU`` and ``relu`` are one), ``equal`` a sequence of equal values is one of them,
-    ``sequence`` a single value is a sequence, ``flag`` none is false, ``averaged`` and ``reduced`` the old flags of
-    losses as the word that stands for them now."""
+    """A value converted for comparison; unchanged if that is not possible. `how`: ``complement`` 1 - x, ``negated`` not
+    x, ``reciprocal`` 1 / x, ``caseless`` lower case, ``named`` the lower-case last part of a dotted name
+    (``tensorflow.nn.relu``, ``ReLU`` and ``relu`` are equal), ``equal`` a sequence of equal values is one of them,
+    ``sequence`` a single value is a sequence, ``flag`` None is false, ``averaged`` and ``reduced`` the legacy flags of
+    losses as the `reduction` that replaces them."""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         if how == "complement":
             return round(1 - value, 12)
@@ -172,22 +170,20 @@ _REDUCTIONS = {"averaged": ("sum", "mean"), "reduced": ("none", "mean")}
 
 
 def is_half(value: object) -> bool:
-    """Whether a value names a type of numbers with 16 bits: an argument with the role ``half_cast`` has that role
-    only then."""
+    """Whether a value names a 16-bit floating-point type: an argument with the role ``half_cast`` has it only then."""
     return isinstance(value, str) and value.rpartition(".")[2].lower() in _HALF
 
 
 def is_whole(value: object) -> bool:
-    """Whether a value names a type of whole numbers or truth values: between these no number is rounded."""
+    """Whether a value names an integer or boolean type: casts between these do not round."""
     return isinstance(value, str) and value.rpartition(".")[2].strip("'\"").lower() in _WHOLE
 
 
 @lru_cache(maxsize=1 << 14)
 def recipe_call(name: str, framework: str = "") -> RecipeCall | None:
-    """What is known of calls of the canonical `name`; none if they decide no numbers or are not known. A method of an
-    unknown object is one of `framework`, if that is one of `FRAMEWORKS`, or of a host library. An object that was made
-    by a known call and is itself called (``torch.nn.Conv2d()``) is the application of that: its `same_as` ends in
-    ``()``."""
+    """The record for calls of the canonical `name`; None if they do not affect numbers or are unknown. A method of an
+    unknown object is looked up in `framework`, if that is one of `FRAMEWORKS`, or in a host library. Applying the
+    result of a known call (``torch.nn.Conv2d()``) has a `same_as` that ends in ``()``."""
     for source in _sources(name, framework):
         found = sheet(source).find(name)
         if found is not None:
@@ -203,7 +199,7 @@ def recipe_call(name: str, framework: str = "") -> RecipeCall | None:
 
 @cache
 def neutral_parameters() -> dict[str, tuple[str, ...]]:
-    """The parameters that each name without framework has."""
+    """The parameters of each framework-neutral name."""
     found = {}
     for line in table("recipe_neutral.txt").decode().split("\n"):
         name, colon, parameters = line.partition(":")
@@ -214,8 +210,7 @@ def neutral_parameters() -> dict[str, tuple[str, ...]]:
 
 @cache
 def setting_parts() -> dict[str, str]:
-    """The part of a recipe that a setting of the adapter, the session or the run belongs to (facts of kind
-    ``setting``, by their name)."""
+    """The part of settings of the adapter, the session or the run (`setting` facts, by name)."""
     rows = csv.DictReader(io.StringIO(table("recipe_settings.csv").decode()))
     return {row["setting"]: row["part"] for row in rows}
 
@@ -227,7 +222,7 @@ def _sources(name: str, framework: str) -> tuple[str, ...]:
         return ("torch",)
     if root in _TENSORFLOW:
         return ("tensorflow",)
-    own = framework == "torch" and ":" in name and ")" in name  # a member of what the project's own code gives
+    own = framework == "torch" and ":" in name and ")" in name  # a member of a result of project code
     if own or name.startswith("?"):
         return (framework, "host") if framework in FRAMEWORKS else _TABLES
     return ("host",)
@@ -241,7 +236,7 @@ def _known(source: str, name: str, row: Row, word: str) -> RecipeCall | None:
 
 def _call(source: str, name: str, row: Row, word: str) -> RecipeCall:
     last = name.rpartition(".")[2]
-    own = "?." + last if row.pattern.startswith("?.") else name  # whatever the object is called
+    own = "?." + last if row.pattern.startswith("?.") else name  # whatever the object is named
     same_as = row.same_as.replace("*", word).replace("$", last) or own
     flags = dict(_pair(flag) for flag in row.flags.split())
     neutral, *neutral_names = row.neutral.replace("*", word).split() or [""]
@@ -268,7 +263,7 @@ def _call(source: str, name: str, row: Row, word: str) -> RecipeCall:
 
 
 def _roles(row: Row, parameters: tuple[str, ...], renamed: dict[str, tuple[str, str]]) -> dict[str, str]:
-    """The parts of the parameters that have one of their own, by their own and by their compared names."""
+    """The parts of parameters that have their own, by parameter name and by comparison name."""
     usual = {parameter: USUAL[parameter] for parameter in parameters if parameter in USUAL}
     found = usual | dict(_pair(role) for role in row.roles.split())
     return {renamed[parameter][0]: part for parameter, part in found.items() if parameter in renamed} | found

@@ -1,28 +1,27 @@
-"""The tables that `npulint.data.recipe` asks.
+"""The tables behind `npulint.data.recipe`.
 
-Rows lie in ``recipe_*.csv``; parameters are those of a row, else recorded ones from ``signatures_*.json`` (name →
-parameters as in a ``def``, with ``...`` for a default that is no plain value). The columns of a row:
+Rows are in ``recipe_*.csv``; parameters are those of a row, else recorded ones from ``signatures_*.json`` (name →
+parameters as in a ``def``, with ``...`` for a default that is not plain). The columns of a row:
 
-``pattern``     a canonical name; ``*`` stands for any name, ``**`` for any dotted one (in other spellings: for any
-                text), ``{a,b}`` for one of several texts. ``?.name`` is a method of an object of which nothing is
-                known, and also of the result of a framework's function that has no row of its own. The row with the
-                longest plain beginning wins, one without wildcards over all others.
-``part``        a word of `npulint.facts.recipe.ITEMS`; ``-`` if such calls decide nothing; ``=`` if this is another
-                spelling of the name in `same_as`, which has a row itself.
-``same_as``     the canonical name under which the call is compared; empty for its own. ``*`` in it is what the
-                braces, else the first wildcard, of the pattern stood for; ``$`` is the last part of the name.
-``neutral``     its name without framework (``*`` as in `same_as`), then ``parameter=neutral parameter`` where these
+``pattern``     a canonical name; ``*`` matches any name, ``**`` any dotted one (in aliases: any text), ``{a,b}`` one of
+                several texts. ``?.name`` is a method of an unknown object, or of the result of a framework function
+                without a row of its own. A row without wildcards wins, else that with the longest plain prefix.
+``part``        one of the parts in `npulint.facts.recipe.ITEMS`; ``-`` if such calls do not affect numbers; ``=`` for
+                an alias of the name in `same_as`, which has its own row.
+``same_as``     the canonical name under which the call is compared; empty for its own. ``*`` in it is the text that the
+                braces, else the first wildcard, of the pattern matched; ``$`` is the last part of the name.
+``neutral``     its framework-neutral name (``*`` as in `same_as`), then ``parameter=neutral parameter`` where these
                 differ; a parameter may be an element (``betas[0]``), a value may be converted (``p=q:how``). The names
-                lie in ``recipe_neutral.txt``.
+                are in ``recipe_neutral.txt``.
 ``signature``   the parameters; empty for the recorded ones of the name, else of `same_as`; ``=name`` for those of
                 another name (``$`` as in `same_as`).
-``ignored``     parameters that change no number, beside the ones that never do; ``*`` for all.
-``roles``       ``parameter=part`` where the part is another one than that of the call and the usual one.
-``renamed``     ``parameter=name`` under which it is compared, ``parameter=name:how`` if its value is converted first,
-                ``parameter=:how`` for converting alone.
-``flags``       ``host`` (a call of a library for arrays or images: it belongs to a recipe only in code that prepares
-                data), ``adapter`` (what the NPU adapter offers instead), ``through=parameter`` (the call only gives
-                this argument on; ``through=self`` gives the object on whose method it is).
+``ignored``     parameters that do not affect numbers, in addition to those that never do; ``*`` for all.
+``roles``       ``parameter=part`` where the part is neither that of the call nor the usual one.
+``renamed``     ``parameter=name`` for comparison, ``parameter=name:how`` if its value is converted first,
+                ``parameter=:how`` to convert only.
+``flags``       ``host`` (a call of an array or image library: it counts only in code that prepares data), ``adapter``
+                (a replacement in the NPU adapter), ``through=parameter`` (the call returns this argument;
+                ``through=self``: the object of the method).
 """
 
 from __future__ import annotations
@@ -45,13 +44,13 @@ Plain = str | int | float | bool | None | tuple["Plain", ...]
 
 NOTHING = "-"
 SPELLING = "="
-RECORDED = ("tensorflow", "torch")  # tables that have a file of signatures
+RECORDED = ("tensorflow", "torch")  # tables with a file of signatures
 
 _BRACES = lazy_compile(r"\{([^{}]*)\}")
 
 
 class Row(msgspec.Struct, frozen=True):
-    """A row of a table, as it is written."""
+    """A row of a table, as written."""
 
     pattern: str
     part: str
@@ -65,7 +64,7 @@ class Row(msgspec.Struct, frozen=True):
 
 
 class Wild(msgspec.Struct, frozen=True):
-    """A pattern with wildcards: the plain text before the first of them, and what its braces stand for."""
+    """A pattern with wildcards: the plain text before the first one, and the alternatives in braces."""
 
     start: str
     expression: re.Pattern[str]
@@ -74,8 +73,8 @@ class Wild(msgspec.Struct, frozen=True):
 
 
 class Sheet:
-    """The rows of one table: by exact name, and those with wildcards by how much of them is plain. Of the latter only
-    those are tried for a name that share its last part or, where that is no plain text, its first."""
+    """The rows of one table: by exact name, and those with wildcards by length of the plain prefix. Wildcard rows are
+    indexed by the last part of the name or, if that is not plain, the first."""
 
     def __init__(self, rows: list[Row]) -> None:
         self.rows = rows
@@ -93,7 +92,7 @@ class Sheet:
             self._tried.setdefault(_key(pattern), []).append((rank, one))
 
     def find(self, name: str) -> tuple[Row, str] | None:
-        """The row for a name, and what ``*`` in it stands for."""
+        """The row for a name, and what ``*`` in it matched."""
         found = self.exact.get(name)
         if found is not None:
             return found
@@ -108,7 +107,7 @@ class Sheet:
 
 
 def _key(pattern: str) -> str:
-    """By what a pattern with wildcards is looked up: its last part with the dot before it, else its first, else all."""
+    """The index key of a wildcard pattern: its last part with the dot, else its first part, else empty."""
     end = pattern[pattern.rindex("*") + 1 :]
     if "." in end:
         return "." + end.rpartition(".")[2]
@@ -116,8 +115,8 @@ def _key(pattern: str) -> str:
 
 
 class Signature(msgspec.Struct, frozen=True):
-    """Parameters in order, how many of them can be given by place, the one that takes all others (``*args``), and the
-    defaults that are plain values."""
+    """Parameter names in order, how many can be passed by position, the one that takes all others (``*args``), and
+    plain defaults."""
 
     parameters: tuple[str, ...] = ()
     positional: int = 0
@@ -126,7 +125,7 @@ class Signature(msgspec.Struct, frozen=True):
 
 
 def spelled_out(pattern: str) -> Iterator[tuple[str, str]]:
-    """The patterns without braces that one with braces stands for, with the text that was chosen first."""
+    """The expansions of a pattern with braces, each with the alternative chosen first."""
     parts = _BRACES.split(pattern)
     choices = [part.split(",") if at % 2 else [part] for at, part in enumerate(parts)]
     for chosen in product(*choices):
@@ -162,7 +161,7 @@ def signature_of(source: str, row: Row, name: str, same_as: str) -> Signature:
 
 @lru_cache(maxsize=1 << 12)
 def signature(text: str) -> Signature:
-    """The parameters that are written as in a ``def``. Raises SyntaxError if they are not."""
+    """Parse parameters written as in a ``def``. Raises SyntaxError."""
     if not text:
         return Signature()
     function = ast.parse(f"def f({text}): 0").body[0]

@@ -1,4 +1,4 @@
-"""The releases that the tables know; did the declared TensorFlow adapter have an option already, or no longer?"""
+"""Recorded releases, and whether an option exists in the declared release of TF Adapter."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from npulint.lazy_regex import lazy_compile
 Release = tuple[int, ...]
 
 _PART = lazy_compile(r"\d+|rc", re.IGNORECASE)
-_NEXT = "2026"  # how the tables write the line that followed r1.15.0
-_FIRST_NEXT, _SURELY_NEXT = (2, 0, 0), (9, 0, 0)  # what lies between them may be of either line
+_NEXT = "2026"  # the release line after r1.15.0, in the tables
+_FIRST_NEXT, _SURELY_NEXT = (2, 0, 0), (9, 0, 0)  # releases in between may belong to either line
 
 
 class _Releases(msgspec.Struct, frozen=True):
     torch_npu: dict[str, list[str]]  # by what is recorded
-    delivered: list[tuple[str, str]]  # CANN and the adapter that came with it, oldest first
+    delivered: list[tuple[str, str]]  # CANN release and adapter release shipped with it, oldest first
 
 
 @cache
 def torch_releases(recorded: str) -> tuple[tuple[int, int], ...]:
-    """The releases of torch_npu, oldest first, for which something is recorded: kernels, interfaces (the list of
-    unsupported ones in the documentation), or dispatcher (which operators of PyTorch are made of others)."""
+    """The releases of torch_npu, oldest first, with recorded data: kernels, interfaces (the documented list of
+    unsupported APIs), or dispatcher (which PyTorch operators are composites)."""
     split = (text.partition(".") for text in _table().torch_npu[recorded])
     return tuple((int(major), int(minor)) for major, _, minor in split)
 
 
 def standing(since: str, until: str, adapter: str, cann: str) -> str:
-    """Whether what came with adapter release `since` and went after `until` (either may be empty) is in the
-    declared one: yes, later, gone, or unknown. Without a declared adapter, CANN tells which one it may be."""
+    """Whether something added in adapter release `since` and removed after `until` (either may be empty) exists in the
+    declared one: yes, later, gone, or unknown. Without a declared adapter, it is inferred from CANN."""
     between = _declared(adapter) if adapter else _delivered(cann) if cann else None
     if between is None:
         return "unknown"
@@ -46,7 +46,7 @@ def standing(since: str, until: str, adapter: str, cann: str) -> str:
 
 
 def _release(text: str) -> Release:
-    """``r1.9.0`` as numbers; nothing is before every release."""
+    """``r1.9.0`` as numbers; an empty text sorts before every release."""
     numbers = _FIRST_NEXT if text == _NEXT else _numbers(text)
     return (*numbers, *(0,) * (3 - len(numbers)))
 
@@ -56,7 +56,7 @@ def _numbers(text: str) -> Release:
 
 
 def _declared(adapter: str) -> tuple[Release, Release] | None:
-    """The earliest and the latest release that a declared version may stand for."""
+    """The earliest and the latest release that a declared version may mean."""
     numbers = _numbers(adapter)
     if not numbers:
         return None
@@ -68,7 +68,7 @@ def _declared(adapter: str) -> tuple[Release, Release] | None:
 
 
 def _delivered(cann: str) -> tuple[Release, Release] | None:
-    """The earliest and the latest adapter that a declared CANN may have come with."""
+    """The earliest and the latest adapter that may be shipped with a declared CANN."""
     numbers = _numbers(cann)
     if not numbers:
         return None
@@ -85,7 +85,7 @@ def _delivered(cann: str) -> tuple[Release, Release] | None:
 
 @cache
 def _adapters() -> list[tuple[Release, Release]]:
-    """CANN and the adapter that came with it, by the tags of the adapter."""
+    """CANN releases and the adapters shipped with them, by tags of the adapter repository."""
     return [(_numbers(cann), _release(adapter)) for cann, adapter in _table().delivered]
 
 

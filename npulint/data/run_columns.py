@@ -1,4 +1,4 @@
-"""Columns of the tables that profilers write, under all names that they had over the years."""
+"""Columns of profiler tables, under all names that they had over the years."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from npulint.data import table
 
 
 class Column(msgspec.Struct, frozen=True, array_like=True):
-    """One column of a form: its `key`, its cells (text, number, or optional: a number or ``N/A``), whether a table
-    without it is of another form, and its spellings, each with the year of the generation of tools that it tells (0:
-    tells none)."""
+    """One column of a form: its `key`, cell type (text, number, or optional: a number or ``N/A``), whether it is
+    required, and its spellings, each with the year of the tool generation that it identifies (0: none)."""
 
     key: str
     cell: str
@@ -22,9 +21,8 @@ class Column(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Header(msgspec.Struct, frozen=True):
-    """What a header holds of a form: position by key, the keys of numbers, those of them that no row may lack, the
-    needed keys that are not in the header, and the `generation` of the tools that wrote it: a year, that of the
-    youngest spelling in it."""
+    """A parsed header: column index by key, the keys of numeric columns, those whose cells are mandatory, missing
+    required keys, and the `generation` of the tools that wrote it (the latest year of its spellings)."""
 
     positions: dict[str, int]
     numbers: frozenset[str]
@@ -34,14 +32,14 @@ class Header(msgspec.Struct, frozen=True):
 
 
 USUAL = 2021
-"""The generation of a table none of whose spellings tells another one."""
+"""The generation if no spelling identifies one."""
 
 FORMS = (
     *("kernel_table", "cluster_step_trace_time", "step_trace_time", "step_trace", "op_statistic", "api_statistic"),
     *("operator_details", "aicpu", "fusion_op", "task_time", "l2_cache", "memory_record", "module_memory"),
     *("operator_memory", "static_memory"),
 )
-"""The forms that the table knows; where two fit a header, the first is meant."""
+"""The recorded forms; if two match a header, the first is used."""
 
 
 @cache
@@ -51,13 +49,13 @@ def columns() -> dict[str, tuple[Column, ...]]:
 
 
 def plain(spelling: str) -> str:
-    """A heading without what differs between spellings of one name: case, blanks, underscores, quotes."""
+    """A normalised heading: without case, blanks, underscores and quotes."""
     return "".join(spelling.strip('\ufeff"').split()).replace("_", "").lower()
 
 
 def understand(form: str, cells: Sequence[str]) -> Header:
-    """Which column of `form` stands where in a header of these cells. A heading that occurs twice counts at its first
-    place, unless the table speaks of the second (``Name#2``)."""
+    """Map the cells of a header to the columns of `form`. Of a duplicate heading the first counts, unless the table
+    asks for the second (``Name#2``)."""
     places: dict[str, int] = {}
     counts: dict[str, int] = {}
     for place, cell in enumerate(cells):
@@ -88,7 +86,7 @@ def _needed() -> dict[str, tuple[tuple[str, ...], ...]]:
 
 
 def form_of_header(cells: Sequence[str]) -> str:
-    """The form of the table that has this header; empty when it is none that is known."""
+    """The form of a table with this header; empty if unknown."""
     names = {plain(cell) for cell in cells}
     for form, needed in _needed().items():
         if all(not names.isdisjoint(spellings) for spellings in needed):

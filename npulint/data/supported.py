@@ -1,4 +1,4 @@
-"""The operators that the adapter of TensorFlow takes to the NPU."""
+"""Operators that TF Adapter can offload to the NPU."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from npulint.data import table
 
 
 class SupportedOps(msgspec.Struct, frozen=True):
-    """A list of operator types. `gray` ones stay on the host in mixed computing. `source` says whose list it is: the
-    path of an installation's own, or empty for the recorded snapshot; `release` that of CANN, or the month of the
-    snapshot."""
+    """A list of operator types. `gray` ones stay on the host in mixed computing. `source`: path of the installation's
+    list, or empty for the recorded snapshot; `release`: of CANN, or the month of the snapshot."""
 
     ops: frozenset[str] = frozenset()
     gray: frozenset[str] = frozenset()
@@ -21,13 +20,12 @@ class SupportedOps(msgspec.Struct, frozen=True):
 
 
 class Recorded(msgspec.Struct, frozen=True):
-    """What is known of an operator type beside the list that is used.
+    """What is recorded about an operator type in addition to the list.
 
-    `newer`: what speaks for packages later than the recorded list having it: plugin (an open plug-in of CANN 9), proto
-    (a definition of the same name for the device), listed (a kernel of the AI CPU), or empty. `adapter`: the adapter
-    brings it itself. `aicpu`: no kernel for the AI Core is known. `rule`: the adapter never takes it to the device.
-    `known`: TensorFlow, the adapter or the device have an operator of this name.
-    """
+    `newer`: evidence that later packages list it: plugin (an open-source plugin of CANN 9), proto (a device definition
+    of the same name), listed (an AI CPU kernel), or empty. `adapter`: the adapter implements it. `aicpu`: no AI Core
+    kernel is known. `rule`: the adapter never offloads it. `known`: TensorFlow, the adapter or the device have an
+    operator of this name."""
 
     newer: str = ""
     adapter: bool = False
@@ -50,14 +48,14 @@ class _Table(msgspec.Struct, frozen=True):
 
 
 def snapshot() -> SupportedOps:
-    """The recorded list: the newest that was ever published."""
+    """The newest published list, as recorded."""
     known = _table()
     return SupportedOps(known.ops, known.gray, "", known.release)
 
 
 @cache
 def recorded(op: str) -> Recorded:
-    """What is known of an operator type, whatever list is used."""
+    """The record of an operator type, independent of the list in use."""
     known = _table()
     newer = next((kind or "listed" for kind, ops in known.newer.items() if op in ops), "")
     rule = op in _NEVER or op.endswith(("Dataset", "DatasetV2"))

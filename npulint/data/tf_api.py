@@ -1,4 +1,4 @@
-"""TensorFlow names that the adapter does not support, that fix a shape badly, or that mean nothing on the NPU."""
+"""TensorFlow APIs that the adapter does not support, that force static shapes, or that have no effect on the NPU."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ _RAW, _WRAPPERS = "tensorflow.raw_ops.", "tensorflow.python.ops.gen_"
 
 
 class Api(msgspec.Struct, frozen=True, array_like=True):
-    """What is recorded of a canonical name. `release`: of TensorFlow that it holds for, 1.15, 2.6 or both. `support`:
-    no, newer (only operator packages later than the recorded list have the operator), static_shape, manual (to be
-    ported by hand), deprecated, no_effect. `reason` groups names that share an explanation; `ops` are the operator
-    types, `instead` is what to write.
+    """The record of a canonical name. `release`: the TensorFlow it applies to, 1.15, 2.6 or both. `support`: no, newer
+    (only operator packages later than the recorded list have the operator), static_shape, manual (to be ported
+    manually), deprecated, no_effect. `reason` groups names with the same explanation; `ops` are the operator types,
+    `instead` is the replacement.
 
-    `argument` (at `position`, -1: by keyword only) decides where it is not empty: `value` is ``-`` (not given),
-    ``true``, ``nonzero``, ``gpu`` (a text that names one) or ``data`` (counted from a tensor)."""
+    `argument` (at `position`, -1: keyword only) decides if not empty: `value` is ``-`` (absent), ``true``, ``nonzero``,
+    ``gpu`` (a text that names one) or ``data`` (computed from a tensor)."""
 
     release: str
     support: str
@@ -37,8 +37,8 @@ class _Table(msgspec.Struct, frozen=True):
 
 @lru_cache(maxsize=1 << 14)
 def find(name: str) -> tuple[Api, ...]:
-    """What is recorded of a canonical name: usually nothing, else one record or one per deciding argument.
-    Operators of ``tf.raw_ops``, and the generated wrappers that have no public name, are told by the operator table."""
+    """The records of a canonical name: usually none, else one or one per deciding argument. Operators of
+    ``tf.raw_ops``, and generated wrappers without a public name, use the operator table."""
     if not name.startswith("tensorflow."):
         return ()
     if name.startswith((_RAW, _WRAPPERS)):
@@ -49,7 +49,7 @@ def find(name: str) -> tuple[Api, ...]:
 
 @cache
 def _folded() -> dict[str, str]:
-    """Operator types by their name in lower case, as wrappers spell it but for the underscores."""
+    """Operator types by lower-case name, the spelling of wrappers without underscores."""
     return {op.lower(): op for op in _table().raw}
 
 

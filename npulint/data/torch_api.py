@@ -1,4 +1,4 @@
-"""PyTorch names that the NPU has no kernel for, or that its documentation lists as unsupported."""
+"""PyTorch APIs that have no NPU kernel or that the documentation of torch_npu lists as unsupported."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from npulint.data.releases import Release, torch_releases
 from npulint.lazy_regex import lazy_compile
 
 _STATES = {"n": "no", "p": "partial", "y": "yes", "-": "unknown", "": "unknown"}
-# A tensor for sure: what a function of torch gives, through methods and the elements of a pair.
+# Certainly a tensor: the result of a torch function, through methods and tuple elements.
 # An object of a module class.
 _MODULE = lazy_compile(r"^torch\.nn\.(?!(?:parameter\.)?Parameter\(\)$)(?:[a-z_]\w*\.)*[A-Z]\w*\(\)$")
 _TENSOR = lazy_compile(
@@ -22,10 +22,10 @@ _TENSOR = lazy_compile(
 
 
 class Api(msgspec.Struct, frozen=True, array_like=True):
-    """One name. `states` has a letter per listed release: n(o), p(artial), y(es), - (not listed). `kernel` is npu,
-    cpu (copied to the host and back), backward_cpu, no_gradient (the kernel gives none), none (an error on the device)
-    or host (no operator); from release `since` on it is npu. `method`: tensors have it too, and the name is nobody
-    else's (any) or others' as well (known). `ops` are the operators that fall back, `instead` is what to write."""
+    """One API. `states` has a letter per listed release: n(o), p(artial), y(es), - (not listed). `kernel` is npu, cpu
+    (fallback), backward_cpu, no_gradient (the kernel has none), none (an error on the device) or host (no operator);
+    from release `since` on it is npu. `method`: also a tensor method, whose name is unique to tensors (any) or not
+    (known). `ops` are the operators that fall back, `instead` is the replacement."""
 
     states: str
     kernel: str
@@ -38,8 +38,7 @@ class Api(msgspec.Struct, frozen=True, array_like=True):
 
 @lru_cache(maxsize=1 << 15)
 def find(name: str) -> tuple[str, Api] | None:
-    """The public spelling and the record of a canonical callee, also of a method on what surely is a tensor;
-    None for a name that nothing is recorded of."""
+    """The public name and the record of a canonical callee, including tensor methods; None if unrecorded."""
     base, _, last = name.rpartition(".")
     if name.startswith("torch.") and "(" not in name:
         api = _table().get(name)
@@ -60,8 +59,8 @@ def find(name: str) -> tuple[str, Api] | None:
 
 
 def support(api: Api, release: str) -> str:
-    """``no``, ``partial``, ``yes`` or ``unknown``, as documented for a release of PyTorch. For releases between
-    two listed ones both must agree on no; without a release all from 2.6 on."""
+    """Documented support in a release of PyTorch: ``no``, ``partial``, ``yes`` or ``unknown``. Between two listed
+    releases both must agree on no; without a release, all from 2.6 on."""
     if not api.states:
         return "unknown"
     listed = torch_releases("interfaces")
@@ -79,7 +78,7 @@ def support(api: Api, release: str) -> str:
 
 
 def kernel(api: Api, release: str) -> str:
-    """What computes it with a release of PyTorch; ``unknown`` where that depends on the release that is not known."""
+    """The kernel of an API in a release of PyTorch; ``unknown`` if it depends on an unknown release."""
     if not api.since:
         return api.kernel
     asked = _parts(release)
@@ -89,7 +88,7 @@ def kernel(api: Api, release: str) -> str:
 
 
 def refused(api: Api) -> str:
-    """The releases whose documentation says no, such as ``2.1-2.6, 2.8``."""
+    """The releases documented as unsupported, such as ``2.1-2.6, 2.8``."""
     releases = _spelled()
     runs: list[tuple[int, int]] = []
     for index, letter in enumerate(api.states):
@@ -99,14 +98,14 @@ def refused(api: Api) -> str:
 
 
 def added(api: Api) -> str:
-    """The release from which on it runs on the NPU or is listed as supported; empty when none does."""
+    """The first release in which it runs on the NPU or is listed as supported; empty if none."""
     kept = len(api.states.rstrip("py"))
     return api.since or (_spelled()[kept] if 0 < kept < len(api.states) else "")
 
 
 @cache
 def known_last_segments() -> frozenset[str]:
-    """The last segments of all recorded names: what else ends cannot be one of them."""
+    """The last segments of all recorded names, for a quick test."""
     return frozenset({name.rpartition(".")[2] for name in _table()} | set(_methods()))
 
 
@@ -116,7 +115,7 @@ def _parts(release: str) -> Release:
 
 @cache
 def _methods() -> dict[str, Api]:
-    """Methods of tensors by name, in place as well."""
+    """Tensor methods by name, including in-place variants."""
     found = {}
     for name, api in _table().items():
         if api.method:
@@ -128,7 +127,7 @@ def _methods() -> dict[str, Api]:
 
 @cache
 def _spelled() -> list[str]:
-    """The releases with a list of interfaces, as texts show them; the letters of `Api.states` follow them."""
+    """The releases with a list of APIs, in the order of the letters of `Api.states`."""
     return [".".join(map(str, release)) for release in torch_releases("interfaces")]
 
 

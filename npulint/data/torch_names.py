@@ -14,7 +14,7 @@ from npulint.data import table
 from npulint.lazy_regex import lazy_compile
 
 ROOTS = frozenset(("torch", "torch_npu", "apex"))
-# Modules of one class each, named after it: the class is exported by the package above them.
+# Modules of one class each, named after it: the parent package exports the class.
 _HOMES = lazy_compile(
     r"^(torch\.nn)\.modules\.(?:[a-z_0-9]+\.)?([A-Z]\w*)"
     r"|^((?:torch|apex|torch_npu)\.optim(?:izers)?)\.(?!lr_scheduler|swa_utils)[a-z_0-9]+\.([A-Z]\w*)"
@@ -29,7 +29,7 @@ class _Names(msgspec.Struct, frozen=True):
 
 @lru_cache(maxsize=1 << 15)
 def canonical_torch(name: str) -> str:
-    """The canonical form of a dotted name below one of `ROOTS`; what follows a call or subscript is kept."""
+    """The canonical form of a dotted name below one of `ROOTS`; anything after a call or subscript is kept."""
     end = min((at for at in (name.find("("), name.find("[")) if at >= 0), default=len(name))
     head, tail = name[:end], name[end:]
     aliases = _names().aliases
@@ -45,13 +45,13 @@ def canonical_torch(name: str) -> str:
 
 @cache
 def star_names(module: str) -> frozenset[str]:
-    """Names that ``from module import *`` brings; empty for a module that is not recorded."""
+    """Names that ``from module import *`` binds; empty for an unrecorded module."""
     return frozenset(_names().stars.get(canonical_torch(module), ()))
 
 
 @cache
 def npu_members() -> frozenset[str]:
-    """What ``torch.npu`` has in any release of torch_npu that is recorded."""
+    """Members of ``torch.npu`` in any recorded release of torch_npu."""
     return frozenset(_names().npu)
 
 

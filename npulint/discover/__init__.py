@@ -1,4 +1,4 @@
-"""Discovery: which files a run looks at, of which kind, and to which project each belongs."""
+"""File discovery: which files to check, their kinds, and the projects they belong to."""
 
 from npulint.discover.files import DiscoverOptions, Discovery, discover
 from npulint.discover.kinds import SourceFile

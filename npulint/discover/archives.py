@@ -1,4 +1,4 @@
-"""Opening zip archives that may be anything: the directory at their end is looked at before it is read whole."""
+"""Opens untrusted zip archives: checks the size of the central directory before reading it."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ import zipfile
 from npulint.discover.safe_open import open_regular
 
 DIRECTORY = 16 * 1024 * 1024
-"""Bytes of the directory of an archive that is opened; it takes some hundred thousand members."""
+"""Maximum bytes of the central directory, enough for some hundred thousand members."""
 
 _END = b"PK\x05\x06"
 _END64 = b"PK\x06\x06"
 _LOCATOR64 = b"PK\x06\x07"
-_TAIL = 22 + 65_535  # the record at the end with the longest comment
+_TAIL = 22 + 65_535  # end-of-directory record with the longest comment
 _NOT_HERE = 0xFFFF_FFFF
 
 
 class LargeArchiveError(Exception):
-    """The directory of an archive is larger than what is read."""
+    """The central directory of an archive exceeds the limit."""
 
 
 def open_archive(location: str) -> zipfile.ZipFile:
-    """The archive in a regular file. Raises `LargeArchiveError`, OSError, and what `zipfile` raises for damaged ones:
-    `zipfile.BadZipFile`, NotImplementedError, ValueError."""
+    """Open the archive in a regular file. Raises `LargeArchiveError`, OSError, and what `zipfile` raises for damaged
+    archives: `zipfile.BadZipFile`, NotImplementedError, ValueError."""
     if directory_size(location) > DIRECTORY:
         raise LargeArchiveError(location)
     return zipfile.ZipFile(location)
 
 
 def names_of(location: str) -> list[str]:
-    """The names of the members of an archive; none if it is damaged or not to be read."""
+    """The names of the members of an archive; empty if it is damaged or unreadable."""
     try:
         with open_archive(location) as archive:
             return archive.namelist()
@@ -39,13 +39,13 @@ def names_of(location: str) -> list[str]:
 
 
 def directory_size(location: str) -> int:
-    """How many bytes the directory of an archive claims to have; 0 when there is none."""
+    """The size of the central directory that an archive declares, in bytes; 0 if there is none."""
     with open_regular(location) as stream:
         length = stream.seek(0, 2)
         begin = max(0, length - _TAIL)
         stream.seek(begin)
         tail = stream.read(_TAIL)
-        plain = tail[-22:-18] == _END and tail[-2:] == b"\0\0"  # as `zipfile` looks for it
+        plain = tail[-22:-18] == _END and tail[-2:] == b"\0\0"  # the same search as in `zipfile`
         at = len(tail) - 22 if plain else tail.rfind(_END)
         if at < 0 or at + 22 > len(tail):
             return 0

@@ -1,4 +1,4 @@
-"""What a run left behind: which form of artifact a file is, told from its name and its first bytes."""
+"""Recognizes artifacts of training runs by file name and first bytes."""
 
 from __future__ import annotations
 
@@ -94,16 +94,15 @@ _OF_SCRIPT = lazy_compile(
 
 
 def form_of(location: str) -> str:
-    """The form of artifact that a file is; empty when it is none. What the first bytes tell wins over the name.
+    """The form of a run artifact; empty if the file is none. The first bytes take precedence over the name.
 
     Tables: kernel_table, op_statistic, api_statistic, step_trace, step_trace_time, cluster_step_trace_time,
     operator_details, aicpu, fusion_op, task_time, l2_cache, memory_record, module_memory, operator_memory,
-    static_memory, comparison, series_table (what a script or TensorBoard wrote of its losses). JSON: trace,
-    communication, communication_matrix, communication_group, profiler_info, profiler_metadata, device_info,
-    sample_info, construct, overflow, fusion_result, fusion_switch, statistics_dump, anomaly, rank_table.
-    Others: training_trace, trace_summary, comparison_advice, precision_console, log, events, database, and by name
-    alone spreadsheet (of a comparison), overflow_dump and tensor_dump.
-    """
+    static_memory, comparison, series_table (losses written by a script or TensorBoard). JSON: trace, communication,
+    communication_matrix, communication_group, profiler_info, profiler_metadata, device_info, sample_info, construct,
+    overflow, fusion_result, fusion_switch, statistics_dump, anomaly, rank_table. Others: training_trace, trace_summary,
+    comparison_advice, precision_console, log, events, database; by name only: spreadsheet (of a comparison),
+    overflow_dump and tensor_dump."""
     if not _candidate(os.path.basename(location)):
         return ""
     return form_of_text(location, read_head(location, HEAD))
@@ -116,7 +115,7 @@ def form_of_text(name: str, head: bytes) -> str:
         return ""
     if head.startswith(b"\x1f\x8b"):
         name, head = name.removesuffix(".gz"), _unpacked(head)
-    if head.startswith(_UTF16) and not name.lower().endswith((".csv", ".json")):  # a log, as Windows shells write it
+    if head.startswith(_UTF16) and not name.lower().endswith((".csv", ".json")):  # a log written by a Windows shell
         head = head[: len(head) & ~1].decode("utf-16", "replace").encode("utf-8", "replace")
     if head.startswith(_SQLITE):
         return "database" if _DATABASE.fullmatch(name) else ""
@@ -140,18 +139,18 @@ def form_of_text(name: str, head: bytes) -> str:
 
 
 def is_artifact_folder(name: str) -> bool:
-    """Whether a folder of this name (no path) holds what a run left behind, and nothing else."""
+    """Whether a folder of this name (no path) contains only run artifacts."""
     return bool(_FOLDER.fullmatch(name))
 
 
 def is_unread_folder(parent: str, name: str) -> bool:
-    """Whether the folder `name` of the artifact folder `parent` (names, no paths) holds only raw slices that no tool
-    but the profiler's own reads, often hundreds of files."""
+    """Whether the folder `name` in the artifact folder `parent` (names, no paths) holds only raw slices of the
+    profiler, often hundreds of files, which are not read."""
     return name in _BINARY_IN_FOLDER and bool(_RAW.fullmatch(parent))
 
 
 def _candidate(name: str) -> bool:
-    """Whether the name allows that the file is an artifact, so that no other file is opened."""
+    """Whether the name may be that of an artifact; other files are not opened."""
     low = name.lower().removesuffix(".gz")
     if low.endswith((".csv", ".json", ".cfg", ".log", ".db", ".npy", ".xlsx", *_TEXT_NAMES)):
         return True
@@ -160,7 +159,7 @@ def _candidate(name: str) -> bool:
 
 
 def _of_table(head: bytes, named: str) -> str:
-    """The form by the header of a table. One with the name of a table and another header is none."""
+    """The form of a table by its header. A table whose header is not recognized has none, whatever its name."""
     if b"\0" in head[:64] and not head.strip(b"\0"):
         return ""
     lines = head.replace(b"\0", b"").removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n\t ,;").split(b"\n", 1)
@@ -181,10 +180,10 @@ def _of_json(head: bytes, named: str) -> str:
     start = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
     if start not in (b"{", b"["):
         return named if named == "fusion_switch" and b":" in head else ""
-    told = next((form for form, pattern in _JSON if pattern.search(head)), "")
-    if named in ("communication", "communication_matrix") and told in ("communication", "communication_matrix"):
-        return named  # of large files the head may hold but a part
-    return told or named
+    by_content = next((form for form, pattern in _JSON if pattern.search(head)), "")
+    if named in ("communication", "communication_matrix") and by_content in ("communication", "communication_matrix"):
+        return named  # the head of a large file may be incomplete
+    return by_content or named
 
 
 def _of_text(head: bytes) -> str:
@@ -192,7 +191,7 @@ def _of_text(head: bytes) -> str:
 
 
 def _unpacked(head: bytes) -> bytes:
-    """The beginning of what a gzip file holds, no more of it than of any other file, as far as it is sound."""
+    """The decompressed beginning of a gzip file, limited like other heads, up to the first damage."""
     try:
         return zlib.decompressobj(31).decompress(head, HEAD)
     except zlib.error:
@@ -200,7 +199,7 @@ def _unpacked(head: bytes) -> bytes:
 
 
 def _sound(head: bytes) -> bytes:
-    """What stands before the fault: of the piece with the fault nothing is had, so a piece is one byte."""
+    """The data before the damage; decompressed byte by byte because a damaged piece yields nothing."""
     unpacking, found = zlib.decompressobj(31), bytearray()
     try:
         for at in range(len(head)):

@@ -1,4 +1,4 @@
-"""As which kind a file is taken, when its name alone does not tell."""
+"""Decides the kind of a file by its content where the name is ambiguous."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _OF_RUNS = (
     *("PROF_", "_ascend_pt", "_ascend_ms", "ASCEND_", "mindstudio_", "cluster_", "precision_data", "plog"),
     *("info_", "aicerror_"),
 )
-_NOTEBOOK_FACTOR = 10  # notebooks carry their outputs
+_NOTEBOOK_FACTOR = 10  # notebooks contain their outputs
 
 
 def of_text(location: str, kinds: tuple[str, ...], data: bytes, most: int, named: bool) -> tuple[str, ...] | Problem:
-    """As which of `kinds` a file that holds `data` is read, or why not. A JSON or C++ file counts when its text says
-    so, or when named. `most` is as for `limit_of`."""
+    """The kinds, of `kinds`, of a file with content `data`, or why it is not read. A JSON or C++ file counts if its
+    content says so, or if `named`. `most` is as for `limit_of`."""
     if kinds in PASSING and not named and not counts(location, kinds[0], len(data), most, data):
         return ()
     limit = limit_of(kinds, most)
@@ -29,14 +29,14 @@ def of_text(location: str, kinds: tuple[str, ...], data: bytes, most: int, named
 
 
 def limit_of(kinds: tuple[str, ...], most: int) -> int:
-    """The bytes that a file of these kinds may have where a Python file may have `most`."""
-    if kinds in (GRAPH, ARTIFACT):  # what is read of these their readers bound
+    """The size limit in bytes for files of these kinds, if that of Python files is `most`."""
+    if kinds in (GRAPH, ARTIFACT):  # their readers have limits of their own
         return sys.maxsize
     return most * (_NOTEBOOK_FACTOR if kinds == ("notebook",) else 1)
 
 
 def counts(location: str, kind: str, size: int, most: int, data: bytes | None = None) -> bool:
-    """Whether a file of a kind that its name only hints at is one; `data` is what it holds, else it is looked up."""
+    """Whether a file whose name only hints at `kind` is of that kind; `data` is its content, else it is read."""
     if kind == "graph":
         return bool(form_of(location) if data is None else form_of_text(location, data[:HEAD]))
     if kind == "configuration":
@@ -50,18 +50,18 @@ def counts(location: str, kind: str, size: int, most: int, data: bytes | None = 
 
 
 def special(mode: int) -> str:
-    """What a file that is no regular one is."""
+    """A description of a file that is not regular."""
     tests = ((stat.S_ISFIFO, "FIFO"), (stat.S_ISSOCK, "socket"), (stat.S_ISBLK, "device"), (stat.S_ISCHR, "device"))
     return next((word for test, word in tests if test(mode)), "special file")
 
 
 def may_be_list(location: str) -> bool:
-    """Whether the JSON file at a path may be meant as a mixed precision list."""
+    """Whether the JSON file at a path may be intended as a mixed precision list."""
     return may_be_mixlist(os.path.basename(location), read_head(location, JSON_LIMIT))
 
 
 def may_be_run(folder: str) -> bool:
-    """Whether the folder at a path holds what a run left behind."""
+    """Whether the folder at a path may hold run artifacts."""
     name = os.path.basename(folder)
     if not name.startswith(_OF_RUNS) and not name.endswith(_OF_RUNS):
         return False
@@ -71,7 +71,7 @@ def may_be_run(folder: str) -> bool:
 
 
 def is_read(folder: str) -> bool:
-    """Whether the folder at a path, one of what a run left behind, holds anything but raw slices."""
+    """Whether an artifact folder at a path contains anything but raw slices."""
     from npulint.discover.artifacts import is_unread_folder
 
     parent, name = os.path.split(folder)

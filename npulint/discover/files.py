@@ -1,4 +1,4 @@
-"""From the paths a user names to the files a run reads."""
+"""Finds the files to read below the paths that a user names."""
 
 from __future__ import annotations
 
@@ -32,19 +32,18 @@ EXCLUDED = (
     *("__pycache__", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".ipynb_checkpoints"),
     *(".eggs", "*.egg", "*.egg-info"),
 )
-"""Names that are left out when nothing else is configured."""
+"""Names excluded by default."""
 
 _CODE = frozenset(("python", "notebook", "shell", "cuda", "dockerfile", "dependency", "mixlist"))
-_SPARE = 20_000  # files of a folder without code that are looked at
+_SPARE = 20_000  # files of a folder without code that are examined
 _ENVIRONMENT_MARKS = ("pyvenv.cfg", "conda-meta")
 
 
 class DiscoverOptions(msgspec.Struct, frozen=True):
-    """How to look. `exclude` replaces the usual exclusions, `extend_exclude` adds to them; both hold
-    patterns in .gitignore syntax relative to `base` (default: the working directory). Paths that the
-    user names are read although excluded, unless `force_exclude`, which treats them like those of a walk.
-    `max_bytes` bounds a Python file; a notebook may have ten times as many. With `configurations`, the files below
-    folders that may hold the settings of a program are found as well, except large ones."""
+    """Options of discovery. `exclude` replaces the default exclusions, `extend_exclude` adds to them; both hold
+    patterns in .gitignore syntax relative to `base` (default: the working directory). Paths that the user names are
+    read although excluded, unless `force_exclude`. `max_bytes` limits a Python file; a notebook may have ten times as
+    many. `configurations`: also find files of program settings, except large ones."""
 
     exclude: tuple[str, ...] = EXCLUDED
     extend_exclude: tuple[str, ...] = ()
@@ -56,10 +55,9 @@ class DiscoverOptions(msgspec.Struct, frozen=True):
 
 
 class Discovery(msgspec.Struct, frozen=True):
-    """What was found. `aliases` maps a path that leads to an already listed file (a link) to the path it
-    is listed under; `named` are the paths of the command line, as results spell them; `excluded` counts
-    folders and files that were left out. `folders` are those that were entered, each with the time of its last
-    change in nanoseconds: that of a file that comes or goes."""
+    """The result. `aliases` maps a path to the already listed file that it links to; `named` are the paths of the
+    command line, as results spell them; `excluded` counts excluded folders and files. `folders` are the entered folders
+    with their modification time in nanoseconds."""
 
     files: list[SourceFile]
     problems: list[Problem]
@@ -72,42 +70,41 @@ class Discovery(msgspec.Struct, frozen=True):
 def discover(
     paths: Sequence[str],
     options: DiscoverOptions | None = None,
-    given: Mapping[str, bytes] = {},
+    contents: Mapping[str, bytes] = {},
     only: str = "",
 ) -> Discovery:
-    """Find the files to read below `paths`, in a fixed order. Never raises for what it meets.
+    """Find the files to read below `paths`, in a fixed order. Never raises for file contents.
 
-    `given` are bytes by absolute location of files that count as if they held these; they need not be on disk. With
-    `only`, an absolute folder, of all folders only those above it, itself and those below it are entered.
-    """
-    finder = _Finder(options or DiscoverOptions(), given, only)
-    for path in sorted(paths, key=lambda path: len(os.path.abspath(path))):  # outer folders know the whole project
+    `contents` maps absolute locations to contents that override the disk; the files need not exist. With `only`, an
+    absolute folder, only that folder, its parents and its subfolders are entered."""
+    finder = _Finder(options or DiscoverOptions(), contents, only)
+    for path in sorted(paths, key=lambda path: len(os.path.abspath(path))):  # outer folders see the whole project
         finder.named_path(path)
     return finder.result()
 
 
 def _entered(folder: str, of_run: bool) -> tuple[bool, ...]:
-    """Whether what lies in a folder may be of a run, as what lies beside it; empty when it is not entered."""
+    """Whether files of a folder may be run artifacts, as a one-element tuple; empty if the folder is not entered."""
     return () if of_run and not is_read(folder) else (of_run or may_be_run(folder),)
 
 
 class _Spare:
-    """The files of a named folder that are of no kind by their names. Where it holds no code, who names it means what a
-    run left behind there, whatever is said of such files in a ``.gitignore``."""
+    """The files of a named folder whose names match no kind. If the folder holds no code, the user means its run
+    artifacts, even if a ``.gitignore`` excludes such files."""
 
     def __init__(self, excludes: Excludes) -> None:
         self._excludes = excludes
         self._seen: list[tuple[os.DirEntry[str], str]] | None = []
 
     def see(self, entry: os.DirEntry[str], location: str, kinds: tuple[str, ...]) -> None:
-        """Note a file; code ends it. JSON may be either."""
+        """Add a file; code discards them all, except JSON, which may be either."""
         if self._seen is None or (kinds != ("mixlist",) and not _CODE.isdisjoint(kinds)):
             self._seen = None
         elif (not kinds or kinds == ("mixlist",)) and len(self._seen) < _SPARE:
             self._seen.append((entry, location))
 
     def files(self) -> list[tuple[os.DirEntry[str], str]]:
-        """The files; none where there is code."""
+        """The files; none if there is code."""
         excludes = self._excludes
         return [
             (entry, location)
@@ -117,15 +114,15 @@ class _Spare:
 
 
 class _Finder:
-    def __init__(self, options: DiscoverOptions, given: Mapping[str, bytes], only: str) -> None:
+    def __init__(self, options: DiscoverOptions, contents: Mapping[str, bytes], only: str) -> None:
         self._options = options
-        self._given = given
-        self._given_in: dict[str, list[str]] = {}
-        for location in given:
+        self._contents = contents
+        self._contents_in: dict[str, list[str]] = {}
+        for location in contents:
             folder = os.path.dirname(location)
             while not os.path.isdir(folder) and folder != os.path.dirname(folder):
                 folder = os.path.dirname(folder)
-            self._given_in.setdefault(folder, []).append(os.path.relpath(location, folder))
+            self._contents_in.setdefault(folder, []).append(os.path.relpath(location, folder))
         self._only = os.path.join(only, "") if only else ""
         self._times: dict[str, int] = {}
         self._excludes = Excludes((*options.exclude, *options.extend_exclude), options.base)
@@ -158,7 +155,7 @@ class _Finder:
         if self._options.force_exclude and self._forbidden(location):
             self._excluded += 1
             return
-        if self._given and self._is_given(location, os.path.abspath(location)):
+        if self._contents and self._listed_content(location, os.path.abspath(location)):
             return
         try:
             status = os.stat(location)
@@ -172,19 +169,19 @@ class _Finder:
             self._named_file(location, status)
 
     def _saved_model(self, folder: str) -> None:
-        """Who names the folder of a SavedModel names its graph."""
+        """Naming the folder of a SavedModel means its graph."""
         for name in SAVED_MODEL if not self._options.force_exclude else ():
             location = os.path.join("" if folder == "." else folder, name)
             if os.path.isfile(location):
                 self._named_file(location, os.stat(location))
 
-    def _is_given(self, location: str, absolute: str) -> bool:
-        """List a named file whose bytes are given."""
-        data = self._given.get(absolute)
+    def _listed_content(self, location: str, absolute: str) -> bool:
+        """List a named file whose content is provided by the caller."""
+        data = self._contents.get(absolute)
         if data is not None:
             kinds = kinds_of(os.path.basename(location)) or kinds_by_content(data[:200])
             if kinds:
-                self._take_given(location, self._base(location), kinds, data, not self._options.force_exclude)
+                self._take_content(location, self._base(location), kinds, data, not self._options.force_exclude)
             elif not self._options.force_exclude:
                 self._problem(location, "unsupported")
         return data is not None
@@ -201,7 +198,7 @@ class _Finder:
         self._take(location, base, kinds, status, os.path.islink(location), named)
 
     def _base(self, location: str) -> str:
-        """The same for all files of a folder, of which thousands may be named."""
+        """The base of a location, cached because thousands of files of a folder may be named."""
         folder = os.path.dirname(location)
         base = self._bases.get(folder)
         if base is None:
@@ -209,7 +206,7 @@ class _Finder:
         return base
 
     def _forbidden(self, location: str) -> bool:
-        """Whether a walk would leave the named path out."""
+        """Whether a walk would exclude the named path."""
         if self._excludes.within(location):
             return True
         return self._options.respect_gitignore and self._git.ignores(os.path.abspath(location), os.path.isdir(location))
@@ -229,10 +226,10 @@ class _Finder:
     def _walk(self, top: str) -> None:
         base = base_of(top, folder=True)
         top_absolute = os.path.abspath(top)
-        whole = may_be_run(top_absolute)  # what a run left behind is seldom under version control
+        whole = may_be_run(top_absolute)  # artifacts are rarely under version control
         chain = chain_above(top_absolute) if self._options.respect_gitignore and not whole else None
         spare, begun = _Spare(self._excludes), len(self._found)
-        # The prefix is the folder with a trailing separator, or nothing for the working directory.
+        # The prefix is the folder with a trailing separator, or empty for the working directory.
         start = "" if top == "." else os.path.join(top, "")
         stack: list[tuple[str, str, Chain | None, bool]] = [(start, top_absolute, chain, whole)]
         while stack:
@@ -245,13 +242,13 @@ class _Finder:
                 if chain is not None and ".gitignore" in names:
                     chain = enter(chain, absolute)
             packaged = "setup.py" in names or "pyproject.toml" in names
-            given = self._given_in.get(absolute, ())
+            contents = self._contents_in.get(absolute, ())
             old = superseded(names)
-            for name in given:
-                self._walked_given(prefix, name, absolute, base, chain)
+            for name in contents:
+                self._walked_content(prefix, name, absolute, base, chain)
             for entry in entries:
                 name = entry.name
-                if name in given:
+                if name in contents:
                     continue
                 if entry.is_dir(follow_symlinks=False):
                     location, below = prefix + name, os.path.join(absolute, name)
@@ -271,7 +268,7 @@ class _Finder:
         self._left_behind(spare, base, begun)
 
     def _left_behind(self, spare: _Spare, base: str, begun: int) -> None:
-        """List what a run left behind among files of no other kind, unless the walk has found code."""
+        """List run artifacts among files of no other kind, unless the walk has found code."""
         alone = _CODE.isdisjoint(file.kind for _, file, _ in self._found[begun:])
         for entry, location in spare.files() if alone else ():
             kinds = self._of_run(location)
@@ -279,11 +276,12 @@ class _Finder:
                 self._entry(entry, location, base, kinds)
 
     def _on_the_way(self, folder: str) -> bool:
-        """Whether a folder, with a separator at its end, is above or below the one that is wanted, or is it."""
+        """Whether a folder (with a trailing separator) is the wanted one, or above or below it."""
         return folder.startswith(self._only) or self._only.startswith(folder)
 
-    def _walked_given(self, prefix: str, relative: str, parent: str, base: str, chain: Chain | None) -> None:
-        """List a file whose bytes are given, in a folder of the walk or in one below that there is not yet."""
+    def _walked_content(self, prefix: str, relative: str, parent: str, base: str, chain: Chain | None) -> None:
+        """List a file whose content is provided by the caller, in a folder of the walk or a subfolder that does not
+        exist on disk."""
         names = relative.split(os.sep)
         kinds = kinds_of(names[-1])
         if not kinds:
@@ -297,9 +295,9 @@ class _Finder:
                 return
             parent = os.path.join(parent, name)
             location += os.sep if folder else ""
-        self._take_given(location, base, kinds, self._given[parent], named=False)
+        self._take_content(location, base, kinds, self._contents[parent], named=False)
 
-    def _take_given(self, location: str, base: str, kinds: tuple[str, ...], data: bytes, named: bool) -> None:
+    def _take_content(self, location: str, base: str, kinds: tuple[str, ...], data: bytes, named: bool) -> None:
         verdict = of_text(location, kinds, data, self._options.max_bytes, named)
         if isinstance(verdict, Problem):
             self._problem(location, verdict.reason, verdict.detail)
@@ -342,14 +340,14 @@ class _Finder:
                 detail = "dangling link" if isinstance(error, FileNotFoundError) else error.strerror or ""
                 self._problem(location, "not-a-file" if link else "unreadable", detail)
             return
-        if stat.S_ISDIR(status.st_mode):  # a link to a folder is never followed
+        if stat.S_ISDIR(status.st_mode):  # links to folders are not followed
             return
         self._take(location, base, kinds, status, link)
 
     def _take(
         self, location: str, base: str, kinds: tuple[str, ...], status: os.stat_result, link: bool, named: bool = False
     ) -> None:
-        """List the file when it can be read. A JSON or C++ file counts when its text says so, or when named."""
+        """List the file if it is readable. A JSON or C++ file counts if its content says so, or if named."""
         passing = kinds in PASSING and not named
         if not stat.S_ISREG(status.st_mode):
             if not passing:
@@ -377,7 +375,7 @@ class _Finder:
             self._found.append((link, SourceFile(shown(location), kind, location, base, size), identity))
 
     def _named_json(self, location: str, size: int) -> tuple[str, ...]:
-        """As what a JSON file is read that the user names, if as anything: it may be of a run."""
+        """The kinds of a JSON file that the user names, empty if none; it may be an artifact."""
         if counts(location, "graph", size, 0):
             return GRAPH
         if counts(location, "mixlist", size, 0):
@@ -385,13 +383,13 @@ class _Finder:
         return self._of_run(location) or (("mixlist",) if may_be_list(location) else ())
 
     def _of_run(self, location: str) -> tuple[str, ...]:
-        """The kind of what a run left behind, if the file is such a thing."""
-        from npulint.discover.artifacts import form_of  # only who names one, or a folder of these, pays for it
+        """The kind of run artifacts, if the file is one."""
+        from npulint.discover.artifacts import form_of  # imported on demand: rarely needed
 
         return ARTIFACT if form_of(location) else ()
 
     def _otherwise(self, location: str, kinds: tuple[str, ...], size: int) -> tuple[str, ...]:
-        """As what a file is read that is not of the kind that its name speaks of."""
+        """The kinds of a file whose content does not match its name."""
         if kinds == ("mixlist",) and counts(location, "graph", size, 0):
             return GRAPH
         settings = self._options.configurations and size <= JSON_LIMIT and may_configure(os.path.basename(location))

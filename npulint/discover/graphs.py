@@ -1,4 +1,4 @@
-"""Whether a file holds a graph, and in which form: told from its first bytes, or the names in an archive."""
+"""Recognizes graph files and their form by first bytes, or by member names of an archive."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from npulint.discover.safe_open import is_regular, read_head
 from npulint.lazy_regex import lazy_compile
 
 HEAD = 64 * 1024
-"""Bytes of a text that are looked at."""
+"""Bytes of a text file that are examined."""
 
 SAVED_MODEL = ("saved_model.pb", "saved_model.pbtxt")
-"""The file with the graph in the folder that a SavedModel is."""
+"""The graph file in a SavedModel folder."""
 
 _PROTOBUF = (".pb", ".meta", ".pbtxt", ".pb.txt")
 _FIRST = lazy_compile(rb"(?:\xef\xbb\xbf)?(?:[\s,;]|#[^\n]*\n)*([A-Za-z_]\w*)\s*[:{<[]")
@@ -26,20 +26,20 @@ _OTHER = lazy_compile(rb"[\s{<]calculator\s*:\s*[\"']")
 _CHECKPOINT = lazy_compile(r"(.+-)(\d{1,18})\.meta")
 _EXPORTED = lazy_compile(rb'"graph_module"\s*:\s*\{')
 EXPORTED_MEMBER = lazy_compile(r"(?:^|/)models/[^/]+\.json$|^(?:[^/]+/)?serialized_exported_program\.json$")
-"""The names of the members of an archive that tell the graphs of exported programs."""
+"""Member names of archives that hold graphs of exported programs."""
 
 CODE_MEMBER = lazy_compile(r"^[^/]+/code/.+\.py$")
-"""The names of the members that are TorchScript's code."""
+"""Member names of TorchScript code."""
 
-_PACKAGE = lazy_compile(r"^[^/]+/\.data/extern_modules$")  # of torch.package: its code is Python
+_PACKAGE = lazy_compile(r"^[^/]+/\.data/extern_modules$")  # torch.package: its code is ordinary Python
 _POINTER = b"version https://git-lfs."
 _ZIP = b"PK\x03\x04"
 
 
 def form_of(location: str) -> str:
     """The form of the graph in a file: graph_def, meta_graph, saved_model (binary), text (of any of these),
-    exported_program, torchscript; json for the one member of an exported program that tells its graph. Empty when it
-    holds none, or is no regular file."""
+    exported_program, torchscript; json for the extracted graph member of an exported program. Empty if it holds none,
+    or is no regular file."""
     if not is_regular(location):
         return ""
     head = read_head(location, HEAD)
@@ -47,7 +47,7 @@ def form_of(location: str) -> str:
 
 
 def form_of_text(name: str, head: bytes) -> str:
-    """The form of a graph that is in no archive, from the beginning of the file."""
+    """The form of a graph outside archives, from the beginning of the file."""
     name = name.lower()
     if name.endswith(".json"):
         return "json" if _EXPORTED.search(head) else ""
@@ -59,15 +59,15 @@ def form_of_text(name: str, head: bytes) -> str:
 
 
 def instead(head: bytes) -> str:
-    """What a file is that holds no graph, in a few words for its reader; empty when that cannot be told."""
+    """A short description of a file that holds no graph; empty if unrecognized."""
     if not head:
         return "empty file"
     return "Git LFS pointer, see git lfs pull" if head.startswith(_POINTER) else ""
 
 
 def superseded(names: Iterable[str]) -> set[str]:
-    """Of the files of a folder the graphs that are there once more for a later step: a training writes the same
-    ``model.ckpt-100.meta``, ``model.ckpt-200.meta``, … with each checkpoint."""
+    """The graph files that later ones replace: training writes the same ``model.ckpt-100.meta``,
+    ``model.ckpt-200.meta``, … with each checkpoint."""
     newest: dict[str, tuple[int, str]] = {}
     found = set()
     for name in names:
@@ -92,7 +92,8 @@ def _of_archive(location: str) -> str:
 
 
 def _of_text(head: bytes) -> str:
-    """Text of protocol buffers, by its first field. Others have a ``node`` as well; in TensorFlow it has an ``op``."""
+    """The text format of protocol buffers, by its first field. Other messages have a ``node`` too; in TensorFlow it has
+    an ``op``."""
     first = _FIRST.match(head)
     field = b"" if first is None or b"\0" in head else first.group(1)
     if field in _OF_META or (field in _OF_GRAPH and _LIBRARY.search(head)):

@@ -1,7 +1,6 @@
-"""What a walk leaves out: excluded names and patterns, and what .gitignore files say.
+"""Exclusion by configured names and patterns, and by .gitignore files.
 
-pathspec is imported when the first pattern needs it, so that a tree without any pays nothing.
-"""
+pathspec is imported on demand: many trees have no patterns."""
 
 from __future__ import annotations
 
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 _GLOB = lazy_compile(r"[*?\[\]!\\]")
 _GROUP_NAME = lazy_compile(r"\(\?P<\w+>")
 _RULES_LIMIT = 256 * 1024  # bytes of one .gitignore
-_STARS = 4  # wildcards in one path segment; more make matching slow and are no honest pattern
+_STARS = 4  # wildcards in one path segment; more make matching slow and do not occur in practice
 
 
 def _spec(lines: Iterable[str]) -> GitIgnoreSpec:
@@ -30,7 +29,7 @@ def _spec(lines: Iterable[str]) -> GitIgnoreSpec:
 
 
 class Excludes:
-    """Patterns of the configuration, in .gitignore syntax, relative to the folder `base`."""
+    """Configured patterns in .gitignore syntax, relative to the folder `base`."""
 
     def __init__(self, patterns: Iterable[str], base: str = "") -> None:
         plain, globs, paths = set(), [], []
@@ -51,7 +50,7 @@ class Excludes:
         return name in self._names or (self._globs is not None and self._globs.match(name) is not None)
 
     def path(self, location: str, folder: bool) -> bool:
-        """Whether the place itself is excluded by a pattern with a slash."""
+        """Whether a pattern with a slash excludes the path itself."""
         if self._paths is None:
             return False
         absolute = os.path.abspath(location)
@@ -71,9 +70,8 @@ class Excludes:
 class Rules:
     """One set of patterns and the absolute folder they are relative to.
 
-    A walk asks about every file, and nearly all are not ignored. So a quick test of the last name alone
-    comes first; only where it hits does pathspec judge order, negations and slashes.
-    """
+    Most files are not ignored. So a fast test of the last name comes first; only if it matches does pathspec evaluate
+    order, negations and slashes."""
 
     def __init__(self, lines: Sequence[str], folder: str) -> None:
         self._last_first = tuple(reversed(list(_spec(lines).patterns)))
@@ -95,8 +93,8 @@ class Rules:
         self._paths = re.compile("|".join(bodies)) if bodies else None
 
     def verdict(self, path: str, name: str, folder: bool) -> bool | None:
-        """True when the absolute `path`, whose last part is `name`, is ignored, False when it is
-        expressly kept, else None."""
+        """True if the absolute `path`, whose last part is `name`, is ignored, False if it is explicitly re-included,
+        else None."""
         relative = ""
         if name not in self._names and (self._globs is None or self._globs.match(name) is None):
             if self._paths is None:
@@ -117,12 +115,12 @@ class Rules:
 
 
 def _matches(regex: re.Pattern[str], relative: str) -> bool:
-    """Whether the path itself matches; pathspec's expressions also match what lies below a folder that
-    does, but the walk has asked about that folder before."""
+    """Whether the path itself matches; pathspec's expressions also match everything below a matching folder, but the
+    walk has already tested that folder."""
     match = regex.search(relative)
     if match is None:
         return False
-    if "ps_d" not in regex.groupindex:  # ``folder/**`` is what lies in it, not the folder
+    if "ps_d" not in regex.groupindex:  # ``folder/**`` matches the contents, not the folder
         return match.end() < len(relative) or not regex.pattern.endswith("/")
     if match.end() == len(relative) or not match.group("ps_d"):
         return True
@@ -130,7 +128,7 @@ def _matches(regex: re.Pattern[str], relative: str) -> bool:
 
 
 Chain = tuple[Rules, ...]
-"""The rules in force in a folder, the nearest first."""
+"""The rules that apply in a folder, nearest first."""
 
 
 def ignored(chain: Chain, parent: str, name: str, folder: bool) -> bool:
@@ -144,10 +142,9 @@ def ignored(chain: Chain, parent: str, name: str, folder: bool) -> bool:
 
 
 def chain_above(folder: str) -> Chain | None:
-    """The rules that reach the absolute `folder` from above; None outside a git repository.
+    """The rules that apply to the absolute `folder` from above; None outside a git repository.
 
-    A folder that is itself ignored was named on purpose: then nothing from above counts.
-    """
+    A folder that is itself ignored was named explicitly: then no rules from above apply."""
     root = folder
     while not os.path.lexists(os.path.join(root, ".git")):
         parent = os.path.dirname(root)
@@ -166,25 +163,25 @@ def chain_above(folder: str) -> Chain | None:
 
 
 def enter(chain: Chain, folder: str) -> Chain:
-    """The rules in force inside the absolute `folder`, which holds a .gitignore or does not."""
+    """The rules inside the absolute `folder`, which may hold a .gitignore."""
     return _file_rules(os.path.join(folder, ".gitignore"), folder) + chain
 
 
 class Git:
-    """Which paths git ignores, asked about one by one; what holds in a folder is remembered."""
+    """Answers which paths git ignores, one at a time; caches the rules of folders."""
 
     def __init__(self) -> None:
         self._inside: dict[str, Chain | None] = {}
         self._outside: set[str] = set()
 
     def ignores(self, path: str, folder: bool) -> bool:
-        """Whether the absolute `path`, or a folder above it in its repository, is ignored."""
+        """Whether git ignores the absolute `path`, or a folder above it in its repository."""
         parent, name = os.path.split(path)
         rules = self._rules(parent)
         return rules is None or ignored(rules, parent, name, folder)
 
     def _rules(self, folder: str) -> Chain | None:
-        """The rules in force in a folder, none outside a repository; None when the folder is ignored."""
+        """The rules of a folder, empty outside a repository; None if the folder is ignored."""
         if folder not in self._inside:
             self._inside[folder] = self._found(folder)
         return self._inside[folder]
@@ -207,7 +204,7 @@ def _file_rules(location: str, folder: str) -> Chain:
         return ()
     try:
         return (Rules(lines, folder),)
-    except (ValueError, re.error):  # one malformed line: keep the others
+    except (ValueError, re.error):  # skip the malformed line, keep the others
         good = [line for line in lines if _valid(line)]
         return (Rules(good, folder),) if good else ()
 

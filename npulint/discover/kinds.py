@@ -1,4 +1,4 @@
-"""What a file is, told from its name; content is looked at only where the name cannot tell."""
+"""The kind of a file by its name; content is read only where the name is ambiguous."""
 
 from __future__ import annotations
 
@@ -53,27 +53,27 @@ _BASELINE = b'{"version": 1, "findings": ['
 _SHEBANG = lazy_compile(rb"#![^\n]*?\b(?:(python)[\d.]*|(ba|da|k|z)?sh)\b")
 
 JSON_LIMIT = 256 * 1024
-"""Bytes above which a JSON file is data, never a mixed precision list."""
+"""Maximum bytes of a JSON file; larger ones are data, never a mixed precision list."""
 
 CPP_LIMIT = 64 * 1024
-"""Bytes of a C++ file that are looked at for bindings of CUDA code."""
+"""Bytes of a C++ file that are searched for bindings of CUDA code."""
 
 CONFIGURATION = ("configuration",)
-"""The kinds of a file of settings, of which a comparison reads those that programs name."""
+"""The kinds of a configuration file; comparisons read those that programs load."""
 
 GRAPH = ("graph",)
-"""The kinds of a file that may hold a graph: `npulint.discover.graphs` tells whether it does."""
+"""The kinds of a file that may hold a graph: `npulint.discover.graphs` decides."""
 
 ARTIFACT = ("artifact",)
-"""The kinds of a file that a run left behind: `npulint.discover.artifacts` tells which are."""
+"""The kinds of a file that may be a run artifact: `npulint.discover.artifacts` decides."""
 
 PASSING = frozenset((("mixlist",), ("cuda",), CONFIGURATION, GRAPH))
-"""Kinds of files that only some of their name are of: nothing is said about those that cannot be read."""
+"""Kinds whose file names are ambiguous: unreadable files are not reported."""
 
 
 class SourceFile(msgspec.Struct, frozen=True):
-    """A file to read. `path` is for people and results, `location` for opening it (they differ when the
-    name is not UTF-8, or on Windows); `base` is the highest folder that may be its project's root."""
+    """A file to read. `path` is for display and results, `location` for opening it (they differ if the name is not
+    UTF-8, and on Windows); `base` is the highest folder that may be its project's root."""
 
     path: str
     kind: str
@@ -83,11 +83,10 @@ class SourceFile(msgspec.Struct, frozen=True):
 
 
 def kinds_of(name: str) -> tuple[str, ...]:
-    """The kinds of a file called `name` (no folder); empty when npulint does not read such files.
+    """The kinds of a file called `name` (no folder); empty if npulint does not read such files.
 
-    ``mixlist`` only says that it is JSON: ask `is_mixlist` about its text; ``cuda`` that it may bind CUDA
-    code: ask `is_cuda`; ``graph`` that it may hold one: ask `npulint.discover.graphs.form_of`.
-    """
+    Some names are ambiguous: for ``mixlist`` (any JSON) ask `is_mixlist` about the text, for ``cuda`` ask `is_cuda`,
+    for ``graph`` ask `npulint.discover.graphs.form_of`."""
     exact = _EXACT.get(name)
     if exact is not None:
         return exact
@@ -102,30 +101,31 @@ def kinds_of(name: str) -> tuple[str, ...]:
 
 
 def may_configure(name: str) -> bool:
-    """Whether a file called `name` may hold the settings of a program."""
+    """Whether a file called `name` may hold settings of a program."""
     return "." in name and name.rpartition(".")[2].lower() in _CONFIGURATIONS
 
 
 def is_mixlist(data: bytes) -> bool:
-    """Whether JSON text has one of the adapter's operator lists. A report or a baseline may only speak of them."""
+    """Whether JSON text contains one of the adapter's operator lists as a key; reports and baselines may mention them
+    in values."""
     return bool(_LIST.search(data)) and not data.startswith(_BASELINE)
 
 
 def may_be_mixlist(name: str, head: bytes) -> bool:
-    """Whether a JSON file that its user names may be meant as an operator list, if a wrong one: none that has keys, and
-    not one like those of a list."""
+    """Whether a JSON file named by the user may be intended as an operator list, though a malformed one: it has no
+    keys, or keys similar to those of a list."""
     return not _KEY.search(head) or bool(_LIST_NAME.fullmatch(name) or _LIST_KEY.search(head))
 
 
 def is_cuda(name: str, head: bytes) -> bool:
-    """Whether a source called `name` is CUDA, or C++ that gives CUDA code to Python."""
+    """Whether a source called `name` is CUDA, or C++ that exports CUDA code to Python."""
     if name.endswith((".cu", ".cuh")):
         return True
     return (b"PYBIND11_MODULE" in head or b"TORCH_LIBRARY" in head) and b"cuda" in head.lower()
 
 
 def kinds_by_content(head: bytes) -> tuple[str, ...]:
-    """The kinds of a script without a telling name, from its first line."""
+    """The kinds of a script without an extension, from its first line."""
     match = _SHEBANG.match(head)
     if match is None:
         return ()

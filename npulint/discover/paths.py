@@ -1,4 +1,4 @@
-"""Paths as results spell them."""
+"""Paths in the spelling of results."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 
 
 def shown(location: str) -> str:
-    """A path as results spell it: POSIX slashes, bytes that are no UTF-8 as ``\\xNN``."""
+    """A path as results spell it: POSIX slashes, bytes that are not UTF-8 as ``\\xNN``."""
     path = location.replace(os.sep, "/")
     try:
         path.encode("utf-8")
@@ -16,7 +16,7 @@ def shown(location: str) -> str:
 
 
 def local(path: str) -> str:
-    """`path` relative to the working directory when it lies below it, else only normalised."""
+    """`path` relative to the working directory if it is below it, else only normalised."""
     here = os.getcwd()
     absolute = os.path.abspath(path)
     if absolute == here:

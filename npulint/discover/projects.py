@@ -1,4 +1,4 @@
-"""Which files form one project: in a model zoo hundreds of them lie side by side."""
+"""Groups files into projects; a model zoo has hundreds in one tree."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DECISIVE = frozenset(("npulint.toml", ".npulint.toml", "modelzoo_level.txt"))
 _CERTAIN = frozenset((".git", "pyproject.toml", *_DECISIVE))
 _README = lazy_compile(r"readme(?:[._-].*)?", re.IGNORECASE)
 _PACKAGING = lazy_compile(r"setuptools|distutils|skbuild|\bsetup\(")
-_BEGINNING = 1 << 16  # of a setup.py, in which it says what it is
+_BEGINNING = 1 << 16  # bytes of a setup.py that are examined
 _START = lazy_compile(r"(?:\w*_)?(?:train|main|run)(?:n?ing|n?er|_\w+|-\w+)?\.py|.+\.sh", re.IGNORECASE)
 _HELPER = lazy_compile(r"(?:utils?|ops?|helpers?|lib|common|config|hooks?|loop|data|base)\.py$", re.IGNORECASE)
 _CODE = ("python", "notebook")
@@ -26,8 +26,8 @@ _START_FOLDERS = frozenset("test tests scripts script src code bin shell tools t
 
 
 class _Marks(NamedTuple):
-    """What speaks for a folder being a project: a declaration, a sure sign, a README; code in it, a
-    script to start there or in a usual place below, and a Python one right there; only requirements."""
+    """Evidence that a folder is a project: an explicit declaration, a strong indication, a README; code in it, an entry
+    point in it or in a usual subfolder, a Python one directly in it; only requirements."""
 
     decisive: bool = False
     certain: bool = False
@@ -39,7 +39,7 @@ class _Marks(NamedTuple):
 
 
 class Roots:
-    """Finds project roots and remembers what it saw of each folder."""
+    """Finds project roots; caches the evidence of each folder."""
 
     def __init__(self) -> None:
         self._marks: dict[str, _Marks] = {}
@@ -47,11 +47,10 @@ class Roots:
     def root(self, folder: str, stop: str) -> str | None:
         """The nearest root at or above `folder` and not above `stop`, or None.
 
-        A declared project holds everything below it. A README alone may describe a part of a project or
-        a shelf of projects: it makes a root when a script to start lies there too and no program further
-        out, or when all above it is a shelf without code. Requirements alone may be those of a copied
-        library, whose program starts further out. A package is a part, unless nothing else does.
-        """
+        A declared project includes everything below it. A README alone may describe a part of a project or a collection
+        of projects: it marks a root if the folder also has an entry point and no parent folder is a program, or if all
+        parents are collections without code. Requirements alone may be those of a vendored library, whose program is
+        further up. A package is part of a project, unless nothing else marks one."""
         found: str | None = None
         described: str | None = None
         settled = False
@@ -102,7 +101,7 @@ def _look(folder: str) -> _Marks:
 
 
 def _packs(folder: str) -> bool:
-    """Whether the ``setup.py`` of a folder installs something; others set up a training run. An empty one may."""
+    """Whether the ``setup.py`` of a folder installs a package; others configure a training. An empty one counts."""
     try:
         with open(posixpath.join(folder, "setup.py"), encoding="utf-8", errors="replace") as file:
             text = file.read(_BEGINNING)
@@ -133,25 +132,24 @@ def _upwards(folder: str, stop: str) -> Iterable[str]:
 
 
 def project_root(path: str, stop: str) -> str:
-    """The folder of the project that the file `path` belongs to: the nearest one above it with a mark
-    (requirements, pyproject, configuration, ``.git``, ``modelzoo_level.txt``; README and setup.py where a
-    script to start lies beside them), but not a package and never above `stop`, which also answers
-    when nothing is marked. Paths are POSIX, `stop` is a folder above `path`."""
+    """The project folder of the file `path`: the nearest folder above it with a mark (requirements, pyproject,
+    configuration, ``.git``, ``modelzoo_level.txt``; README and setup.py next to an entry point), but not a package and
+    never above `stop`, which is also the result if nothing is marked. Paths are POSIX, `stop` is a folder above `path`.
+    """
     return Roots().root(posixpath.dirname(path) or ".", stop) or stop
 
 
 def marked_root(folder: str, roots: Roots | None = None) -> str | None:
-    """The root of the project that a folder below the working directory belongs to, if one is marked. `roots` are
-    handed in by who asks often."""
+    """The root of the project of a folder below the working directory, if one is marked. Pass `roots` for repeated
+    calls."""
     return None if folder.startswith(("/", "..")) or ":" in folder else (roots or Roots()).root(folder, ".")
 
 
 def base_of(location: str, folder: bool) -> str:
-    """The highest folder that may be the root of files found at a path the user named.
+    """The highest folder that may be the project root of files below a path that the user named.
 
-    A part of a project that is named alone (``npulint check proj/models``) belongs to the same project
-    as in a run over everything, as long as that project lies below the working directory.
-    """
+    A part of a project that is named alone (``npulint check proj/models``) belongs to the same project as in a check of
+    everything, as long as that project is below the working directory."""
     start = location.replace(os.sep, "/") if folder else posixpath.dirname(location.replace(os.sep, "/")) or "."
     if start.startswith(("/", "..")) or ":" in start:
         return start
@@ -159,8 +157,8 @@ def base_of(location: str, folder: bool) -> str:
 
 
 def with_runs(groups: dict[str, list[SourceFile]]) -> dict[str, list[SourceFile]]:
-    """The groups; what a run left behind belongs to the code that ran, wherever it lies, if there is only one project
-    with code among them. Else what lies outside of all projects with code belongs together: the ranks of one run."""
+    """The groups, with all run artifacts assigned to the project with code if there is exactly one. Otherwise artifacts
+    outside all projects with code form one group: the ranks of one run."""
     homes = [root for root, files in groups.items() if any(file.kind in _CODE for file in files)]
     away = [root for root in groups if root not in homes and any(file.kind == "artifact" for file in groups[root])]
     if not away or (len(homes) != 1 and len(away) == 1):
@@ -176,7 +174,7 @@ def with_runs(groups: dict[str, list[SourceFile]]) -> dict[str, list[SourceFile]
 
 
 def _common(roots: list[str], taken: list[str]) -> str:
-    """The folder that all `roots` lie in; the first of them where there is none, or it is `taken`."""
+    """The common parent folder of all `roots`; the first of them if there is none, or it is in `taken`."""
     try:
         common = posixpath.commonpath(roots) or "."
     except ValueError:
@@ -185,7 +183,7 @@ def _common(roots: list[str], taken: list[str]) -> str:
 
 
 def group(files: Iterable[SourceFile]) -> dict[str, list[SourceFile]]:
-    """The files by the root of their project, both in path order; ``"."`` is the working directory."""
+    """The files by project root, both in path order; ``"."`` is the working directory."""
     roots = Roots()
     memo: dict[tuple[str, str], str] = {}
     groups: dict[str, list[SourceFile]] = {}

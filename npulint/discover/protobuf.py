@@ -1,5 +1,5 @@
-"""Which message of TensorFlow a binary file begins with. Other protocol buffers often look alike: only what must be in
-the message counts, not just its shape. Numbers of fields are those of tensorflow/core/**/*.proto."""
+"""Recognizes the TensorFlow message that a binary file begins with. Other protocol buffers often have the same shape,
+so required contents are checked too. Field numbers are those of tensorflow/core/**/*.proto."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _FUNCTION = lazy_compile(rb"[A-Za-z_][^\x00-\x20\x7f]*")  # TensorFlow names som
 _RELEASE = lazy_compile(rb"\d+\.\d+[\w.+-]*")
 _WIRES = (0, 1, 2, 5)
 _FIXED = {1: 8, 5: 4}
-_FIELDS = 16  # of a message that are looked at
+_FIELDS = 16  # fields of a message that are examined
 
 
 class Piece(NamedTuple):
-    """A field of a message: its number, its wire type, and where its value lies, as far as the head reaches."""
+    """A field of a message: its number, its wire type, and the bounds of its value within the head."""
 
     number: int
     wire: int
@@ -26,9 +26,9 @@ class Piece(NamedTuple):
 
 
 def form_of_protobuf(head: bytes) -> str:
-    """The form of the graph that a file with this head holds: graph_def, meta_graph, saved_model; else nothing."""
+    """The form of the graph in a file with this head: graph_def, meta_graph, saved_model; else empty."""
     whole = Piece(0, 2, 0, 1 << 62)
-    # functions look like what describes a MetaGraph, so they are tried first
+    # tried first: functions look like the meta info of a MetaGraph
     for form, fits in (("graph_def", _is_graph), ("saved_model", _is_saved_model), ("meta_graph", _is_meta)):
         if fits(head, whole):
             return form
@@ -36,8 +36,8 @@ def form_of_protobuf(head: bytes) -> str:
 
 
 def _is_saved_model(head: bytes, whole: Piece) -> bool:
-    """A schema version and then what may be a MetaGraphDef, whose fields are in any order; or one without a version,
-    which must begin with what describes it."""
+    """A schema version followed by a MetaGraphDef, whose fields are in any order; or no version, then it must begin
+    with meta info."""
     version = False
     for field in _fields(head, whole):
         if field[:2] == (2, 2):
@@ -51,7 +51,7 @@ def _is_saved_model(head: bytes, whole: Piece) -> bool:
 
 
 def _is_graph(head: bytes, whole: Piece) -> bool:
-    """A NodeDef, or functions, perhaps behind a version."""
+    """A NodeDef, or a function library, possibly after a version."""
     for field in _fields(head, whole):
         if field[:2] == (1, 2):
             return _is_node(head, field)
@@ -63,7 +63,7 @@ def _is_graph(head: bytes, whole: Piece) -> bool:
 
 
 def _is_meta(head: bytes, whole: Piece) -> bool:
-    """What describes a graph, or a graph."""
+    """Meta info, or a graph."""
     for field in _fields(head, whole):
         if field[:2] == (1, 2) and field.stop > field.start:
             return _is_info(head, field)
@@ -102,7 +102,7 @@ def _is_declared(head: bytes, whole: Piece) -> bool:
 
 
 def _is_info(head: bytes, whole: Piece) -> bool:
-    """A MetaInfoDef: operators, tags, the release of TensorFlow."""
+    """A MetaInfoDef: operators, tags, TensorFlow version."""
     known = False
     for field in _fields(head, whole):
         if field.wire != (0 if field.number == 7 else 2) or field.number > 8:
@@ -116,13 +116,13 @@ def _is_info(head: bytes, whole: Piece) -> bool:
 
 
 def _begins(head: bytes, whole: Piece, number: int, fits: Callable[[bytes, Piece], bool]) -> bool:
-    """Whether a message begins with a field that holds a certain message or text."""
+    """Whether a message begins with a field of this number whose value satisfies `fits`."""
     first = next(_fields(head, whole), None)
     return first is not None and first[:2] == (number, 2) and fits(head, first)
 
 
 def _fields(head: bytes, whole: Piece) -> Iterator[Piece]:
-    """The first fields of a message, until the head or the message ends. What is wrong ends it with a field 0, which no
+    """The first fields of a message, until the head or the message ends. Malformed data yields a field 0, which no
     message has."""
     at = whole.start
     for _ in range(_FIELDS):
@@ -141,7 +141,7 @@ def _fields(head: bytes, whole: Piece) -> Iterator[Piece]:
 
 
 def _number(data: bytes, start: int) -> tuple[int, int]:
-    """The number of variable length at a place, and where it ends: behind the data when that is too short."""
+    """The varint at `start`, and its end offset: beyond the data if it is incomplete."""
     value = 0
     for place, byte in enumerate(data[start : start + 10]):
         value |= (byte & 0x7F) << 7 * place

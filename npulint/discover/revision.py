@@ -1,5 +1,4 @@
-"""Files as a git revision has them. Only objects are read: nothing is checked out, no hook or filter of the
-repository runs, and nothing is fetched."""
+"""Files of a git revision. Only objects are read: nothing is checked out, no hook or filter runs, nothing fetched."""
 
 from __future__ import annotations
 
@@ -8,7 +7,7 @@ import subprocess
 from collections.abc import Sequence
 
 AUTO = "auto"
-"""The revision that pre-commit compares with: the last commit. There may be none yet."""
+"""The revision that pre-commit compares with: the last commit, if there is one."""
 
 _SAFE = ("-c", "core.fsmonitor=false", "-c", "protocol.allow=never")
 _QUIET = {"GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0"}
@@ -17,11 +16,11 @@ _SECONDS = 60
 
 
 class UnknownRevisionError(Exception):
-    """git does not know the revision, or there is no repository here."""
+    """git does not know the revision, or the working directory is in no repository."""
 
 
 class Revision:
-    """A commit of the repository around the working directory. Raises `UnknownRevisionError`."""
+    """A commit of the repository of the working directory. Raises `UnknownRevisionError`."""
 
     def __init__(self, name: str) -> None:
         wanted = "HEAD" if name == AUTO else name
@@ -29,7 +28,7 @@ class Revision:
         self._commit = answer.decode("ascii", "replace").strip()
 
     def files(self, folders: Sequence[str]) -> dict[str, str]:
-        """The object of every regular file below `folders`, by its path from the working directory."""
+        """Object ids of the regular files below `folders`, by path relative to the working directory."""
         listed = _git(["--literal-pathspecs", "ls-tree", "-r", "-z", self._commit, "--", *map(_below, folders)])
         found = {}
         for row in listed.split(b"\0"):
@@ -39,7 +38,7 @@ class Revision:
         return found
 
     def contents(self, objects: Sequence[str]) -> list[bytes]:
-        """The bytes of `objects`, in their order."""
+        """The contents of `objects`, in their order."""
         if not objects:
             return []
         answer = _git(["cat-file", "--batch"], "".join(f"{name}\n" for name in objects).encode("ascii"))
@@ -56,11 +55,11 @@ def _below(folder: str) -> str:
     return folder if folder == "." else folder.rstrip("/") + "/"
 
 
-def _git(words: Sequence[str], given: bytes = b"") -> bytes:
+def _git(words: Sequence[str], stdin: bytes = b"") -> bytes:
     try:
         done = subprocess.run(
             ["git", *_SAFE, *words],
-            input=given,
+            input=stdin,
             capture_output=True,
             check=True,
             timeout=_SECONDS,

@@ -1,4 +1,4 @@
-"""Opening files that may be anything: only regular ones are read, and never more than a limit."""
+"""Opens untrusted paths: only regular files, and never more bytes than a limit."""
 
 from __future__ import annotations
 
@@ -10,18 +10,17 @@ _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0
 
 
 class NotRegularError(OSError):
-    """The path leads to a FIFO, a device, a socket or a folder."""
+    """The path is a FIFO, a device, a socket or a folder."""
 
 
 class TooLargeError(OSError):
-    """The file has more bytes than the caller takes."""
+    """The file exceeds the limit."""
 
 
 def read_regular(location: str, limit: int) -> bytes:
-    """The bytes of the regular file at `location`, at most `limit` of them.
+    """The content of the regular file at `location`, at most `limit` bytes.
 
-    Raises `NotRegularError`, `TooLargeError` or another `OSError`; never waits for a FIFO's writer.
-    """
+    Raises `NotRegularError`, `TooLargeError` or another `OSError`; never blocks on a FIFO."""
     descriptor = os.open(location, _FLAGS)
     with open(descriptor, "rb", buffering=0) as stream:
         status = os.fstat(descriptor)
@@ -29,14 +28,14 @@ def read_regular(location: str, limit: int) -> bytes:
             raise NotRegularError(location)
         if status.st_size > limit:
             raise TooLargeError(location)
-        data = stream.readall() or b""  # None where a file of the kernel would have to be waited for
-    if len(data) > limit:  # it grew, or lies on a file system that does not tell sizes
+        data = stream.readall() or b""  # None where a kernel file would block
+    if len(data) > limit:  # it grew, or the file system does not report sizes
         raise TooLargeError(location)
     return data
 
 
 def open_regular(location: str) -> BinaryIO:
-    """The regular file at `location`, opened without a buffer. Raises `NotRegularError` or another `OSError`."""
+    """Open the regular file at `location` without a buffer. Raises `NotRegularError` or another `OSError`."""
     stream = open(os.open(location, _FLAGS), "rb", buffering=0)  # noqa: SIM115  the caller closes it
     if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
         stream.close()
@@ -45,7 +44,7 @@ def open_regular(location: str) -> BinaryIO:
 
 
 def is_regular(location: str) -> bool:
-    """Whether the path leads to a regular file."""
+    """Whether the path is a regular file."""
     try:
         return stat.S_ISREG(os.stat(location).st_mode)
     except (OSError, ValueError):
@@ -53,7 +52,7 @@ def is_regular(location: str) -> bool:
 
 
 def read_head(location: str, count: int) -> bytes:
-    """The first `count` bytes of a regular file, or nothing when it cannot be read."""
+    """The first `count` bytes of a regular file; empty if it cannot be read."""
     try:
         descriptor = os.open(location, _FLAGS)
         with open(descriptor, "rb", buffering=0) as stream:

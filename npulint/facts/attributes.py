@@ -1,4 +1,4 @@
-"""Attributes of facts: what checks may ask, worked out when first asked."""
+"""Attributes of facts: what checks may ask, computed when first asked."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any, Generic, Literal, TypeVar, overload
 
 _T = TypeVar("_T")
 Flag = Literal["yes", "no", "unknown"]
-"""An answer that may be unknown; attributes that always know are plain ``bool``."""
+"""A yes/no value that may be unknown; attributes that are always known are plain ``bool``."""
 
 
 class attribute(Generic[_T]):
-    """Marks a method of a fact class as an attribute that checks may ask for; its docstring explains it to their
-    authors, its return type (``Literal``, ``bool``, `Flag`) names the words that it may hold. The answer is worked out
-    once."""
+    """Marks a method of a fact class as an attribute that checks may ask for, computed once. The docstring of the
+    method documents it for authors of checks; its return type (``Literal``, ``bool``, `Flag`) lists the possible
+    values."""
 
     def __init__(self, work: Callable[[Any], _T]) -> None:
         self.work = work
@@ -25,7 +25,7 @@ class attribute(Generic[_T]):
     @overload
     def __get__(self, fact: object, owner: type) -> _T: ...
     def __get__(self, fact: object, owner: type) -> attribute[_T] | _T:
-        """The answer of a fact, remembered in its ``__dict__``, which is asked first from then on."""
+        """The attribute's value, cached in the ``__dict__`` of the fact, which Python looks at first from then on."""
         if fact is None:
             return self
         answer = fact.__dict__[self.name] = self.work(fact)

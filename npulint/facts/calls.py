@@ -1,4 +1,4 @@
-"""What a call says by its form alone."""
+"""Parts of a call that its syntax alone determines."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from npulint.facts.code import Call, Op, Ref, Value
 
 
 def receiver_of(call: Call) -> Value | None:
-    """What a method is called on; None for a plain function."""
+    """The object that a method is called on; None for a plain function."""
     if isinstance(call.callee, Op) and call.callee.op == ".":
         return call.callee.operands[0]
     if isinstance(call.callee, Ref) and "." in call.callee.name:

@@ -12,7 +12,7 @@ Scalar = str | int | float | bool | None
 
 
 class Const(msgspec.Struct, frozen=True, array_like=True, tag="c", gc=False):
-    """A literal. Byte strings are decoded; `binary` remembers that they were bytes."""
+    """A literal. Byte strings are decoded; `binary` marks them."""
 
     value: Scalar
     binary: bool = False
@@ -37,8 +37,8 @@ class SequenceDisplay(msgspec.Struct, frozen=True, array_like=True, tag="s"):
 
 
 class Table(msgspec.Struct, frozen=True, array_like=True, tag="d"):
-    """A dict display; a ``**other`` entry has the key ``None``. `keyword_spans` are those of the values, in the close
-    reading of an assigned display."""
+    """A dict display; a ``**other`` entry has the key ``None``. `keyword_spans` are the spans of the values, recorded
+    for assigned displays only."""
 
     keys: tuple[Value | None, ...]
     values: tuple[Value, ...]
@@ -69,14 +69,12 @@ UNKNOWN = Unknown()
 
 
 class Block(msgspec.Struct, frozen=True, array_like=True):
-    """A region of code. Kinds: module, function, lambda, class, if, else, loop, with, try, except;
-    global and nonlocal hold the assignments of names declared so (their scope is another one).
+    """A region of code. Kinds: module, function, lambda, class, if, else, loop, with, try, except; global and nonlocal
+    hold the assignments to names declared so (they belong to another scope).
 
-    `name` is the qualified name of a function or class. `test` is the condition of an if/else/while
-    block, the iterated value of a for loop, or the context value of a with block. `params` are
-    parameter names in order; `defaults` belong to the last of them; `decorators` are as written;
-    `bases` are those of a class.
-    """
+    `name` is the qualified name of a function or class. `test` is the condition of an if/else/while block, the iterated
+    value of a for loop, or the context value of a with block. `params` are parameter names in order; `defaults` belong
+    to the last of them; `decorators` are as written; `bases` are those of a class."""
 
     kind: str
     parent: int
@@ -91,10 +89,10 @@ class Block(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Call(msgspec.Struct, frozen=True, array_like=True):
-    """A call. `callee` is a `Ref` for a dotted name, ``Op(".", (Result, Const))`` for a method on a
-    result. Lines count from 1, columns from 1 in characters, ends are inclusive-exclusive. `keyword_spans` are the
-    places of the keywords of classes of settings (``…Config``), of which each is a setting by itself; `argument_spans`
-    are those of the values of all arguments, in the close reading of a call of several lines."""
+    """A call. `callee` is a `Ref` for a dotted name, ``Op(".", (CallResult, Const))`` for a method on a result. Lines
+    and columns (in characters) count from 1; the end column is exclusive. `keyword_spans`: the spans of the keywords of
+    configuration classes (``…Config``), each of which is a setting by itself; `argument_spans`: the spans of all
+    argument values, recorded for calls of several lines only."""
 
     callee: Value
     args: tuple[Value, ...]
@@ -109,9 +107,9 @@ class Call(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Assignment(msgspec.Struct, frozen=True, array_like=True):
-    """An assignment. `target` is a dotted name as written; subscripts with a literal key stand as
-    ``[key]`` (``op.parameter_map[precision_mode].s``), other subscripts as ``[*]``. `key` is the computed
-    key of a last such subscript (``x[x > 1] = 0``)."""
+    """An assignment. `target` is a dotted name as written; subscripts with a literal key are written ``[key]``
+    (``op.parameter_map[precision_mode].s``), other subscripts ``[*]``. `key` is the computed key of the last subscript
+    (``x[x > 1] = 0``)."""
 
     target: str
     value: Value
@@ -138,7 +136,7 @@ class Import(msgspec.Struct, frozen=True, array_like=True):
 
 
 class NameUse(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A dotted name that is used but not called and not assigned."""
+    """A dotted name that is used, but neither called nor assigned."""
 
     name: str
     block: int
@@ -148,10 +146,10 @@ class NameUse(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class TorchExpression(msgspec.Struct, frozen=True, array_like=True):
-    """An expression that only PyTorch checks ask about; other files have none. Kinds: compare (with a text
-    or name that says CUDA, GPU or NCCL), attribute (of an object that was not imported: ``x.is_cuda``), mask (a
-    subscript that is read and whose index is computed), matmul (``a @ b``), choice (what a conditional expression
-    gives if its test, the value, asks for CUDA)."""
+    """An expression that only PyTorch checks ask about; recorded in files that use PyTorch. Kinds: compare (with a text
+    or name that contains CUDA, GPU or NCCL), attribute (of an object that was not imported: ``x.is_cuda``), mask (a
+    subscript that is read and whose index is computed), matmul (``a @ b``), choice (the result of a conditional
+    expression whose test, `value`, asks for CUDA)."""
 
     kind: str
     value: Value
@@ -171,8 +169,8 @@ class Return(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Code(msgspec.Struct, frozen=True, array_like=True):
-    """All syntax facts of one source; block 0 is the module itself. `devices`: its text says CUDA or NPU; `light`: its
-    functions were left out, for it names no framework."""
+    """All syntax facts of one source; block 0 is the module itself. `devices`: the text mentions CUDA or NPU; `light`:
+    function bodies were skipped because the source names no framework."""
 
     blocks: list[Block] = []
     calls: list[Call] = []

@@ -1,7 +1,6 @@
-"""A graph as its file holds it: operators, what they take and where they come from; no tensor contents.
+"""A graph as its file stores it: operators, their inputs and source locations, without tensor contents.
 
-The same record for every form, so that what is said of graphs does not know how they were stored.
-"""
+All file formats share this record, so rules on graphs do not depend on how a graph was stored."""
 
 from __future__ import annotations
 
@@ -13,8 +12,8 @@ TENSORFLOW_FORMS = ("graph_def", "meta_graph", "saved_model", "live_tensorflow")
 
 
 class NodeFrame(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A place in the source code that made a node. `path` is as the machine that made the graph spells it: it is
-    matched with the files of the project by its end, never printed."""
+    """A source location that created a node. `path` is spelled as on the machine that made the graph: it is matched
+    with the files of the project by its last parts and never printed."""
 
     path: str
     line: int
@@ -25,15 +24,15 @@ class Node(msgspec.Struct, frozen=True, array_like=True):
     """One operator of a graph.
 
     `op` is its type: ``MatMul``, ``aten.add.Tensor`` (namespace, name, overload). `inputs` are written as TensorFlow
-    does: ``name``, ``name:1`` for the second output, ``^name`` for control. `attrs` hold plain values: element
-    types as words (``float16``), shapes as lists (-1: unknown dimension, None: unknown rank), functions by name,
-    tensors as {"dtype", "shape"}, with their "value" if it is a single number. Nodes of PyTorch have ``dtypes`` and
-    ``shapes``, one of each for every output, a symbolic size as text (``s0``; ``u0`` is told by values alone), and
-    ``arguments`` by name (of TorchScript by position, for it tells no names). What an exported program is given from
-    outside are its nodes ``placeholder``, with their ``kind`` (parameter, buffer, user_input …).
-    `line` is where the graph's own file has it (0: it is binary), `frames` the source code that made it, the innermost
-    last. `phase` of a recorded step: forward, backward, optimizer or empty. `count`: how often it ran.
-    """
+    does: ``name``, ``name:1`` for the second output, ``^name`` for control. `attrs` hold plain values: element types as
+    text (``float16``), shapes as lists (-1: unknown dimension, None: unknown rank), functions by name, tensors as
+    {"dtype", "shape"}, with their "value" if it is a single number. Nodes of PyTorch have ``dtypes`` and ``shapes``,
+    one per output, with symbolic sizes as text (``s0``; ``u0`` if it depends on data), and ``arguments`` by name (by
+    position for TorchScript, which stores no names). The inputs of an exported program are nodes ``placeholder`` with a
+    ``kind`` (parameter, buffer, user_input …).
+
+    `line` is the line in the graph's own file (0: binary file), `frames` the source locations that created the node,
+    innermost last. `phase` of a recorded step: forward, backward, optimizer or empty. `count`: how often it ran."""
 
     name: str
     op: str
@@ -46,8 +45,8 @@ class Node(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Body(msgspec.Struct, frozen=True):
-    """The nodes of the main graph (`name` is empty) or of a function of it. `serves`: the node of another body, as
-    ``body/node``, that this is a branch or loop body of, where the form nests them."""
+    """The nodes of the main graph (`name` is empty) or of one of its functions. `serves`: the node, as ``body/node``,
+    whose branch or loop body this is, in formats that nest them."""
 
     name: str
     nodes: list[Node]
@@ -55,11 +54,11 @@ class Body(msgspec.Struct, frozen=True):
 
 
 class Graph(msgspec.Struct, frozen=True):
-    """One graph. `form` is a word of TENSORFLOW_FORMS, exported_program, torchscript or live_torch. `version` is that
-    of the framework that made it, where it says so. `tags` are those of a SavedModel. `collections` are the names of a
-    MetaGraph's collections with the number of their members (``queue_runners``, ``train_op``, …); of an exported
-    program, how many inputs and outputs of each kind it has (``parameter``, ``buffer_mutation``,
-    ``gradient_to_parameter``, …), and ``scalar_output`` if what it gives first is a single floating-point number."""
+    """One graph. `form` is one of TENSORFLOW_FORMS, exported_program, torchscript or live_torch. `version` is that of
+    the framework that wrote the file, where recorded. `tags` are those of a SavedModel. `collections`: sizes of a
+    MetaGraph's collections by name (``queue_runners``, ``train_op``, …); of an exported program, the number of inputs
+    and outputs of each kind (``parameter``, ``buffer_mutation``, ``gradient_to_parameter``, …), and ``scalar_output``
+    if the first output is a single floating-point number."""
 
     form: str
     bodies: list[Body]

@@ -10,11 +10,11 @@ from npulint.facts.model import Fact
 _F = TypeVar("_F", bound=type[Fact])
 
 FACT_CLASSES: dict[str, list[type[Fact]]] = {}
-"""By kind, the classes of its facts that have been imported so far; a kind may come in several forms."""
+"""The fact classes imported so far, by kind; a kind may have several classes."""
 
 
 def fact_kind(kind: str) -> Callable[[_F], _F]:
-    """Declares that the facts of a class are of `kind`, the word by which checks ask for them."""
+    """Class decorator: facts of the class are of `kind`, the name by which checks ask for them."""
 
     def register(cls: _F) -> _F:
         setattr(cls, "kind", kind)  # noqa: B010 - instances know it as a property, whatever class they are of

@@ -1,4 +1,4 @@
-"""The record that checks query: one fact, whatever input it came from."""
+"""`Fact`, the record that checks query, and what is read from one file."""
 
 from __future__ import annotations
 
@@ -25,35 +25,35 @@ class Span(msgspec.Struct, frozen=True, array_like=True, gc=False, order=True):
 
     @classmethod
     def at(cls, line: int) -> Span:
-        """The beginning of a line, where no columns are known."""
+        """The beginning of a line, where the column is unknown."""
         return cls(line, 1, line, 1)
 
 
 class Arguments(Protocol):
-    """The arguments of a call, worked out when asked for."""
+    """The arguments of a call, evaluated when asked for."""
 
     def argument_value(self, name: str, position: int) -> PossibleValues | None:
-        """The value given by keyword or position (-1: keyword only); None when it is not given."""
+        """The value passed by keyword or position (-1: keyword only); None when the argument is absent."""
 
     @property
     def starred(self) -> bool:
-        """Whether ``*args`` or ``**kwargs`` may give more than is seen."""
+        """Whether ``*args`` or ``**kwargs`` may pass more arguments than are visible."""
 
 
 class Surroundings(Protocol):
-    """What may be asked about the place of a fact in its code."""
+    """The context of a fact's place in the code, by attribute (active, in_input, in_loop …)."""
 
     def get(self, attribute: str) -> Any:
-        """The answer, or None when the attribute is none of the place's."""
+        """The value, or None when the place has no such attribute."""
 
 
 class Fact(msgspec.Struct, eq=False, dict=True):
-    """One thing that holds at one place: all that a check sees. Each kind of fact is a subclass (see
-    `npulint.facts.kinds`), whose fields and `attribute` methods are what checks may ask about it. `name` is the
-    canonical name, setting key, variable or operator that it is about."""
+    """One recognized thing at one place: all that a check sees. Each kind of fact is a subclass (see
+    `npulint.facts.kinds`), whose fields and `attribute` methods are what checks may ask for. `name` is the canonical
+    name, setting key, variable or operator that it is about."""
 
     is_call: ClassVar[bool] = False
-    """Whether the facts are calls, so that checks may ask for their arguments."""
+    """Whether facts of the class are calls, whose arguments checks may ask for."""
 
     if TYPE_CHECKING:
 
@@ -72,22 +72,22 @@ class Fact(msgspec.Struct, eq=False, dict=True):
 
     @property
     def args(self) -> Any:
-        """The `Arguments` of a call; None for facts that are no calls."""
+        """The `Arguments` of a call; None for other facts."""
         return None
 
     def get(self, attribute: str) -> Any:
-        """An attribute's value as checks see it (``yes`` and ``no`` for bool), or None when the fact has none of this
-        name."""
+        """The value of an attribute as checks see it (``yes`` and ``no`` for bool); None when the fact has no such
+        attribute."""
         value = getattr(self, attribute, None) if attribute in type(self).attribute_names() else None
         return ("no", "yes")[value] if isinstance(value, bool) else value
 
     def text_of(self, attribute: str) -> str:
-        """An attribute's value if it is a text, else nothing."""
+        """The value of an attribute if it is a string, else an empty string."""
         value = self.get(attribute)
         return value if isinstance(value, str) else ""
 
     def own_attributes(self) -> list[str]:
-        """The names of the attributes that this fact has, without those that all facts from Python code have."""
+        """The names of this fact's attributes, without those common to all facts from Python code."""
         return [name for name in sorted(self.attribute_names()) if self.get(name) is not None]
 
     @classmethod
@@ -106,8 +106,8 @@ def _attribute_names(cls: type[Fact]) -> frozenset[str]:
 
 
 class GenericFact(Fact, eq=False):
-    """A fact of any kind, its attributes in a table. A callable among them stands for an answer that is worked out
-    on demand. `arguments` are a call's, `around` answers for the place (active, in_input, in_loop …)."""
+    """A fact of any kind, with its attributes in a table; a callable value is evaluated on demand. `arguments` are
+    those of a call, `around` provides the attributes of the place."""
 
     kind: str
     name: str
@@ -119,15 +119,12 @@ class GenericFact(Fact, eq=False):
 
     @property
     def args(self) -> Any:
-        """See `Fact.args`."""
         return self.arguments
 
     def own_attributes(self) -> list[str]:
-        """See `Fact.own_attributes`."""
         return sorted(self.attrs)
 
     def get(self, attribute: str) -> Any:
-        """See `Fact.get`."""
         value = self.attrs.get(attribute)
         if callable(value):
             value = self.attrs[attribute] = value()
@@ -137,10 +134,9 @@ class GenericFact(Fact, eq=False):
 
 
 class Problem(msgspec.Struct, frozen=True):
-    """Why a file, or a part of it, could not be read. `reason` is a key of the engine's texts
-    (``syntax-error``, ``python2``, ``encoding``, ``too-large``, ``not-a-file``, ``unreadable``,
-    ``too-deep``, ``json``); `detail` completes the message. `fatal` means that nothing of the file
-    was read."""
+    """Why a file, or a part of it, could not be read. `reason` is a key of the engine's texts (``syntax-error``,
+    ``python2``, ``encoding``, ``too-large``, ``not-a-file``, ``unreadable``, ``too-deep``, ``json``); `detail`
+    completes the message. `fatal`: nothing of the file was read."""
 
     path: str
     reason: str
@@ -150,7 +146,7 @@ class Problem(msgspec.Struct, frozen=True):
 
 
 class Comment(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A suppression comment: its line, whether it stands alone on it, and its text after ``#``."""
+    """A suppression comment: its line, whether it is the only thing on that line, and its text after ``#``."""
 
     line: int
     alone: bool
@@ -161,8 +157,7 @@ class FileFacts(msgspec.Struct, frozen=True):
     """Everything read from one file; the unit of the cache.
 
     `kind` is one of python, notebook, shell, mixlist, dependency, dockerfile, cuda, configuration, graph, other. Python
-    and notebooks carry `code`, graphs their `graph`, the other kinds carry `facts`; `comments` are suppressions.
-    """
+    and notebooks have `code`, graphs `graph`, the other kinds `facts`; `comments` are suppressions."""
 
     path: str
     kind: str
@@ -170,7 +165,7 @@ class FileFacts(msgspec.Struct, frozen=True):
     if TYPE_CHECKING:
         facts: list[Fact] = []
     else:
-        facts: list[GenericFact] = []  # as which the cache decodes them
+        facts: list[GenericFact] = []  # the class that the cache decodes
     problems: list[Problem] = []
     comments: list[Comment] = []
     graph: Graph | None = None

@@ -1,4 +1,4 @@
-"""The recipe of a program: what decides which numbers a training gives, as records that know where they come from."""
+"""The training config of a program: the values that decide the numbers of a training, with their provenance."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ ITEMS: dict[str, tuple[str, ...]] = {
         "setting",
     ),
 }
-"""The parts of a recipe by the item of the checklist that asks for them."""
+"""The parts of a training config that belong to each item of the pre-tuning checklist."""
 
 ITEM_OF: dict[str, str] = {part: item for item, parts in ITEMS.items() for part in parts}
 
 
 class Station(msgspec.Struct, frozen=True):
-    """A place on the way of a value to where it is used: where it is written (a launcher, an option, a configuration
-    file, an assignment), with the name that it has there (``--lr``, ``args.lr``, ``TRAIN.LR``)."""
+    """One location on the way of a value from its definition (a launcher, an option, a configuration file, an
+    assignment) to its use, with the name that it has there (``--lr``, ``args.lr``, ``TRAIN.LR``)."""
 
     path: str
     span: Span
@@ -56,9 +56,9 @@ class Station(msgspec.Struct, frozen=True):
 
 
 class Traced(msgspec.Struct, frozen=True):
-    """What a value is, as far as the code tells. `known`: `value` is the only one that it can have. `text` shows it to
-    people (alternatives joined by `` / ``, ``?`` where nothing is known). `stations` lead from where it is written to
-    where it is used; the first is the place to change it."""
+    """The statically determined value of an expression. `known`: `value` is the only possible one. `text` is for
+    display (alternatives joined by `` / ``, ``?`` if undetermined). `stations` lead from the definition to the use; to
+    change the value, edit the first."""
 
     known: bool = False
     value: object = None
@@ -67,8 +67,8 @@ class Traced(msgspec.Struct, frozen=True):
 
 
 class Ingredient(msgspec.Struct, frozen=True):
-    """One thing in a recipe: `part` is a word of `ITEMS`, `what` names it (an operation, a setting, an argument of an
-    operation as ``adam.epsilon``), at the place where it is written."""
+    """One entry of a training config: `part` is a part in `ITEMS`, `what` the name (of an operation, a setting, or an
+    argument of an operation: ``adam.epsilon``), with the place where it is written."""
 
     part: str
     what: str
@@ -78,5 +78,5 @@ class Ingredient(msgspec.Struct, frozen=True):
 
     @property
     def item(self) -> str:
-        """The item of the checklist that asks for it."""
+        """The checklist item that the entry belongs to."""
         return ITEM_OF[self.part]

@@ -1,4 +1,4 @@
-"""Three-valued values: what is known of an expression without running it."""
+"""Three-valued values: what can be said about an expression without running it."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from npulint.facts.code import Scalar
 
 
 class PossibleValues(msgspec.Struct, frozen=True, gc=False):
-    """The scalars that an expression may have. `exact`: there are no others. `symbol` names the option,
-    parameter or environment variable that decides (its default is then among `values`). A framework
-    constant stands as its canonical name (``tensorflow.float16``)."""
+    """The scalars that an expression may evaluate to. `exact`: there are no others. `symbol` names the option,
+    parameter or environment variable that decides (its default is then among `values`). A framework constant is
+    represented by its canonical name (``tensorflow.float16``)."""
 
     values: tuple[Scalar, ...] = ()
     exact: bool = False
@@ -22,7 +22,7 @@ class PossibleValues(msgspec.Struct, frozen=True, gc=False):
         return self.values[0] if self.exact and len(self.values) == 1 else None
 
     def text(self) -> str:
-        """For messages: the value, the alternatives, or ``?``."""
+        """The value for messages: itself, the alternatives, or ``?``."""
         if not self.values:
             return self.symbol or "?"
         return " / ".join(str(v) for v in self.values)
@@ -35,7 +35,7 @@ NONE = PossibleValues((None,), True)
 
 
 def merge(parts: list[PossibleValues]) -> PossibleValues:
-    """What an expression is that may be any of `parts`."""
+    """The possible values of an expression that may be any of `parts`."""
     if len(parts) == 1:
         return parts[0]
     values: list[Scalar] = []
@@ -46,7 +46,7 @@ def merge(parts: list[PossibleValues]) -> PossibleValues:
 
 
 def truth(known: PossibleValues) -> bool | None:
-    """Whether the value is true in a condition; None when that depends."""
+    """The truth value in a condition; None when undetermined."""
     if not known.exact or not known.values:
         return None
     answers = {bool(v) for v in known.values}

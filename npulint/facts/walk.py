@@ -1,4 +1,4 @@
-"""Walks over values: what an expression is written with, and every expression of a source."""
+"""Walks over values: the subexpressions of a value, and all expressions of a source."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from npulint.facts.code import Code, Op, SequenceDisplay, Table, Value
 
 
 def nested(value: Value) -> Iterator[Value]:
-    """A value and every value that is written in it (operands, elements, keys and values of displays), from left to
-    right. What calls in it are given is not part of it: these are calls of their own."""
+    """A value and, depth first from left to right, all its subexpressions (operands, elements, keys and values of
+    displays). Arguments of calls are not included: they belong to the calls."""
     queue: list[Value] = [value]
     while queue:
         part = queue.pop()
@@ -24,8 +24,7 @@ def nested(value: Value) -> Iterator[Value]:
 
 
 def written_values(code: Code) -> Iterator[tuple[Value, int, int]]:
-    """Every expression of a source, with its block and line: of calls, assignments, returns, conditions, defaults,
-    decorators and base classes."""
+    """(expression, block, line) of every call, assignment, return, condition, default, decorator and base class."""
     for call in code.calls:
         for value in (call.callee, *call.args, *(value for _, value in call.keywords)):
             yield value, call.block, call.line

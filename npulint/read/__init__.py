@@ -1,1 +1,1 @@
-"""Readers: bytes to facts, one module per kind of input; none of them knows a check or another file."""
+"""Readers: bytes to facts, one module per kind of file; they know neither checks nor other files."""

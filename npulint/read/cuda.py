@@ -1,4 +1,4 @@
-"""CUDA sources and the C++ files that bind them: which kernels and functions a project brings."""
+"""CUDA sources and C++ bindings: the kernels and functions that a project defines."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from npulint.facts.model import Fact, GenericFact, Span
 from npulint.lazy_regex import lazy_compile
 
 _MOST = 400  # facts of one file
-_LONGEST = 2_000_000  # characters that are looked at
-_HEADER = 600  # characters that a kernel's head may have before its name
+_LONGEST = 2_000_000  # characters that are searched
+_HEADER = 600  # characters of a kernel's declaration before its name
 _TOKEN = lazy_compile(
     r"""//[^\n]*|/\*.*?(?:\*/|\Z)|R"(?P<mark>[^()\\\s"]{0,16})\(.*?(?:\)(?P=mark)"|\Z)"""
     r"""|"(?:[^"\\\n]|\\(?:.|\Z))*(?:"|$)|'(?:[^'\\\n]|\\.){1,8}'""",
@@ -27,8 +27,8 @@ _BINDS = ("PYBIND11_MODULE", "TORCH_LIBRARY")
 
 
 def read_cuda(text: str, path: str) -> list[Fact]:
-    """The ``cuda_source`` facts of a file: one per kernel (``what``: kernel) or, where it has none, per bound
-    function (``what``: binding); `kernels` counts them. Text that is no C++ gives none."""
+    """The `cuda_source` facts of a file: one per kernel (``what``: kernel) or, if there is none, per bound function
+    (``what``: binding); `kernels` counts them. Empty for text that is no C++."""
     text = text[:_LONGEST]
     kernels = "__global__" in text
     if not kernels and not any(word in text for word in _BINDS):
@@ -44,7 +44,7 @@ def read_cuda(text: str, path: str) -> list[Fact]:
 
 
 def _blank(match: re.Match[str]) -> str:
-    """Comments become blanks of the same length, texts stay as they are."""
+    """Replace comments by blanks of the same length; keep strings."""
     found = match.group()
     if found.startswith(("//", "/*")):
         return re.sub(r"[^\n]", " ", found)

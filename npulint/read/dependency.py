@@ -1,4 +1,4 @@
-"""What a project asks to be installed: requirements, pyproject, setup, conda and Pipfile; Dockerfiles too."""
+"""Dependencies declared by a project: requirements, pyproject, setup, conda, Pipfile and Dockerfiles."""
 
 from __future__ import annotations
 
@@ -22,11 +22,10 @@ Found = tuple[str, str, int]  # name, version, offset of its text
 
 
 def read_dependency(text: str, path: str) -> list[Fact]:
-    """The ``dependency`` facts (name: canonical; attrs: version, via) of one file, told by its name, and the
-    ``package_index`` of CUDA builds that it names.
+    """The `dependency` facts (name: canonical; attrs: version, via) of one file, whose name determines the format, and
+    a `package_index` for each index of CUDA builds.
 
-    Files that do not parse give no facts. A Dockerfile gives what its shell commands give.
-    """
+    Files that do not parse give no facts. For a Dockerfile, the dependencies of its shell commands."""
     return _paired(_read(text, path, path.rsplit("/", 1)[-1]))
 
 
@@ -45,8 +44,8 @@ def _read(text: str, path: str, name: str) -> list[Fact]:
 
 
 def _paired(facts: list[Fact]) -> list[Fact]:
-    """The same facts; that of torch_npu says which torch is asked for beside it (`torch`) and whether the two
-    releases belong together (`pairs`)."""
+    """The facts; that of torch_npu gets the torch release requested in the same file (`torch`) and whether the two
+    releases are compatible (`pairs`)."""
     torch = next((fact for fact in facts if fact.kind == "dependency" and fact.name == "torch"), None)
     for fact in facts:
         if fact.kind == "dependency" and fact.name == "torch-npu" and torch is not None:
@@ -69,7 +68,7 @@ def _facts(text: str, path: str, via: str, found: Iterable[Found]) -> list[Fact]
 
 
 def _indexes(text: str, path: str, via: str, lines: Lines) -> Iterator[Fact]:
-    """Where CUDA builds are fetched from: pip's options, wheels by address, the indexes of Poetry and uv."""
+    """Sources of CUDA builds: pip's options, wheel URLs, indexes of Poetry and uv."""
     if "://" not in text or "/cu" not in text:
         return
     offset = 0
@@ -121,7 +120,7 @@ def _toml(text: str) -> Iterator[Found]:
 
 
 def _named_tables(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Tables whose keys are packages: Poetry's and Pipfile's."""
+    """Tables whose keys are packages: those of Poetry and Pipfile."""
     poetry = _table(_table(document.get("tool")).get("poetry"))
     yield _table(poetry.get("dependencies"))
     yield _table(poetry.get("dev-dependencies"))
@@ -136,7 +135,7 @@ def _table(value: Any) -> dict[str, Any]:
 
 
 def _offset(text: str, item: str) -> int:
-    """Where `item` stands as a string or a key; the start of the text when it is spelt otherwise."""
+    """The offset of `item` as a string or key; 0 if it is spelled differently."""
     match = re.search(r"(?m)(?:^[ \t]*|[\"'])(" + re.escape(item) + r")(?=[\"' \t=])", text)
     return match.start(1) if match else 0
 
@@ -167,7 +166,7 @@ def _setup_py(text: str) -> Iterator[Found]:
 
 
 def _is_key(item: ast.Constant, value: ast.expr) -> bool:
-    """Whether it names an extra (``extras_require={"gpu": […]}``) and no package."""
+    """Whether a string is the name of an extra (``extras_require={"gpu": […]}``), not a package."""
     return isinstance(value, ast.Dict) and any(key is item for key in value.keys)
 
 

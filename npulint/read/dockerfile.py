@@ -19,7 +19,7 @@ _RUNS = frozenset(("RUN", "CMD", "ENTRYPOINT"))
 
 
 def read_dockerfile(text: str, path: str) -> list[Fact]:
-    """The facts of a Dockerfile as those of a launcher, marked ``via`` = ``dockerfile``."""
+    """The facts of a Dockerfile, as those of a launcher, with ``via`` = ``dockerfile``."""
     script, facts = shell_of(text, path)
     facts = _of_last_stage(facts)
     facts += read_shell(script, path, "dockerfile")
@@ -27,12 +27,12 @@ def read_dockerfile(text: str, path: str) -> list[Fact]:
 
 
 def shell_of(text: str, path: str = "") -> tuple[str, list[Fact]]:
-    """The file as a shell script with every character in its place: instructions that run nothing are blanked out, so
-    that lines and columns stay true. And the facts of those: base images, ``ENV name value``."""
+    """The file as a shell script with unchanged character positions (other instructions are blanked out), and facts of
+    the other instructions: base images, ``ENV name value``."""
     script: list[str] = []
     facts: list[Fact] = []
-    arguments: dict[str, str] = {}  # defaults that ARG gives
-    word = ""  # the instruction that a backslash carries on to the next line
+    arguments: dict[str, str] = {}  # defaults of ARG
+    word = ""  # the instruction that a backslash continues on the next line
     for number, line in enumerate(text.split("\n"), 1):
         if word and line.lstrip().startswith("#"):
             script.append(" " * (len(line) - 1) + "\\")  # a comment between continued lines
@@ -58,7 +58,7 @@ def shell_of(text: str, path: str = "") -> tuple[str, list[Fact]]:
 
 
 def _body(line: str, word: str, match: re.Match[str] | None) -> str:
-    """The first line of an instruction as shell, of the same length."""
+    """The first line of an instruction as shell text of the same length."""
     if match is None or word not in (*_RUNS, "ENV"):
         return ""
     start = match.end()
@@ -67,7 +67,7 @@ def _body(line: str, word: str, match: re.Match[str] | None) -> str:
     flags = _FLAGS.match(line, start)
     start = flags.end() if flags else start
     rest = line[start:]
-    if rest.startswith("[") and rest.rstrip().endswith("]"):  # a JSON list of words
+    if rest.startswith("[") and rest.rstrip().endswith("]"):  # exec form: a JSON list of words
         rest = re.sub(r'("(?:[^"\\]|\\.)*")|[\[\],]', lambda part: part.group(1) or " ", rest)
     return " " * start + rest
 
@@ -83,8 +83,8 @@ def _base_image(path: str, number: int, line: str, arguments: dict[str, str]) ->
 
 
 def _of_last_stage(facts: list[Fact]) -> list[Fact]:
-    """Without the images of earlier stages: the result holds only what is copied out of those. Stages that the
-    last one builds on count."""
+    """The facts without those of build stages that the last stage does not build on: only files are copied out of
+    these."""
     images = [fact for fact in facts if fact.kind == "base_image"]
     kept: list[Fact] = []
     wanted = images[-1].name if images else ""
@@ -96,7 +96,7 @@ def _of_last_stage(facts: list[Fact]) -> list[Fact]:
 
 
 def _old_environment(path: str, number: int, match: re.Match[str]) -> Fact:
-    """``ENV name value``: all the rest of the line is the value."""
+    """``ENV name value``: the rest of the line is the value."""
     value = match.group("value").strip().strip("\"'")
     span = Span(number, match.start("name") + 1, number, match.end() + 1)
     known = None if "$" in value or value.endswith("\\") else value

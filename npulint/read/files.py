@@ -1,4 +1,4 @@
-"""One file at a time: bytes to facts by the reader of its kind, or to the reason why not."""
+"""Reads one file: bytes to facts with the reader of its kind, or to a problem."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from npulint.facts.graph import Graph
 from npulint.facts.model import Fact, FileFacts, GenericFact, Problem, Span
 from npulint.read.source import Source, comments, decode, read_bytes
 
-LIMIT = 20_000_000  # bytes; discovery has sorted out what is too large for its kind
+LIMIT = 20_000_000  # bytes; discovery has already applied the limits by kind
 
 
 class Loaded(msgspec.Struct, frozen=True):
-    """A source file with its bytes, or the problem that kept them away. Of a graph only the structure is loaded, of
-    what a run left behind the `facts`; `data` is what stands for them."""
+    """A source file with its bytes, or the problem that prevented reading. For a graph only its structure is loaded,
+    for a run artifact its `facts`; `data` is then a digest input."""
 
     file: SourceFile
     data: bytes = b""
@@ -25,21 +25,20 @@ class Loaded(msgspec.Struct, frozen=True):
     facts: list[Fact] | None = None
 
 
-def load(file: SourceFile, given: bytes | None = None) -> Loaded:
-    """The bytes of a file; those that are given instead when they came by standard input."""
+def load(file: SourceFile, content: bytes | None = None) -> Loaded:
+    """Load a file, or use `content` instead (standard input, unsaved editor text)."""
     if file.kind == "graph":
-        return _graph(file, given)
+        return _graph(file, content)
     if file.kind == "artifact":
-        return _artifact(file, given)
-    if given is not None:
-        return Loaded(file, given)
+        return _artifact(file, content)
+    if content is not None:
+        return Loaded(file, content)
     data = read_bytes(file.location, file.path, LIMIT)
     return Loaded(file, problem=data) if isinstance(data, Problem) else Loaded(file, data)
 
 
 def read(loaded: Loaded, whole: bool = False) -> FileFacts:
-    """The facts of a loaded file; never raises for what is in it. `whole`: also of functions that concern no
-    framework."""
+    """The facts of a loaded file; never raises for its content. `whole`: include functions that use no framework."""
     file = loaded.file
     if loaded.problem is not None:
         return FileFacts(file.path, file.kind, problems=[loaded.problem])
@@ -59,23 +58,23 @@ def read(loaded: Loaded, whole: bool = False) -> FileFacts:
     else:
         facts = reader(source, file.path) if reader else FileFacts(file.path, file.kind)
     noted = comments(source.text, python) if file.kind in ("python", "shell", "dockerfile", "dependency") else []
-    doubts = source.problems if python else ()  # only Python minds in which encoding a comment is
+    doubts = source.problems if python else ()  # the encoding of comments only matters in Python
     return msgspec.structs.replace(facts, comments=noted, problems=[*doubts, *facts.problems])
 
 
-def _graph(file: SourceFile, given: bytes | None) -> Loaded:
+def _graph(file: SourceFile, content: bytes | None) -> Loaded:
     from npulint.read.graph import read_graph
 
-    graph = read_graph(file.location, file.path, given)
+    graph = read_graph(file.location, file.path, content)
     if isinstance(graph, Problem):
         return Loaded(file, problem=graph)
     return Loaded(file, msgspec.msgpack.encode(graph), graph=graph)
 
 
-def _artifact(file: SourceFile, given: bytes | None) -> Loaded:
+def _artifact(file: SourceFile, content: bytes | None) -> Loaded:
     from npulint.read.artifacts import read_artifact
 
-    facts = read_artifact(file.location, file.path, given)
+    facts = read_artifact(file.location, file.path, content)
     if isinstance(facts, Problem):
         return Loaded(file, problem=facts)
     return Loaded(file, msgspec.msgpack.encode(facts), facts=facts)
@@ -128,7 +127,7 @@ def _configuration(source: Source, path: str) -> FileFacts:
 
 
 def _cuda(data: bytes, path: str) -> FileFacts:
-    """Comments in C++ may be in any encoding, and what is no text has no kernels: neither is a problem."""
+    """Comments in C++ may have any encoding, and binary data has no kernels: neither is a problem."""
     from npulint.read.cuda import read_cuda
 
     text = data.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")

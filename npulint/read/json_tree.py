@@ -1,7 +1,6 @@
-"""JSON with places: values that know where in the text they stand, for texts that need not be valid.
+"""Tolerant JSON parser that records the place of every value.
 
-The standard parser tells values only; a finding in a list file needs the line and column of one name.
-"""
+The standard parser has no positions, but findings in list files need the line and column of a name."""
 
 from __future__ import annotations
 
@@ -36,7 +35,7 @@ class Node(msgspec.Struct):
 
 
 class Fault(msgspec.Struct, frozen=True):
-    """Where the text is no JSON; `what` is ``syntax``, ``comment``, ``duplicate-key`` or ``too-deep``."""
+    """A syntax error; `what` is ``syntax``, ``comment``, ``duplicate-key`` or ``too-deep``."""
 
     what: str
     start: int
@@ -44,7 +43,7 @@ class Fault(msgspec.Struct, frozen=True):
 
 
 class Lines:
-    """Offsets of a text as lines and columns."""
+    """Converts offsets of a text to lines and columns."""
 
     def __init__(self, text: str) -> None:
         self._starts = [0, *(match.end() for match in re.finditer("\n", text))]
@@ -60,7 +59,7 @@ class Lines:
 
 
 class _Open(msgspec.Struct):
-    """A container that is being read; `key` waits for its value, `ready` says that one may follow."""
+    """An unfinished container; `key` waits for its value, `ready` says that a value may follow."""
 
     node: Node
     key: Node | None = None
@@ -69,11 +68,10 @@ class _Open(msgspec.Struct):
 
 
 def parse_json(text: str) -> tuple[Node | None, list[Fault]]:
-    """The tree of `text`, as far as it can be made out, and what is wrong with it.
+    """The tree of `text`, as far as it is valid, and its faults.
 
-    Comments, missing and doubled commas are passed over with a fault; nesting beyond 200 levels ends
-    the reading. Never raises.
-    """
+    Comments and missing or doubled commas are tolerated and reported; nesting beyond 200 levels ends the parsing. Never
+    raises."""
     return _Parser(text).parse()
 
 
@@ -142,7 +140,7 @@ class _Parser:
             self._fault("syntax", start, end)
             value = text.strip("\"'")
         if isinstance(value, str) and not value.isascii():
-            value = value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # no lone halves of pairs
+            value = value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # no lone surrogates
         self._place(Node(value, start, end))
 
     def _place(self, node: Node) -> None:

@@ -1,4 +1,4 @@
-"""Mixed precision lists (``ops_info.json`` and its like): which operators they move, and how they are wrong."""
+"""Mixed precision lists (``ops_info.json`` and similar): the operators that they move, and their errors."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ _REASONS = {"comment": "comment-in-json", "duplicate-key": "duplicate"}
 
 
 def read_mixlist(text: str, path: str) -> list[Fact]:
-    """The facts of one list file: one `mixlist_file` (attrs: valid), a `mixlist_entry` for each
-    operator (attrs: list, action) and a `mixlist_problem` for each thing the adapter will not take
-    (names: invalid-json, comment-in-json, unknown-key, wrong-shape, duplicate; attrs: detail).
+    """The facts of one list file: one `mixlist_file` (attrs: valid), a `mixlist_entry` for each operator (attrs: list,
+    action) and a `mixlist_problem` for each error that the adapter rejects (names: invalid-json, comment-in-json,
+    unknown-key, wrong-shape, duplicate; attrs: detail).
 
-    Entries are read as far as possible although the text is no valid JSON.
-    """
+    Entries are read as far as possible even if the text is invalid JSON."""
     reader = _Reader(text, path)
     root, faults = parse_json(text)
     reader.faults(faults)
@@ -44,7 +43,7 @@ class _Reader:
         self.problems.append(self.fact("mixlist_problem", name, node.start, node.end, detail=detail))
 
     def faults(self, faults: list[Fault]) -> None:
-        """The first fault of each kind: one stray comma may upset the rest of the file."""
+        """The first fault of each kind: one stray comma may cause many."""
         for what in dict.fromkeys(fault.what for fault in faults):
             fault = next(f for f in faults if f.what == what)
             detail = self._text[fault.start : fault.end][:60]
@@ -79,7 +78,7 @@ class _Reader:
                     self._problem("wrong-shape", item, f"{name}.{action}")
 
     def contradictions(self) -> None:
-        """Operators that two entries move differently; the later entry is the place."""
+        """Operators that two entries move differently, at the later entry."""
         seen: dict[str, list[Fact]] = {}
         for entry in self.entries:
             for other in seen.setdefault(entry.name, []):

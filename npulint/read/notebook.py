@@ -1,4 +1,4 @@
-"""Notebooks: the code cells as one Python text, each line tied to its line in the ``.ipynb`` file."""
+"""Notebooks: the code cells as one Python text, with a line map to the ``.ipynb`` file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ASSIGNED_MAGIC = lazy_compile(r"^(?P<head>[ \t]*[\w., \t]+=[ \t]*)[%!].*$")
 
 
 class Notebook(msgspec.Struct, frozen=True):
-    """The Python of a notebook. ``lines[i]`` is the line in the file of line ``i + 1`` of `text`."""
+    """The Python code of a notebook. ``lines[i]`` is the file line of line ``i + 1`` of `text`."""
 
     text: str
     lines: list[int]
@@ -30,12 +30,10 @@ class Notebook(msgspec.Struct, frozen=True):
 
 
 def read_notebook(raw: str, path: str) -> Notebook:
-    """The code of a notebook of nbformat 3 or later, IPython's magics made harmless.
+    """The code of a notebook of nbformat 3 or later, with IPython magics neutralised.
 
-    JSON that is broken or no notebook gives an empty text and a fatal `Problem` (reason ``json``); a
-    cell that does not parse is left out with one that is not fatal. A notebook in another language
-    than Python has no code.
-    """
+    Broken JSON, or JSON that is no notebook, gives an empty text and a fatal `Problem` (reason ``json``); a cell that
+    does not parse is omitted with a non-fatal one. A notebook in another language than Python has no code."""
     root, found = parse_json(raw)
     faults = [fault for fault in found if fault.what != "duplicate-key"]
     places = Lines(raw)
@@ -71,7 +69,7 @@ def _items(node: Node | None) -> list[Node]:
 
 
 def _cells(root: Node) -> list[Node] | None:
-    """The code cells, or None when the file is no notebook."""
+    """The code cells, or None if the file is no notebook."""
     holders = [root, *_items(_member(root, "worksheets"))]
     found = [_member(holder, "cells") for holder in holders]
     if all(cells is None for cells in found):
@@ -91,7 +89,7 @@ def _is_python(root: Node) -> bool:
 
 
 def _source(cell: Node, places: Lines) -> tuple[list[str], list[int]]:
-    """The lines of a cell and their lines in the file; a string that spans lines has one place."""
+    """The lines of a cell and their lines in the file; a JSON string with several lines has one place."""
     node = _member(cell, "source") or _member(cell, "input")
     if node is None:
         return [], []
@@ -115,7 +113,7 @@ def _source(cell: Node, places: Lines) -> tuple[list[str], list[int]]:
 
 
 def _python(source: list[str], where: list[int], path: str) -> tuple[list[str], list[Problem]]:
-    """The cell as Python with as many lines, and what is wrong with it."""
+    """The cell as Python with the same number of lines, and its problems."""
     first = next((line for line in source if line.strip()), "").lstrip()
     if first.startswith("%%"):
         if first[2:].split(" ", 1)[0].strip() not in _PYTHON_CELLS:
@@ -133,7 +131,7 @@ def _python(source: list[str], where: list[int], path: str) -> tuple[list[str], 
 
 
 def _joined(source: list[str]) -> Iterator[str]:
-    """Lines that continue a shell magic by a backslash become part of it: blank ones take their place."""
+    """Lines with the backslash continuations of a shell magic merged into it, and blank lines in their place."""
     continued = False
     for line in source:
         if continued:
@@ -165,7 +163,7 @@ def _error(text: str) -> SyntaxError | None:
 
 
 def at_file_lines(code: Code, lines: list[int]) -> Code:
-    """`code` with every line replaced by its line in the notebook file; columns stay those of the cell."""
+    """`code` with every line mapped to the notebook file; columns are those of the cell."""
 
     def moved(record: Any) -> Any:
         changes: dict[str, Any] = {"line": _line(lines, record.line)}

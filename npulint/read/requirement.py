@@ -1,4 +1,4 @@
-"""Names and versions of packages, as pip and conda spell them."""
+"""Package names and versions in the notations of pip and conda."""
 
 from __future__ import annotations
 
@@ -19,36 +19,35 @@ _RELEASE = lazy_compile(r"={1,3}v?(\d+)\.(\d+)(?![\d*])")
 
 
 def cuda_index(text: str) -> tuple[str, str, int] | None:
-    """An address in `text` below which CUDA builds lie (``…/whl/cu118``): the address, the CUDA release as
-    written, the position; or None."""
+    """(URL, CUDA release as written, offset) of an index of CUDA builds (``…/whl/cu118``) in `text`, or None."""
     match = _CUDA_INDEX.search(text)
     return (match.group(), match.group(1), match.start()) if match else None
 
 
 def wheel(url: str) -> str:
-    """Whether an address is that of one package (yes, no)."""
+    """Whether a URL is that of a single package (yes, no)."""
     return "yes" if ".whl" in url else "no"
 
 
 def release(version: str) -> tuple[int, int] | None:
-    """Major and minor number of a version that is asked for exactly (``==2.1.0``), else None."""
+    """Major and minor number of an exact version specifier (``==2.1.0``), else None."""
     match = _RELEASE.match(version)
     return (int(match.group(1)), int(match.group(2))) if match else None
 
 
 def build(version: str) -> str:
-    """What a version says behind its plus sign (``cu111`` of ``==1.8.0+cu111``), empty where there is none."""
+    """The local version label (``cu111`` of ``==1.8.0+cu111``), empty if there is none."""
     return version.partition("+")[2].partition(",")[0]
 
 
 def canonical(name: str) -> str:
-    """The name as package indexes compare it: lower case, ``-`` for runs of ``-_.``."""
+    """The normalised name: lower case, ``-`` for runs of ``-_.``."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def requirement(text: str) -> tuple[str, str] | None:
-    """Canonical name and version specifier of one requirement (``torch>=1.8,<2 ; python_version>'3'``),
-    or None when it names no package. The specifier has no blanks and is empty when none is given."""
+    """Canonical name and version specifier of one requirement (``torch>=1.8,<2 ; python_version>'3'``), or None if it
+    names no package. The specifier has no blanks; it may be empty."""
     text = text.strip()
     if len(text) > 500:
         return None
@@ -60,7 +59,7 @@ def requirement(text: str) -> tuple[str, str] | None:
 
 
 def conda_requirement(text: str) -> tuple[str, str] | None:
-    """The same for a conda specification (``tensorflow=1.15=py37_0``); its build text is dropped."""
+    """As `requirement`, for a conda specification (``tensorflow=1.15=py37_0``) without its build string."""
     match = _CONDA.match(text.strip()[:500])
     if match is None:
         return None

@@ -1,4 +1,4 @@
-"""Bytes to text: PEP 263 as Python reads it, and a helping hand for Chinese sources without a cookie."""
+"""Decodes sources: PEP 263 as in Python, and GB18030 for Chinese sources without a cookie."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ _WIDE_MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _MARKS = tuple([mark for mark, _ in _WIDE_MARKS])
-# Codecs of the library that are no encodings of sources; some take quadratic time.
+# Standard codecs that are no source encodings; some take quadratic time.
 _NO_SOURCE = frozenset(("punycode", "idna", "undefined", "unicode_escape", "raw_unicode_escape", "utf-7", "charmap"))
 _CHINESE = frozenset(("gb2312", "gbk", "hz"))
-_NOQA = lazy_compile(r"noqa[ \t]*:[^\n]*npu\d", re.IGNORECASE)  # any other noqa is somebody else's
+_NOQA = lazy_compile(r"noqa[ \t]*:[^\n]*npu\d", re.IGNORECASE)  # any other noqa belongs to other tools
 _WORD = lazy_compile(r"npulint:|noqa", re.IGNORECASE)
 _SHELL_COMMENT = lazy_compile(r"(?:^|(?<=\s))#(.*)")
 
 
 class Source(msgspec.Struct, frozen=True):
-    """A decoded file. `text` has ``\\n`` line ends only; `encoding`, `bom` and `newline` (``\\n``,
-    ``\\r\\n``, ``\\r``, or empty when mixed) say what the bytes were. `problems` are not fatal."""
+    """A decoded file. `text` has ``\\n`` line ends only; `encoding`, `bom` and `newline` (``\\n``, ``\\r\\n``, ``\\r``,
+    or empty if mixed) describe the bytes. `problems` are not fatal."""
 
     text: str
     encoding: str = "utf-8"
@@ -42,7 +42,7 @@ class Source(msgspec.Struct, frozen=True):
 
 
 def read_bytes(location: str, path: str, limit: int) -> bytes | Problem:
-    """The bytes of a regular file of at most `limit` bytes; else why not (`path` is named in it)."""
+    """The bytes of a regular file of at most `limit` bytes; else a problem for `path`."""
     try:
         return read_regular(location, limit)
     except TooLargeError:
@@ -56,10 +56,9 @@ def read_bytes(location: str, path: str, limit: int) -> bytes | Problem:
 def decode(data: bytes, path: str, python: bool = True) -> Source | Problem:
     """The text of `data`. Other kinds than Python may also be UTF-16 with a byte order mark.
 
-    Returns a fatal `Problem` (reason ``encoding``) for UTF-16 Python, NUL bytes, an unknown or wrong
-    cookie, and bytes that are neither UTF-8 nor GB18030. Bytes that only GB18030 explains give text
-    and a `Problem` that is not fatal, for Python itself would refuse them.
-    """
+    Returns a fatal `Problem` (reason ``encoding``) for UTF-16 Python, NUL bytes, an unknown or wrong cookie, and bytes
+    that are neither UTF-8 nor GB18030. GB18030 without a cookie gives text and a non-fatal `Problem`, because Python
+    itself rejects it."""
     if data.startswith(_MARKS):
         wide = next(name for mark, name in _WIDE_MARKS if data.startswith(mark))
         return _wide(data, wide, path, python)
@@ -86,7 +85,7 @@ def _wide(data: bytes, encoding: str, path: str, python: bool) -> Source | Probl
 
 
 def _looks_wide(head: bytes) -> str:
-    """UTF-16 when nearly every second byte is NUL, as in English text."""
+    """The UTF-16 variant if nearly every second byte is NUL, as in English text; else empty."""
     half = max(1, len(head) // 2)
     if max(head[0::2].count(0), head[1::2].count(0)) > half * 0.6:
         return "UTF-32" if head.count(0) > len(head) * 0.7 else "UTF-16"
@@ -94,7 +93,7 @@ def _looks_wide(head: bytes) -> str:
 
 
 def _cookie(body: bytes) -> str | None:
-    """The encoding that one of the first two lines declares."""
+    """The encoding declared in one of the first two lines."""
     if b"coding" not in body[: body.find(b"\n", body.find(b"\n") + 1)]:
         return None
     lines = _FIRST_LINES.match(body)
@@ -166,12 +165,11 @@ def _problem(path: str, data: bytes, offset: int, detail: str, fatal: bool = Tru
 
 
 def comments(text: str, python: bool = True) -> list[Comment]:
-    """The comments that may silence a finding (those with ``npulint:`` or ``noqa``), in line order.
+    """The comments that may suppress a finding (those with ``npulint:`` or ``noqa``), in line order.
 
-    Texts without these words cost one search. Words inside strings do not count; where the text is no
-    Python at all, every line is judged alone.
-    """
-    lowered = text.encode("utf-8", "replace").lower()  # of bytes, for that of wide text is slow
+    A text without these words costs one search. Words inside strings do not count; if the text is not valid Python,
+    each line is judged separately."""
+    lowered = text.encode("utf-8", "replace").lower()  # bytes: lower() of wide text is slow
     if b"npulint:" not in lowered and (b"noqa" not in lowered or _NOQA.search(text) is None):
         return []
     if not python:

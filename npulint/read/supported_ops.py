@@ -1,8 +1,8 @@
-"""The lists of operators that the operator packages of a CANN installation bring: ``npu_supported_ops.json``.
+"""Operator lists in the operator packages of a CANN installation: ``npu_supported_ops.json``.
 
-They are merged as the TensorFlow adapter does: the installation's own list first, then those of the further folders
-(``ASCEND_CUSTOM_OPP_PATH``), then those of its vendors in the order of ``vendors/config.ini``; what comes later counts.
-"""
+They are merged as in TF Adapter: the installation's own list, then those of further folders
+(``ASCEND_CUSTOM_OPP_PATH``), then those of its vendors in the order of ``vendors/config.ini``; later entries take
+precedence."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from npulint.facts.model import Problem
 from npulint.lazy_regex import lazy_compile
 
 NAME = "npu_supported_ops.json"
-_OWN = ("built-in/framework/tensorflow", "framework/built-in/tensorflow")  # the newer layout first
+_OWN = ("built-in/framework/tensorflow", "framework/built-in/tensorflow")  # newer layout first
 _ADDED = ("framework/tensorflow", "framework/custom/tensorflow")
 _LIMIT = 8_000_000  # bytes of a list; real ones have some hundred thousand
 _MOST_OPS = 100_000
 _MOST_VENDORS = 64
-_HEAD = 64 * 1024  # bytes of a file that tells names or versions
+_HEAD = 64 * 1024  # bytes of a file with names or versions
 _RELEASE = lazy_compile(r"(?mi)^[ \t]*(version_dir|version)[ \t]*=[ \t]*([0-9][\w.+-]{0,39})[ \t\r]*$")
 _VENDORS = lazy_compile(r"[^=\n]*=([^=\n]*)")
 _OP = lazy_compile(r"[A-Za-z_][A-Za-z0-9_.>]{0,255}")
 
 
 class Listed(msgspec.Struct, frozen=True):
-    """What some places list; `ops` is None where they have no list that can be read. `problems` tell why."""
+    """The merged lists; `ops` is None if there is no readable list. `problems` explain why."""
 
     ops: SupportedOps | None = None
     problems: tuple[Problem, ...] = ()
 
     @property
     def digest(self) -> bytes:
-        """Stands for all of it."""
+        """A digest of everything, for cache keys."""
         parts = ["", *(f"{one.path}\0{one.reason}" for one in self.problems)]
         if self.ops is not None:
             parts += [self.ops.source, self.ops.release, *sorted(self.ops.ops), "", *sorted(self.ops.gray)]
@@ -45,8 +45,8 @@ class Listed(msgspec.Struct, frozen=True):
 
 
 def listed(places: Sequence[str]) -> Listed:
-    """The operators that the lists of `places` name together. The first is the folder of an installation's operator
-    package or a list itself, the others are merged over it. Never raises for what is there."""
+    """The operators in the merged lists of `places`. The first is the folder of an installation's operator package or a
+    list itself, the others are merged over it. Never raises for their contents."""
     if not places:
         return Listed()
     own, *further = places
@@ -76,7 +76,7 @@ class _BrokenError(Exception):
 
 
 def _packages(place: str) -> list[str]:
-    """A folder that somebody named: the operator package, or the toolkit that has it."""
+    """The operator packages in a folder that a user named: the package itself, or the toolkit that contains it."""
     return [place, os.path.join(place, "opp")]
 
 
@@ -104,7 +104,7 @@ def _vendor_lists(place: str) -> Iterator[str]:
 
 
 def _entries(path: str) -> dict[str, bool | None]:
-    """By operator whether it is gray; None takes it from the list, as anything but an object does."""
+    """Whether an operator is gray, by type; None removes it from the list, as does any entry but an object."""
     try:
         table = msgspec.json.decode(read_regular(path, _LIMIT), type=dict[str, object])
     except TooLargeError as error:
@@ -127,15 +127,15 @@ def _gray(entry: object) -> bool | None:
 
 
 def _release(place: str) -> str:
-    """The release of CANN as the installation tells it; empty where it does not."""
+    """The release of CANN in the installation; empty if it is not recorded."""
     home = place if os.path.isdir(os.path.join(place, "opp")) else os.path.dirname(os.path.abspath(place))
-    told: dict[str, str] = {}
+    info: dict[str, str] = {}
     for path in [*_install_files(home), *(os.path.join(one, "version.info") for one in reversed(_packages(place)))]:
         for key, value in _RELEASE.findall(read_head(path, _HEAD).decode("utf-8", "replace")):
-            told.setdefault(key.lower(), value)
-        if told:
+            info.setdefault(key.lower(), value)
+        if info:
             break
-    return told.get("version_dir") or told.get("version", "")
+    return info.get("version_dir") or info.get("version", "")
 
 
 def _install_files(home: str) -> list[str]:
@@ -148,7 +148,7 @@ def _install_files(home: str) -> list[str]:
 
 
 def _named(path: str) -> str:
-    """A path as it can be told."""
+    """A path for display."""
     return path.replace(os.sep, "/").encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 

@@ -1,1 +1,1 @@
-"""The recipe of a program: what decides which numbers a training gives, by its code, launchers and configuration."""
+"""The training config of a program, collected from its code, launchers and configuration files."""

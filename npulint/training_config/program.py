@@ -1,4 +1,4 @@
-"""The recipe of one program: of all that its modules say, what the program does and what decides its numbers."""
+"""The training config of one program: its steps by function, resolved over all its modules."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from npulint.training_config.steps.purposes import EVALUATING, METRIC, PREPARING
 from npulint.training_config.steps.unused_constants import unread
 
 Home = tuple[str, int]
-"""A function by path and block; `MODULE` stands for what is outside functions."""
+"""A function by path and block; `MODULE` is module-level code."""
 
-_ROUNDS = 6  # calls of own functions through which what they do is told
+_ROUNDS = 6  # depth of project calls over which the part of a function is inferred
 LEADING = tuple(
     """layer loss transform optimizer schedule initialisation dataset operation update average clipping checkpoint
     frozen seed determinism""".split()
@@ -41,8 +41,8 @@ ASIDE = lazy_compile(r"profil|(?:^|_)log(?:_|$|g)|print|save|dump|export|plot|dr
 
 
 class Recipe:
-    """The steps of a program, by the function that they belong to. `parts` tells what a function is there for. `more`
-    are modules that it also comes to, though no import statement tells so."""
+    """The steps of a program by function. `parts` maps a function to the part of the training config it implements.
+    `more` are paths of modules that are reachable without an import statement."""
 
     def __init__(self, context: Context, program: Program, more: Iterable[str] = ()) -> None:
         self.context = context
@@ -70,20 +70,20 @@ class Recipe:
             steps.sort(key=lambda step: step.order)
 
     def _steps(self, module: Module) -> list[CodeStep]:
-        """The steps of a module as they stand, which the programs of a project share."""
+        """The steps of a module before judging, shared by the programs of a project."""
         key = ("steps", module.path, self.program.attrs["framework"])
         return self.context.memoize(key, partial(self._collector.steps, module))
 
     def runs(self, home: Home) -> bool:
-        """Whether the program may come to a function."""
+        """Whether the program may reach a function."""
         return self._reached is None or home[1] == MODULE or home in self._reached
 
     def _starts(self, module: Module, block: int) -> bool:
-        """Whether code outside functions runs in this program: what is behind ``__main__`` only in the entry script."""
+        """Whether module-level code runs in this program: code below ``__main__`` only in the entry script."""
         return module.path == self.program.entry or place_of(module, block) != STARTED
 
     def _judge(self, found: dict[Home, list[CodeStep]]) -> None:
-        """Tell what each function is there for: the most telling of its steps, those of what it calls included."""
+        """Infer the part of each function: the most significant one of its steps, including those of its callees."""
         parts: dict[Home, set[str]] = {}
         for home, steps in found.items():
             module = self.context.project.modules[home[0]]
@@ -104,7 +104,7 @@ class Recipe:
         self.parts = {home: part for home, own in parts.items() if (part := _leading(own))}
 
     def _entered(self, target: Home) -> list[Home]:
-        """The functions that a call of an own function or class runs."""
+        """The functions that a call of a project function or class runs."""
         module = self.context.project.modules[target[0]]
         if module.blocks[target[1]].kind != "class":
             return [target]
@@ -115,7 +115,7 @@ class Recipe:
         return self.context.project.modules[home[0]].blocks[home[1]].name.lower()
 
     def _counts(self, module: Module, step: CodeStep) -> bool:
-        """Calls of libraries for arrays and images count where data are prepared."""
+        """Whether a step counts: calls of array and image libraries do only where data are prepared."""
         if step.known is None or not step.known.host:
             return True
         name = module.qualname(step.block)
@@ -126,7 +126,8 @@ class Recipe:
         return bool(_DATA.search(name.lower().rpartition(".")[2]))
 
     def _weighed(self, home: Home, step: CodeStep) -> CodeStep:
-        """A step with what is told of it by its surroundings: whether it counts, and what an own function is for."""
+        """A step with the attributes that depend on its context: whether it counts, and the part of the called
+        function."""
         module = self.context.project.modules[home[0]]
         part, counts = step.part, True
         if step.kind == "call":
@@ -146,14 +147,13 @@ class Recipe:
         return step if counts and part == step.part else msgspec.structs.replace(step, part=part, counts=counts)
 
     def _prepares(self, module: Module, block: int) -> bool:
-        """Whether code prepares data."""
         context = self.context
         return context.training.step(module, block) == "host" or context.reach.in_input(module, block) == "yes"
 
     def _calculate(self, module: Module) -> None:
-        told = {step.call for step in self._steps(module) if step.known is None or not step.known.host}
+        compared = {step.call for step in self._steps(module) if step.known is None or not step.known.host}
         surroundings = Formulas(self.context, module)
-        for one in self.context.memoize(("formulas", module.path), lambda: list(formulas(module, told))):
+        for one in self.context.memoize(("formulas", module.path), lambda: list(formulas(module, compared))):
             home = (module.path, home_of(module, one.block))
             part = surroundings.part(one, self.parts.get(home, ""))
             if part and (home[1] != MODULE or self._starts(module, one.block)):
@@ -161,7 +161,6 @@ class Recipe:
 
 
 def _halves(step: CodeStep) -> bool:
-    """Whether a call converts to a 16-bit type."""
     return step.shown.endswith(("cast", "to", "type", "astype")) and any(
         isinstance(argument.value, Ref) and is_half(argument.value.name) for argument in step.arguments
     )
@@ -173,7 +172,7 @@ def _leading(parts: set[str]) -> str:
 
 def _step(module: Module, home: int, one: Formula, part: str) -> CodeStep:
     constants = enumerate(one.constants)
-    given = tuple(Argument(str(at), constant, one.block, one.span.line) for at, constant in constants)
+    arguments = tuple(Argument(str(at), constant, one.block, one.span.line) for at, constant in constants)
     whole = Argument("", one.value, one.block, one.span.line)
     only = evaluates(module, one.block)
     text = shown(module, one.value)
@@ -186,7 +185,7 @@ def _step(module: Module, home: int, one: Formula, part: str) -> CodeStep:
         home,
         one.block,
         one.span,
-        given,
+        arguments,
         whole=whole,
         evaluates=only,
         text=text,

@@ -1,5 +1,4 @@
-"""What makes two runs of one program differ: random numbers, how their generators are seeded, and orders that nothing
-fixes."""
+"""Sources of nondeterminism between runs of one program: random numbers, their seeds, and unordered results."""
 
 from __future__ import annotations
 
@@ -26,17 +25,17 @@ _CLOCKS = frozenset(
 _LISTINGS = frozenset("os.listdir os.scandir os.walk glob.glob glob.iglob".split())
 _PATHS = frozenset("pathlib.Path().glob pathlib.Path().rglob pathlib.Path().iterdir".split())
 _SORTS = ("sort", "sorted", "natsorted", "argsort", "lexsort", "sort_values", "sort_index")
-_NO_ORDER = (*_SORTS, "len", "set", "frozenset", "any", "all", "sum", "min", "max")  # what asks for none
-_ORDERED = frozenset(("list", "tuple", "enumerate"))  # what takes over the order of a set
+_NO_ORDER = (*_SORTS, "len", "set", "frozenset", "any", "all", "sum", "min", "max")  # insensitive to order
+_ORDERED = frozenset(("list", "tuple", "enumerate"))  # adopt the order of a set
 _KEPT_FILES = lazy_compile(r"(?i)ckpt|checkpoint|weight|log|snapshot|output|result|save|model")
-_NO_TRAINING = lazy_compile(r"(?i)test|infer|predict|demo|export|convert|download|plot|draw|show")  # functions by name
+_NO_TRAINING = lazy_compile(r"(?i)test|infer|predict|demo|export|convert|download|plot|draw|show")  # names of functions
 _TEXT = lazy_compile(r"(?i)name|text|word|string|token|path|file|title|label|key|line|sentence|url|str(?:_|$)")
 _TEXTS = frozenset("str join format lower upper strip encode read replace basename".split())
-_STEPS = 40  # values looked at on the way of one seed
+_STEPS = 40  # values visited per seed
 
 
 def random_facts(context: Context, paths: Iterable[str]) -> list[Fact]:
-    """The facts of the kind ``randomness`` of the modules at `paths` (docs/writing-checks.md explains them)."""
+    """The `randomness` facts of the modules at `paths`."""
     modules = context.project.modules
     return [fact for path in paths if path in modules for fact in _of_module(context, modules[path])]
 
@@ -44,13 +43,13 @@ def random_facts(context: Context, paths: Iterable[str]) -> list[Fact]:
 def _of_module(context: Context, module: Module) -> Iterator[Fact]:
     sorting = _Sorting(context, module)
     for index, name in enumerate(context.names.of_calls(module)):
-        told = _seed(context, module, index, name) or _draw(name) or _order(sorting, index, name)
-        if told is not None:
-            yield context.call_fact("randomness", name, module, index, **told)
+        attributes = _seed(context, module, index, name) or _draw(name) or _order(sorting, index, name)
+        if attributes is not None:
+            yield context.call_fact("randomness", name, module, index, **attributes)
 
 
 def _seed(context: Context, module: Module, index: int, name: str) -> dict[str, str] | None:
-    """What a call that seeds generators says: which (`source`) and from what (`seeded`)."""
+    """The generators that a seeding call seeds (`source`) and from what (`seeded`)."""
     source = _seeded_by(name)
     if not source:
         return None
@@ -79,7 +78,7 @@ def _seeded_by(name: str) -> str:
 
 
 def _from(context: Context, module: Module, values: list[Value], call: Call) -> str:
-    """What a seed is made from: a constant, the time, nothing (the operating system's), or unknown."""
+    """The source of a seed: a constant, the time, nothing (entropy of the operating system), or unknown."""
     if not values or values == [Const(None)]:
         return "nothing"
     known = context.known(module, values[0], call)
@@ -89,7 +88,7 @@ def _from(context: Context, module: Module, values: list[Value], call: Call) -> 
 
 
 def _of_clock(context: Context, module: Module, value: Value, call: Call) -> bool:
-    """Whether a clock or the operating system's chance is part of a value."""
+    """Whether the time or entropy of the operating system is part of a value."""
     queue, seen = [value], 0
     while queue and seen < _STEPS:
         seen += 1
@@ -108,7 +107,7 @@ def _of_clock(context: Context, module: Module, value: Value, call: Call) -> boo
 
 
 def _draw(name: str) -> dict[str, str] | None:
-    """What a call says that draws from the generator all share."""
+    """The attributes of a call that draws from a global generator."""
     root, _, last = name.rpartition(".")
     source = {"random": "python", "numpy.random": "numpy"}.get(root)
     if source is None or last in _NO_DRAW or not last[:1].islower():
@@ -117,7 +116,7 @@ def _draw(name: str) -> dict[str, str] | None:
 
 
 def _order(sorting: _Sorting, index: int, name: str) -> dict[str, str] | None:
-    """What a call says whose result comes in an order that nothing fixes, where that order matters."""
+    """The attributes of a call with an unordered result (set, directory listing, hash), where the order matters."""
     if name in _LISTINGS or name in _PATHS:
         fixed = sorting.around(index) or sorting.follows(index) or sorting.of_results(index)
         source = "" if fixed else "listing"
@@ -129,7 +128,7 @@ def _order(sorting: _Sorting, index: int, name: str) -> dict[str, str] | None:
 
 
 class _Sorting:
-    """Where a module sorts, or asks only for what has no order."""
+    """Where a module sorts, or uses functions that are insensitive to order."""
 
     def __init__(self, context: Context, module: Module) -> None:
         self.context, self.module = context, module
@@ -137,12 +136,12 @@ class _Sorting:
         self.functions = {module.function_of(module.code.calls[index].block) for index in module.calls_of(*_SORTS)}
 
     def around(self, index: int) -> bool:
-        """Whether the call stands within one that sorts, or that asks for no order."""
+        """Whether a call is an argument of one that sorts or is insensitive to order."""
         call = self.module.code.calls[index]
         return any(one != index and _within(call, self.module.code.calls[one]) for one in self.calls)
 
     def follows(self, index: int) -> bool:
-        """Whether the function that the call stands in sorts anything, or all that call it by name do."""
+        """Whether the enclosing function sorts anything, or all its callers by name do."""
         home = self.module.function_of(self.module.code.calls[index].block)
         if home in self.functions:
             return True
@@ -150,14 +149,14 @@ class _Sorting:
         return bool(name) and any(_sorted_there(module, name) for module in self.context.project.modules.values())
 
     def of_results(self, index: int) -> bool:
-        """Whether the call is about files that a run leaves behind, or for no training, as names around it say."""
+        """Whether the call is about files that a run wrote, or not for training, judging by names around it."""
         module, call = self.module, self.module.code.calls[index]
         home = module.function_of(call.block)
         words = [module.qualname(call.block)]
         if _NO_TRAINING.search(words[0]) or evaluates(module, call.block):
             return True
-        beside = [module.code.calls[one].args for one in (module.calls_in.get(home, ()) if home > 0 else (index,))]
-        queue: list[Value] = [value for values in beside for value in values]
+        args = [module.code.calls[one].args for one in (module.calls_in.get(home, ()) if home > 0 else (index,))]
+        queue: list[Value] = [value for values in args for value in values]
         while queue and len(words) < _STEPS:
             one = queue.pop()
             if isinstance(one, Const | Ref):
@@ -169,7 +168,7 @@ class _Sorting:
         return _KEPT_FILES.search(" ".join(words)) is not None
 
     def taken_over(self, index: int) -> bool:
-        """Whether the order of the set that the call makes becomes that of a list or of a loop."""
+        """Whether the order of the set that the call creates becomes that of a list or of a loop."""
         module, made = self.module, CallResult(index)
         if any(block.kind == "loop" and block.test == made for block in module.blocks):
             return True
@@ -177,8 +176,8 @@ class _Sorting:
         return any(name in _ORDERED for name in names)
 
     def of_text(self, index: int) -> bool:
-        """Whether what is hashed is a text (a number's hash is the same in every run), and the hash stays a number: in
-        a text it is part of a name."""
+        """Whether a text is hashed (hashes of numbers are the same in every run) and the result is used as a number,
+        not as part of a name."""
         call = self.module.code.calls[index]
         named = (self.module.code.calls[one] for one in self.module.calls_of("str", "format", "repr", "hex"))
         if not call.args or any(_within(call, one) for one in named):

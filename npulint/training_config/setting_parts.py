@@ -1,4 +1,4 @@
-"""Which part of a recipe a setting belongs to, told by its name as people write it in options and configurations."""
+"""Maps names of settings in options and configurations to parts of the training config."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from npulint.lazy_regex import lazy_compile
 
 _HUMPS = lazy_compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _NO_WORDS = lazy_compile(r"[^a-z0-9]+")
-_LONGEST = 80  # characters of a name that are looked at
+_LONGEST = 80  # characters of a name that are matched
 
-# Every pattern is looked for in a name whose words stand between underscores: `_train_batch_size_`. The first one that
+# Patterns are searched in a name whose words are separated by underscores: `_train_batch_size_`. The first match
+# decides; an empty part means that the setting does not affect the numbers of a training.
 # fits decides; an empty part says that the setting does not decide which numbers a training gives.
 _RULES: tuple[tuple[str, str], ...] = (
     (
@@ -40,7 +41,7 @@ _RULES: tuple[tuple[str, str], ...] = (
     ),
     ("clipping", r"_clip|_grad(?:ient)?_?norm_|_max_?(?:grad|gradient)_?norm_|_max_norm_|_gradient_threshold_"),
     ("transform", r"_mix_?up_|_cutmix_|_aug_|_augs_|_remode_"),
-    (  # of the adapter, of its diagnosis and of other platforms
+    (  # of the adapter, its diagnostics and other platforms
         "",
         r"_(?:over_dump|data_dump|dump|profiling|profiler|profile|prof|fusion_off|fusion_switch|auto_?tune|hcom|hccl|nccl"
         r"|xla|tpu|gcp|modelarts|obs|bigquery|etp|nvtx|trace|tensorrt|trt|onnx|opset|torchscript|jit|static|"
@@ -235,8 +236,8 @@ _COMPILED = tuple((part, lazy_compile(pattern)) for part, pattern in _RULES)
 
 @cache
 def setting_part(name: str) -> str:
-    """The part of a recipe (a word of `npulint.facts.recipe.ITEM_OF`) that a setting of this name belongs to: `setting`
-    where nothing tells, empty for what does not decide the numbers (paths, logs, devices, names of experiments …)."""
+    """The part (a key of `npulint.facts.recipe.ITEM_OF`) of a setting of this name: `setting` if unrecognized, empty if
+    it does not affect numbers (paths, logs, devices, names of experiments …)."""
     words = f"_{_NO_WORDS.sub('_', _HUMPS.sub('_', name[:_LONGEST]).lower()).strip('_')}_"
     if words == "__":
         return ""

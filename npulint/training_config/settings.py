@@ -1,4 +1,4 @@
-"""Settings: everything that has a name and decides how a program trains, with the value that a start gives it."""
+"""Settings: named options, configuration values and constants that affect training, with their values in one start."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _CONFIGURATION = lazy_compile(r"(?i)cfg|conf|param|option|args|flags|setting|hyp
 _CONSTANT = lazy_compile(r"[A-Z][A-Z0-9_]*")
 _PATH = lazy_compile(r"^[./~]|\.(?:pth?|ckpt|tar|pkl|h5|npz|npy|bin|pb|json|txt|ya?ml|model|safetensors)$")
 _NAMES_FILES = frozenset(("checkpoint", "dataset", "split"))
-_FEW = 32  # entries of a tuple that are a setting, not data
+_FEW = 32  # entries of a tuple; longer ones are data
 _DEEP = 8
 _MOST = 400  # constants of one module
 
@@ -37,9 +37,9 @@ _MOST = 400  # constants of one module
 def settings(
     context: Context, entry: str, launch: Launch | None = None, configs: Configs | None = None
 ) -> list[Ingredient]:
-    """The options of the script at `entry`, the values of its configuration files and its constants of configuration
-    style, as far as they decide numbers, with the values that they have when `launch` starts it. Of one name with
-    several values none counts as known."""
+    """The options of the script at `entry`, the values of its configuration files and its configuration-like constants,
+    as far as they affect numbers, with their values when `launch` starts it. A name with several values counts as
+    unknown."""
     tracer = Tracer(context, launch, configs, entry)
     found = [*_options(tracer), *_leaves(entry, launch, configs)]
     for path in sorted(tracer.start.modules):
@@ -48,15 +48,15 @@ def settings(
 
 
 def _options(tracer: Tracer) -> Iterator[Ingredient]:
-    """Every option that the modules of the program define."""
+    """The options that the modules of the program define."""
     by_module = tracer.context.options.by_module
     own = by_module.get(tracer.start.entry, {})
     for path in sorted(tracer.start.modules):
         for name, options in by_module.get(path, {}).items():
             if path != tracer.start.entry and name in own:
-                continue  # what the script defines itself is what it asks for
+                continue  # the script's own definition takes precedence
             part = setting_part(name)
-            if part:  # of several that set the same name the first gives the default
+            if part:  # the first option of a destination provides the default
                 traced = _without_folders(part, tracer.option(options[0]))
                 place = defined(options[0])
                 yield Ingredient(part, _shown(options[0]), place.path, place.span, traced)
@@ -79,8 +79,8 @@ def _leaves(entry: str, launch: Launch | None, configs: Configs | None) -> Itera
 
 
 def _constants(tracer: Tracer, module: Module) -> Iterator[Ingredient]:
-    """Literals that modules and classes bind as configurations do: ``BATCH_SIZE = 64``, ``cfg.TRAIN.LR = 0.1``,
-    ``self.lr = 0.1`` in a class of settings, entries of a dictionary of settings."""
+    """Configuration-like literals of modules and classes: ``BATCH_SIZE = 64``, ``cfg.TRAIN.LR = 0.1``, ``self.lr =
+    0.1`` in a configuration class, entries of a dictionary of settings."""
     configuration = bool(_CONFIGURATION.search(module.name.rpartition(".")[2]))
     idle = unread(tracer.context, module, tracer.start.modules)
     count = 0
@@ -102,7 +102,7 @@ def _span(bind: Assignment) -> Span:
 
 
 def _setting_of(module: Module, bind: Assignment, configuration: bool) -> str:
-    """The name of what an assignment of configuration style sets, without that of the object; else empty."""
+    """The name that a configuration-like assignment sets, without its object; else empty."""
     if module.function_of(bind.block) < 0:
         return _of_level(module, bind, configuration)
     head, _, last = bind.target.partition(".")
@@ -113,7 +113,7 @@ def _setting_of(module: Module, bind: Assignment, configuration: bool) -> str:
 
 
 def _of_level(module: Module, bind: Assignment, configuration: bool) -> str:
-    """The same outside functions, where also classes and names tell that something is a setting."""
+    """As `_setting_of` outside functions, where names of classes and variables also indicate settings."""
     dotted = bind.target.replace("['", ".").replace('["', ".").replace("[", ".").replace("]", "")
     head, _, rest = dotted.partition(".")
     if rest:
@@ -123,12 +123,12 @@ def _of_level(module: Module, bind: Assignment, configuration: bool) -> str:
     if configuration or _CONSTANT.fullmatch(head) or _CONFIGURATION.search(around or head):
         return head
     once = len(module.names.get(module.scope[bind.block], {}).get(head, ())) == 1
-    counter = isinstance(bind.value, Const) and bind.value.value in (0, "")  # also of what is summed up later
+    counter = isinstance(bind.value, Const) and bind.value.value in (0, "")  # may also be an accumulator
     return head if once and not counter and setting_part(head) not in ("", "setting") else ""
 
 
 def _entries(name: str, bind: Assignment) -> Iterator[tuple[str, Value, Span]]:
-    """A literal by its name, or the entries of a dictionary by theirs, and where they stand."""
+    """A literal by its name, or the entries of a dictionary by theirs, with spans."""
     waiting: list[tuple[str, Value, Span, int]] = [(name, bind.value, _span(bind), 0)]
     while waiting:
         what, part, span, depth = waiting.pop(0)
@@ -143,7 +143,7 @@ def _entries(name: str, bind: Assignment) -> Iterator[tuple[str, Value, Span]]:
 
 
 def _is_plain(value: Value) -> bool:
-    """Whether a value is written as a literal, perhaps with arithmetic."""
+    """Whether a value is written as a literal or as arithmetic on literals."""
     waiting: list[Value] = [value]
     while waiting:
         part = waiting.pop()
@@ -163,7 +163,7 @@ def _is_setting(value: object) -> bool:
 
 
 def _without_folders(part: str, traced: Traced) -> Traced:
-    """Of files with weights or data only their names count: they lie elsewhere on every machine."""
+    """For files with weights or data only the file name counts: folders differ between machines."""
     value = traced.value
     if isinstance(value, str) and "/" in value and (part in _NAMES_FILES or _PATH.search(value)):
         name = value.rstrip("/").rpartition("/")[2]
@@ -172,7 +172,7 @@ def _without_folders(part: str, traced: Traced) -> Traced:
 
 
 def _settled(found: list[Ingredient]) -> list[Ingredient]:
-    """Each name once; with several values it is not known which counts."""
+    """One entry per name; several different values become unknown."""
     by_name: dict[str, list[Ingredient]] = {}
     for one in found:
         by_name.setdefault(one.what, []).append(one)

@@ -1,4 +1,4 @@
-"""Starts: which of its launchers tells how a program is trained, and which launchers of two sides belong together."""
+"""Starts: which launchers represent the training of a program, and which launchers of two programs correspond."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from npulint.assemble.launches.project_launches import Launch
 from npulint.lazy_regex import lazy_compile
 
 FULL, PLAIN, SHORT, OTHER = range(4)
-"""What a start is for: a full training, what its name does not tell, a measurement of speed, no training."""
+"""The purpose of a start: full training, unspecified, performance test, no training."""
 
 _PARTS = lazy_compile(r"[^a-z0-9]+|(?<=[a-z])(?=\d)")
 _FULL = frozenset(("full", "accuracy", "acc", "convergence"))
@@ -38,18 +38,17 @@ _ALIKE = 0.6
 
 
 def start_of(context: Context, entry: str, migrated: bool = True) -> list[Launch]:
-    """How the script at `entry` is started, what tells most of its training first: on a migrated side what is for the
-    NPU before what is for other devices, a full training before a measurement of speed before an evaluation, one
-    device before several."""
+    """The starts of the script at `entry`, most representative first: in a migrated project NPU launchers before
+    others, full training before performance tests before evaluation, single device before several."""
     found: dict[object, Launch] = {}
     for launch in context.options.passed.launches.by_entry.get(entry, ()):
-        given = tuple(sorted(launch.options.items(), key=lambda item: item[0]))
-        found.setdefault((launch.fact.path, given), launch)
+        passed = tuple(sorted(launch.options.items(), key=lambda item: item[0]))
+        found.setdefault((launch.fact.path, passed), launch)
     return sorted(found.values(), key=lambda launch: _preference(launch, migrated))
 
 
 def trained_scripts(context: Context) -> frozenset[str]:
-    """The scripts that launchers start for a training, as far as that is sure."""
+    """The scripts that launchers certainly start for training."""
     by_entry = context.options.passed.launches.by_entry
     return frozenset(entry for entry, all_of in by_entry.items() if any(one.sure for one in _training(all_of)))
 
@@ -57,28 +56,28 @@ def trained_scripts(context: Context) -> frozenset[str]:
 def paired_starts(
     reference: Context, reference_entry: str, migrated: Context, migrated_entry: str
 ) -> list[tuple[Launch | None, Launch | None]]:
-    """The starts of a program and of its counterpart that are to be compared, the most telling pair first. Launchers of
-    the same name belong together, else those most alike, else the preferred ones; a side without a launcher for
-    training is compared as it runs by itself (None). A launcher for a full training that only the migrated side has is
-    compared too. There is at least one pair."""
+    """The starts of a program and of its counterpart to compare, most representative pair first; at least one.
+    Launchers of the same name correspond, else the most similar ones, else the preferred ones; a side without a
+    training launcher is compared without one (None). A full training that only the migrated side has is compared too.
+    """
     left = _training(start_of(reference, reference_entry, False))
     right = _training(start_of(migrated, migrated_entry))
     if not left or not right:
         return [(left[0] if left else None, right[0] if right else None)]
     same = _same(left, right)
     if same:
-        told = [(one, other) for one, other in sorted(same, key=lambda pair: _preference(pair[1], True))]
-        return [*_new(left, right, told), *told]
+        pairs = [(one, other) for one, other in sorted(same, key=lambda pair: _preference(pair[1], True))]
+        return [*_new(left, right, pairs), *pairs]
     return [*(_alike(left, right) or [(left[0], right[0])])]
 
 
 def _new(
-    left: Sequence[Launch], right: Sequence[Launch], told: Sequence[tuple[Launch, Launch]]
+    left: Sequence[Launch], right: Sequence[Launch], pairs: Sequence[tuple[Launch, Launch]]
 ) -> list[tuple[Launch | None, Launch | None]]:
-    """The preferred migrated start where it is new, what the migration trains with: beside the reference's start that
-    passes much of the same, else beside the reference as it runs by itself."""
+    """The preferred migrated start if it is not paired yet, with the reference start that passes most of the same
+    options, else with the reference without a launcher."""
     first = right[0]
-    if any(other is first for _, other in told) or _preference(first, True)[:2] >= _preference(told[0][1], True)[:2]:
+    if any(other is first for _, other in pairs) or _preference(first, True)[:2] >= _preference(pairs[0][1], True)[:2]:
         return []
     like = left[_closest(left, first)]
     common = like.options.items() & first.options.items()
@@ -86,7 +85,7 @@ def _new(
 
 
 def purpose(launch: Launch) -> int:
-    """What a start is for, by its launcher's name and by what it passes: `FULL`, `PLAIN`, `SHORT` or `OTHER`."""
+    """The purpose of a start, by its launcher's name and options: `FULL`, `PLAIN`, `SHORT` or `OTHER`."""
     if _evaluates(launch):
         return OTHER
     words = set(_words(launch.fact.path))
@@ -96,11 +95,11 @@ def purpose(launch: Launch) -> int:
 
 
 def devices(launch: Launch) -> int:
-    """How many devices a start is for, as far as its launcher's name and its own launcher tell."""
+    """The number of devices of a start, by its launcher's name and distributed launcher."""
     name = posixpath.basename(launch.fact.path).rpartition(".")[0].lower()
-    told = _DEVICES.search(name)
-    if told:
-        return int(told.group(1)[:4])
+    count = _DEVICES.search(name)
+    if count:
+        return int(count.group(1)[:4])
     rounds = launch.fact.attrs.get("rounds")
     many = _MANY.search(name) or launch.fact.attrs.get("launcher") in _MANY_LAUNCHERS
     return _SEVERAL if many or (isinstance(rounds, int) and rounds > 1) else 1
@@ -133,12 +132,12 @@ def _words(path: str) -> list[str]:
 
 
 def _stem(launch: Launch) -> str:
-    """The name of a launcher without its ending and without words for the device."""
+    """The name of a launcher without extension and without words for the device."""
     return " ".join(word for word in _words(launch.fact.path) if not _PLATFORM.fullmatch(word))
 
 
 def _same(left: Sequence[Launch], right: Sequence[Launch]) -> list[tuple[Launch, Launch]]:
-    """Launchers of the same name, by their full names first."""
+    """Launchers of the same name; full names take precedence."""
     pairs: list[tuple[Launch, Launch]] = []
     for name_of in (lambda launch: posixpath.basename(launch.fact.path).lower(), _stem):
         taken = {id(launch) for pair in pairs for launch in pair}
@@ -154,14 +153,14 @@ def _same(left: Sequence[Launch], right: Sequence[Launch]) -> list[tuple[Launch,
 
 
 def _closest(launches: Sequence[Launch], other: Launch) -> int:
-    """Which of some starts passes most of what another one passes."""
+    """The index of the start that passes most of the options of another one."""
     scores = [len(launch.options.items() & other.options.items()) for launch in launches]
     return scores.index(max(scores))
 
 
 def _alike(left: Sequence[Launch], right: Sequence[Launch]) -> list[tuple[Launch, Launch]]:
-    """The two launchers whose names are most alike, of the same purpose and number of devices."""
-    from difflib import SequenceMatcher  # few pairs pay for it
+    """The two launchers with the most similar names, among those of the same purpose and number of devices."""
+    from difflib import SequenceMatcher  # imported on demand: rarely needed
 
     best, score = None, _ALIKE
     for one in left:

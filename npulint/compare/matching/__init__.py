@@ -1,1 +1,1 @@
-"""Which file, class and function of one project is which of the other."""
+"""Matches the files, classes and functions of two projects."""

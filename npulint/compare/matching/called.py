@@ -1,4 +1,4 @@
-"""Pairs of functions and classes that counterparts use at the same places."""
+"""Matches functions and classes that matched units call at corresponding positions."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from npulint.compare.align import align
 from npulint.compare.matching.features import Spot, Unit
 from npulint.compare.matching.pairing import Edge, Pairing
 
-_CALLED = 0.25  # least likeness
+_CALLED = 0.25  # minimum similarity
 
 _Line = list[tuple[Hashable, int]]
 
 
 def pair_called(pairing: Pairing) -> None:
-    """Pair what counterparts call at the same places, for as long as that gives new pairs."""
+    """Pair the callees at corresponding positions of paired units, until no new pairs appear."""
     ours = {unit.spot: unit.number for unit in pairing.left}
     theirs = {unit.spot: unit.number for unit in pairing.right}
     queue = sorted(pairing.to.items())
@@ -31,7 +31,8 @@ def pair_called(pairing: Pairing) -> None:
 
 
 def _line(unit: Unit, numbers: Mapping[Spot, int], paired: Mapping[int, int]) -> _Line:
-    """What a unit calls in the order of the text: something that means the same on both sides, and which own unit."""
+    """The sequence of calls in a unit: a key that is comparable across both sides, and the project's own unit that is
+    called."""
     line: _Line = []
     for _, _, token, spot in sorted(unit.calls, key=lambda call: call[:3]):
         number = numbers.get(spot, -1) if spot is not None else -1

@@ -1,8 +1,7 @@
-"""What a function, a class or a module's own code consists of, as tokens that survive moving and reformatting.
+"""Splits functions, classes and module-level code into tokens that survive moving and reformatting.
 
-A *frame* token says what code does (what it calls of libraries, numbers, operators, control flow), a *word* token how
-it is worded (own names, attributes, texts). Renaming changes words alone.
-"""
+A *frame* token is about what code does (library calls, numbers, operators, control flow), a *word* token about its
+wording (own names, attributes, texts). Renaming changes only words."""
 
 from __future__ import annotations
 
@@ -15,19 +14,19 @@ from npulint.assemble.names import Names
 from npulint.facts.code import Block, Const, Op, Ref, SequenceDisplay, Table, Value
 
 Spot = tuple[str, int]
-"""A path and a block there."""
+"""A path and a block in that file."""
 
 _KINDS = frozenset(("module", "class", "function"))
-_LONG = 60  # characters of a text that are looked at
-_PARTS = 400  # parts of one value that are looked at; generated tables have thousands
+_LONG = 60  # characters of a text that are used
+_PARTS = 400  # parts of one value that are visited; generated tables have thousands
 _SELF = ("self", "cls")
 
 
 class Unit(msgspec.Struct, eq=False, gc=False):
-    """A function, a class or a module's own code: what stands in it, but in no function or class within it. `parent` is
-    the number of the unit around it (-1: none), `number` its own; `frame` and `words` are its tokens in the order of
-    the code, `shape` holds numbers of arguments. `calls` are what it calls: line, column, token, and the spot that is
-    called if it is the project's."""
+    """A function, a class or module-level code, without the functions and classes nested in it. `number` is its index,
+    `parent` that of the enclosing unit (-1: none); `frame` and `words` are its tokens in text order, `shape` holds
+    numbers of arguments. `calls`: line, column, token and, if it belongs to the project, the called spot of each call.
+    """
 
     spot: Spot
     kind: str
@@ -46,12 +45,11 @@ class Unit(msgspec.Struct, eq=False, gc=False):
 
     @property
     def path(self) -> str:
-        """The file that it stands in."""
         return self.spot[0]
 
 
 class Tokens(dict[str, int]):
-    """The numbers of tokens, the same for both sides; an unknown token gets the next one."""
+    """Interns tokens as numbers, shared by both sides; an unknown token gets the next number."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -62,8 +60,8 @@ class Tokens(dict[str, int]):
         return number
 
     def callee(self, name: str) -> tuple[int, int, bool]:
-        """Of a callee's canonical name its frame token, its word token (-1: none), and whether it is the project's own.
-        What a library calls it counts without its module: releases move names about."""
+        """The frame token, the word token (-1: none) and whether it is project code, of a callee's canonical name.
+        Library names are used without their module, because releases move them."""
         known = self._named.get(name)
         if known is None:
             last = name.rstrip("()[]").rpartition(".")[2]
@@ -81,7 +79,7 @@ class Tokens(dict[str, int]):
 
 
 def units_of(names: Names, paths: Iterable[str], tokens: Tokens) -> list[Unit]:
-    """The units of some modules of a project, the unit around another before it."""
+    """The units of some modules of a project, enclosing units before nested ones."""
     found: list[Unit] = []
     for path in paths:
         module = names.project.modules.get(path)
@@ -91,8 +89,6 @@ def units_of(names: Names, paths: Iterable[str], tokens: Tokens) -> list[Unit]:
 
 
 class _Reader:
-    """Reads the units of one module."""
-
     def __init__(self, names: Names, module: Module, tokens: Tokens, found: list[Unit]) -> None:
         self.names = names
         self.module = module
@@ -102,7 +98,7 @@ class _Reader:
         self._open(found)
 
     def _open(self, found: list[Unit]) -> None:
-        """Make the units, and note of each block in which of them it stands."""
+        """Create the units, and map each block to its unit."""
         numbers: dict[int, int] = {}
         module = self.module
         for block, record in enumerate(module.blocks):
@@ -117,7 +113,7 @@ class _Reader:
                 self.homes.append(self.homes[record.parent])
 
     def read(self) -> None:
-        """Fill the units."""
+        """Fill in the tokens of the units."""
         for block, record in enumerate(self.module.blocks):
             self._block(block, record)
         self._calls()
@@ -126,11 +122,11 @@ class _Reader:
             unit = homes[bind.block]
             unit.words.append(tokens["v:" + bind.target.rpartition(".")[2]])
             self._value(unit, bind.value)
-        returned = tokens["return"]
-        for given in self.module.code.returns:
-            unit = homes[given.block]
-            unit.frame.append(returned)
-            self._value(unit, given.value)
+        return_token = tokens["return"]
+        for result in self.module.code.returns:
+            unit = homes[result.block]
+            unit.frame.append(return_token)
+            self._value(unit, result.value)
 
     def _block(self, block: int, record: Block) -> None:
         unit, tokens = self.homes[block], self.tokens
@@ -163,7 +159,7 @@ class _Reader:
                 self._value(unit, value)
 
     def _value(self, unit: Unit, value: Value) -> None:
-        """Add the tokens of a value; those of calls in it are added with these."""
+        """Add the tokens of a value; calls in it are added separately."""
         frame, words, tokens = unit.frame, unit.words, self.tokens
         stack: list[Value | None] = [value]
         left = _PARTS
@@ -191,5 +187,5 @@ class _Reader:
 
 
 def digest(unit: Unit) -> tuple[Sequence[int], Sequence[int]]:
-    """What two units have in common that differ in names and texts alone."""
+    """A key that is equal for units that differ only in names and texts."""
     return tuple(unit.frame), tuple(unit.shape)

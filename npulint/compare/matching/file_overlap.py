@@ -1,4 +1,4 @@
-"""Which files of two programs hold the same code: what decides between several functions that are alike."""
+"""How much code the files of two programs share; decides between several similar functions."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 
 from npulint.compare.matching.features import Unit, digest
 
-_LEAST = 0.15  # likeness of files that may be partners
-_FOLDER = 0.2  # more likeness of files whose neighbours are partners
-_CROWD = 36  # pairs of units with the same key; more tell nothing
+_LEAST = 0.15  # minimum similarity of partners
+_FOLDER = 0.2  # bonus for files whose neighbours are partners
+_CROWD = 36  # pairs of units with the same key; more are not significant
 
 
 class FileOverlap:
-    """How alike two files are, from 0 to 1: by the code that they share, and a little by their paths. `partners` has
-    the file most alike for each file of the left side, and each of the right side once."""
+    """Similarity of two files from 0 to 1: mostly by shared code, a little by their paths. `partners` maps left files
+    to the most similar right file, each right file at most once."""
 
     def __init__(self, left: Sequence[Unit], right: Sequence[Unit]) -> None:
         self._alike = _shared(left, right)
@@ -25,11 +25,11 @@ class FileOverlap:
         self.partners = best_pairs(_with_folders(scores, best_pairs(scores, _LEAST)), _LEAST)
 
     def of(self, left: str, right: str) -> float:
-        """How alike two files are."""
+        """The similarity of two files."""
         return 0.75 * self._alike.get((left, right), 0.0) + 0.25 * self.paths(left, right)
 
     def paths(self, left: str, right: str) -> float:
-        """How much of their paths two files share, from the end."""
+        """How many trailing path parts two files share, as a fraction."""
         ours, theirs = self._ours[left], self._theirs[right]
         same = 0
         for one, other in zip(ours, theirs, strict=False):
@@ -47,8 +47,8 @@ class FileOverlap:
 
 
 def _with_folders(scores: dict[tuple[str, str], float], partners: dict[str, str]) -> dict[tuple[str, str], float]:
-    """The scores of pairs, with more for those in whose folders other files are partners: of many variants of a script,
-    that is the one whose modules were taken over with it."""
+    """The scores, increased for pairs whose folders contain other partners: among variants of a script, prefer the one
+    whose modules were taken over with it."""
     folder = posixpath.dirname
     together = Counter((folder(one), folder(other)) for one, other in partners.items())
     found = {}
@@ -59,7 +59,7 @@ def _with_folders(scores: dict[tuple[str, str], float], partners: dict[str, str]
 
 
 def best_pairs(scores: dict[tuple[str, str], float], floor: float) -> dict[str, str]:
-    """The best pairs first, each path once, none below `floor`."""
+    """Greedy assignment: best pairs first, each path once, none below `floor`."""
     found: dict[str, str] = {}
     taken: set[str] = set()
     for left, right in sorted(scores, key=lambda pair: (-scores[pair], pair)):
@@ -70,14 +70,14 @@ def best_pairs(scores: dict[tuple[str, str], float], floor: float) -> dict[str, 
 
 
 def _below_common(paths: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """The parts of each path below the folder of all of them, the name of the file first."""
+    """The parts of each path below the common folder, file name first."""
     parts = {path: path.split("/") for path in paths}
     common = len(posixpath.commonprefix([found[:-1] for found in parts.values()]))
     return {path: tuple(found[common:][::-1]) for path, found in parts.items()}
 
 
 def _shared(left: Sequence[Unit], right: Sequence[Unit]) -> dict[tuple[str, str], float]:
-    """The share of the code of two files that stands in both: equal code, and what has the same name."""
+    """The fraction of the code of two files that occurs in both: equal code, or units of the same name."""
     common: dict[tuple[str, str], float] = {}
     _vote(left, right, lambda unit: (digest(unit), tuple(unit.words)), common, 1.0)
     _vote(left, right, lambda unit: (unit.kind, unit.name or posixpath.basename(unit.path)), common, 0.5)
@@ -107,7 +107,7 @@ def _vote(
 
 
 def sizes(units: Sequence[Unit], weight: Callable[[Unit], float]) -> dict[str, float]:
-    """What the units of each file weigh together."""
+    """The total weight of the units of each file."""
     found: dict[str, float] = {}
     for unit in units:
         found[unit.path] = found.get(unit.path, 0.0) + weight(unit)

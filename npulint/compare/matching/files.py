@@ -1,4 +1,4 @@
-"""The pairing of files, and of the code that stands in no function."""
+"""Matches files, and their module-level code."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from npulint.compare.matching.features import Unit
 from npulint.compare.matching.file_overlap import best_pairs, sizes
 from npulint.compare.matching.pairing import Pairing
 
-_FLOOR = 0.15  # of the code of two files that must be common
-_BECAME = 0.5  # likeness of a module's own code and the function that has taken it over
-_BETTER = 0.2  # by how much it must be more alike than the other module's own code
-_LITTLE = 12  # different frame tokens; a function is not said to have taken over less
+_FLOOR = 0.15  # minimum fraction of common code
+_BECAME = 0.5  # similarity of module-level code and the function that it was moved to
+_BETTER = 0.2  # required advantage over the other module's own module-level code
+_LITTLE = 12  # different frame tokens; less code is not considered moved
 
 
 def pair_files(pairing: Pairing) -> dict[str, str]:
-    """The counterpart of each file on the left that has one: by the pairs within them, by their own code and by their
-    paths."""
+    """The right file for each left file that has a counterpart: by the pairs within them, by module-level code and by
+    path."""
     ours, theirs = sizes(pairing.left, _weight), sizes(pairing.right, _weight)
     scores: dict[tuple[str, str], float] = {}
     for one, other in pairing.pairs():
@@ -34,7 +34,7 @@ def pair_files(pairing: Pairing) -> dict[str, str]:
 
 
 def pair_bodies(pairing: Pairing, files: Mapping[str, str]) -> None:
-    """Pair the own code of paired files, unless a function has taken it over."""
+    """Pair the module-level code of paired files, unless it was moved into a function."""
     ours, theirs = _bodies(pairing.left), _bodies(pairing.right)
     functions = {unit.path: list[Unit]() for unit in pairing.left}
     others = {unit.path: list[Unit]() for unit in pairing.right}
@@ -50,7 +50,7 @@ def pair_bodies(pairing: Pairing, files: Mapping[str, str]) -> None:
 
 
 def _heir(body: Unit, other: Unit, functions: Iterable[Unit], pairing: Pairing) -> Unit | None:
-    """The function that has the code of a module, which the other module has not."""
+    """The function that the module-level code was moved to, where the other module has none of it."""
     likeness = pairing.likeness
     if likeness.size(body) <= _LITTLE:
         return None

@@ -1,4 +1,4 @@
-"""Labels that tell units apart whose code is the same: by what they call, what calls them and what they stand in."""
+"""Labels that distinguish units with equal code: by callees, callers and enclosing units (Weisfeiler-Lehman style)."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from collections.abc import Hashable, Sequence
 from npulint.compare.matching.features import Unit, digest
 from npulint.compare.matching.similarity import Similarity
 
-_DOWNWARDS = 2  # levels that look at what is called
-_UPWARDS = 2  # levels that look at the callers as well
+_DOWNWARDS = 2  # levels that use callees
+_UPWARDS = 2  # levels that use callers as well
 
 Labels = list[int]
 
 
 def labels(left: Sequence[Unit], right: Sequence[Unit], likeness: Similarity) -> list[tuple[Labels, Labels]]:
-    """A label for each unit of both sides, whatever its name. The first level looks at the code alone, each further one
-    at the labels that the units around have on the level before: those that are called and held, later the callers
-    and holders too. Equal labels of a level mean the same on both sides."""
+    """A label per unit of both sides for each level, independent of names. The first level depends on the code alone,
+    each further one on the previous labels of callees and nested units, later also of callers and enclosing units.
+    Labels of one level are comparable across both sides."""
     numbers: dict[Hashable, int] = {}
     sides = (_Neighbours(left), _Neighbours(right))
     levels = [
@@ -36,7 +36,7 @@ def _code(unit: Unit, likeness: Similarity) -> Hashable:
 
 
 class _Neighbours:
-    """What the units of one side call and hold, and what calls them."""
+    """Callees, nested units and callers of each unit of one side."""
 
     def __init__(self, units: Sequence[Unit]) -> None:
         spots = {unit.spot: unit.number for unit in units}
@@ -52,7 +52,7 @@ class _Neighbours:
                 self.held[around].append(number)
 
     def keys(self, old: Labels, upwards: bool) -> list[Hashable]:
-        """What tells each unit from others, by the labels of the level before."""
+        """A key for each unit from the labels of the previous level."""
         found: list[Hashable] = []
         for number, label in enumerate(old):
             called = tuple([old[target] for target in self.called[number]])

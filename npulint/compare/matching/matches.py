@@ -1,5 +1,5 @@
-"""Which file, class and function of a migrated program stands for which of its reference, whatever it is called and
-wherever it has moved. Nothing is paired that is not alike."""
+"""Matches files, classes and functions of a migrated program with those of its reference, even if renamed or moved.
+Dissimilar code is never paired."""
 
 from __future__ import annotations
 
@@ -19,16 +19,15 @@ from npulint.compare.matching.similarity import Similarity
 
 
 class Side(NamedTuple):
-    """One of two programs: the names of its project, and the paths of the modules that it is made of."""
+    """One of two programs: the names of its project, and the paths of its modules."""
 
     names: Names
     paths: Sequence[str]
 
 
 class Matches:
-    """`modules` has the migrated file of each reference file that has one, `blocks` the same of functions, classes,
-    lambdas and modules (block 0); each is the counterpart of one thing only. A module whose code has become a
-    function, or the other way, has that as its counterpart."""
+    """The result. `modules` maps reference files to migrated files; `blocks` does so for functions, classes, lambdas
+    and modules (block 0), one to one. Module-level code that became a function, or the reverse, is matched with it."""
 
     def __init__(self, modules: dict[str, str], blocks: dict[Spot, Spot], likeness: _Alike) -> None:
         self.modules = modules
@@ -46,8 +45,7 @@ class Matches:
         return {migrated: reference for reference, migrated in self.blocks.items()}
 
     def join(self, reference: Names, migrated: Names, script: str, other: str) -> None:
-        """Take two scripts of which it is known that they are one program's for counterparts, and what has kept its
-        name in them, unless they have counterparts already."""
+        """Match two scripts of the same program, and what has the same name in them, unless already matched."""
         if script in self.modules or other in self.reference_modules:
             return
         self.modules[script] = other
@@ -63,24 +61,22 @@ class Matches:
 
     @cached_property
     def homes(self) -> dict[str, tuple[str, ...]]:
-        """The migrated files that the code of a reference file has gone to, those with most of it first: several when a
-        file has been split, and the same for several files when these have been merged."""
+        """The migrated files that contain code of each reference file, largest share first: several if the file was
+        split; the same one for several files if they were merged."""
         return _homes(self.modules, self.blocks)
 
     @cached_property
     def origins(self) -> dict[str, tuple[str, ...]]:
-        """The reference files that the code of a migrated file has come from, as `homes`."""
+        """The inverse of `homes`: the reference files of each migrated file."""
         return _homes(self.reference_modules, self.reference_blocks)
 
     def likeness(self, reference: Spot, migrated: Spot) -> float:
-        """How alike two functions, classes or modules' own codes are, from 0 (nothing in common) to 1 (all but,
-        perhaps, the names); 0 for other blocks."""
+        """The similarity of two functions, classes or module-level codes from 0 (nothing in common) to 1 (equal except
+        for names); 0 for other blocks."""
         return self._alike.of(reference, migrated)
 
 
 class _Alike:
-    """The likeness of blocks."""
-
     def __init__(self, likeness: Similarity, left: Sequence[Unit], right: Sequence[Unit]) -> None:
         self._likeness = likeness
         self._left = {unit.spot: unit for unit in left}
@@ -92,7 +88,7 @@ class _Alike:
 
 
 def counterparts(reference: Side, migrated: Side) -> Matches:
-    """The counterparts of two programs. Deterministic; takes about a second for 15 000 functions."""
+    """Match two programs. Deterministic; takes about a second for 15 000 functions."""
     tokens = Tokens()
     left = units_of(reference.names, dict.fromkeys(reference.paths), tokens)
     right = units_of(migrated.names, dict.fromkeys(migrated.paths), tokens)
@@ -110,7 +106,7 @@ def counterparts(reference: Side, migrated: Side) -> Matches:
 
 
 def _lambdas(reference: Names, migrated: Names, blocks: dict[Spot, Spot]) -> dict[Spot, Spot]:
-    """Lambdas belong together where two counterparts have equally many."""
+    """Match lambdas in order where two matched units contain equally many."""
     found: dict[Spot, Spot] = {}
     theirs = _lambdas_of(migrated, dict.fromkeys(path for path, _ in blocks.values()))
     for spot, inner in _lambdas_of(reference, dict.fromkeys(path for path, _ in blocks)).items():
@@ -121,7 +117,7 @@ def _lambdas(reference: Names, migrated: Names, blocks: dict[Spot, Spot]) -> dic
 
 
 def _lambdas_of(names: Names, paths: Iterable[str]) -> dict[Spot, list[Spot]]:
-    """The lambdas of some modules by the function, class or module that they stand in."""
+    """The lambdas of some modules by the function, class or module that contains them."""
     found: dict[Spot, list[Spot]] = {}
     for path in paths:
         homes: list[int] = []

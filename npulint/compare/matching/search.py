@@ -1,4 +1,4 @@
-"""The pairing of classes and functions: the surest pairs first, then what these tell about the others."""
+"""Matches classes and functions: the most certain pairs first, then those that follow from them."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from npulint.compare.matching.features import Unit, digest
 from npulint.compare.matching.labels import Labels, labels
 from npulint.compare.matching.pairing import Edge, Pairing, grouped, surroundings
 
-_SURE = 0.6  # likeness of two units of one name in surroundings that belong together, at which no better is looked for
-_KEPT_NAME = 0.1  # least likeness of such
-_MOVED = 0.3  # of a name that each side has once
+_SURE = 0.6  # similarity of same-named units with paired enclosing units at which the search stops
+_KEPT_NAME = 0.1  # minimum similarity of these
+_MOVED = 0.3  # of a name that occurs once on each side
 _RENAMED = 0.55  # of any units
-_RENAMED_NEAR = 0.42  # of units whose surroundings belong together
+_RENAMED_NEAR = 0.42  # of units whose enclosing units are paired
 _CANDIDATES = 5
 _COPIES = 12  # units with the same key that are compared with each other
 
 
 class Matching:
-    """Finds pairs, step by step."""
+    """Finds pairs in several passes."""
 
     def __init__(self, pairing: Pairing) -> None:
         self.found = pairing
@@ -38,12 +38,12 @@ class Matching:
         self._left_over_within()
 
     def match_namesakes(self) -> None:
-        """Pair what has kept its name in the same surroundings, however much it has changed."""
+        """Pair units of the same name in the same enclosing unit, however much they changed."""
         for kind in ("class", "function"):
             self._same_name(kind, 0.0)
 
     def _same_text(self, kind: str) -> None:
-        """Pair what has the same code and name; of several the one in the nearest surroundings."""
+        """Pair units of equal code and name; among several, the one with the closest enclosing unit."""
         whole = self.found.likeness
         texts = {
             "class": lambda unit: (tuple(sorted(whole.frame(unit).items())), tuple(sorted(whole.words(unit).items()))),
@@ -55,7 +55,7 @@ class Matching:
         self._groups(ours, self.found.free_right(kind), lambda unit: (unit.simple, text(unit)))
 
     def _groups(self, ours: Iterable[Unit], theirs: Iterable[Unit], key: Callable[[Unit], Hashable]) -> None:
-        """Pair what has the same key; of several what has the same labels, else what most speaks for."""
+        """Pair units with the same key; of several those with equal labels, else with the strongest evidence."""
         others = grouped(theirs, key)
         crowds: list[tuple[list[Unit], list[Unit]]] = []
         for found, group in grouped(ours, key).items():
@@ -74,7 +74,7 @@ class Matching:
         self.found.take(edges)
 
     def _sole(self, ours: Iterable[Unit], theirs: Iterable[Unit], level: tuple[Labels, Labels]) -> None:
-        """Pair what alone has its label."""
+        """Pair units whose label is unique on both sides."""
         others = grouped(self._right_free(theirs), lambda unit: level[1][unit.number])
         for label, group in grouped(self._left_free(ours), lambda unit: level[0][unit.number]).items():
             if len(group) == 1 == len(others.get(label, ())):
@@ -91,7 +91,7 @@ class Matching:
         return labels(self.found.left, self.found.right, self.found.likeness)
 
     def _same_name(self, kind: str, floor: float) -> None:
-        """Pair what has one name in surroundings that belong together."""
+        """Pair units of the same name whose enclosing units correspond."""
         found = self.found
         edges = []
         for unit in found.free_left(kind):
@@ -103,7 +103,7 @@ class Matching:
         found.take(edges)
 
     def _same_labels(self, kind: str) -> None:
-        """Pair what has the same code, whatever its name: twins by what is around them."""
+        """Pair units of equal code regardless of name; duplicates by what is around them."""
         found = self.found
         if not found.free_left(kind) or not found.free_right(kind):
             return
@@ -115,7 +115,7 @@ class Matching:
             self._small(kind, numbers)
 
     def _small(self, kind: str, labels: dict[int, int]) -> None:
-        """Pair small units with the same label if their surroundings belong together and hold no others."""
+        """Pair small units with the same label if their enclosing units are paired and contain no other such units."""
         found = self.found
 
         def ours(unit: Unit) -> Hashable:
@@ -133,7 +133,7 @@ class Matching:
                 found.pair(group[0], others[key][0])
 
     def _alike(self, kind: str) -> None:
-        """Pair what is alike enough, best first."""
+        """Pair sufficiently similar units, best first."""
         found = self.found
         leads = found.likeness.leads(found.free_right(kind))
         edges: list[Edge] = []
@@ -157,7 +157,7 @@ class Matching:
         return alike >= (_RENAMED_NEAR if near else _RENAMED)
 
     def _left_over_within(self) -> None:
-        """Of paired classes and functions, pair what is left within them if it is alike."""
+        """Within paired classes and functions, pair remaining similar units."""
         found = self.found
         inner = grouped(found.free_right("function"), lambda unit: unit.parent)
         edges: list[Edge] = []

@@ -1,4 +1,4 @@
-"""How alike two units are, and which units may be alike at all."""
+"""Similarity of units, and candidates for it."""
 
 from __future__ import annotations
 
@@ -8,16 +8,15 @@ from collections.abc import Iterable, Sequence
 
 from npulint.compare.matching.features import Unit
 
-_RARE = 12  # units of the other side that a token may stand in to lead to them
-_LEADS = 24  # rarest tokens of a unit that are followed
-_TRUST = 2.0  # common frame tokens that a likeness needs to count half
+_RARE = 12  # a token in at most so many units of the other side leads to candidates
+_LEADS = 24  # rarest tokens of a unit that are looked up
+_TRUST = 2.0  # common frame tokens at which a similarity counts half
 
 Bag = dict[int, int]
 
 
 class Similarity:
-    """Compares units by their tokens; tokens that stand everywhere weigh little. A class is compared with all that is
-    in it."""
+    """Compares units by their tokens, weighted by rarity. A class is compared including everything in it."""
 
     def __init__(self, left: Sequence[Unit], right: Sequence[Unit]) -> None:
         self._frames: dict[int, Bag] = {}
@@ -30,7 +29,7 @@ class Similarity:
         self._weigh((*left, *right))
 
     def _gather(self, units: Sequence[Unit]) -> None:
-        """Note for every class the units in it; units around others come first."""
+        """Collect the nested units of each class; enclosing units come first."""
         for unit in reversed(units):
             held = self._within.setdefault(id(unit), [unit])
             if unit.parent >= 0 and units[unit.parent].kind != "module":
@@ -46,7 +45,7 @@ class Similarity:
         self._weights = {token: 0.3 + math.log(total / count) for token, count in seen.items()}
 
     def frame(self, unit: Unit) -> Bag:
-        """How often each frame token stands in a unit, and for a class in what it holds."""
+        """The multiset of frame tokens of a unit, including nested units of a class."""
         bag = self._frames.get(id(unit))
         if bag is None:
             held = self._within[id(unit)] if unit.kind == "class" else (unit,)
@@ -54,7 +53,7 @@ class Similarity:
         return bag
 
     def words(self, unit: Unit) -> Bag:
-        """As `frame`, of the words."""
+        """The multiset of word tokens, as `frame`."""
         bag = self._words.get(id(unit))
         if bag is None:
             held = self._within[id(unit)] if unit.kind == "class" else (unit,)
@@ -62,7 +61,7 @@ class Similarity:
         return bag
 
     def of(self, left: Unit, right: Unit) -> float:
-        """From 0 (nothing in common) to 1 (all but, perhaps, the names)."""
+        """Similarity from 0 (nothing in common) to 1 (equal except for names)."""
         key = (id(left), id(right))
         known = self._known.get(key)
         if known is None:
@@ -71,17 +70,17 @@ class Similarity:
         return known
 
     def wording(self, left: Unit, right: Unit) -> float:
-        """From 0 to 1: how much of their names and texts two units share."""
+        """From 0 to 1: the share of common names and texts."""
         return self._jaccard(self.words(left), self.words(right))
 
     def trusted(self, left: Unit, right: Unit) -> float:
-        """As `of`, but little where there is little to compare: for units that have nothing else in common."""
+        """As `of`, discounted where there is little code to compare: for units without other evidence."""
         ours, theirs = self.frame(left), self.frame(right)
         common = sum(min(count, theirs[token]) for token, count in ours.items() if token in theirs)
         return self.of(left, right) * common / (common + _TRUST)
 
     def size(self, unit: Unit) -> int:
-        """How many different frame tokens a unit has."""
+        """The number of distinct frame tokens of a unit."""
         return len(self.frame(unit))
 
     def _jaccard(self, left: Bag, right: Bag) -> float:
@@ -104,7 +103,7 @@ class Similarity:
         return common / total
 
     def leads(self, units: Iterable[Unit]) -> dict[int, list[Unit]]:
-        """The units by each of their tokens that is rare among them."""
+        """An index of the units by each token that is rare among them."""
         found: dict[int, list[Unit]] = {}
         for unit in units:
             for token in (*self.frame(unit), *self.words(unit)):
@@ -112,7 +111,7 @@ class Similarity:
         return {token: held for token, held in found.items() if len(held) <= _RARE}
 
     def nearest(self, unit: Unit, leads: dict[int, list[Unit]], count: int) -> list[Unit]:
-        """The units that share most with a unit, by the tokens that are rare among them."""
+        """The units that share the most rare tokens with a unit, at most `count`."""
         tokens = sorted({t for t in (*self.frame(unit), *self.words(unit)) if t in leads}, key=self._rarity)[:_LEADS]
         shared: dict[int, float] = {}
         units: dict[int, Unit] = {}

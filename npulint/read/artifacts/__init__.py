@@ -1,4 +1,4 @@
-"""What a run left behind: tables of profilers, comparisons, records, logs; from a file to aggregated facts."""
+"""Reads artifacts of training runs (profiler tables, comparisons, records, logs) into aggregated facts."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _Counted = Callable[[BinaryIO, str, Seen], list[Fact]]
 _Plain = Callable[[BinaryIO, str], list[Fact]]
 
 _BUFFER = 1 << 20
-_UNPACKED = 1 << 26  # bytes that any gzip file may hold
-_RATIO = 200  # beyond these bytes, how many a packed one may give: logs that repeat one line give about 100
+_UNPACKED = 1 << 26  # decompressed bytes that are always allowed
+_RATIO = 200  # maximum compression ratio beyond these; logs that repeat one line reach about 100
 
 _COUNTED = {
     "kernel_table": "kernels:read",
@@ -53,12 +53,12 @@ _COUNTED = {
     "static_memory": "memory:read_static",
     "series_table": "series.tables:read",
 }
-"""Readers that take a stream, a path and a `Seen`, by form: module and function."""
+"""Readers that take a stream, a path and a `Seen`, by form: (module, function)."""
 
 _MAY_BE_BARE = frozenset(
     """communication_matrix communication_group construct comparison_advice operator_memory static_memory""".split()
 )
-"""Forms of which one without a row is no sign of a run that went wrong."""
+"""Forms in which a missing row does not indicate a failed run."""
 
 _PLAIN = {
     "fusion_result": "fusion:read",
@@ -69,18 +69,18 @@ _PLAIN = {
     "precision_console": "precision_console:read",
     "events": "series.events:read_events",
 }
-"""Readers that take a stream and a path, by form."""
+"""Readers that take a stream and a path, by form: (module, function)."""
 
 
-def read_artifact(location: str, path: str, given: bytes | None = None) -> list[Fact] | Problem:
-    """The facts of a run's artifact, or of the bytes that are `given` for it; else why there are none. `path` names it
-    for people. The first fact is its `run_source`. Never raises for what the file holds; memory does not grow with
-    the file, except of small documents, which are bounded."""
-    form = form_of(location) if given is None else form_of_text(path, given[:HEAD])
+def read_artifact(location: str, path: str, content: bytes | None = None) -> list[Fact] | Problem:
+    """The facts of a run artifact, or the problem of an unreadable one. `content` overrides the file; `path` is for
+    display. The first fact is the `run_source`. Never raises for malformed content; memory is bounded except for small
+    documents, which have a size limit."""
+    form = form_of(location) if content is None else form_of_text(path, content[:HEAD])
     if form in ("", "spreadsheet"):
         return Problem(path, "artifact-spreadsheet" if form else "not-an-artifact")
     try:
-        with open_artifact(location, given) as stream:
+        with open_artifact(location, content) as stream:
             return _read(form, stream, path)
     except (EOFError, zlib.error, gzip.BadGzipFile):
         return Problem(path, "artifact-damaged", "gzip")
@@ -93,11 +93,11 @@ def read_artifact(location: str, path: str, given: bytes | None = None) -> list[
 
 
 @contextmanager
-def open_artifact(location: str, given: bytes | None = None) -> Iterator[BinaryIO]:
-    """The content of an artifact as a buffered stream, unpacked when it is gzip. Raises `OSError`."""
+def open_artifact(location: str, content: bytes | None = None) -> Iterator[BinaryIO]:
+    """Open an artifact as a buffered stream, decompressing gzip. Raises `OSError`."""
     with ExitStack() as opened:
-        if given is not None:
-            stream: BinaryIO = io.BytesIO(given)
+        if content is not None:
+            stream: BinaryIO = io.BytesIO(content)
         else:
             raw = opened.enter_context(open_regular(location))
             stream = opened.enter_context(io.BufferedReader(cast("io.RawIOBase", raw), _BUFFER))
@@ -110,26 +110,25 @@ def open_artifact(location: str, given: bytes | None = None) -> Iterator[BinaryI
 
 
 class _Unpacked(gzip.GzipFile):
-    """What a gzip file holds, as long as that is no more than any log is. Raises `EOFError` beyond."""
+    """A gzip stream limited to a plausible size. Raises `EOFError` beyond."""
 
     def __init__(self, packed: BinaryIO) -> None:
         super().__init__(fileobj=packed)
-        self._packed, self._given = packed, 0
+        self._packed, self._unpacked = packed, 0
 
     def read(self, size: int | None = -1) -> bytes:
-        """The next bytes."""
         data = super().read(size)
-        self._given += len(data)
-        if self._given > _UNPACKED and self._given > _RATIO * self._packed.tell():
+        self._unpacked += len(data)
+        if self._unpacked > _UNPACKED and self._unpacked > _RATIO * self._packed.tell():
             raise EOFError
         return data
 
 
 def source_fact(path: str, seen: Seen, note: str) -> Fact:
-    """The `run_source` of a file: its form, the generation of the tools that wrote it (a year, 0: unknown), how many
-    rows it has, how many are malformed, the first of them, and a `note`: empty (not one row), header (a needed column
-    is missing), first (first iterations only), unread (nothing more is taken from the form, or from a document so
-    large), else nothing."""
+    """The `run_source` of a file: its form, the generation of the tools that wrote it (a year, 0: unknown), the number
+    of rows and of malformed rows, the first of these, and a `note`: empty (no row), header (a required column is
+    missing), first (only the first iterations), unread (nothing more is read from this form, or from so large a
+    document), else an empty string."""
     attrs = {
         "form": seen.form,
         "generation": seen.generation,
@@ -174,13 +173,13 @@ def _log(stream: BinaryIO, path: str) -> list[Fact]:
 
 
 def _overflow_dump(stream: BinaryIO, path: str) -> list[Fact]:
-    """Of a record in binary form only the name is read."""
+    """Only the name of a binary record is read."""
     from npulint.read.artifacts.overflow import of_name
 
     return [source_fact(path, Seen("overflow_dump"), ""), *of_name(path)]
 
 
 def _function(place: str) -> Any:
-    """The function of a reader, whose module is imported when its first file is there."""
+    """The reader function for ``module:function``, imported on demand."""
     module, _, function = place.partition(":")
     return getattr(import_module(f"npulint.read.artifacts.{module}"), function)

@@ -1,7 +1,6 @@
-"""How often kernels found their data in the L2 cache.
+"""Hit rates of the L2 cache by kernel.
 
-Source: `l2_cache*.csv` of msprof and torch_npu. Rates are parts of one there, ``N/A`` where the chip counts none.
-"""
+Source: `l2_cache*.csv` of msprof and torch_npu. Rates are fractions, ``N/A`` where the chip counts none."""
 
 from __future__ import annotations
 
@@ -12,11 +11,11 @@ from npulint.read.artifacts.rows import Seen, rows
 
 _OPERATORS = 5000
 _SHOWN = 3
-_OFTEN = 5  # kernels of an operator, below which a mean says little where others have more
+_OFTEN = 5  # kernels of an operator; fewer are ignored if others have more
 
 
 class _Rate:
-    """A mean of rates; `line` is the row with the lowest."""
+    """A mean rate; `line` is the row with the lowest one."""
 
     def __init__(self) -> None:
         self.count = self.line = 0
@@ -31,12 +30,11 @@ class _Rate:
 
     @property
     def percent(self) -> float:
-        """The mean in percent."""
         return round(100 * self.total / self.count, 1) if self.count else 0.0
 
 
 def read(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
-    """`run_cache`, at the lowest rate of the operator that finds its data least often; none without a rate."""
+    """A `run_cache` at the lowest rate of the operator with the lowest mean hit rate; none without rates."""
     hit, victim = _Rate(), _Rate()
     operators: dict[str, _Rate] = {}
     for line, row in rows(stream, "l2_cache", ("hit", "victim", "name"), seen):

@@ -1,8 +1,7 @@
-"""Collective operators in a profile: how long they took, how long ranks waited, how large their packets are.
+"""Collective operators in a profile: elapsed and wait times by type, packet sizes by link type.
 
 Sources: `communication.json` of torch_npu and msprof, `cluster_communication.json` of msprof-analyze. One megabyte is
-10^6 bytes there.
-"""
+10^6 bytes there."""
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ from npulint.read.artifacts.quantities import micro, number, share
 from npulint.read.artifacts.rows import Seen
 
 LIMIT = 32 << 20
-"""Bytes that are loaded at once."""
+"""Maximum bytes of a document."""
 
 _TIME = "Communication Time Info"
 _BANDWIDTH = "Communication Bandwidth Info"
@@ -31,7 +30,7 @@ _PARTS = ("HCCS", "PCIE", "SIO")
 
 
 def _amount(value: object) -> float:
-    """A time or a size, neither of which can be below zero."""
+    """A time or a size; negative values become 0."""
     return max(number(value) or 0.0, 0.0)
 
 
@@ -54,7 +53,7 @@ class _Collective:
 
 
 class _Link:
-    """What went over one kind of link."""
+    """Traffic over one type of link."""
 
     def __init__(self) -> None:
         self.packets = self.unaligned = 0
@@ -77,7 +76,7 @@ class _Link:
 
 
 def read(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
-    """`run_collective` for each kind of operator, `run_link` for each kind of link. Raises `ValueError`."""
+    """A `run_collective` for each type of collective, a `run_link` for each type of link. Raises `ValueError`."""
     data = stream.read(LIMIT + 1)
     if len(data) > LIMIT:
         raise ValueError("larger than 32 MB")
@@ -97,7 +96,7 @@ def read(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
 
 
 def _operators(document: dict[str, object]) -> Iterator[tuple[str, dict[str, object]]]:
-    """Every operator's record with the operator's name. A rank's number may stand between both."""
+    """(name, record) of every operator, below an optional level for ranks."""
     open_: list[tuple[str, dict[str, object], int]] = [("", document, 0)]
     while open_:
         name, table, depth = open_.pop()

@@ -1,8 +1,7 @@
-"""Where the columns of a comparison table stand, for every tool and release that wrote one.
+"""Column layouts of comparison tables, for every tool and release.
 
-A header is known by its cells without blanks, case and punctuation. Names that stand twice (``DataType`` once for each
-side) are told apart by their order.
-"""
+Headings are compared without blanks, case and punctuation. Duplicate headings (``DataType`` for each side) are
+distinguished by order."""
 
 from __future__ import annotations
 
@@ -42,35 +41,35 @@ _CUT = 1000
 
 
 class Layout(msgspec.Struct, frozen=True):
-    """What a header says: the tool that wrote it, what was compared (``tensor``, ``summary`` or ``md5``), the number of
-    its cells, and the position of each column that is there. `telling` are the columns that may say that something is
-    wrong (with True: the ends of the NPU's values), `pairs` those that should agree."""
+    """A parsed header: the tool that wrote it, what was compared (``tensor``, ``summary`` or ``md5``), the number of
+    cells, and column positions. `suspect`: columns that may indicate a problem (True: extreme values on the NPU side),
+    `pairs`: columns that should agree."""
 
     family: str
     mode: str
     width: int
     at: dict[str, int]
-    telling: list[tuple[int, bool]]
+    suspect: list[tuple[int, bool]]
     pairs: list[tuple[int, int]]
 
     def cell(self, row: list[str], column: str) -> str:
-        """The text of a column in a row; empty when the table has no such column or says ``N/A``."""
+        """The text of a column in a row; empty if the column is missing or ``N/A``."""
         position = self.at.get(column)
         if position is None or position >= len(row):
             return ""
         text = row[position].strip()
         return "" if text in _NOTHING else text[:_CUT]
 
-    def silent(self, row: list[str]) -> bool:
-        """Whether no column of a row but those of numbers says anything that is worth a closer look."""
+    def is_unsuspicious(self, row: list[str]) -> bool:
+        """Whether no column of a row, apart from measured numbers, indicates a problem."""
         return all(
             (text := row[position].strip()) in _SILENT or (bounds and not any(mark in text for mark in _MARKS))
-            for position, bounds in self.telling
+            for position, bounds in self.suspect
         ) and all(row[one] == row[other] for one, other in self.pairs)
 
 
 def layout(header: list[str]) -> Layout | None:
-    """The layout that a header describes; None when it is not that of a comparison."""
+    """The layout of a header; None if it is not that of a comparison."""
     names = ["".join(filter(str.isalnum, cell.lower())) for cell in header]
     at: dict[str, int] = {}
     taken: set[int] = set()
@@ -83,10 +82,10 @@ def layout(header: list[str]) -> Layout | None:
     if not ("name" in at and "reference" in at and judged):
         return None
     mode = "md5" if "npumd5" in names else "tensor" if "cosine" in at else "summary"
-    telling = [(at[column], column in _ENDS) for column in (*_WORDS, *_ENDS) if column in at]
+    suspect = [(at[column], column in _ENDS) for column in (*_WORDS, *_ENDS) if column in at]
     shapes = [at[column] for column in ("npu_shape", "reference_shape") if column in at]
     pairs = [(shapes[0], shapes[1])] if len(shapes) == 2 else []
-    return Layout(_family(set(names)), mode, len(header), at, telling, pairs)
+    return Layout(_family(set(names)), mode, len(header), at, suspect, pairs)
 
 
 def _family(names: set[str]) -> str:

@@ -1,4 +1,4 @@
-"""What the rows of a comparison say of one operator, and which operators to look at first."""
+"""Collects comparison results by operator, and ranks the operators to look at first."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ import msgspec
 from npulint.lazy_regex import lazy_compile
 
 BELOW = 0.98
-"""An output whose cosine similarity is lower deviates; the tools' own filter for graphs uses the same number."""
+"""Minimum cosine similarity of an output; the tools' own graph filter uses the same threshold."""
 
 CLOSE = 0.99
-"""From here on the tools call two tensors the same."""
+"""Cosine similarity from which the tools consider two tensors equal."""
 
 LARGE = 1.0
-"""A relative error from which an element has nothing in common with its reference."""
+"""Relative error from which an element is unrelated to its reference."""
 
 SORTS = ("deviates", "inherits", "not_a_number", "not_comparable", "overflow", "rounding", "saturated", "verdict")
-"""What may be said of an operator."""
+"""The problems of an operator."""
 
 FIRST = 10
-"""Operators that are kept of each sort."""
+"""Operators that are kept for each problem."""
 
 
 _TYPE = lazy_compile(r"[A-Za-z]\w{0,99}")
@@ -32,9 +32,9 @@ _CONVERTS = frozenset(("Cast", "Identity", "Reshape", "TransData", "Transpose", 
 
 
 class Tensor(msgspec.Struct, frozen=True, gc=False):
-    """One row: a tensor on both sides. `cosine`, `max_abs` and `max_relative` are None where the row has no number
-    (NaN is one). `side` is ``input``, ``output`` or empty; `extreme` is the end of float16 that the NPU's values reach
-    (0: none), `reference_extreme` tells whether the reference reaches it too (None: it does not say)."""
+    """One row: a tensor on both sides. `cosine`, `max_abs` and `max_relative` are None where the row has no number (NaN
+    is one). `side` is ``input``, ``output`` or empty; `extreme` is the limit of float16 that the NPU's values reach (0:
+    none), `reference_extreme` whether the reference reaches it too (None: unknown)."""
 
     line: int
     label: str
@@ -56,7 +56,7 @@ class Tensor(msgspec.Struct, frozen=True, gc=False):
 
 
 class Op:
-    """An operator while its rows come in; of its tensors only those that tell most are kept."""
+    """An operator, collected row by row; only its most significant tensors are kept."""
 
     __slots__ = (
         "best_rounding",
@@ -90,7 +90,7 @@ class Op:
         self.best_rounding: Tensor | None = None
 
     def take_input(self, cosine: float | None, zero: bool) -> None:
-        """An input: only how alike it is on both sides counts."""
+        """Add the similarity of an input tensor."""
         if cosine is None:
             return
         if math.isnan(cosine):
@@ -99,7 +99,7 @@ class Op:
             self.inputs_min = cosine
 
     def take(self, tensor: Tensor) -> None:
-        """A tensor that something may be said about."""
+        """Add a tensor that may have a problem."""
         if tensor.overflow:
             self.overflowed = self.overflowed or tensor
         if tensor.unlike:
@@ -126,13 +126,13 @@ class Op:
 
     @property
     def inputs(self) -> str:
-        """``good``: all that can be compared are alike; ``bad``: one is not; ``unknown``: none can be compared."""
+        """``good``: all comparable inputs are similar; ``bad``: one is not; ``unknown``: none is comparable."""
         if self.inputs_min is not None:
             return "good" if self.inputs_min >= BELOW else "bad"
         return "bad" if self.inputs_nan else "unknown"
 
     def noted(self) -> Iterator[tuple[str, Tensor]]:
-        """What there is to say of the operator, each with the tensor that shows it."""
+        """(problem, tensor) of the operator, each with the tensor that shows it."""
         if self.overflowed is not None:
             yield "overflow", self.overflowed
         if self.failed is not None:
@@ -151,14 +151,14 @@ class Op:
 
 
 class Firsts:
-    """The operators that come first in execution, of each sort; the number of all of them in `counts`."""
+    """The first operators in execution order for each problem; `counts` has the totals."""
 
     def __init__(self) -> None:
         self.counts: dict[str, int] = {}
         self._kept: dict[str, list[tuple[float, int, str, Op, Tensor]]] = {}
 
     def add(self, op: Op) -> None:
-        """An operator of which all rows are known."""
+        """Add an operator whose rows are complete."""
         for what, tensor in op.noted():
             self.counts[what] = self.counts.get(what, 0) + 1
             kept = self._kept.setdefault(what, [])
@@ -170,7 +170,7 @@ class Firsts:
                 heapq.heapreplace(kept, entry)
 
     def ranked(self) -> Iterator[tuple[str, int, Op, Tensor]]:
-        """Sort, rank from 1, operator and tensor; the sorts by name."""
+        """(problem, rank from 1, operator, tensor), sorted by problem."""
         for what in sorted(self._kept):
             ordered = sorted(self._kept[what], key=lambda entry: (-entry[0], -entry[1]))
             for rank, (_, _, _, op, tensor) in enumerate(ordered, 1):
@@ -178,20 +178,20 @@ class Firsts:
 
 
 def mixlist(kind: str, half: Iterable[str] = ()) -> str:
-    """The text of an operator list for mixed precision that keeps operators in float32: of the types `half`, where
-    `kind` is among them, else of `kind` alone; ``<OpType>`` where that is not known or only converts."""
+    """A mixed precision list (JSON text) that keeps operators in float32: of the types `half` if `kind` is among them,
+    else of `kind` only; ``<OpType>`` if the type is unknown or only converts."""
     named = [one for one in dict.fromkeys(half) if _named(one)]
     types = named if kind in named else [kind if _named(kind) else "<OpType>"]
     return json.dumps({"black-list": {"to-add": types}})
 
 
 def _named(kind: str) -> bool:
-    """Whether an operator type can stand in such a list to some effect: what only converts cannot."""
+    """Whether listing an operator type has an effect: conversions cannot be listed."""
     return kind not in _CONVERTS and _TYPE.fullmatch(kind) is not None
 
 
 class Curve:
-    """Similarity along the graph: the lowest cosine of equal stretches of outputs, at most `POINTS` of them."""
+    """The curve of similarity over the graph: the lowest cosine of equal segments of outputs, at most `POINTS`."""
 
     POINTS = 128
 
@@ -202,7 +202,7 @@ class Curve:
         self._now = math.inf
 
     def add(self, cosine: float) -> None:
-        """The next output's cosine."""
+        """Add the cosine of the next output."""
         self._now = min(self._now, cosine)
         self._count += 1
         if self._count == self._stretch:
@@ -213,5 +213,5 @@ class Curve:
                 self._stretch *= 2
 
     def points(self) -> list[float]:
-        """The lowest cosine of each stretch, the last one may be shorter."""
+        """The lowest cosine of each segment; the last one may be shorter."""
         return [round(value, 6) for value in (*self._lowest, *([self._now] if self._count else []))]

@@ -1,9 +1,8 @@
-"""Tables in which a tool compared the tensors of a run on an NPU with those of a reference.
+"""Reads tables that compare tensors of an NPU run with those of a reference.
 
-Source: CSV of msaccucmp (all releases), msquickcmp, ptdbg and msprobe (tensors, statistics or MD5 sums). An operator's
-inputs and outputs are rows of their own; what counts is the first operator in execution order whose outputs differ
-although its inputs do not.
-"""
+Source: CSV of msaccucmp (all releases), msquickcmp, ptdbg and msprobe (tensors, statistics or MD5 sums). Each input and
+output of an operator is a row; the relevant operator is the first in execution order whose outputs differ although its
+inputs do not."""
 
 from __future__ import annotations
 
@@ -23,7 +22,7 @@ from npulint.read.artifacts.numbers import finite, number, saturated
 from npulint.read.artifacts.op_names import indexed, tensor_of, type_of, user_line
 from npulint.read.artifacts.rows import Seen, delimiter_of, header_cells, texts
 
-_OPEN = 20_000  # operators whose rows may still come: tables that were sorted by hand are read whole up to here
+_OPEN = 20_000  # operators that may be incomplete: manually sorted tables need it
 _SEPARATOR = lazy_compile(r"[,;\s]+")
 _ZERO = lazy_compile(r"(?i)\ball (?:the )?(?:data|values?)\b.{0,30}\bzeros?\b")
 _UNLIKE = lazy_compile(r"(?i)shape.{0,60}(?:match|differ|inconsist)|dtype.{0,40}(?:match|differ)|unmatched")
@@ -41,7 +40,7 @@ _VERDICTS = {
 
 
 class SpreadsheetError(ValueError):
-    """The table is a spreadsheet (.xlsx, .xls): it has to be saved as CSV first."""
+    """The table is a spreadsheet (.xlsx, .xls) that must be saved as CSV first."""
 
 
 class NoComparisonError(ValueError):
@@ -49,9 +48,9 @@ class NoComparisonError(ValueError):
 
 
 def read(stream: BinaryIO, path: str, seen: Seen | None = None) -> list[Fact]:
-    """The facts of a comparison table: `run_comparison` for the whole, `run_compared` for operators to look at.
+    """The facts of a comparison table: a `run_comparison` for the whole, a `run_compared` for each operator to look at.
 
-    `seen` is told the number of rows. Raises `SpreadsheetError`, `NoComparisonError`, or what reading `stream` raises.
+    `seen` receives the number of rows. Raises `SpreadsheetError`, `NoComparisonError`, or what reading `stream` raises.
     """
     lines = texts(stream)
     first = next(lines, "")
@@ -68,7 +67,7 @@ def read(stream: BinaryIO, path: str, seen: Seen | None = None) -> list[Fact]:
 
 
 def _rows(lines: Iterator[str], delimiter: str, columns: Layout, seen: Seen) -> Iterator[tuple[int, list[str]]]:
-    """Each row with its line; those with too few or too many cells are only counted."""
+    """(line, cells) of each row; rows with too few or too many cells are only counted."""
     reader = csv.reader(lines, delimiter=delimiter)
     while True:
         line = reader.line_num + 2
@@ -89,8 +88,6 @@ def _rows(lines: Iterator[str], delimiter: str, columns: Layout, seen: Seen) -> 
 
 
 class _Reader:
-    """Takes the rows of one table."""
-
     def __init__(self, columns: Layout) -> None:
         self._columns = columns
         self._open: OrderedDict[str, Op] = OrderedDict()
@@ -101,13 +98,13 @@ class _Reader:
         self._graph = columns.family.startswith("ms") and columns.family != "msprobe"
 
     def take(self, line: int, row: list[str]) -> None:
-        """One row of the table."""
+        """Add one row of the table."""
         cell = self._columns.cell
-        given, reference = cell(row, "name"), cell(row, "reference")
-        if not given and not reference:
+        full_name, reference = cell(row, "name"), cell(row, "reference")
+        if not full_name and not reference:
             return
-        name, side, label = self._names(given or reference, cell(row, "tensor"))
-        if not given or not reference:
+        name, side, label = self._names(full_name or reference, cell(row, "tensor"))
+        if not full_name or not reference:
             self._unmatched += 1
             if self._graph:
                 return
@@ -115,7 +112,7 @@ class _Reader:
         if op is None:
             op = self._new(name, reference, line, row)
         cosine = number(cell(row, "cosine"))
-        fine = cosine is not None and cosine >= CLOSE and self._columns.silent(row)
+        fine = cosine is not None and cosine >= CLOSE and self._columns.is_unsuspicious(row)
         reason = "" if fine else cell(row, "reason")
         zero = bool(reason) and _ZERO.search(reason) is not None
         if side == "input":
@@ -127,12 +124,12 @@ class _Reader:
         if tensor is not None:
             op.take(tensor)
 
-    def _names(self, given: str, tensor: str) -> tuple[str, str, str]:
+    def _names(self, full_name: str, tensor: str) -> tuple[str, str, str]:
         """Operator, side and label of a row's tensor."""
         if tensor and self._graph:
             side, index = indexed(tensor)
-            return given, side, f"{side}:{index}" if side else tensor
-        name, side, index = tensor_of(given)
+            return full_name, side, f"{side}:{index}" if side else tensor
+        name, side, index = tensor_of(full_name)
         return name, side, f"{side}.{index}" if index else side
 
     def _new(self, name: str, reference: str, line: int, row: list[str]) -> Op:
@@ -168,10 +165,10 @@ class _Reader:
     def _tensor(
         self, line: int, row: list[str], place: tuple[str, str], cosine: float | None, why: tuple[str, bool]
     ) -> Tensor | None:
-        """The row's tensor; None where it tells no more than its similarity."""
+        """The row's tensor; None if it shows nothing but its similarity."""
         cell = self._columns.cell
         most, least = number(cell(row, "npu_max")), number(cell(row, "npu_min"))
-        given = [number(cell(row, "reference_max")), number(cell(row, "reference_min"))]
+        reference_ends = [number(cell(row, "reference_max")), number(cell(row, "reference_min"))]
         extreme = next((value for value in (most, least) if value is not None and saturated(value)), 0.0)
         tensor = Tensor(
             line,
@@ -185,14 +182,16 @@ class _Reader:
             why[0],
             why[1],
             extreme,
-            any(value is not None and saturated(value) for value in given) if given != [None, None] else None,
+            any(value is not None and saturated(value) for value in reference_ends)
+            if reference_ends != [None, None]
+            else None,
             cell(row, "overflow").lower() in ("yes", "true"),
             self._verdict(row),
             self._unlike(row, cosine, *why),
-            _infinite(most, least, given),
+            _infinite(most, least, reference_ends),
             ("", 0),
         )
-        if not _telling(tensor):
+        if not _is_significant(tensor):
             return None
         return msgspec.structs.replace(tensor, source=user_line(cell(row, "stack")))
 
@@ -202,7 +201,7 @@ class _Reader:
         return verdict or ("fail" if cell(row, "precision_error").lower() in ("yes", "true") else "")
 
     def _unlike(self, row: list[str], cosine: float | None, reason: str, zero: bool) -> str:
-        """Why the two sides cannot be compared: ``shape``, ``missing``, ``failed``, or empty when they can."""
+        """Why the two sides are not comparable: ``shape``, ``missing``, ``failed``; empty if they are."""
         cell = self._columns.cell
         shapes = cell(row, "npu_shape"), cell(row, "reference_shape")
         if (all(shapes) and shapes[0] != shapes[1]) or _UNLIKE.search(f"{cell(row, 'cosine')} {reason}"):
@@ -214,7 +213,7 @@ class _Reader:
         return "failed" if self._graph and cell(row, "cosine").lower() != "unsupported" else ""
 
     def facts(self, path: str) -> list[Fact]:
-        """What the table tells, once all its rows are through."""
+        """The facts of the table, after all rows."""
         for op in self._open.values():
             self._firsts.add(op)
         self._open.clear()
@@ -238,8 +237,8 @@ class _Reader:
         return [GenericFact("run_comparison", self._columns.family, path, Span(), attrs), *found]
 
 
-def _telling(tensor: Tensor) -> bool:
-    """Whether more is to be said of a tensor than how similar it is."""
+def _is_significant(tensor: Tensor) -> bool:
+    """Whether a tensor shows more than a similarity."""
     if tensor.overflow or tensor.unlike or tensor.verdict not in ("", "pass"):
         return True
     if tensor.side == "input":
@@ -252,21 +251,21 @@ def _telling(tensor: Tensor) -> bool:
     return math.isnan(cosine) or (relative is not None and relative >= LARGE)
 
 
-def _infinite(most: float | None, least: float | None, given: list[float | None]) -> bool:
-    """Whether only the NPU's side has a NaN or an infinity at its ends."""
+def _infinite(most: float | None, least: float | None, reference_ends: list[float | None]) -> bool:
+    """Whether only the NPU side has a NaN or an infinity as extreme value."""
     if all(value is None or math.isfinite(value) for value in (most, least)):
         return False
-    return all(value is not None and math.isfinite(value) for value in given)
+    return all(value is not None and math.isfinite(value) for value in reference_ends)
 
 
 def _dtype(text: str) -> str:
-    """A data type in one spelling: ``float16``, ``bfloat16``, ``float32``, ``int64`` …; ``-`` when none is given."""
+    """A normalised data type: ``float16``, ``bfloat16``, ``float32``, ``int64`` …; ``-`` if there is none."""
     name = text.lower().rpartition(".")[2].removeprefix("dt_").strip("<>' ")
     return {"float": "float32", "half": "float16", "bf16": "bfloat16", "double": "float64"}.get(name, name) or "-"
 
 
 def _lowered(tensor: Tensor) -> bool:
-    """Whether only the NPU's side is in a type of half the width."""
+    """Whether only the NPU side has a type of half the width."""
     return tensor.npu_dtype in _HALF and tensor.reference_dtype in _WIDE
 
 
@@ -306,5 +305,5 @@ def _fact(
 
 
 def _parts(reference: str) -> int:
-    """Operators of the reference that one operator of the NPU stands for."""
+    """The number of reference operators that one NPU operator corresponds to."""
     return len([part for part in _SEPARATOR.split(reference) if part])

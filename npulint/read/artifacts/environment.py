@@ -1,7 +1,6 @@
-"""What profilers note about the run: environment variables, profiling level, parallel groups, cores of the device.
+"""Run metadata from profilers: environment variables, profiling level, parallel groups, cores of the device.
 
-Sources: `profiler_info*.json` and `profiler_metadata.json` of torch_npu, `info.json*` of a PROF folder.
-"""
+Sources: `profiler_info*.json` and `profiler_metadata.json` of torch_npu, `info.json*` of a PROF folder."""
 
 from __future__ import annotations
 
@@ -15,14 +14,14 @@ from npulint.read.artifacts.quantities import number
 from npulint.read.artifacts.rows import Seen
 
 LIMIT = 16 << 20
-"""Bytes that such a file may have; real ones have some kilobytes."""
+"""Maximum bytes of such a file; real ones have some kilobytes."""
 
 _TEXT = 200
 _WORD = lazy_compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 
 
 class _Places:
-    """Where keys stand in a JSON text."""
+    """Finds the lines of keys in a JSON text."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -42,7 +41,7 @@ def read_document(stream: BinaryIO) -> tuple[dict[str, object], str]:
 
 
 def read(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
-    """The facts of one of these files, whichever it is. Raises `ValueError` for what is no JSON object."""
+    """The facts of one of these files. Raises `ValueError` if it is no JSON object."""
     document, text = read_document(stream)
     seen.rows = 1
     places = _Places(text)
@@ -55,7 +54,7 @@ def _fact(kind: str, name: str, path: str, line: int, attrs: dict[str, object]) 
 
 
 def _variables(document: dict[str, object], path: str, places: _Places) -> list[Fact]:
-    """One fact for each environment variable that is set to something."""
+    """A fact for each environment variable with a value."""
     facts = []
     for name, value in _table(document, "ENV_VARIABLES").items():
         text = _plain(value)
@@ -68,22 +67,22 @@ def _variables(document: dict[str, object], path: str, places: _Places) -> list[
 
 
 def _groups(document: dict[str, object], path: str, places: _Places) -> list[Fact]:
-    """How the model is spread over ranks, if the launcher told."""
-    given = _table(document, "distributed_args")
-    figures = {key: value for key, value in given.items() if number(value) is not None and key.endswith("_size")}
+    """The parallel groups of ranks, if the launcher recorded them."""
+    arguments = _table(document, "distributed_args")
+    figures = {key: value for key, value in arguments.items() if number(value) is not None and key.endswith("_size")}
     if not figures:
         return []
     attrs: dict[str, object] = {
-        key: given.get(f"{key}_parallel_size", "")
+        key: arguments.get(f"{key}_parallel_size", "")
         for key in ("tensor_model", "pipeline_model", "data", "context", "expert_model")
-        if number(given.get(f"{key}_parallel_size")) is not None
+        if number(arguments.get(f"{key}_parallel_size")) is not None
     }
-    attrs["world"] = _figure(given.get("world_size"))
+    attrs["world"] = _figure(arguments.get("world_size"))
     return [_fact("run_parallel", "groups", path, places.line("distributed_args"), attrs)]
 
 
 def _profile(document: dict[str, object], path: str, places: _Places) -> list[Fact]:
-    """How the profile was taken (torch_npu)."""
+    """The options of the profile (torch_npu)."""
     config = _table(document, "config")
     if not config:
         return []
@@ -129,7 +128,7 @@ def _table(document: dict[str, object], key: str) -> dict[str, object]:
 
 
 def _plain(value: object) -> str:
-    """A scalar as a short text without what would disturb a terminal."""
+    """A scalar as a short text without control characters."""
     if value is None or isinstance(value, (dict, list)):
         return ""
     return "".join(char for char in str(value)[:_TEXT] if char.isprintable())

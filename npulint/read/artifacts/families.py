@@ -1,4 +1,4 @@
-"""Operator types of one purpose taken together: what `run_family` tells, from whichever table has times per type."""
+"""Aggregates operator types by purpose into `run_family` facts, for all tables with times per type."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _TYPES = 6
 
 @lru_cache(maxsize=4096)
 def family_of(type_: str) -> str:
-    """What operators of this type are for: layout matrix foreach cast sum resize random stack python patches input
+    """The family of an operator type: layout matrix foreach cast sum resize random stack python patches input
     arithmetic, or other."""
     return next((name for name, pattern in _FAMILIES if pattern.fullmatch(type_)), "other")
 
@@ -53,7 +53,7 @@ class _Family:
 
 
 class Families:
-    """All families of a table."""
+    """The families of a table."""
 
     def __init__(self) -> None:
         self._found: dict[str, _Family] = {}
@@ -61,7 +61,8 @@ class Families:
     def add(
         self, type_: str, core: str, rank: int, count: int, total: float, longest: float, line: int, node: str
     ) -> None:
-        """Kernels of a type: its rank by total time, how many, µs of all and of the longest, and where that stands."""
+        """Add the kernels of a type: its rank by total time, their number, total and maximum time in µs, and their
+        place."""
         name = family_of(type_)
         if name == "other":
             return
@@ -75,7 +76,7 @@ class Families:
             family.longest, family.line, family.node = longest, line, node
 
     def facts(self, path: str, form: str, compute: float, extra: dict[str, dict[str, object]]) -> list[Fact]:
-        """A `run_family` for each, by name; `extra` are further attributes of some."""
+        """A `run_family` for each family, by name; `extra` has additional attributes."""
         return [
             GenericFact("run_family", name, path, Span.at(family.line), _attrs(family, form, compute) | more)
             for name, family in sorted(self._found.items())

@@ -1,4 +1,4 @@
-"""Call stacks in profiles: the line of the user's own code that a row or an event comes from."""
+"""Call stacks in profiles: the line of user code that a row or an event comes from."""
 
 from __future__ import annotations
 
@@ -27,20 +27,18 @@ class StackFrame(msgspec.Struct, frozen=True, order=True):
 
     @property
     def place(self) -> str:
-        """File and line in one word."""
         return f"{self.file}:{self.line}"
 
     def attrs(self) -> dict[str, object]:
-        """The line as facts tell it."""
+        """The attributes of facts for this line."""
         return {"file": self.file, "source_line": self.line, "function": self.function}
 
 
 def user_frame(stack: str) -> StackFrame | None:
-    """The innermost frame outside Python's and installed packages' folders, or None.
+    """The innermost frame outside the folders of Python and installed packages, or None.
 
-    Frames stand as ``path(line): function``, innermost first, with ``;`` and a line end between them (torch_npu,
-    `with_stack=True`).
-    """
+    Frames are ``path(line): function``, innermost first, separated by ``;`` and a line end (torch_npu,
+    `with_stack=True`)."""
     for part in stack[:200_000].split(";", _FRAMES)[:_FRAMES]:
         match = _FRAME.match(part)
         if match is not None and _LIBRARY.search(match.group(1)) is None:

@@ -1,8 +1,7 @@
-"""What the fusion engine did, and what it was told to do.
+"""Results and switches of the fusion engine.
 
-Sources: `fusion_result.json` (one object per graph, glued together, appended by every run) and files of fusion
-switches (JSON, or a line ``Pass:off`` each).
-"""
+Sources: `fusion_result.json` (concatenated objects, one per graph; runs append) and fusion switch files (JSON, or lines
+``Pass:off``)."""
 
 from __future__ import annotations
 
@@ -22,15 +21,14 @@ _SWITCH = lazy_compile(r"\s*([A-Za-z]\w{0,199})\s*[:=]\s*(on|off)\s*$")
 
 
 class _Pass(msgspec.Struct):
-    """A pass over all graphs of a file: times it matched and had an effect, by graph (a graph that is there again
-    counts once, as it was last)."""
+    """A pass over all graphs of a file: number of matches and effects by graph (of a repeated graph the last)."""
 
     line: int
     graphs: dict[str, tuple[int, int]] = {}
 
 
 def read(stream: BinaryIO, path: str) -> list[Fact]:
-    """`run_fusion` for each pass of a `fusion_result.json`, those that changed most first. Raises `NotJsonError`."""
+    """A `run_fusion` for each pass of a `fusion_result.json`, most effects first. Raises `NotJsonError`."""
     text = text_of(stream)
     passes: dict[tuple[str, str], _Pass] = {}
     for start, end, value in documents(text):
@@ -62,20 +60,20 @@ def _line(text: str, place: tuple[int, int], name: str) -> int:
     return text.count("\n", 0, at if at >= 0 else place[0]) + 1
 
 
-def _effect(told: _Pass) -> int:
-    return sum(effect for _, effect in told.graphs.values())
+def _effect(one_pass: _Pass) -> int:
+    return sum(effect for _, effect in one_pass.graphs.values())
 
 
-def _fact(path: str, key: tuple[str, str], told: _Pass) -> Fact:
-    match, effect = sum(match for match, _ in told.graphs.values()), _effect(told)
-    attrs = {"what": key[0], "match": match, "effect": effect, "graphs": len(told.graphs)}
+def _fact(path: str, key: tuple[str, str], one_pass: _Pass) -> Fact:
+    match, effect = sum(match for match, _ in one_pass.graphs.values()), _effect(one_pass)
+    attrs = {"what": key[0], "match": match, "effect": effect, "graphs": len(one_pass.graphs)}
     attrs["state"] = "effect" if effect else "idle" if match else "unmatched"
-    attrs["graph"] = max(told.graphs, key=lambda name: told.graphs[name][1])
-    return GenericFact("run_fusion", key[1], path, Span.at(told.line), attrs)
+    attrs["graph"] = max(one_pass.graphs, key=lambda name: one_pass.graphs[name][1])
+    return GenericFact("run_fusion", key[1], path, Span.at(one_pass.line), attrs)
 
 
 def read_switches(stream: BinaryIO, path: str) -> list[Fact]:
-    """`run_fusion_switch` for each pass that a switch file turns on or off. Raises `NotJsonError`."""
+    """A `run_fusion_switch` for each pass that a switch file turns on or off. Raises `NotJsonError`."""
     text = text_of(stream)
     found = list(_switches(text))
     if not found:

@@ -1,8 +1,7 @@
-"""Lines of the user's code at which the host waits: for a number from the device, for the next batch.
+"""Lines of user code at which the host waits for a number from the device, or for the next batch.
 
-Source: `operator_details.csv` of torch_npu, taken with `with_stack=True`. A trace tells the same and more, but is often
-too large to be kept.
-"""
+Source: `operator_details.csv` of torch_npu with `with_stack=True`. A trace contains this too, but is often too large to
+keep."""
 
 from __future__ import annotations
 
@@ -17,7 +16,7 @@ _SHOWN = 50
 
 
 class _Times:
-    """Times in µs; `where` is the line of the table with the longest."""
+    """Times in µs; `where` is the table line of the longest."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -33,26 +32,26 @@ class _Times:
             self.longest, self.where, self.op, self.frame = time, where, op, frame
 
     def figures(self) -> dict[str, object]:
-        """How often, and how long."""
+        """The count and the times as attributes."""
         return {"calls": self.count, "total_us": micro(self.total), "max_us": micro(self.longest)}
 
 
 class HostLines:
-    """Sums up operators for which the host stops."""
+    """Sums up operators at which the host blocks."""
 
     def __init__(self) -> None:
         self._waits: dict[StackFrame, _Times] = {}
         self._batches = _Times()
 
     def add(self, name: str, own: float, whole: float, where: int, frame: StackFrame | None) -> None:
-        """One operator: its `own` time on the host and that with all inside it, in µs."""
+        """Add one operator: its `own` time on the host, and that including nested operators, in µs."""
         if name in _READ and frame is not None and (frame in self._waits or len(self._waits) < _LINES):
             self._waits.setdefault(frame, _Times()).add(own, where, name, frame)
         elif name.startswith(_NEXT[0]) and name.endswith(_NEXT[1]):
             self._batches.add(whole, where, name, frame)
 
     def facts(self, path: str) -> list[Fact]:
-        """`run_wait` by line, `run_host` for the loader; the steps beside the table tell their shares."""
+        """A `run_wait` for each line, a `run_host` for the data loader; step tables have the totals for shares."""
         found: list[Fact] = []
         ordered = sorted(self._waits.items(), key=lambda item: (-item[1].total, item[0]))
         for rank, (frame, times) in enumerate(ordered[:_SHOWN], 1):

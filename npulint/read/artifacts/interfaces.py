@@ -1,7 +1,6 @@
-"""Calls of the host into CANN: what was compiled, waited for, copied and allocated while steps ran.
+"""Host calls into CANN while steps ran: compilation, synchronization, copies and allocations.
 
-Source: `api_statistic*.csv` of msprof and torch_npu.
-"""
+Source: `api_statistic*.csv` of msprof and torch_npu."""
 
 from __future__ import annotations
 
@@ -23,7 +22,7 @@ _GROUPS = (
 
 
 def group_of(name: str) -> str:
-    """What a call does to the host: compile, synchronize, copy (one that blocks), allocation; else nothing."""
+    """The group of a function: compile, synchronize, copy (blocking), allocation; else empty."""
     for group, pattern in _GROUPS:
         if pattern.search(name[:200]) is not None:
             return group
@@ -31,7 +30,7 @@ def group_of(name: str) -> str:
 
 
 class _Called:
-    """All rows of one function, or of one group of functions."""
+    """The sums of the rows of one function or group."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -48,8 +47,8 @@ class _Called:
 
 
 def read(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
-    """`run_api` for functions that are named in a group or among the ten longest of their level, `run_host` for each
-    group. A function of the runtime lies within one of ACL: groups take ACL where it has rows."""
+    """A `run_api` for functions in a group or among the ten longest of their level, a `run_host` for each group.
+    Runtime functions are nested in ACL ones: groups use only ACL rows where there are any."""
     calls: dict[tuple[str, str], _Called] = {}
     for line, row in rows(stream, "api_statistic", ("level", "name", "count", "total_us", "max_us"), seen):
         key = row.text["level"].lower(), row.text["name"]

@@ -1,4 +1,4 @@
-"""JSON of artifacts: documents in a file, several of them glued together, members of one object as they come."""
+"""JSON of artifacts: whole documents, concatenated documents, and members of a huge object one at a time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 from npulint.lazy_regex import lazy_compile
 
 LIMIT = 64 << 20
-"""Bytes of a file that is read whole; real ones have some kilobytes."""
+"""Maximum bytes of a document that is read whole; real ones have some kilobytes."""
 
 _CHUNK = 1 << 20
 _BLANK = lazy_compile(r"[\s,]*")
@@ -18,11 +18,11 @@ _DECODER = json.JSONDecoder()
 
 
 class NotJsonError(ValueError):
-    """Nothing in the file is JSON of the kind that is expected."""
+    """The file contains no JSON of the expected kind."""
 
 
 def parsed(data: bytes) -> tuple[str, dict[str, object]]:
-    """The text of a JSON file and the object that it holds. Raises `ValueError`."""
+    """The text and the object of a JSON file. Raises `ValueError`."""
     text = data.decode("utf-8-sig", "replace")
     try:
         document = json.loads(text)
@@ -34,7 +34,7 @@ def parsed(data: bytes) -> tuple[str, dict[str, object]]:
 
 
 def text_of(stream: BinaryIO) -> str:
-    """The whole text of a file. Raises `NotJsonError` for one that is larger than such files are."""
+    """The whole text of a file. Raises `NotJsonError` if it is too large."""
     data = stream.read(LIMIT + 1)
     if len(data) > LIMIT:
         raise NotJsonError("larger than such files are")
@@ -42,10 +42,9 @@ def text_of(stream: BinaryIO) -> str:
 
 
 def documents(text: str) -> Iterator[tuple[int, int, Any]]:
-    """(start, end, value) of the JSON values that stand in a text one after the other, up to the first that is none.
+    """(start, end, value) of concatenated JSON values, up to the first invalid one.
 
-    Raises `NotJsonError` when there is not even one.
-    """
+    Raises `NotJsonError` if there is no valid one."""
     at = found = 0
     while (match := _BLANK.match(text, at)) and match.end() < len(text):
         try:
@@ -61,10 +60,9 @@ def documents(text: str) -> Iterator[tuple[int, int, Any]]:
 
 
 class Members:
-    """The members of the object that is the value of `key` in a JSON file, one at a time; a file may have gigabytes.
+    """Iterates over the members of the object under `key` in a JSON file, which may have gigabytes.
 
-    `head` is the text before, `truncated` tells that the file ends inside.
-    """
+    `head` is the text before it, `truncated` says that the file ends within it."""
 
     def __init__(self, stream: BinaryIO, key: str) -> None:
         self._stream = stream
@@ -78,7 +76,7 @@ class Members:
         self.truncated = False
 
     def __iter__(self) -> Iterator[tuple[int, str, Any]]:
-        """(line, name, value) of each member. Raises `NotJsonError` when the file has no such object."""
+        """(line, name, value) of each member. Raises `NotJsonError` if the file has no such object."""
         while (match := self._opening.search(self._text)) is None:
             if len(self._text) > _CHUNK or not self._more():
                 raise NotJsonError("no such object")
@@ -100,7 +98,7 @@ class Members:
             yield member
 
     def _member(self) -> tuple[int, str, Any] | None:
-        """The member that begins here; None when it is none or never ends."""
+        """The next member; None if it is invalid or incomplete."""
         while True:
             try:
                 name, at = _DECODER.raw_decode(self._text, self._at)
@@ -108,7 +106,7 @@ class Members:
                 if not isinstance(name, str) or self._text[at : at + 1] not in (":", ""):
                     return None
                 value, end = _DECODER.raw_decode(self._text, _blank(self._text, at + 1))
-                if end < len(self._text):  # else a number may go on
+                if end < len(self._text):  # else a number may continue
                     break
                 if self._ended:
                     return None
@@ -129,7 +127,7 @@ class Members:
         self._at = at
 
     def _more(self) -> bool:
-        """Read on, twice as much each time while one member does not end."""
+        """Read more, doubling the amount while a member is incomplete."""
         data = self._stream.read(max(_CHUNK, len(self._text) - self._at))
         self._ended = not data
         self._text = self._text[self._at :] + self._codec.decode(data, final=not data)

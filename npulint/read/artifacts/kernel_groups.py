@@ -1,4 +1,4 @@
-"""Kernels of one sort taken together: what `run_op` tells."""
+"""Groups of similar kernels, which become `run_op` facts."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from npulint.read.artifacts.quantities import micro, share
 from npulint.read.artifacts.rows import Row
 
 GROUPS = 4096
-"""Sorts of kernels that are told apart; others go into one."""
+"""Maximum number of groups; further kernels share one."""
 
 TOLD = 500
-"""Sorts that become facts, those of the most time."""
+"""Groups that become facts, by total time."""
 
 _TEXT = 400
 
 
 class Group:
-    """The kernels of a type on a kind of core, of one first data type, on one core or on several."""
+    """The kernels of one type, core type, first data type, and single or multiple cores."""
 
     __slots__ = ("core", "count", "dtype", "dynamic", "example", "line", "longest", "single", "total", "type", "wait")
 
@@ -30,7 +30,7 @@ class Group:
         self.example: Row | None = None
 
     def add(self, line: int, row: Row, duration: float, dynamic: bool) -> None:
-        """One more kernel."""
+        """Add a kernel."""
         self.count += 1
         self.total += duration
         self.wait += row.number.get("wait_us", 0.0)
@@ -40,14 +40,14 @@ class Group:
 
 
 class Groups:
-    """All sorts of kernels of a table."""
+    """The groups of a table."""
 
     def __init__(self) -> None:
         self._found: dict[tuple[str, str, str, bool], Group] = {}
         self._largest: dict[str, int] = {}
 
     def group(self, type_: str, core: str, dtype: str, single: bool) -> Group:
-        """The group of a kernel."""
+        """The group of a kernel, created if necessary."""
         key = (type_, core, dtype, single)
         group = self._found.get(key)
         if group is None:
@@ -58,13 +58,13 @@ class Groups:
         return group
 
     def widest(self, core: str, block: int) -> None:
-        """Note that a kernel ran on `block` cores of a kind."""
+        """Record that a kernel ran on `block` cores of a type."""
         if block > self._largest.get(core, 0):
             self._largest[core] = block
 
     def facts(self, path: str, compute: float, stateful: bool, extra: dict[str, dict[str, object]]) -> list[Fact]:
-        """A `run_op` for each group, the one of the most time first, and a `run_family` for each family of types, with
-        its `extra` attributes."""
+        """A `run_op` for each group, longest total time first, and a `run_family` for each family of types, with
+        `extra` attributes."""
         ordered = sorted(self._found.values(), key=lambda group: (-group.total, group.type, group.line))
         totals: dict[str, float] = {}
         counts: dict[str, int] = {}
@@ -73,7 +73,7 @@ class Groups:
             counts[group.type] = counts.get(group.type, 0) + group.count
         ranks = {type_: rank for rank, type_ in enumerate(sorted(totals, key=lambda t: (-totals[t], t)), 1)}
         families = Families()
-        facts, told = [], set()
+        facts, leading = [], set()
         for group in ordered:
             example = group.example.text.get("name", "")[:_TEXT] if group.example else ""
             place = (group.longest, group.line, example)
@@ -85,8 +85,8 @@ class Groups:
             attrs["type_share"] = share(totals[group.type], compute)
             attrs["type_us"] = micro(totals[group.type])
             attrs["type_count"] = counts[group.type]
-            attrs["leads"] = "no" if group.type in told else "yes"
-            told.add(group.type)
+            attrs["leads"] = "no" if group.type in leading else "yes"
+            leading.add(group.type)
             if group.type:
                 facts.append(GenericFact("run_op", group.type, path, Span.at(group.line), attrs))
         return [*facts, *families.facts(path, "kernel_table", compute, extra)]

@@ -1,4 +1,4 @@
-"""What several kernels show together: conversions there and back, tiny kernels over and over, unfused optimizers."""
+"""Patterns over several kernels: round-trip conversions, repeated tiny kernels, unfused optimizers."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from npulint.read.artifacts.quantities import Values, micro, share
 from npulint.read.artifacts.rows import Row
 
 BETWEEN = 3
-"""Kernels of the stream that may stand between a conversion and the one back."""
+"""Kernels of the stream allowed between a conversion and the reverse one."""
 
 _STREAMS, _PAIRS, _SHAPES, _TOLD = 1024, 512, 20_000, 50
 _TEXT = 200
 _TINY_US = 100.0
 _OFTEN = 10
-_CLEARING = "MemSet"  # what kernels add to themselves
+_CLEARING = "MemSet"  # inserted by other kernels
 
 
 class _Conversion:
-    """The last conversion of a stream, and what ran after it."""
+    """The last conversion of a stream, and the kernels after it."""
 
     __slots__ = ("after", "duration", "formats", "shapes")
 
@@ -28,7 +28,7 @@ class _Conversion:
 
 
 class _Tally:
-    """How often, how long, and the line that shows it best."""
+    """A count, a total time, and the line of the best example."""
 
     __slots__ = ("count", "line", "longest", "node", "total", "wait")
 
@@ -47,14 +47,14 @@ class _Tally:
 
 
 class CastPairs:
-    """Conversions (TransData) from one format to another and back, with at most `BETWEEN` kernels in between."""
+    """Pairs of TransData conversions from one format to another and back, with at most `BETWEEN` kernels in between."""
 
     def __init__(self) -> None:
         self._open: dict[str, _Conversion] = {}
         self._found: dict[tuple[str, str, str], _Tally] = {}
 
     def see(self, line: int, type_: str, row: Row, duration: float) -> None:
-        """The next kernel of the table."""
+        """Process the next kernel of the table."""
         stream = row.text.get("stream", "")
         before = self._open.get(stream)
         if type_ != "TransData":
@@ -76,7 +76,7 @@ class CastPairs:
             self._open[stream] = _Conversion(formats, shapes, duration)
 
     def facts(self, path: str, compute: float) -> list[Fact]:
-        """A `run_pair` for each sort of pair, at the second conversion of the longest."""
+        """A `run_pair` for each kind of pair, at the second conversion of the longest."""
         facts: list[Fact] = []
         for (first, second, between), tally in sorted(self._found.items(), key=lambda item: (-item[1].total, item[0])):
             attrs = {
@@ -95,14 +95,14 @@ class CastPairs:
 
 
 class Repeats:
-    """Kernels of one type and shapes that run again and again."""
+    """Kernels of the same type and shapes that run repeatedly."""
 
     def __init__(self) -> None:
         self._found: dict[tuple[str, str], _Tally] = {}
         self._dynamic: dict[tuple[str, str], int] = {}
 
     def see(self, line: int, type_: str, row: Row, duration: float, dynamic: bool) -> None:
-        """The next kernel of the table."""
+        """Process the next kernel of the table."""
         key = (type_, row.text.get("in_shapes", "")[:_TEXT])
         tally = self._found.get(key)
         if tally is None:
@@ -115,12 +115,12 @@ class Repeats:
 
     @property
     def repeated_dynamic(self) -> float:
-        """Percent of the dynamic kernels whose type and shapes occur more than once."""
+        """The percentage of dynamic kernels whose type and shapes occur more than once."""
         again = sum(count for key, count in self._dynamic.items() if self._found[key].count > 1)
         return share(again, sum(self._dynamic.values()))
 
     def facts(self, path: str, compute: float, steps: int) -> list[Fact]:
-        """A `run_repeated` for each sort of short kernel that runs ten times or more in a step, most often first."""
+        """A `run_repeated` for each kind of short kernel that runs ten times or more per step, most often first."""
         facts: list[Fact] = []
         for (type_, shapes), tally in sorted(self._found.items(), key=lambda item: (-item[1].count, item[0])):
             per_step, mean = tally.count / max(steps, 1), tally.total / tally.count
@@ -146,7 +146,7 @@ class Repeats:
 
 
 class Small:
-    """Kernels as optimizers without a fused implementation launch them."""
+    """Kernels that optimizers without a fused implementation launch."""
 
     def __init__(self) -> None:
         self._durations = Values()
@@ -154,7 +154,7 @@ class Small:
         self._foreach_count = 0
 
     def see(self, line: int, type_: str, duration: float) -> None:
-        """The next kernel of the table."""
+        """Process the next kernel of the table."""
         if OPTIMIZER.fullmatch(type_):
             self._durations.add(duration, line)
             if FOREACH.fullmatch(type_):
@@ -181,6 +181,5 @@ class Small:
 
 
 def _main(text: str) -> str:
-    """Format or shape of the first input, without what names no order: ``FORMAT_ND``, and ``:1``, the groups of a
-    format."""
+    """The format or shape of the first input; empty for ``FORMAT_ND``, and without the groups of a format (``:1``)."""
     return text.split(";", 1)[0].split(":", 1)[0].strip(' "').removeprefix("FORMAT_")[:_TEXT]

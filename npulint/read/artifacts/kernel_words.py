@@ -1,4 +1,4 @@
-"""The words of kernel tables in one spelling: cores, data types, and families of operator types."""
+"""Normalised terms of kernel tables: core types, data types, and families of operator types."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from npulint.lazy_regex import lazy_compile
 
 HOST_CORE = "AI_CPU"
 CUBE = lazy_compile(r"(?:Batch|Grouped)?Mat[Mm]ul.*|Conv[23]D.*|Gemm.*|FullyConnection.*")
-"""Types that the matrix unit computes."""
+"""Types that run on the matrix unit."""
 
 LAYOUT = lazy_compile(
     r"TransData(?:RNN)?|Transpose[DV2]*|Five2Four|Four2Five|NonZeroWithValueShapeTrans|TransposeBatchMatMul"
 )
-"""Types that only bring data into another format or order."""
+"""Types that only change format or layout."""
 
 OPTIMIZER = lazy_compile(
     r"(?:Mul|Muls|Add|Adds|AddV2|AddN|Addcdiv|Addcmul|Axpy|AxpyV2|Sub|Div|RealDiv|Sqrt|Rsqrt|Square|Pow|Power|Maximum"
     r"|Lerp|Neg|Reciprocal|ZerosLike|Assign|AssignAdd|AssignSub|Foreach\w+)"
 )
-"""Types that optimizers are made of when no fused one is there."""
+"""Types that unfused optimizers consist of."""
 
 FOREACH = lazy_compile(r"Foreach\w+")
 
@@ -41,24 +41,24 @@ _CORE_COUNTS = frozenset((8, 10, 20, 24, 25, 30, 32, 40, 48, 50))
 
 
 def core_of(text: str) -> str:
-    """The kind of core in one spelling: AI_CORE, AI_VECTOR_CORE, MIX_AIC, MIX_AIV, AI_CPU, DSA_SQE, COMMUNICATION,
-    N/A, or as it stands there."""
+    """A normalised core type: AI_CORE, AI_VECTOR_CORE, MIX_AIC, MIX_AIV, AI_CPU, DSA_SQE, COMMUNICATION, N/A; others
+    unchanged."""
     core = text.upper()
     return "COMMUNICATION" if core in _COMMUNICATION else _CORES.get(core, core)
 
 
 def is_communication(core: str, type_: str) -> bool:
-    """Whether a row is of a collective operator, which is no time of computing."""
+    """Whether a row is a collective operator, which does not count as computing."""
     return core == "COMMUNICATION" or (core == "N/A" and bool(_COLLECTIVE.fullmatch(type_)))
 
 
 def is_multicore(core: str) -> bool:
-    """Whether a kernel on this kind of core is spread over several: not what random numbers and the AI CPU do."""
+    """Whether kernels on this core type use several cores: not random numbers and the AI CPU."""
     return core not in ("DSA_SQE", HOST_CORE, "COMMUNICATION", "N/A")
 
 
 def dtypes_of(text: str) -> tuple[str, ...]:
-    """The data types of a cell (``DT_FLOAT16;INT32``) in one spelling: FLOAT16, BF16, FLOAT, DOUBLE, INT32 …"""
+    """The normalised data types of a cell (``DT_FLOAT16;INT32``): FLOAT16, BF16, FLOAT, DOUBLE, INT32 …"""
     if not text:
         return ()
     found = []
@@ -69,22 +69,22 @@ def dtypes_of(text: str) -> tuple[str, ...]:
 
 
 def data_dtype(dtypes: tuple[str, ...]) -> str:
-    """The type of the first input that is data, not sizes or indices; empty when there is none."""
+    """The type of the first input that is data, not sizes or indices; empty if there is none."""
     return next((dtype for dtype in dtypes if dtype not in _INDEX), "")
 
 
 def wide_of(dtypes: tuple[str, ...]) -> tuple[str, ...]:
-    """Those of the types for which operators often have no kernel on the AI Core."""
+    """The wide types, for which operators often have no AI Core kernel."""
     return tuple(sorted(_WIDE.intersection(dtypes)))
 
 
 def cores_behind(largest: int) -> int:
-    """The number of cores that a chip may have when its kernels use `largest` at most; 0 when that tells nothing."""
+    """The number of cores of a chip whose kernels use at most `largest`; 0 if undetermined."""
     return largest if largest in _CORE_COUNTS else 0
 
 
 def idle_share(block: int, cores: int) -> float:
-    """Percent of the core slots without work when `block` equal parts run on `cores` in waves."""
+    """The percentage of idle core slots when `block` equal parts run on `cores` in waves."""
     if block <= 0 or cores <= 0:
         return 0.0
     slots = -(-block // cores) * cores

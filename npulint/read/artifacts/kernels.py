@@ -26,13 +26,13 @@ _WANTED = (
 )
 _STEPS = 10_000
 _UNKNOWN = ("", "N/A", "NA", "0")
-_ALWAYS_DYNAMIC = "aclnn"  # kernels that torch_npu launches without compiling come for any shape only
+_ALWAYS_DYNAMIC = "aclnn"  # aclnn kernels are not compiled per shape, hence always dynamic
 
 
 def read(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
-    """One `run_kernels` for the table; unless it has no operator data (a profile of level 0) also a `run_op` for each
-    sort of kernel, `run_pair`, `run_repeated` and `run_small`. Times are in µs, shares in percent of the time of
-    computing, which communication is no part of."""
+    """A `run_kernels` for the table and, unless it has no operator data (profile of level 0), a `run_op` for each group
+    of kernels, `run_pair`, `run_repeated` and `run_small`. Times are in µs, shares in percent of computing time without
+    communication."""
     table = _Table()
     for line, row in rows(stream, seen.form, _WANTED, seen):
         table.add(line, row)
@@ -49,7 +49,7 @@ class _Table:
         self.layout = self.cube = self.cube_float = self.cube_hf32 = 0.0
 
     def add(self, line: int, row: Row) -> None:
-        """The next row."""
+        """Add a row."""
         text, duration = row.text, row.number["duration_us"]
         type_, core = text.get("type", ""), _core(text.get("core", "")[:40])
         if len(self.steps) < _STEPS:
@@ -90,7 +90,7 @@ class _Table:
                 self.cube_hf32 += duration if row.text.get("hf32", "").upper() == "YES" else 0.0
 
     def facts(self, path: str, seen: Seen) -> list[Fact]:
-        """Everything that the rows showed."""
+        """The facts of all rows."""
         steps = len(self.steps.difference(_UNKNOWN))
         line = self.first or 1
         found: list[Fact] = [GenericFact("run_kernels", seen.form, path, Span.at(line), self._attrs(steps))]
@@ -134,8 +134,8 @@ def _core(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _traits(type_: str, dtypes: str) -> tuple[str, str, bool, bool]:
-    """Of a kernel: its first input's data type, that of its first data, whether the matrix unit computes it, whether
-    it only changes a layout."""
+    """(data type of the first input, type of the first data input, runs on the matrix unit, only changes the layout) of
+    a kernel."""
     found = dtypes_of(dtypes)
     first = found[0] if found else ""
     return first, data_dtype(found), bool(CUBE.fullmatch(type_)), bool(LAYOUT.fullmatch(type_))

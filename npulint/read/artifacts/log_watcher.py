@@ -1,8 +1,7 @@
-"""What may look over the shoulder of the one pass over a log.
+"""Protocol for collectors that share the single pass over a log.
 
-The log reader reads bytes in large chunks, finds the lines that hold a wanted literal, and shows them to the
-watchers; all other lines cost nothing.
-"""
+The log reader scans bytes in large chunks, finds lines with a wanted literal, and passes them to the watchers; all
+other lines are skipped cheaply."""
 
 from __future__ import annotations
 
@@ -12,11 +11,10 @@ from npulint.facts.model import Fact
 
 
 class Watcher(Protocol):
-    """Collects from the lines of one log; a new one is made for every file.
+    """Collects facts from the lines of one log; one instance per file.
 
-    `wants` are literals (ASCII, compared with regard to case): a line that holds none of them need not be shown, a
-    line that holds one is shown once, a line too many does no harm. All watchers of a pass may be shown the same lines.
-    """
+    `wants` are literals (ASCII, case-sensitive): lines with any of them are passed once; further lines may be passed
+    too. All watchers of a pass may receive the same lines."""
 
     @property
     def wants(self) -> tuple[bytes, ...]:
@@ -24,16 +22,16 @@ class Watcher(Protocol):
 
     @property
     def levels(self) -> tuple[bytes, ...]:
-        """Words with a number after them that must not change unseen in a log of unusual size."""
+        """Words followed by a number whose changes must not be skipped in very large logs."""
 
     @property
     def always(self) -> tuple[bytes, ...]:
-        """Words whose lines are shown in logs of unusual size too."""
+        """Words whose lines are never skipped, in very large logs either."""
 
     def see(self, line_number: int, text: str, lines: int = 1) -> None:
-        """Take in one line: its number in the file (from 1, rising, a part of a `\\r` progress bar has the number of
-        its line), its text decoded, without colours and line end, cut at the reader's cap; and for how many lines like
-        it it stands, which is more than one only in logs of more than 64 MB. Never raises."""
+        """Process one line: its number (from 1, increasing; parts of a `\\r` progress bar share a number), its decoded
+        text without colours and line end, truncated at the reader's limit, and the number of similar lines it
+        represents (more than 1 only in logs over 64 MB). Never raises."""
 
     def facts(self, path: str) -> list[Fact]:
-        """What was seen, once the whole file was shown."""
+        """The facts, after the whole file."""

@@ -1,8 +1,7 @@
-"""Memory of the device while a run was profiled: how much allocators held, how much of it was in use, and by what.
+"""Device memory during a profile: amounts reserved and in use by component, and the largest allocations.
 
 Sources: `memory_record*.csv`, `operator_memory*.csv`, `npu_module_mem*.csv`, `static_op_mem*.csv` of msprof and
-torch_npu.
-"""
+torch_npu."""
 
 from __future__ import annotations
 
@@ -15,11 +14,11 @@ from npulint.facts.model import Fact, GenericFact, Span
 from npulint.read.artifacts.quantities import share
 from npulint.read.artifacts.rows import Seen, rows
 
-_KEYS = 1000  # components and devices, or graphs, that are told apart
+_KEYS = 1000  # components and devices, or graphs, that are distinguished
 _SHOWN = 20
 _NAME = 200
-_NONE = -1.0  # no amount is below zero
-_NEAR = 0.01  # allocators hold small tensors in segments of their own, so that the peak is one of both
+_NONE = -1.0  # less than any amount
+_NEAR = 0.01  # relative tolerance of the peak: allocators keep small tensors in separate segments
 _UNITS = 1024
 _WHOLE = "TOTAL"
 _IN_KB = plain("Total Reserved(KB)")
@@ -28,8 +27,8 @@ _Kept = TypeVar("_Kept")
 
 
 class _Held:
-    """What a component held on a device, in MB. `used` is the most that was in use while it held about the most that
-    it ever did, `line` the row of that: steps begin with little in use, which is no sign of waste."""
+    """The memory of a component on a device, in MB. `used` is the maximum in use while about the peak was reserved,
+    `line` its row: little use at the beginning of a step is not waste."""
 
     def __init__(self) -> None:
         self.rows = self.line = 0
@@ -69,7 +68,7 @@ class _Held:
 
 
 class _Largest:
-    """The allocations of one device or graph: how many, how many of them were never given back, and the largest."""
+    """The allocations of one device or graph: their number, how many were never freed, and the largest."""
 
     def __init__(self) -> None:
         self.count = self.held = self.line = 0
@@ -84,8 +83,8 @@ class _Largest:
 
 
 def read_components(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
-    """`run_memory` for each component and device: of memory_record allocators (PTA: that of torch_npu, GE: that of
-    graphs, APP: the whole process), of module_memory the modules of CANN and of the driver."""
+    """A `run_memory` for each component and device: allocators for memory_record (PTA: of torch_npu, GE: of graphs,
+    APP: the whole process), modules of CANN and the driver for module_memory."""
     held: dict[_Key, _Held] = {}
     for line, (text, number) in rows(stream, seen.form, _wanted(seen.form), seen):
         key = text["component"], text.get("device", "")
@@ -108,8 +107,8 @@ def _wanted(form: str) -> Sequence[str]:
 
 
 def read_operators(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
-    """`run_memory` named ``operators`` for each device: the largest allocation. What was only given back while the
-    profile was taken has no operator and no size of its own: such rows count, and tell nothing."""
+    """A `run_memory` named ``operators`` for each device: the largest allocation. Rows of memory that was only freed
+    during the profile have neither operator nor size: they are only counted."""
     found: dict[_Key, _Largest] = {}
     for line, row in rows(stream, seen.form, ("name", "size_kb", "released_us", "device"), seen):
         one = _kept(found, ("", row.text.get("device", "")), _Largest)
@@ -120,8 +119,8 @@ def read_operators(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
 
 
 def read_static(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
-    """`run_memory` named ``static`` for each graph and device: the largest allocation that was planned when the graph
-    was compiled, and, as `allocated_mb`, the sum for the graph where the table gives it."""
+    """A `run_memory` named ``static`` for each graph and device: the largest allocation planned at graph compilation,
+    and the sum for the graph as `allocated_mb` where the table has it."""
     found: dict[_Key, _Largest] = {}
     for line, row in rows(stream, seen.form, ("name", "graph", "size_kb", "device"), seen):
         one = _kept(found, (row.text["graph"], row.text.get("device", "")), _Largest)
@@ -150,7 +149,7 @@ def _of_largest(found: dict[_Key, _Largest], path: str, seen: Seen, name: str) -
 
 
 def _kept(known: dict[_Key, _Kept], key: _Key, new: type[_Kept]) -> _Kept | None:
-    """What is known of the key; None when there are too many of them already."""
+    """The record of a key, created if necessary; None if there are too many."""
     found = known.get(key)
     if found is None and len(known) < _KEYS:
         found = known[key] = new()
@@ -158,7 +157,7 @@ def _kept(known: dict[_Key, _Kept], key: _Key, new: type[_Kept]) -> _Kept | None
 
 
 def _unit(seen: Seen) -> int:
-    """How many of its unit are one MB: msprof measures in KB, torch_npu in MB."""
+    """How many units are one MB: msprof measures in KB, torch_npu in MB."""
     return _UNITS if any(plain(heading) == _IN_KB for heading in seen.headings) else 1
 
 

@@ -1,8 +1,7 @@
-"""Files of a run that say little: groups of ranks, trees of modules, settings of a profiler, summaries, advice.
+"""Run artifacts with little information: rank groups, module trees, profiler settings, summaries, advice.
 
 Sources: `communication_group.json` of msprof-analyze, `construct.json` of msprobe, `sample.json` and `info.json` of
-msprof, summaries that scripts of 2020 print of training traces, `advisor*.txt` of msaccucmp and msprobe.
-"""
+msprof, summaries of training traces printed by scripts of 2020, `advisor*.txt` of msaccucmp and msprobe."""
 
 from __future__ import annotations
 
@@ -29,8 +28,7 @@ _OTHERS = lazy_compile(r"[,;\s]+")
 
 
 def read_json(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
-    """No facts; what is counted are groups, modules, or settings. Of a file beyond 64 MB nothing is read. Raises
-    `ValueError`."""
+    """No facts; counts groups, modules or settings. Files over 64 MB are not read. Raises `ValueError`."""
     data = stream.read(LIMIT + 1)
     if len(data) > LIMIT:
         seen.note = "unread"
@@ -44,15 +42,15 @@ def read_json(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
 
 
 def read_summary(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
-    """No facts: such summaries tell means of an unknown number of iterations. Their lines are counted."""
+    """No facts, because the summaries are means of an unknown number of iterations; counts their lines."""
     while text := stream.readline(_LINE):
         seen.rows += bool(_SUMMARY.match(text))
     return []
 
 
 def read_advice(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
-    """`run_advice`, if the advice names an operator or its row in the comparison."""
-    told: dict[str, str] = {}
+    """A `run_advice`, if the advice names an operator or its row in the comparison."""
+    entries: dict[str, str] = {}
     number, place, whole = 0, 0, True
     while data := stream.readline(_LINE):
         number, whole = number + whole, data.endswith(b"\n")
@@ -61,15 +59,15 @@ def read_advice(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
         match = _FIELD.fullmatch(text)
         key = _KEYS.get(match.group(1).lower(), "") if match is not None else ""
         value = match.group(2).strip() if match is not None else ""
-        if not key or key in told or value.lower() in _NOTHING:
+        if not key or key in entries or value.lower() in _NOTHING:
             continue
-        told[key] = value
+        entries[key] = value
         if key == "nodes" or (key == "row" and not place):
             place = number
-    nodes = [one for one in _OTHERS.split(told.get("nodes", "").strip("[]'\" ")) if one]
-    if not place or not (nodes or told.get("row")):
+    nodes = [one for one in _OTHERS.split(entries.get("nodes", "").strip("[]'\" ")) if one]
+    if not place or not (nodes or entries.get("row")):
         return []
-    name = nodes[0].strip("'\"")[:_TEXT] if nodes else told["row"][:_TEXT]
-    attrs: dict[str, object] = {key: told[key][:_TEXT] for key in ("row", "detection", "text") if key in told}
+    name = nodes[0].strip("'\"")[:_TEXT] if nodes else entries["row"][:_TEXT]
+    attrs: dict[str, object] = {key: entries[key][:_TEXT] for key in ("row", "detection", "text") if key in entries}
     attrs["named"] = "yes" if nodes else "no"
     return [GenericFact("run_advice", name, path, Span.at(place), attrs)]

@@ -1,15 +1,15 @@
-"""Numbers as tools write them into tables, records and panels."""
+"""Parses numbers in tables, records and console panels."""
 
 from __future__ import annotations
 
 import math
 
 SATURATED = frozenset((65504.0, 65500.0))
-"""The largest number of float16, and what rounding to four digits makes of it."""
+"""The largest float16 number, and its value rounded to four digits."""
 
 
 def number(text: object) -> float | None:
-    """The number that a text or a scalar of JSON stands for (NaN and infinities are numbers); None when it is none."""
+    """The number in a text or a JSON scalar (including NaN and infinities); None if there is none."""
     if isinstance(text, bool) or not isinstance(text, (str, int, float)):
         return None
     try:
@@ -19,7 +19,7 @@ def number(text: object) -> float | None:
 
 
 def whole(text: object) -> int | None:
-    """The whole number that a text (decimal or ``0x…``) or a scalar of JSON stands for; None when it is none."""
+    """The integer in a text (decimal or ``0x…``) or a JSON scalar; None if there is none."""
     if isinstance(text, int) and not isinstance(text, bool):
         return text
     if not isinstance(text, str) or len(text) > 40:
@@ -31,10 +31,10 @@ def whole(text: object) -> int | None:
 
 
 def finite(value: float | None) -> float | None:
-    """The value when it is an ordinary number, else None."""
+    """The value if it is finite, else None."""
     return value if value is not None and math.isfinite(value) else None
 
 
 def saturated(value: float | None) -> bool:
-    """Whether the value is the end of float16, where saturation leaves what would have been infinite."""
+    """Whether the value is the limit of float16, to which saturation clips infinities."""
     return value is not None and abs(value) in SATURATED

@@ -1,4 +1,4 @@
-"""Names of operators as dumps write them: which part is the operator, which its tensor, which its type."""
+"""Parses operator names in dumps into operator, tensor and type."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _CUT = 1000
 
 
 class DumpName(msgspec.Struct, frozen=True):
-    """What the name of a dump tells. `timestamp` is in µs, `stream` is -1 where the release does not write it,
-    `direction` is ``input``, ``output`` or empty."""
+    """The parts of a dump name. `timestamp` is in µs, `stream` is -1 where the release does not write it, `direction`
+    is ``input``, ``output`` or empty."""
 
     type: str
     op: str
@@ -37,8 +37,7 @@ class DumpName(msgspec.Struct, frozen=True):
 def dump_name(name: str) -> DumpName | None:
     """The parts of a dump's file name (``Type.name.task[.stream].timestamp[.output.0.npy]``), None for another file.
 
-    The overflow record of a run is of the type ``Opdebug``.
-    """
+    The overflow record of a run has the type ``Opdebug``."""
     match = _DUMP.match(name[:_CUT])
     if match is None:
         return None
@@ -48,9 +47,9 @@ def dump_name(name: str) -> DumpName | None:
 
 def tensor_of(name: str) -> tuple[str, str, str]:
     """(operator, direction, number) of a tensor's name: ``Torch_relu_0_forward_output`` is the output of
-    ``Torch_relu_0_forward``. The direction is empty where the name does not tell it."""
+    ``Torch_relu_0_forward``. The direction is empty if the name does not contain it."""
     head, _, last = name.rpartition(".")
-    if last.isdecimal():  # the common case without a pattern
+    if last.isdecimal():  # fast path without a pattern
         op, _, side = head.rpartition(".")
         if side in ("input", "output") and op:
             return op, side, last
@@ -65,8 +64,8 @@ def indexed(tensor: str) -> tuple[str, str]:
 
 
 def type_of(op: str) -> str:
-    """The type that an operator's name tells: of a recorded API its function or module class, of a node of a graph
-    the name it was given by default; ``-`` when it tells none."""
+    """The type in an operator's name: the function or module class of a recorded API, the default name of a graph node;
+    ``-`` if there is none."""
     match = _API.match(op[:_CUT])
     if match:
         module = op.startswith("Module")
@@ -77,8 +76,7 @@ def type_of(op: str) -> str:
 
 
 def user_line(stack: str) -> tuple[str, int]:
-    """File and line of the innermost frame (``File a.py, line 3, in f``) outside installed packages; empty and 0
-    without."""
+    """File and line of the innermost frame (``File a.py, line 3, in f``) outside installed packages; else ("", 0)."""
     for file, line in _FRAME.findall(stack):
         if not any(part in file for part in _LIBRARIES):
             return file.strip(' "'), int(line)

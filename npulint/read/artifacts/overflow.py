@@ -1,8 +1,7 @@
-"""Records of arithmetic that left its range on the device.
+"""Records of arithmetic overflow on the device.
 
-Source: the JSON that a parsed ``Opdebug`` dump becomes, in both of its forms: one entry per unit (AI Core, atomic add
-in L2, atomic add by DHA), or one list for one accelerator.
-"""
+Source: the JSON of a parsed ``Opdebug`` dump, in both layouts: one entry per unit (AI Core, atomic add in L2, atomic
+add by DHA), or one list for one accelerator."""
 
 from __future__ import annotations
 
@@ -25,7 +24,7 @@ BITS: dict[int, str] = {
     0x100: "to_float16",
     0x400: "cube_accumulation",
 }
-"""What each bit of the AI Core's status stands for."""
+"""The meaning of the status bits of the AI Core."""
 
 UNITS = {"AI Core": "ai_core", "L2 Atomic Add": "l2_atomic", "DHA Atomic Add": "dha_atomic"}
 _ACCELERATORS = {"AIC": "ai_core", "AIV": "ai_vector", "AICPU": "ai_cpu", "SDMA": "sdma"}
@@ -33,13 +32,13 @@ _FIRST = ("ai_core", "ai_vector")
 
 
 def bits(status: int) -> list[str]:
-    """The names of the bits that are set, ``other`` for those that are not documented."""
+    """The names of the bits that are set, ``other`` for undocumented ones."""
     named = [name for bit, name in BITS.items() if status & bit]
     return named + (["other"] if status & ~sum(BITS) else [])
 
 
 def overflow_fact(path: str, line: int, unit: str, status: int, attrs: dict[str, Any]) -> Fact:
-    """`run_overflow` of one unit; named for the operator where that is known, else for the unit."""
+    """A `run_overflow` of one unit, named after the operator if known, else after the unit."""
     named = bits(status) if unit in _FIRST else []
     more = {"unit": unit, "status": status, "bits": ", ".join(named) or "-"}
     flags = {name: "yes" if name in named else "no" for name in BITS.values()}
@@ -47,7 +46,7 @@ def overflow_fact(path: str, line: int, unit: str, status: int, attrs: dict[str,
 
 
 def read(stream: BinaryIO, path: str) -> list[Fact]:
-    """`run_overflow` for each unit of a record that overflowed, AI Core first. Raises `NotJsonError`."""
+    """A `run_overflow` for each unit of a record that overflowed, AI Core first. Raises `NotJsonError`."""
     text = text_of(stream)
     name = dump_name(_base(path))
     stamp = name.timestamp if name else 0
@@ -67,7 +66,7 @@ def read(stream: BinaryIO, path: str) -> list[Fact]:
 
 
 def _entries(value: Any) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """(key, unit, entry) of each unit in a record of either form."""
+    """(key, unit, entry) of each unit in a record of either layout."""
     records = value if isinstance(value, list) else [value]
     for record in records:
         if not isinstance(record, dict):
@@ -99,8 +98,7 @@ def _attrs(entry: dict[str, Any], stamp: int) -> dict[str, Any]:
 
 
 def ranked(facts: Iterable[Fact]) -> list[Fact]:
-    """Records, of any number of files, with their `rank` from 1 and their `count`: AI Core before the others, then by
-    time, then by task."""
+    """Overflow facts of any number of files with `rank` (from 1) and `count`: AI Core first, then by time and task."""
     ordered = sorted(
         facts,
         key=lambda fact: (
@@ -121,8 +119,8 @@ def ranked(facts: Iterable[Fact]) -> list[Fact]:
 
 
 def of_name(path: str) -> list[Fact]:
-    """What the name alone of an overflow dump tells, for one that was never parsed: that something overflowed, and
-    when. The task in it is that of the record, not of the operator. No fact for another file."""
+    """The overflow fact of an unparsed dump, by its file name alone: the time of an overflow. The task in it is that of
+    the record, not of the operator. Empty for another file."""
     name = dump_name(_base(path))
     if name is None or name.type != "Opdebug" or name.direction:
         return []
@@ -131,7 +129,7 @@ def of_name(path: str) -> list[Fact]:
 
 
 def without_parsed(facts: Iterable[Fact], paths: Iterable[str]) -> list[Fact]:
-    """Records but those of dumps that were parsed as well: the parsed file tells whether something overflowed."""
+    """The facts without those of unparsed dumps that were parsed as well: the parsed file is authoritative."""
     names = [dump_name(_base(path)) for path in paths]
     parsed = {(name.task, name.timestamp) for name in names if name and name.type == "Opdebug" and name.direction}
     found = []
@@ -143,7 +141,7 @@ def without_parsed(facts: Iterable[Fact], paths: Iterable[str]) -> list[Fact]:
 
 
 def with_operators(facts: Iterable[Fact], paths: Iterable[str]) -> list[Fact]:
-    """Records with the operator of their task, which the names of the tensors dumped beside them tell."""
+    """The facts with the operator of their task, taken from the names of tensors dumped in the same folder."""
     known: dict[int, DumpName] = {}
     for path in paths:
         name = dump_name(_base(path))

@@ -1,8 +1,7 @@
-"""What precision_tool prints: panels of operators that differ, and of operators that overflowed.
+"""Reads console output of precision_tool: panels of operators that differ or overflowed.
 
 A panel is a frame of box characters. Its title or first line names the operator (``[578] scope/TopKV2``,
-``[TransData][327] trans_TransData_1170``), the lines below hold similarities or the unit's status.
-"""
+``[TransData][327] trans_TransData_1170``), the lines below contain similarities or the unit's status."""
 
 from __future__ import annotations
 
@@ -24,12 +23,12 @@ _STATUS = lazy_compile(r"\[(AI Core|L2 Atomic Add|DHA Atomic Add)\]\[Status:\s*(
 _STAMP = lazy_compile(r"timestamp \[(\d{1,20})\]")
 _VALUE = lazy_compile(r"- \[(\d{1,5})\]\s*(\S{1,40})")
 _RIGHT = lazy_compile(r"Right:\s*\[(.{0,1000})\]")
-_PANEL = 300  # lines of a panel that are looked at
-_MOST = 100  # panels of which facts are made
+_PANEL = 300  # lines of a panel
+_MOST = 100  # panels that become facts
 
 
 def read(stream: BinaryIO, path: str) -> list[Fact]:
-    """`run_compared` and `run_overflow` for the operators that panels show. Raises only what `stream` raises."""
+    """A `run_compared` or `run_overflow` for each operator shown in a panel. Raises only what `stream` raises."""
     compared: list[Fact] = []
     overflowed: list[Fact] = []
     for line, panel in _panels(stream):
@@ -42,7 +41,7 @@ def read(stream: BinaryIO, path: str) -> list[Fact]:
 
 
 def _panels(stream: BinaryIO) -> Iterator[tuple[int, list[str]]]:
-    """(line, lines) of each frame that is closed."""
+    """(line, lines) of each closed frame."""
     panel: list[str] = []
     begins = 0
     for line, text in enumerate(texts(stream), 1):
@@ -57,7 +56,7 @@ def _panels(stream: BinaryIO) -> Iterator[tuple[int, list[str]]]:
 
 
 def _compared(path: str, line: int, order: int, name: str, panel: list[str]) -> Fact:
-    """The panel of an operator that differs; its inputs count as good when none of their numbers says otherwise."""
+    """The panel of an operator that differs; its inputs count as good unless their numbers say otherwise."""
     values: dict[str, list[tuple[str, float | None]]] = {"input": [], "output": []}
     side, reference = "", ""
     for text in panel[1:]:
@@ -93,7 +92,7 @@ def _compared(path: str, line: int, order: int, name: str, panel: list[str]) -> 
 
 
 def _ordered(facts: list[Fact]) -> list[Fact]:
-    """Panels with their rank among those that say the same, in the order of the tables they were taken from."""
+    """Panels ranked among those of the same problem, in the order of the source tables."""
     counts: dict[str, int] = {}
     for fact in facts:
         what = fact.attrs["what"]

@@ -1,7 +1,6 @@
-"""Lines of the user's code by the time that their operators took on the device, and those that stop the host.
+"""Lines of user code by device time of their operators, and those that block the host.
 
-Source: `operator_details.csv` of torch_npu, taken with `with_stack=True`.
-"""
+Source: `operator_details.csv` of torch_npu with `with_stack=True`."""
 
 from __future__ import annotations
 
@@ -14,7 +13,7 @@ from npulint.read.artifacts.quantities import micro, share
 from npulint.read.artifacts.rows import Seen, rows
 
 COLLECTIVE = ("hcom", "Hccl", "HCCL", "c10d::")
-"""How the names of collective operators begin; shares leave these out."""
+"""Prefixes of the names of collective operators; shares exclude these."""
 
 _LINES = 5000
 _STACKS = 2000
@@ -23,7 +22,7 @@ _SHOWN = 50
 
 
 class PythonLine:
-    """What one line of code cost. `where` is the line of the artifact that shows it best."""
+    """The cost of one line of code. `where` is the artifact line with the best example."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -32,7 +31,7 @@ class PythonLine:
         self.ops: dict[str, float] = {}
 
     def add(self, name: str, device: float, host: float, where: int, backward: bool = False) -> None:
-        """One operator of this line with its own times in µs."""
+        """Add one operator of this line with its own times in µs."""
         if not self.count or device > self.longest:
             self.longest, self.where = device, where
         self.count += 1
@@ -44,7 +43,7 @@ class PythonLine:
 
 
 def line_facts(lines: dict[StackFrame, PythonLine], form: str, path: str, whole: float) -> list[Fact]:
-    """`run_line` for the lines that cost most on the device; shares are parts of `whole` (µs of computing)."""
+    """A `run_line` for the lines with the most device time; shares are relative to `whole` (µs of computing)."""
     facts: list[Fact] = []
     costly = sorted((item for item in lines.items() if item[1].device > 0), key=lambda item: (-item[1].device, item[0]))
     for rank, (frame, found) in enumerate(costly[:_SHOWN], 1):
@@ -67,8 +66,8 @@ def line_facts(lines: dict[StackFrame, PythonLine], form: str, path: str, whole:
 
 
 def read(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
-    """`run_line` for each line of the user's code. Operators contain others: only times of their own are added. What
-    stops the host are `run_wait` and `run_host`."""
+    """A `run_line` for each line of user code (operators are nested: only their own times are added), `run_wait` and
+    `run_host` for what blocks the host."""
     host_lines = HostLines()
     lines: dict[StackFrame, PythonLine] = {}
     stacks: dict[str, StackFrame | None] = {}

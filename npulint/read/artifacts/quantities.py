@@ -1,4 +1,4 @@
-"""Numbers of profiles: shares in percent, microseconds, values in the middle; everything in constant memory."""
+"""Numbers of profiles: percentages, microseconds, medians; everything in constant memory."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ import math
 from array import array
 
 _KEPT = 1 << 16
-_MOST = 1e9  # percent: a whole next to nothing would make any part infinite
+_MOST = 1e9  # percent: with almost no whole, any part would be infinite
 
 
 def share(part: float, whole: float) -> float:
-    """`part` of `whole` in percent with one decimal, at most a billion; 0 when there is no whole."""
+    """`part` in percent of `whole` with one decimal, at most a billion; 0 if there is no whole."""
     return round(max(-_MOST, min(100.0 * part / whole, _MOST)), 1) if whole > 0 else 0.0
 
 
 def micro(value: float) -> float:
-    """Microseconds as they are told: three decimals are what profilers measure."""
+    """Microseconds rounded to three decimals, the precision of profilers."""
     return round(value, 3)
 
 
 def number(value: object) -> float | None:
-    """A finite number from a cell or a JSON value (tabs, blanks and quotes around it are passed over), else None."""
+    """A finite number from a cell or a JSON value (ignoring tabs, blanks and quotes around it), else None."""
     if isinstance(value, bool):
         return None
     try:
@@ -36,7 +36,7 @@ def number(value: object) -> float | None:
 
 
 class Values:
-    """Numbers of which the middle is asked. Of more than 65,536 numbers evenly spaced ones are kept."""
+    """Collects numbers for their mean and median. Of more than 65,536, evenly spaced ones are kept."""
 
     def __init__(self) -> None:
         self._kept = array("d")
@@ -47,7 +47,7 @@ class Values:
         self.largest_line = 0
 
     def add(self, value: float, line: int = 0) -> None:
-        """One more number, and the line that shows it."""
+        """Add a number, and the line that contains it."""
         if self.count == 0 or value > self.largest:
             self.largest, self.largest_line = value, line
         if self.count % self._stride == 0:
@@ -61,12 +61,12 @@ class Values:
 
     @property
     def mean(self) -> float:
-        """The mean of all numbers; 0 without any."""
+        """The mean of all numbers; 0 if there are none."""
         return self.total / self.count if self.count else 0.0
 
     @property
     def median(self) -> float:
-        """The median of the numbers that are kept; 0 without any."""
+        """The median of the kept numbers; 0 if there are none."""
         if not self._kept:
             return 0.0
         ordered = sorted(self._kept)
@@ -75,7 +75,7 @@ class Values:
 
 
 def nanoseconds(value: object) -> int | None:
-    """A time stamp in µs as nanoseconds, exact for texts: such stamps have 19 digits, more than a float holds."""
+    """A timestamp in µs as nanoseconds, exact for texts: it has 19 digits, more than a float holds."""
     if isinstance(value, str):
         whole, _, rest = value.strip(" \t\r\n\"'").partition(".")
         if not (whole.isascii() and whole.isdigit()) or len(whole) > 18 or (rest and not rest[:3].isdigit()):

@@ -1,8 +1,7 @@
-"""What each route between two cards carried, and how fast: the slowest one beside the others of its kind.
+"""Traffic and bandwidth of each route between two devices: the slowest one compared with others of its kind.
 
-Sources: `communication_matrix.json` of torch_npu and msprof, `cluster_communication_matrix.json` of msprof-analyze.
-One megabyte is 10^6 bytes there, so megabytes per millisecond are GB/s.
-"""
+Sources: `communication_matrix.json` of torch_npu and msprof, `cluster_communication_matrix.json` of msprof-analyze. One
+megabyte is 10^6 bytes there, so megabytes per millisecond are GB/s."""
 
 from __future__ import annotations
 
@@ -23,18 +22,18 @@ _DEPTH = 8
 _TYPES = 20
 _LEAST, _MOST = 1e-9, 1e12
 _ROUTES = 100_000
-_ENOUGH = 4  # routes, below which the middle says little
-_SIZES = (1.0, 4.0, 16.0)  # MB: transfers of one range are compared, for latency makes small ones slow
+_ENOUGH = 4  # routes; the median of fewer is not significant
+_SIZES = (1.0, 4.0, 16.0)  # MB: transfers are compared within a range, because latency dominates small ones
 _EXCERPT = lazy_compile(r"-(?:top|middle|bottom)\d*(?=@|$)")
 _WHOLE = lazy_compile(r"-total(?=@|$)")
 _STEP = lazy_compile(r"step\d*")
 _PAIR = lazy_compile(r"\d{1,7}-\d{1,7}")
 
-_Place = tuple[str, str]  # an operator, or the group of a rank's own numbers; and the route
+_Place = tuple[str, str]  # an operator or group of a rank, and the route
 
 
 class _Route:
-    """What went from one card to another; `op` is the operator that did so first."""
+    """The traffic from one device to another; `op` is the first operator."""
 
     def __init__(self, op: str) -> None:
         self.op = op
@@ -42,12 +41,11 @@ class _Route:
 
     @property
     def bandwidth(self) -> float:
-        """In GB/s."""
         return self.size / self.time
 
 
 class _Transport:
-    """All routes of one type of transport, by the range of sizes that their transfers are in."""
+    """The routes of one transport type by size range of transfers."""
 
     def __init__(self) -> None:
         self.size = self.time = 0.0
@@ -65,15 +63,15 @@ class _Transport:
             route.time += time
 
     def compared(self) -> dict[_Place, _Route]:
-        """The routes that can be compared: of the range in which most is carried, without those that carry less than
-        half of what is usual."""
+        """The comparable routes: of the size range with the most traffic, without those with less than half of the
+        usual traffic."""
         best = max(self.ranges, key=lambda one: (len(one) >= _ENOUGH, sum(route.size for route in one.values())))
         usual = median(route.size for route in best.values())
         return {place: route for place, route in best.items() if route.size >= usual / 2}
 
 
 def read(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
-    """`run_route` for each type of transport. Of a file beyond 32 MB nothing is read. Raises `ValueError`."""
+    """A `run_route` for each transport type. Files over 32 MB are not read. Raises `ValueError`."""
     data = stream.read(LIMIT + 1)
     if len(data) > LIMIT:
         seen.note = "unread"
@@ -96,8 +94,8 @@ def read(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
 
 
 def _operators(document: dict[str, object]) -> Iterator[tuple[str, str, dict[str, object]]]:
-    """(group, operator, routes) of every operator. The numbers of a rank's own file count within a group of ranks,
-    those of a cluster's through all, so that they have no group."""
+    """(group, operator, routes) of every operator. In a rank's own file rank numbers are relative to a group; in a
+    cluster's file they are global and the group is empty."""
     own = any(_STEP.fullmatch(key) for key in document)
     open_: list[tuple[dict[str, object], int]] = [(document, 0)]
     while open_:
@@ -138,6 +136,6 @@ def _fact(kind: str, transport: _Transport, path: str, text: str) -> Fact:
 
 
 def _line(text: str, op: str, pair: str) -> int:
-    """The line at which the operator says something about the route."""
+    """The line of an operator's entry for the route."""
     at = text.find(f'"{pair}"', max(text.find(f'"{op}"'), 0))
     return text.count("\n", 0, at) + 1 if at >= 0 else 1

@@ -1,4 +1,4 @@
-"""Tables that profilers wrote, row by row: all generations of headings, whatever people did to the file since."""
+"""Reads profiler tables row by row: all generations of headings, tolerating later edits of the file."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ import msgspec
 from npulint.data.run_columns import Header, understand
 
 LINE = 1 << 20
-"""Bytes of a line that are read; the rest of a longer one is passed over."""
+"""Maximum bytes of a line; the rest is skipped."""
 
 CELL = 1 << 14
-"""Characters of a cell that are kept."""
+"""Maximum characters of a cell."""
 
 _EDGES = ' \t\r\n"'
-_LARGEST = 1e300  # beyond are only infinities and NaN
+_LARGEST = 1e300  # larger values are infinities and NaN
 _COUNTED = frozenset(("duration_us", "total_us", "max_us", "wait_us", "count", "block", "mix_block"))
-"""Columns in which a number below zero is none: it would lessen the sums that all shares are of."""
+"""Columns without negative values, which would reduce the totals of shares."""
 
 _BLOCK = 1 << 18
 _NOTHING = frozenset(("", "N/A", "NA", "n/a", "-", "None"))
 
 
 class Row(NamedTuple):
-    """The wanted cells of a row by key: `text`, and `number` for columns of numbers. A column that the table lacks is
-    in neither, a number that is not given (``N/A``) is not in `number`."""
+    """The requested cells of a row by key: `text`, and `number` for numeric columns. Missing columns are in neither,
+    missing numbers (``N/A``) not in `number`."""
 
     text: dict[str, str]
     number: dict[str, float]
 
 
 class Seen(msgspec.Struct):
-    """What a table turned out to be, complete once its rows are through. `generation` is the year of the tools that
-    wrote it (0: no header), `columns` are the wanted keys that it has, `headings` all headings as they stand, `missing`
-    needed keys that it lacks; no row is given then. `malformed` counts rows with cells too many or too few, or without
-    a number where one belongs, the first of them in line `first_malformed`; they are not among `rows`. A reader may
-    leave a `note` for people."""
+    """What was found out about a table, complete after its rows. `generation` is the year of the tools that wrote it
+    (0: no header), `columns` are the requested keys that it has, `headings` all headings as written, `missing` required
+    keys that it lacks, in which case there are no rows. `malformed` counts rows with a wrong number of cells, or
+    without a required number, the first of them in line `first_malformed`; they are not counted in `rows`. Readers may
+    set a `note`."""
 
     form: str
     rows: int = 0
@@ -55,15 +55,15 @@ class Seen(msgspec.Struct):
     note: str = ""
 
     def reject(self, line: int) -> None:
-        """Count a row that cannot be used."""
+        """Count an unusable row."""
         self.malformed += 1
         self.first_malformed = self.first_malformed or line
 
 
 def rows(stream: BinaryIO, form: str, wanted: Sequence[str], seen: Seen) -> Iterator[tuple[int, Row]]:
-    """The rows of a table of `form`, each with its first line in the file (from 1), and only the cells of the keys
-    `wanted` (data-src/run_columns.csv lists them per form). Malformed rows are counted in `seen` and left out. Raises
-    only what reading `stream` raises."""
+    """(first line, row) of a table of `form`, with the cells of the keys `wanted` (listed per form in
+    data-src/run_columns.csv). Malformed rows are counted in `seen` and skipped. Raises only what reading `stream`
+    raises."""
     lines = texts(stream)
     first, skipped = _first(lines)
     cells = header_cells(first)
@@ -83,17 +83,17 @@ def rows(stream: BinaryIO, form: str, wanted: Sequence[str], seen: Seen) -> Iter
             if row is not None:
                 seen.rows += 1
                 yield line, row
-            elif [cell.strip(_EDGES) for cell in found] != cells:  # tables that were put together repeat the header
+            elif [cell.strip(_EDGES) for cell in found] != cells:  # concatenated tables repeat the header
                 seen.reject(line)
 
 
 def texts(stream: BinaryIO) -> Iterator[str]:
-    """The lines of a file as text, each with its end: UTF-8, else GB18030, without NUL, none beyond `LINE` bytes."""
+    """The decoded lines of a file with line ends: UTF-8, else GB18030, without NUL, truncated at `LINE` bytes."""
     return chain.from_iterable(map(_decoded, _blocks(stream)))
 
 
 def _blocks(stream: BinaryIO) -> Iterator[bytes]:
-    """Whole lines, many at a time, as they are but for NUL, a byte order mark, and what stands beyond `LINE` bytes."""
+    """Blocks of whole lines without NUL and byte order mark, truncated at `LINE` bytes."""
     rest, start = b"", True
     while data := stream.read(_BLOCK):
         data = rest + data
@@ -113,7 +113,7 @@ def _blocks(stream: BinaryIO) -> Iterator[bytes]:
 
 
 def _line_skipped(stream: BinaryIO) -> bytes:
-    """What follows the line that the stream is in, as far as it was read with its end."""
+    """Skip the rest of a long line; returns the data read beyond it."""
     while data := stream.read(_BLOCK):
         if end := data.find(b"\n") + 1:
             return data[end:]
@@ -147,12 +147,12 @@ def header_cells(line: str) -> list[str]:
 
 
 def delimiter_of(line: str) -> str:
-    """What stands between the cells of a header: spreadsheets save with ``;`` or tabs in some countries."""
+    """The delimiter of a header: in some locales spreadsheets save with ``;`` or tabs."""
     return max(",\t;", key=line.count)
 
 
 def _first(lines: Iterator[str]) -> tuple[str, int]:
-    """The first line with text in it, and the number of lines so far."""
+    """The first non-blank line, and the number of lines read."""
     number = 0
     for line in lines:
         number += 1
@@ -162,7 +162,7 @@ def _first(lines: Iterator[str]) -> tuple[str, int]:
 
 
 def _records(lines: Iterable[str], delimiter: str, skipped: int, seen: Seen) -> Iterator[tuple[int, list[str]]]:
-    """The cells of each row that is not blank, with its first line."""
+    """(first line, cells) of each non-blank row."""
     reader = csv.reader(lines, delimiter=delimiter)
     line = skipped + 1
     while True:
@@ -172,18 +172,18 @@ def _records(lines: Iterable[str], delimiter: str, skipped: int, seen: Seen) -> 
                     yield line, cells
                 line = skipped + reader.line_num + 1
             return
-        except csv.Error:  # a quote that never ends, for one; the reader goes on with the line after
+        except csv.Error:  # e.g. an unterminated quote; continues with the next line
             seen.reject(line)
             line = skipped + reader.line_num + 1
 
 
 def _same_width(cells: list[str], width: int) -> bool:
-    """Whether a row has as many cells as the header but for empty ones at its end."""
+    """Whether a row has as many cells as the header, ignoring empty ones at its end."""
     return len(cells) > width and not any(cell.strip(_EDGES) for cell in cells[width:])
 
 
 class _Picked:
-    """Takes the wanted cells out of the rows of one table."""
+    """Extracts the requested cells from the rows of one table."""
 
     def __init__(self, header: Header, keys: Sequence[str]) -> None:
         places = header.positions
@@ -194,13 +194,13 @@ class _Picked:
         self._of_numbers = _at([place for _, place in self._numbers])
 
     def row(self, cells: list[str]) -> Row | None:
-        """The row; None when there is no number where one belongs."""
+        """The row; None if a required number is missing."""
         numbers: dict[str, float] | None
         try:
             values = [*map(float, self._of_numbers(cells))]
         except ValueError:
             numbers = self._one_by_one(cells)
-        else:  # a NaN, an infinity, or what is too large makes the sum of the squares so too
+        else:  # a NaN, an infinity or a huge value makes the sum of squares one too
             usual = hypot(*values) < _LARGEST and min(values, default=0.0) >= 0.0
             numbers = dict(zip(self._keys, values)) if usual else self._one_by_one(cells)  # noqa: B905
         if numbers is None:
@@ -209,7 +209,7 @@ class _Picked:
         return tuple.__new__(Row, (texts, numbers))
 
     def _one_by_one(self, cells: list[str]) -> dict[str, float] | None:
-        """The numbers of a row of which not every cell may be one."""
+        """The numbers of a row in which some cells are not numeric."""
         numbers = {}
         for key, place in self._numbers:
             try:
@@ -233,7 +233,7 @@ class _Picked:
 
 
 def _at(places: list[int]) -> Callable[[list[str]], Sequence[str]]:
-    """Takes the cells at these places out of a row."""
+    """A function that picks the cells at these positions."""
     if len(places) < 2:
         return lambda cells: [cells[place] for place in places]
     return itemgetter(*places)

@@ -1,4 +1,4 @@
-"""How far the ranks of a run lie apart, and which of them the others wait for."""
+"""Differences between the ranks of a run, and the rank that others wait for."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from npulint.facts.model import Fact, GenericFact, Span
 from npulint.read.artifacts.quantities import micro, share
 
 PARTS = ("computing_us", "exposed_us", "free_us")
-"""Parts of a step; together they are its time."""
+"""The parts of a step time; they add up to it."""
 
 _NAMES = {"computing": "computing_us", "idle": "free_us"}
 
 
 class Rank(msgspec.Struct):
-    """All steps of one rank in µs, by part, and the place of the artifact that shows them. `bubble` is the part of
-    the communication in which a pipeline stage waits for another one."""
+    """The times of one rank in µs by part, over all steps, and their place in an artifact. `bubble` is communication
+    time in which a pipeline stage waits for another one."""
 
     path: str
     line: int
@@ -31,14 +31,14 @@ class Rank(msgspec.Struct):
 
     @property
     def exchanging(self) -> float:
-        """µs of communication that nothing overlaps, without the bubbles of a pipeline."""
+        """µs of communication that is not overlapped, without pipeline bubbles."""
         return max(0.0, self.parts["exposed_us"] - self.bubble)
 
 
 def skews(ranks: dict[str, Rank], stages: Sequence[Collection[str]] = ()) -> list[Fact]:
-    """`run_skew` for computing, communication, idle time and the share of idle time of two ranks or more. Ranks of
-    different pipeline stages do not wait for one another in collectives: communication is compared within `stages`,
-    and not at all where there are bubbles but nobody knows the stages."""
+    """A `run_skew` for computing, communication, idle time and idle share, if there are two ranks or more. Ranks of
+    different pipeline stages do not wait for each other in collectives: communication is compared within `stages`, and
+    not at all if there are bubbles but the stages are unknown."""
     if len(ranks) < 2:
         return []
     facts = [
@@ -50,7 +50,7 @@ def skews(ranks: dict[str, Rank], stages: Sequence[Collection[str]] = ()) -> lis
 
 
 def _communication(ranks: dict[str, Rank], stages: Sequence[Collection[str]]) -> list[Fact]:
-    """The skew of the stage whose ranks lie farthest apart."""
+    """The skew of the stage with the largest difference."""
     if not stages and not any(found.bubble for found in ranks.values()):
         stages = [ranks]
     groups = [{rank: ranks[rank].exchanging for rank in ranks if rank in stage} for stage in stages]
@@ -63,7 +63,7 @@ def _communication(ranks: dict[str, Rank], stages: Sequence[Collection[str]]) ->
 
 
 def _skew(name: str, values: dict[str, float], ranks: dict[str, Rank], unit: str) -> Fact:
-    """Ranks wait for the slow one: it computes longest, and its own communication is the shortest."""
+    """Ranks wait for the slow one, which has the longest computing and the shortest communication time."""
     most = max(values, key=lambda rank: values[rank])
     least = min(values, key=lambda rank: values[rank])
     suspect = least if name == "communication" else most

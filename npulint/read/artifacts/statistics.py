@@ -1,7 +1,6 @@
-"""Totals that profilers themselves made: time per operator type, and what the AI CPU computed.
+"""Totals computed by profilers: time per operator type, and AI CPU nodes.
 
-Sources: `op_statistic*.csv` and `aicpu*.csv` of msprof, `op_statistic.csv` of torch_npu.
-"""
+Sources: `op_statistic*.csv` and `aicpu*.csv` of msprof, `op_statistic.csv` of torch_npu."""
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ _COMMUNICATION = frozenset(("HCCL", "COMMUNICATION"))
 
 
 class _Total:
-    """What the rows of one name add up to; `line` is the row with the longest run."""
+    """The sum of the rows of one name; `line` is the row with the longest run."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -34,8 +33,8 @@ class _Total:
 
 
 def read_op_statistic(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
-    """`run_op_total` for each type and core, the longest first, and `run_family` for each family of types. Shares leave
-    communication out."""
+    """A `run_op_total` for each type and core, longest first, and a `run_family` for each family of types. Shares
+    exclude communication."""
     totals: dict[tuple[str, str], _Total] = {}
     for line, row in rows(stream, "op_statistic", ("type", "core", "count", "total_us", "max_us"), seen):
         key = row.text["type"], row.text.get("core", "")
@@ -78,7 +77,7 @@ def _families(totals: dict[tuple[str, str], _Total], path: str, whole: float) ->
 
 
 def read_aicpu(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
-    """`run_aicpu` for each node that the AI CPU computed, the longest first."""
+    """A `run_aicpu` for each node on the AI CPU, longest first."""
     totals: dict[tuple[str, str], _Total] = {}
     for line, row in rows(stream, "aicpu", ("name", "total_us", "dispatch_us"), seen):
         key = row.text["name"], ""

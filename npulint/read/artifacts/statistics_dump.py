@@ -1,8 +1,7 @@
-"""Statistics of tensors that msprobe recorded while a program ran, and what its analyses made of them.
+"""Tensor statistics recorded by msprobe, and results of its analyses.
 
 Sources: `dump.json` (minimum, maximum, mean and norm of every operator's inputs and outputs, in execution order),
-`anomaly_analyze_*.json` (operators where a NaN or an infinity came up), and the records of the training monitor.
-"""
+`anomaly_analyze_*.json` (operators where a NaN or an infinity appeared), and records of the training monitor."""
 
 from __future__ import annotations
 
@@ -18,7 +17,7 @@ from npulint.read.artifacts.numbers import number, saturated, whole
 from npulint.read.artifacts.op_names import type_of, user_line
 
 FIRST = 10
-"""Operators that are kept of each sort."""
+"""Operators that are kept for each problem."""
 
 _HEAD = lazy_compile(r'"(task|level|framework)"\s*:\s*"([^"\n]{0,60})"')
 _RANK = lazy_compile(r"rank_?(\d{0,9})$")
@@ -29,8 +28,8 @@ _DEPTH = 20
 
 
 def read(stream: BinaryIO, path: str) -> list[Fact]:
-    """`run_dump` for the whole of a `dump.json`, `run_statistic` for the first operators whose outputs are no finite
-    numbers or the end of float16 while the inputs are fine. Raises `NotJsonError`."""
+    """A `run_dump` for the whole `dump.json`, a `run_statistic` for the first operators whose outputs are not finite or
+    at the limit of float16 while the inputs are fine. Raises `NotJsonError`."""
     members = Members(stream, "data")
     ops = tensors = halves = 0
     counts: dict[str, int] = {}
@@ -43,7 +42,7 @@ def read(stream: BinaryIO, path: str) -> list[Fact]:
         tensors += len(inputs) + len(outputs)
         halves += sum(_dtype(tensor) == "float16" for _, tensor in (*inputs, *outputs))
         for what, label, tensor in _noted(inputs, outputs):
-            if type_of(name) in _MASKING:  # the end of a number range is put there on purpose
+            if type_of(name) in _MASKING:  # extreme values are written on purpose
                 continue
             counts[what] = counts.get(what, 0) + 1
             if counts[what] <= FIRST:
@@ -76,7 +75,7 @@ def _tensors(value: dict[str, Any], keys: tuple[str, ...]) -> list[tuple[str, di
 def _noted(
     inputs: list[tuple[str, dict[str, Any]]], outputs: list[tuple[str, dict[str, Any]]]
 ) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """What came up in the outputs that was not in the inputs, each with the tensor that shows it."""
+    """The problems that outputs have and inputs have not, each with the tensor that shows it."""
     for what, test in (("not_a_number", _infinite), ("saturated", _saturated)):
         if not any(test(tensor) for _, tensor in inputs):
             shown = next(((label, tensor) for label, tensor in outputs if test(tensor)), None)
@@ -87,7 +86,7 @@ def _noted(
 def _infinite(tensor: dict[str, Any]) -> bool:
     ends = [number(tensor.get(key)) for key in ("Max", "Min", "Mean", "Norm")]
     if all(value is not None and math.isinf(value) for value in ends[:2]) and ends[0] == ends[1]:
-        return ends[0] == math.inf  # a mask that is minus infinity throughout is meant
+        return ends[0] == math.inf  # a tensor of only -inf is an intended mask
     return any(value is not None and not math.isfinite(value) for value in ends[:2])
 
 
@@ -101,14 +100,14 @@ def _dtype(tensor: dict[str, Any]) -> str:
 
 def _attrs(what: str, rank: int, name: str, label: str, tensor: dict[str, Any]) -> dict[str, Any]:
     ends = {key: number(tensor.get(key.capitalize())) for key in ("max", "min")}
-    told = {key: value if value is None or math.isfinite(value) else str(value) for key, value in ends.items()}
+    values = {key: value if value is None or math.isfinite(value) else str(value) for key, value in ends.items()}
     kind = type_of(name)
-    attrs = {"what": what, "rank": rank, "type": kind, "tensor": label, "dtype": _dtype(tensor), **told}
+    attrs = {"what": what, "rank": rank, "type": kind, "tensor": label, "dtype": _dtype(tensor), **values}
     return {**attrs, "file": "", "source_line": 0}
 
 
 def read_anomalies(stream: BinaryIO, path: str) -> list[Fact]:
-    """`run_statistic` for each operator or gradient that an analysis of msprobe names. Raises `NotJsonError`."""
+    """A `run_statistic` for each operator or gradient that an msprobe analysis names. Raises `NotJsonError`."""
     text = text_of(stream)
     found: list[Fact] = []
     for start, end, document in documents(text):

@@ -1,8 +1,7 @@
-"""Where the time of a step went: computing, communication, idle device, data, the loop of the host.
+"""Breakdown of step time: computing, communication, idle device, data loading, host loop.
 
 Sources: `step_trace_time.csv` (torch_npu), `cluster_step_trace_time.csv` (msprof-analyze), `step_trace*.csv` of graph
-runs (msprof).
-"""
+runs (msprof)."""
 
 from __future__ import annotations
 
@@ -22,8 +21,8 @@ _NUMBER = lazy_compile(r"[0-9]+")
 
 
 def read_step_trace_time(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
-    """`run_step`: the means over all steps, at the line of the longest. The time of a step is computing, communication
-    that nothing overlaps, and idle time together."""
+    """A `run_step` with the means over all steps, at the line of the longest. Step time is computing, communication
+    that is not overlapped, and idle time together."""
     sums = dict.fromkeys(PARTS + _MORE, 0.0)
     ends = Values()
     for line, row in rows(stream, "step_trace_time", PARTS + _MORE, seen):
@@ -43,7 +42,7 @@ def read_step_trace_time(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
 
 
 def read_cluster_step_trace_time(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
-    """`run_skew` for computing, communication, idle time and the share of idle time: how far ranks lie apart."""
+    """A `run_skew` for computing, communication, idle time and idle share: the differences between ranks."""
     ranks: dict[str, Rank] = {}
     stages: set[frozenset[str]] = set()
     for line, row in rows(stream, "cluster_step_trace_time", ("type", "index", *PARTS, "bubble_us"), seen):
@@ -80,15 +79,15 @@ class _Model:
                 values.add(row.number[key])
 
     def _before_forward(self, row: Row) -> float | None:
-        """µs from the end of the iteration before until forward begins, by the stamps."""
+        """µs from the end of the previous iteration to the beginning of forward, by timestamps."""
         start, previous = nanoseconds(row.text.get("fp_start_us")), self.end
         self.end = nanoseconds(row.text.get("end_us"))
         return (start - previous) / 1000 if start is not None and previous is not None and start >= previous else None
 
 
 def read_step_trace(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
-    """`run_iteration` for each model of a graph run but the one that initialises (1, if there are others), as medians
-    without the first iteration."""
+    """A `run_iteration` for each model of a graph run except the initialising one (1, if there are others), with
+    medians without the first iteration."""
     wanted = ("device", "iteration", "fp_start_us", "end_us", "iteration_us", "fp_to_bp_us", "refresh_us",
               "data_bound_us", "model")  # fmt: skip
     models: dict[tuple[str, str], _Model] = {}
@@ -112,7 +111,7 @@ def read_step_trace(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
 def iteration_fact(
     form: str, path: str, time: Values, data: Values, refresh: Values, compute: Values, model: str = ""
 ) -> Fact:
-    """`run_iteration`, at the line of the longest iteration."""
+    """A `run_iteration`, at the line of the longest iteration."""
     middle = time.median
     attrs: dict[str, object] = {
         "form": form,

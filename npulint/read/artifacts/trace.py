@@ -1,7 +1,6 @@
-"""A trace of torch_npu or msprof: from kernels and waits to lines of Python, and what the host did meanwhile.
+"""Traces of torch_npu or msprof: attributes kernels and waits to Python lines, and summarizes host activity.
 
-Source: `trace_view.json`, `msprof_*.json`. Lines need `with_stack=True`.
-"""
+Source: `trace_view.json`, `msprof_*.json`. Lines need `with_stack=True`."""
 
 from __future__ import annotations
 
@@ -16,14 +15,14 @@ from npulint.read.artifacts.trace_events import Reader, events
 from npulint.read.artifacts.trace_state import OVERLAP, TraceState
 
 LIMIT = 200 << 20
-"""Bytes of a trace that are read."""
+"""Maximum bytes of a trace that are read."""
 
 _SHOWN = 20
 
 
 def read(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
-    """`run_trace`, `run_step`, `run_line`, `run_wait`, `run_host`, `run_clock` of a trace; of its first 200 MB if
-    it has more."""
+    """`run_trace`, `run_step`, `run_line`, `run_wait`, `run_host` and `run_clock` of a trace, of which at most 200 MB
+    are read."""
     trace = TraceState()
     reader = Reader(stream, LIMIT)
     for line, event in events(reader, seen):
@@ -54,7 +53,7 @@ def _summary(trace: TraceState, path: str, whole: float, computed: float, found:
 
 
 def _step(trace: TraceState, path: str, whole: float) -> list[Fact]:
-    """`run_step`: the mean of the steps by the overlap analysis, if there are both."""
+    """A `run_step`: the mean of the steps by the overlap analysis, if the trace has both."""
     if not trace.steps or whole <= 0:
         return []
     attrs: dict[str, object] = {"from": "trace_view", "steps": trace.steps, "step_us": micro(whole / trace.steps)}
@@ -69,13 +68,13 @@ def _step(trace: TraceState, path: str, whole: float) -> list[Fact]:
 
 
 def _lines(trace: TraceState) -> tuple[dict[StackFrame, PythonLine], float, float]:
-    """What each line cost, the time of all kernels that operators sent, and the part of it that belongs to a line."""
+    """(cost by line, time of all kernels launched by operators, the part of it that is attributed to lines)."""
     lines: dict[StackFrame, PythonLine] = {}
     computed = found = 0.0
     for key, duration, name, line in trace.kernels:
         moment = trace.sent.get(trace.arrived.get(key))
         if moment is None or name.startswith(COLLECTIVE):
-            continue  # records and waits of the scheduler have no flow
+            continue  # scheduler records and waits have no flow
         computed += duration
         frame, _, backward = trace.calls.line_at(*moment)
         if frame is not None:
@@ -85,7 +84,7 @@ def _lines(trace: TraceState) -> tuple[dict[StackFrame, PythonLine], float, floa
 
 
 def _waits(trace: TraceState, path: str, whole: float) -> list[Fact]:
-    """`run_wait`: where the host waited for the device, by line."""
+    """A `run_wait` for each line at which the host waited for the device."""
     waits: dict[StackFrame, tuple[Values, dict[str, float], dict[str, float]]] = {}
     for moment, duration, name, line in trace.waits:
         frame, under, _ = trace.calls.line_at(*moment)
@@ -113,7 +112,7 @@ def _waits(trace: TraceState, path: str, whole: float) -> list[Fact]:
 
 
 def _host(trace: TraceState, path: str, whole: float) -> list[Fact]:
-    """`run_host`: what the host did, or the device did not, by kind."""
+    """A `run_host` for each kind of host activity or device idleness."""
     found = dict(trace.host)
     if (idle := trace.longest_idle) is not None:
         found["idle"] = idle
@@ -143,7 +142,7 @@ def _host(trace: TraceState, path: str, whole: float) -> list[Fact]:
 
 
 def _clock(trace: TraceState, path: str) -> list[Fact]:
-    """`run_clock`: the frequency of the AI cores in MHz."""
+    """A `run_clock`: the frequency of the AI cores in MHz."""
     if not trace.clock:
         return []
     (lowest, line), (highest, _) = trace.clock

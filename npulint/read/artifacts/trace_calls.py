@@ -1,8 +1,7 @@
-"""Operators of the host in a trace as a forest, so that one can climb from any moment to a line of code.
+"""Host operators in a trace as a forest, to find the line of code at any moment.
 
-A kernel has no stack of its own: the flow `async_npu` leads from it to the moment when the host sent it. Operators of
-the backward pass have none either: the flow `fwdbwd` leads to the operator whose gradient they compute.
-"""
+A kernel has no stack: the flow `async_npu` leads from it to its launch on the host. Backward operators have none
+either: the flow `fwdbwd` leads to the forward operator."""
 
 from __future__ import annotations
 
@@ -21,7 +20,7 @@ _TASK = "autograd::engine::evaluate_function"
 
 
 class Calls:
-    """The operators of all threads. Add them all (`add`), then `settle`, then ask (`line_at`)."""
+    """The operators of all threads. Add them all (`add`), then call `settle`, then query (`line_at`)."""
 
     def __init__(self) -> None:
         self._threads: dict[Hashable, list[tuple[int, int, int, str]]] = {}
@@ -33,11 +32,11 @@ class Calls:
         self.forward: dict[Moment, Moment] = {}
 
     def add(self, thread: Hashable, start: int, end: int, name: str, stack: str) -> None:
-        """An operator of the host with its call stack, if it has one."""
+        """Add a host operator with its call stack, if it has one."""
         self._threads.setdefault(thread, []).append((start, -end, self._number(stack) if stack else -1, name))
 
     def _number(self, stack: str) -> int:
-        """Which frame a stack ends in; -1: none of the user's. Stacks repeat every step."""
+        """The index of the user frame of a stack, -1 if there is none; cached because stacks repeat every step."""
         stack = stack[:_STACK]
         number = self._known.get(stack)
         if number is None:
@@ -54,7 +53,7 @@ class Calls:
         return number
 
     def settle(self) -> None:
-        """Work out which operator contains which; all of `forward` must be there."""
+        """Compute the nesting of operators; all of `forward` must be added."""
         for (thread, time), moment in self.forward.items():
             self._heads.setdefault(thread, []).append((time, moment))
         for heads in self._heads.values():
@@ -88,7 +87,7 @@ class Calls:
         return frame, name, True
 
     def _climb(self, thread: Hashable, time: int) -> tuple[StackFrame | None, str, Moment | None]:
-        """The line, the innermost operator, and the operator of the forward pass if there is no line."""
+        """The line, the innermost operator, and the corresponding forward operator if there is no line."""
         calls, parents = self._threads.get(thread, []), self._parents.get(thread, [])
         index = bisect_right(calls, (time, 1, 0, "")) - 1
         name, forward = "", None
@@ -105,8 +104,8 @@ class Calls:
         return None, name, forward
 
     def _gradient_of(self, thread: Hashable, start: int, end: int, name: str) -> Moment | None:
-        """The operator whose gradient one computes. What adds up a bias stands beside the head of the flow, both in one
-        task of the engine."""
+        """The forward operator of a backward one. The accumulation of a bias is next to the head of the flow, in the
+        same task of the autograd engine."""
         head = self.forward.get((thread, start))
         if head is None and name.startswith(_TASK):
             heads = self._heads.get(thread, [])

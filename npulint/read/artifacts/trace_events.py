@@ -1,4 +1,4 @@
-"""Chrome traces event by event, in the memory of one event: such files reach gigabytes."""
+"""Reads Chrome traces event by event in constant memory: files may have gigabytes."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _decoder = json.JSONDecoder()
 
 
 class Reader:
-    """The text of a trace from the place that is read, at most `limit` bytes. `line` is that of the last event;
-    `damaged` or `cut` (by the limit) says that there would be more."""
+    """Reads at most `limit` bytes of a trace. `line` is that of the last event; `damaged` or `cut` (by the limit) say
+    that the rest is missing."""
 
     def __init__(self, stream: BinaryIO, limit: int) -> None:
         self._stream = stream
@@ -31,7 +31,7 @@ class Reader:
         self.damaged = False
 
     def enter(self) -> bool:
-        """Go to the first event; False when there is no list of events."""
+        """Skip to the first event; False if there is no list of events."""
         first = True
         while self._more():
             head = self._text.lstrip(_BETWEEN)
@@ -42,7 +42,7 @@ class Reader:
             bracket = self._text.find("[", at) if at >= 0 else -1
             if bracket >= 0:
                 return self._from(bracket + 1)
-            if head and at < 0:  # an array under another key comes first
+            if head and at < 0:  # another key has an array first
                 self._next += self._text.count("\n", 0, -len(_START))
                 self._text = self._text[-len(_START) :] if len(self._text) > len(_START) else self._text
         return False
@@ -82,7 +82,7 @@ class Reader:
         self._at = at
 
     def _more(self) -> bool:
-        """Read on; False at the end of the file or of what may be read."""
+        """Read more; False at the end of the file or at the limit."""
         if self._left <= 0:
             self.cut = True
             return False
@@ -96,8 +96,8 @@ class Reader:
 
 
 def events(reader: Reader, seen: Seen) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The events of a trace (a list, or an object with `traceEvents`), each with its line. What is not valid ends the
-    reading and counts as malformed; so does an event of more than 4 MB."""
+    """(line, event) of a trace (a list, or an object with `traceEvents`). Invalid JSON ends the reading and counts as
+    malformed; so does an event over 4 MB."""
     if not reader.enter():
         seen.reject(1)
         return

@@ -1,4 +1,4 @@
-"""What is kept of a trace while it is read: operators of the host, kernels, flows, waits, and totals of the rest."""
+"""Data kept of a trace while it is read: host operators, kernels, flows, waits, and totals of the rest."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _HELD = 400_000
 _WAITS = 20_000
 _PROCESSES = 20_000
 OVERLAP = ("Computing", "Communication(Not Overlapped)", "Free")
-"""Rows of the overlap analysis; together they are the time of the steps."""
+"""Rows of the overlap analysis; they add up to the time of the steps."""
 
 _WAITING = ("synchronize", "copy")
 _ACL = "AscendCL@"
 
 
 class Host:
-    """Events of one kind on the host; the longest tells the place."""
+    """Host events of one kind; the longest determines the place."""
 
     def __init__(self) -> None:
         self.values = Values()
@@ -34,8 +34,6 @@ class Host:
 
 
 class TraceState:
-    """What is kept of a trace: operators of the host, kernels, flows, waits, and totals of the rest."""
-
     def __init__(self) -> None:
         self.calls = Calls()
         self.kernels: list[tuple[tuple[Hashable, Hashable, int], float, str, int]] = []
@@ -58,7 +56,7 @@ class TraceState:
         }
 
     def take(self, event: dict[str, Any], line: int) -> None:
-        """One event of any kind."""
+        """Add one event of any kind."""
         handler = self._handlers.get(str(event.get("ph")))
         pid, tid = event.get("pid"), event.get("tid")
         if handler is not None and not isinstance(pid, (dict, list)) and not isinstance(tid, (dict, list)):
@@ -100,7 +98,7 @@ class TraceState:
     def _operator(self, name: str, moment: Moment, duration: float, arguments: dict[str, Any], line: int) -> None:
         if name.startswith("ProfilerStep#"):
             self.steps += 1
-            return  # it spans the whole step and its stack says nothing
+            return  # spans the whole step with an uninformative stack
         if "DataLoader" in name and name.endswith("__next__"):
             self._count("dataloader", name, moment, duration, line)
         elif "SyncBatchNorm" in name and "ackward" not in name:
@@ -148,7 +146,7 @@ class TraceState:
             self.clock = [min([*self.clock[:1], sample]), max([*self.clock[1:], sample])]
 
     def settle(self) -> None:
-        """Everything is read: join it."""
+        """Link the collected data after the last event."""
         for forward, backward in self.pairs.values():
             if forward[1] >= 0 and backward[1] >= 0:
                 self.calls.forward[backward] = forward
@@ -163,7 +161,7 @@ class TraceState:
 
     @property
     def longest_idle(self) -> Host | None:
-        """Times without computing and communication."""
+        """The times without computing and communication."""
         return next((host for pid, host in self.idle.items() if self._analysis(pid)), None)
 
 

@@ -1,4 +1,4 @@
-"""The step trace of 2020: text lines with ticks of 10 ns at which forward began, backward and the iteration ended."""
+"""Step traces of 2020: text lines with timestamps (10 ns ticks) of forward start, backward end and iteration end."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MARK = lazy_compile(rb"(FP_start|BP_end|iteration_end)\s*[=:,]\s*(\d{1,18})\s*\
 
 
 def read(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
-    """`run_iteration`: from the end of an iteration to the end of the next, and the time until forward begins."""
+    """A `run_iteration`: from the end of an iteration to the end of the next, and the time until forward begins."""
     time, data, refresh, compute = Values(), Values(), Values(), Values()
     start = back = end = -1
     number, whole = 0, True

@@ -1,4 +1,4 @@
-"""Configuration files: what YAML, JSON, TOML, INI, gin and the text format of protocol buffers say, with places."""
+"""Configuration files in YAML, JSON, TOML, INI, gin and protobuf text format: values with places."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from npulint.read.configuration.leaves import Leaf, TooMuchError, Tree, Unreadab
 from npulint.read.source import Source
 
 LIMIT = 1 << 20
-"""Characters of a configuration file that are read at most; what is larger is data."""
+"""Maximum characters of a configuration file; larger ones are data."""
 
 KIND = "configuration"
 _PACKAGE = lazy_compile(r"\s*#[ \t]*@package[ \t]+(\S+)")
@@ -28,9 +28,9 @@ _SYNTAX = {
 
 
 def read_configuration(source: Source, path: str) -> FileFacts:
-    """A fact ``config_value`` for every leaf of a configuration file: its name is the dotted key, `key` the list of the
-    keys, `value` a scalar or a list of values, its span that of the value; before them a fact ``config_package`` for
-    the package that a comment of hydra names. Never raises: what cannot be read is a `Problem` (``syntax-error``,
+    """One `config_value` for every leaf of a configuration file: its name is the dotted key, `key` the list of the
+    keys, `value` a scalar or a list of values, its span that of the value; before them a `config_package` for the
+    package that a hydra comment declares. Never raises: unreadable input becomes a `Problem` (``syntax-error``,
     ``json``, ``too-large``, ``too-deep``)."""
     if len(source.text) > LIMIT:
         return FileFacts(path, KIND, problems=[Problem(path, "too-large", f"> {LIMIT}")])
@@ -41,12 +41,12 @@ def read_configuration(source: Source, path: str) -> FileFacts:
     except UnreadableError as error:
         return FileFacts(path, KIND, problems=[Problem(path, error.reason, error.detail, error.span)])
     package = _PACKAGE.match(source.text)
-    told = [GenericFact("config_package", package.group(1), path, Span())] if package else []
-    return FileFacts(path, KIND, facts=[*told, *(_fact(leaf, path) for leaf in found)])
+    packages = [GenericFact("config_package", package.group(1), path, Span())] if package else []
+    return FileFacts(path, KIND, facts=[*packages, *(_fact(leaf, path) for leaf in found)])
 
 
 def _tree(text: str, path: str) -> Tree:
-    """The values of a file, by the syntax that its name tells."""
+    """The values of a file; the file name determines the syntax."""
     syntax = _SYNTAX.get(path.rpartition(".")[2].lower(), "lines")
     if syntax == "yaml":
         from npulint.read.configuration.yaml_values import yaml_values

@@ -1,4 +1,4 @@
-"""JSON with comments and other slips, as a tree of values."""
+"""JSON with comments and syntax slips, as a tree of values."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from npulint.read.json_tree import Lines, Node, parse_json
 
 
 def json_values(text: str) -> Tree:
-    """The values of a JSON text; comments and commas too many are passed over. Raises `UnreadableError`."""
+    """The values of a JSON text, tolerating comments and extra commas. Raises `UnreadableError`."""
     root, faults = parse_json(text)
     lines = Lines(text)
     wrong = next((fault for fault in faults if fault.what == "too-deep"), None)

@@ -1,4 +1,4 @@
-"""Values with places, and the leaves of a tree of them."""
+"""Trees of values with places, and their leaves."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from npulint.facts.model import Span
 from npulint.lazy_regex import lazy_compile
 
 MAX_DEPTH = 64
-"""Levels of nesting that a configuration may have."""
+"""Maximum nesting of a configuration."""
 
-_MOST = 50_000  # values of one file, where an alias counts for all that it stands for
+_MOST = 50_000  # values of one file, with aliases expanded
 
 _INT = lazy_compile(r"[-+]?(?:0[xX][0-9a-fA-F_]{1,16}|0[bB][01_]{1,64}|0|[1-9][0-9_]{0,40})")
 _OCTAL = lazy_compile(r"[-+]?0[0-7_]{1,20}")
@@ -26,7 +26,7 @@ _WORDS: dict[str, bool | None] = {
 
 
 class UnreadableError(Exception):
-    """A text that is not in its syntax. `reason` is that of a `npulint.facts.model.Problem`."""
+    """Invalid syntax. `reason` is that of a `npulint.facts.model.Problem`."""
 
     def __init__(self, reason: str, detail: str, span: Span) -> None:
         self.reason = reason
@@ -36,19 +36,18 @@ class UnreadableError(Exception):
 
 
 class TooMuchError(Exception):
-    """More values than a configuration has: this is data."""
+    """More values than a configuration has: the file is data."""
 
 
 class Tree(msgspec.Struct, frozen=True):
-    """A value: a scalar, a list, or a mapping of texts to values. The same tree may stand at several places."""
+    """A value: a scalar, a list, or a mapping with text keys. Aliases share a tree."""
 
     value: object
     span: Span
 
 
 class Leaf(msgspec.Struct, frozen=True):
-    """A scalar, or a list without mappings as a tuple, with the keys that lead to it; of items of lists the keys are
-    their numbers from 0."""
+    """A scalar, or a list without mappings as a tuple, with its keys; list items have their index from 0 as key."""
 
     key: tuple[str, ...]
     value: object
@@ -56,8 +55,7 @@ class Leaf(msgspec.Struct, frozen=True):
 
 
 def typed(text: str) -> str | int | float | bool | None:
-    """What a word without quotes is meant to be: ``1e-3`` is a number, though YAML 1.1 takes it for text; times and
-    dates stay text, and so does what is no number."""
+    """The value of an unquoted word: ``1e-3`` is a number, though YAML 1.1 reads it as text; dates stay text."""
     lowered = text.lower()
     if lowered in _WORDS:
         return _WORDS[lowered]
@@ -79,7 +77,7 @@ def typed(text: str) -> str | int | float | bool | None:
 
 
 def leaves(root: Tree) -> list[Leaf]:
-    """The leaves of a tree in its order; raises `TooMuchError`."""
+    """The leaves of a tree in order; raises `TooMuchError`."""
     found: list[Leaf] = []
     budget = _Budget()
     stack: list[tuple[tuple[str, ...], Tree]] = [((), root)]
@@ -113,7 +111,7 @@ class _Budget:
 
 
 def _plain(tree: Tree, budget: _Budget, depth: int) -> tuple[object, ...] | None:
-    """A list as a tuple; None when there is a mapping in it."""
+    """A list as a tuple; None if it contains a mapping."""
     items: list[object] = []
     for item in tree.value if isinstance(tree.value, list) else ():
         budget.spend(1)

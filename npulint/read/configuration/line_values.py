@@ -1,4 +1,4 @@
-"""TOML, INI and gin: a setting a line, in sections."""
+"""TOML, INI and gin: one setting per line, in sections."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _SETTING = lazy_compile(r"[ \t]*([^\s=:#;\[\]][^=:#;\[\]\n]*?)[ \t]*(?:=|:(?!=))
 _END = lazy_compile(r"[ \t]+[#;].*$|[ \t]+$")
 _SECOND = lazy_compile(r"(\"(?:[^\"\\]|\\.)*\"|'[^']*')[ \t]*(?:[#;].*)?")
 _OPENING, _CLOSING = "([{", ")]}"
-_LINES = 200  # that one value may go over
-_LOOKED = 50_000  # lines that brackets may go over in one text
-_LONG = 4000  # characters of a list that are looked at
+_LINES = 200  # maximum lines of one value
+_LOOKED = 50_000  # lines that unclosed brackets may scan in one text
+_LONG = 4000  # characters of a list
 
 
 def line_values(text: str) -> Tree:
-    """The settings of a text by section; a section that comes again has a number after its name."""
+    """The settings of a text by section; a repeated section has a number after its name."""
     root: dict[str, Tree] = {}
     here = root
     repeated: dict[str, int] = {}
@@ -39,10 +39,10 @@ def line_values(text: str) -> Tree:
 
 
 def _logical(text: str) -> Iterator[tuple[int, str, list[str]]]:
-    """Every line with its number, and the lines after it that its brackets go over."""
+    """(number, line, continuation lines inside its brackets) of every line."""
     lines = text.split("\n")
     balances = [_balance(line) for line in lines]
-    left = _LOOKED  # where brackets are text, each line would look at all those below it
+    left = _LOOKED  # if brackets are text, each line would scan all those below it
     at = 0
     while at < len(lines):
         line, first = lines[at], at
@@ -55,7 +55,7 @@ def _logical(text: str) -> Iterator[tuple[int, str, list[str]]]:
                 balance += balances[at]
                 at += 1
                 left -= 1
-            if balance > 0:  # a bracket that is text
+            if balance > 0:  # a bracket within text
                 at, extra = first + 1, []
         yield first + 1, line, extra
 
@@ -105,7 +105,7 @@ def _value(whole: str, written: str) -> object:
 
 
 def _listed(value: object, depth: int) -> object:
-    """A list as a tree has it, with the places of its text."""
+    """A list as tree nodes with the place of its text."""
     if depth > 16:
         return str(value)
     if isinstance(value, list | tuple | set | frozenset):

@@ -1,4 +1,4 @@
-"""The text format of protocol buffers, in which pipelines of object detection and networks of Caffe are written."""
+"""The text format of protocol buffers, used for object detection pipelines and Caffe networks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _TOKEN = lazy_compile(
 
 
 def protobuf_values(text: str) -> Tree:
-    """The fields of a message; a field that comes again is a list. Raises `UnreadableError`."""
+    """The fields of a message; repeated fields become a list. Raises `UnreadableError`."""
     lines = Lines(text)
     root: dict[str, list[Tree]] = {}
     stack: list[tuple[dict[str, list[Tree]], str, int]] = []

@@ -1,7 +1,7 @@
-"""YAML as training programs load it: anchors, merges and tags are followed, templates are text.
+"""YAML as training programs load it: resolves anchors, merges and tags; templates stay text.
 
-Built from parse events with an explicit stack: nothing is constructed, so no tag can name a class; nothing recurses.
-"""
+Built from parse events with an explicit stack: no objects are constructed, so tags cannot name a class, and there is no
+recursion."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
     import yaml
 
-_BREAKS = {0x85: " ", 0x2028: " ", 0x2029: " "}  # YAML counts lines at these as well, editors do not
+_BREAKS = {0x85: " ", 0x2028: " ", 0x2029: " "}  # line breaks in YAML, but not in editors
 _MERGE = "<<"
 _KEY = 100  # characters of a key that is an alias
-_MERGED = 50_000  # entries that merges may bring
+_MERGED = 50_000  # entries from merges
 
 
 def yaml_values(text: str) -> Tree:
@@ -46,7 +46,7 @@ def _character(text: str, error: yaml.YAMLError) -> Span:
 
 
 class _Open:
-    """A list or mapping whose end has not come yet. A mapping with a `strange` key is a template."""
+    """A list or mapping before its end event. A mapping with a `strange` key is a template."""
 
     def __init__(self, event: yaml.CollectionStartEvent, is_map: bool) -> None:
         self.start: Any = event.start_mark
@@ -68,7 +68,7 @@ class _Builder:
         self._merged = 0
 
     def tree(self, events: Iterable[yaml.Event]) -> Tree:
-        """The first document; the rest is not looked at."""
+        """The first document; the rest is ignored."""
         import yaml
 
         for event in events:
@@ -112,7 +112,7 @@ class _Builder:
                     into.entries.setdefault(name, inner)
 
     def _add(self, tree: Tree, anchor: str | None, written: str | None = None) -> None:
-        """Put a value where it belongs; `written` is its text if it is a scalar, for it may be a key."""
+        """Add a value to the open container; `written` is the text of a scalar, which may be a key."""
         if anchor is not None:
             self._anchors[anchor] = tree
         if not self._open:
@@ -134,5 +134,5 @@ class _Builder:
 
 
 def _span(start: Any, end: Any) -> Span:
-    """The place between two marks; typed as events have them, each mark may be missing."""
+    """The span between two marks; typed as in events, where marks may be missing."""
     return Span(start.line + 1, start.column + 1, end.line + 1, end.column + 1)

@@ -1,4 +1,4 @@
-"""Graphs: from a file to its operators, without the framework that wrote it; nothing is unpickled or run."""
+"""Reads graph files without the framework that wrote them; nothing is unpickled or executed."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from npulint.facts.model import Problem
 from npulint.read.graph.errors import GraphError
 
 
-def read_graph(location: str, path: str, given: bytes | None = None) -> Graph | Problem:
-    """The graph in a file, or in the bytes that are `given` for it; else why it cannot be had. `path` names it for
-    people. Never raises for what the file holds."""
-    form = form_of(location) if given is None else form_of_text(path, given[:HEAD])
+def read_graph(location: str, path: str, content: bytes | None = None) -> Graph | Problem:
+    """The graph in a file, or in `content` instead; a problem if unreadable. `path` is for display. Never raises for
+    the content."""
+    form = form_of(location) if content is None else form_of_text(path, content[:HEAD])
     try:
-        return _read(form, location, given)
+        return _read(form, location, content)
     except GraphError as error:
         return Problem(path, error.reason, error.detail)
     except (OSError, ValueError) as error:
@@ -23,25 +23,25 @@ def read_graph(location: str, path: str, given: bytes | None = None) -> Graph | 
         return Problem(path, "graph-damaged", "nested too deeply")
 
 
-def _read(form: str, location: str, given: bytes | None) -> Graph:
+def _read(form: str, location: str, content: bytes | None) -> Graph:
     if form in ("graph_def", "meta_graph", "saved_model"):
         from npulint.read.graph.tensorflow.binary import read_binary
 
-        return read_binary(form, location, given)
+        return read_binary(form, location, content)
     if form == "text":
         from npulint.read.graph.tensorflow.text import read_text
 
-        return read_text(location, given)
+        return read_text(location, content)
     if form in ("exported_program", "json"):
         from npulint.read.graph.torch.exported import read_exported
 
-        return read_exported(location, given)
+        return read_exported(location, content)
     if form == "torchscript":
         from npulint.read.graph.torch.torchscript import read_torchscript
 
         return read_torchscript(location)
-    head = read_head(location, HEAD) if given is None else given[:HEAD]
-    if given is None and not instead(head):
+    head = read_head(location, HEAD) if content is None else content[:HEAD]
+    if content is None and not instead(head):
         from npulint.read.graph.torch.archive import reason_of
 
         raise GraphError(reason_of(location))

@@ -1,4 +1,4 @@
-"""Why a file gives no graph."""
+"""The error of unreadable graphs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Python reader: `ast` in, plain syntax facts out."""
+"""The Python reader: source text to plain syntax facts, by `ast`."""
 
 from npulint.read.python.parse import read_python
 

@@ -1,4 +1,4 @@
-"""The close reading: where in calls and dict displays of several lines each argument and entry stands."""
+"""Adds spans of arguments and dict entries in calls and displays of several lines."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _Place = tuple[int, int, int, int]
 
 
 def read_closely(code: Code, tree: ast.Module) -> Code:
-    """The facts of a source with the places of what stands in its long calls and displays."""
+    """The facts of a source with spans for the arguments of long calls and the entries of dict displays."""
     calls: dict[_Place, ast.Call] = {}
     assigned: dict[tuple[int, int], ast.expr] = {}
     returned: dict[int, ast.expr] = {}
@@ -39,12 +39,12 @@ def _call(call: Call, nodes: dict[_Place, ast.Call]) -> Call:
     node = nodes.get((call.line, call.column, call.end_line, call.end_column))
     if node is None or len(node.args) != len(call.args) or len(node.keywords) != len(call.keywords):
         return call
-    given = [keyword.value for keyword in node.keywords]
+    keyword_values = [keyword.value for keyword in node.keywords]
     return msgspec.structs.replace(
         call,
         args=tuple(_placed(value, part, 0) for value, part in zip(call.args, node.args, strict=True)),
-        keywords=tuple((k, _placed(v, part, 0)) for (k, v), part in zip(call.keywords, given, strict=True)),
-        argument_spans=tuple(_place(part) for part in (*node.args, *given)),
+        keywords=tuple((k, _placed(v, part, 0)) for (k, v), part in zip(call.keywords, keyword_values, strict=True)),
+        argument_spans=tuple(_place(part) for part in (*node.args, *keyword_values)),
     )
 
 
@@ -59,7 +59,7 @@ def _return(one: Return, nodes: dict[int, ast.expr]) -> Return:
 
 
 def _placed(value: Value, node: ast.expr, depth: int) -> Value:
-    """A display with the places of the entries of the dict displays in it."""
+    """A display with the spans of the entries of the dict displays in it."""
     if depth > _DEEP:
         return value
     if (

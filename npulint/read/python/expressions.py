@@ -1,4 +1,4 @@
-"""Expressions as values; calls and names met on the way are recorded as facts."""
+"""Converts expressions to values, and records the calls and names in them as facts."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from npulint.facts.code import (
 from npulint.read.python.notes import COMPUTED, NOTED, asks_cuda, says_cuda
 from npulint.read.python.positions import Places
 
-_DEEP = 60  # expression levels read by recursion; what lies deeper is queued and read afterwards
-_WIDE = 256  # elements of a display kept as a value; a longer one is data, not a setting
-_LONG = 400  # characters of a string kept as a value
+_DEEP = 60  # levels of expressions read recursively; deeper ones are queued
+_WIDE = 256  # elements of a display; a longer one is data, not a setting
+_LONG = 400  # characters of a string that are kept
 
 _EXACT = (bool, float, type(None))
 _BINARY = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**"} | {
@@ -52,8 +52,8 @@ _COMPARE = {
 
 
 class Expressions(Places):
-    """Turns expression nodes into values. Recursion is bounded: a part that lies deeper than `_DEEP`
-    levels is unknown to its parent and queued in `deferred`, so that calls in it are still found."""
+    """Converts expression nodes to values. Recursion is bounded: a part deeper than `_DEEP` levels is unknown to its
+    parent and queued in `deferred`, so that calls in it are still found."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
@@ -63,10 +63,10 @@ class Expressions(Places):
         self.imports: list[Import] = []
         self.mentions: list[NameUse] = []
         self.returns: list[Return] = []
-        self.noted: list[tuple[str, Value, int, ast.expr]] = []  # what may become a `Note`
-        self._notes = "torch" in text  # whether to take notes
+        self.noted: list[tuple[str, Value, int, ast.expr]] = []  # candidates for `TorchExpression`
+        self._notes = "torch" in text  # whether to record these
         self.imported: set[str] = set()
-        self.looked_up = False  # whether a mention stands for a ``getattr``
+        self.looked_up = False  # whether a name use represents a ``getattr``
         self.deferred: list[tuple[ast.expr, int]] = []
         self._depth = 0
 
@@ -88,7 +88,7 @@ class Expressions(Places):
         return value
 
     def values(self, nodes: Iterable[ast.expr], block: int) -> tuple[Value, ...]:
-        """The value of each node. (A loop: a comprehension is a function made anew up to Python 3.11.)"""
+        """The value of each node. (Not a comprehension: slow up to Python 3.11.)"""
         leaf, other = _LEAVES.get, Expressions.value
         found = []
         for node in nodes:
@@ -96,8 +96,8 @@ class Expressions(Places):
         return tuple(found)
 
     def target(self, node: Any, block: int) -> tuple[str, Value]:
-        """An assignment target as text, and the computed key of a last subscript in it; calls and
-        computed subscripts are recorded."""
+        """An assignment target as text, and the computed key of its last subscript; records calls and computed
+        subscripts."""
         parts: list[str] = []
         last: Value = UNKNOWN
         while True:
@@ -123,8 +123,8 @@ class Expressions(Places):
                 return "", last
 
     def parameters(self, args: ast.arguments, block: int) -> tuple[tuple[str, ...], tuple[Value, ...]]:
-        """Parameter names (``*args`` and ``**kwargs`` keep their stars) and the defaults of the last ones;
-        keyword-only parameters without a default get an unknown one."""
+        """Parameter names (``*args`` and ``**kwargs`` with stars) and the defaults of the last ones; keyword-only
+        parameters without a default get an unknown one."""
         names = [a.arg for a in (*args.posonlyargs, *args.args)]
         defaults = [self.value(d, block) for d in args.defaults]
         if args.kwonlyargs:
@@ -191,7 +191,7 @@ class Expressions(Places):
         return value
 
     def _call(self, node: ast.Call, block: int) -> Value:
-        fields = node.__dict__  # quicker to look into than the node, of which much is asked here
+        fields = node.__dict__  # faster than attribute access on the node
         func = fields["func"]
         if func.__class__ is ast.Attribute:
             callee = self._dotted(func, block)
@@ -347,7 +347,7 @@ class Expressions(Places):
         return Op("each", (self.value(node.elt, inner),))
 
 
-# Unbound, so that a file does not cost the making of these tables.
+# Unbound methods: building these tables per file would be slow.
 _LEAVES: dict[type, Callable[[Expressions, Any, int], Value]] = {
     ast.Constant: Expressions._constant,
     ast.Name: Expressions._name,
@@ -388,5 +388,5 @@ def _names(target: ast.expr) -> tuple[str, ...]:
 
 
 def _encodable(text: str) -> str:
-    """Lone surrogates (``"\\ud800"`` is a legal literal) can be neither cached nor printed."""
+    """Replace lone surrogates (``"\\ud800"`` is a legal literal), which can be neither cached nor printed."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")

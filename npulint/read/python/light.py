@@ -1,4 +1,4 @@
-"""The light reading of modules that concern no framework: their imports and their constants."""
+"""Reduced reading of modules that use no framework: only imports and constants."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import ast
 from npulint.facts.code import Code
 from npulint.read.python.walk import Walker
 
-_WORDS = (  # the likeliest first
+_WORDS = (  # most likely first
     *("torch", "tensorflow", "npu", "argparse", "environ", "cuda", "tf.", "ataset", "keras", "optimizer", "subprocess"),
     *("horovod", "hvd", "add_argument", "DEFINE_", "HParams", "apex", "CUDA", "tenv(", "import_module", "__import__"),
     *("slim", "cupy", "sess", "Sess", "os.system", "minimize", "apply_gradients", "parameter_map", "precision_mode"),
@@ -19,14 +19,14 @@ _BODIES = ("body", "handlers", "orelse", "finalbody", "cases")
 
 
 def is_relevant(text: str) -> bool:
-    """Whether a source mentions anything that the vocabulary of facts is about."""
+    """Whether a source contains any word that facts are about."""
     return any(map(text.__contains__, _WORDS))
 
 
 def read_lightly(text: str, tree: ast.Module) -> Code:
-    """Imports, and at module level assignments and classes; enough to keep the import graph and constants whole."""
+    """The imports, and module-level assignments and classes; enough for the import graph and constants."""
     kept: list[ast.stmt] = [node for node in tree.body if isinstance(node, _KEPT)]
-    if text.count("import") > sum(isinstance(node, _IMPORTS) for node in kept):  # some may stand in functions
+    if text.count("import") > sum(isinstance(node, _IMPORTS) for node in kept):  # some may be in functions
         kept = [n for n in tree.body if isinstance(n, _KEPT) or (isinstance(n, _FUNCTIONS) and _imports(n))]
     return Walker(text).walk(ast.Module(kept, []))
 

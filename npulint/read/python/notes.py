@@ -1,5 +1,4 @@
-"""What is noted of a source that mentions PyTorch, beyond what every source gives
-(`npulint.facts.code.TorchExpression`)."""
+"""Recognizes expressions that are only recorded in sources with PyTorch (`npulint.facts.code.TorchExpression`)."""
 
 from __future__ import annotations
 
@@ -9,7 +8,7 @@ import re
 from npulint.facts.code import Call, CallResult, Const, Op, Ref, SequenceDisplay, Value
 from npulint.lazy_regex import lazy_compile
 
-_DEPTH = 4  # parts of parts of a condition
+_DEPTH = 4  # nesting of conditions
 _SHORT = 60  # characters of a text that may name a device
 _CUDA = lazy_compile(r"cuda|nccl|gpu", re.IGNORECASE)
 NOTED = frozenset(
@@ -25,7 +24,7 @@ COMPUTED = frozenset((ast.Compare, ast.UnaryOp, ast.BinOp, ast.Name, ast.Call, a
 
 
 def says_cuda(value: Value) -> bool:
-    """Whether a text, a name or one of a display's elements speaks of CUDA, GPUs or NCCL."""
+    """Whether a text, a name or an element of a display mentions CUDA, GPUs or NCCL."""
     if isinstance(value, Const):
         return isinstance(value.value, str) and len(value.value) < _SHORT and _CUDA.search(value.value) is not None
     if isinstance(value, Ref):
@@ -34,7 +33,7 @@ def says_cuda(value: Value) -> bool:
 
 
 def asks_cuda(test: Value, calls: list[Call], depth: int = 0) -> bool:
-    """Whether a condition speaks of CUDA or GPUs: ``x.is_cuda``, ``device.type == "cuda"``, ``use_gpu``."""
+    """Whether a condition depends on CUDA or GPUs: ``x.is_cuda``, ``device.type == "cuda"``, ``use_gpu``."""
     if isinstance(test, Ref):
         return _CUDA.search(test.name) is not None
     if isinstance(test, Const):
@@ -45,7 +44,7 @@ def asks_cuda(test: Value, calls: list[Call], depth: int = 0) -> bool:
 
 
 def indices_of(subscript: Value) -> tuple[Value, ...]:
-    """The index of a noted subscript, one for each dimension that it names."""
+    """The indices of a recorded subscript, one for each dimension."""
     index = subscript.operands[1] if isinstance(subscript, Op) else subscript
     return index.items if isinstance(index, SequenceDisplay) else (index,)
 

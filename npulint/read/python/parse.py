@@ -1,4 +1,4 @@
-"""From source text to `Code`, with a clear problem when the text does not parse."""
+"""Parses source text to `Code`, or to a problem with an explanation."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from npulint.read.python.light import is_relevant, read_lightly
 from npulint.read.python.python2 import ASYNC, modernised
 from npulint.read.python.walk import Walker
 
-# What no Python 3 file holds, wherever it stands ...
+# Never valid in Python 3, anywhere ...
 _PYTHON2 = lazy_compile(
     r"^[ \t]*(?:print[ \t]+[\"']|exec[ \t]+[\"']|except[ \t]+[\w.]+[ \t]*,[ \t]*\w+[ \t]*:|raise[ \t]+\w+[ \t]*,)",
     re.MULTILINE,
 )
-# ... and what tells it only where the parser gave up (elsewhere it may be prose or a date).
+# ... and these only where the parser failed (elsewhere it may be prose or a date).
 _PYTHON2_HERE = lazy_compile(
     r"^[ \t]*(?:print[ \t]+(?![=(,.\[]).|exec[ \t]+\w)|;[ \t]*print[ \t]|:[ \t]*print[ \t]"
     r"|<>|\b0[0-7]+\b|\b\d+[lL]\b|\bur[\"']|`[^`]+`"
@@ -28,9 +28,8 @@ _PYTHON2_HERE = lazy_compile(
 
 
 def read_python(text: str, path: str, whole: bool = False) -> tuple[Code, list[Problem]]:
-    """Parse `text` and return its syntax facts; on failure an empty `Code` and one fatal `Problem`. Unless the `whole`
-    is wanted, as comparisons do, the functions of a source that names no framework are left out, and no notice is taken
-    of where arguments stand."""
+    """Parse `text` to syntax facts; on failure an empty `Code` and one fatal `Problem`. Unless `whole` (for
+    comparisons), functions of a source that names no framework, and spans of arguments, are omitted."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -40,7 +39,7 @@ def read_python(text: str, path: str, whole: bool = False) -> tuple[Code, list[P
         return _second_try(text, problem)
     except (RecursionError, MemoryError):
         return Code(), [Problem(path, "too-deep")]
-    except ValueError as error:  # NUL characters, lone surrogates, endless numbers
+    except ValueError as error:  # NUL characters, lone surrogates, huge numbers
         return Code(), [Problem(path, "syntax-error", str(error))]
     light = not whole and not is_relevant(text)
     code = read_lightly(text, tree) if light else Walker(text).walk(tree)
@@ -52,7 +51,7 @@ def read_python(text: str, path: str, whole: bool = False) -> tuple[Code, list[P
 
 
 def _second_try(text: str, problem: Problem) -> tuple[Code, list[Problem]]:
-    """Read a source that may be Python 2 as far as it can be told in Python 3."""
+    """Read a source that may be Python 2 after converting it to Python 3."""
     newer = modernised(text)
     if newer == text:
         return Code(), [problem]
@@ -68,7 +67,7 @@ def _second_try(text: str, problem: Problem) -> tuple[Code, list[Problem]]:
 
 
 def _call_back(tree: ast.Module) -> None:
-    """Give the keywords of calls that were renamed their own name again."""
+    """Restore the names of call keywords that the conversion renamed."""
     for node in ast.walk(tree):
         if isinstance(node, ast.keyword) and node.arg == ASYNC:
             node.arg = "async"

@@ -1,4 +1,4 @@
-"""Where syntax nodes stand: the parser counts columns in bytes, findings in characters."""
+"""Positions of syntax nodes: the parser counts columns in bytes, findings in characters."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import ast
 from bisect import bisect_left
 
 Placed = ast.stmt | ast.expr | ast.keyword | ast.alias | ast.arg | ast.excepthandler | ast.pattern
-"""A syntax node that has a place."""
+"""A syntax node with a position."""
 
 
 class Places:
-    """The places of one text. Only nodes in the lines of `wide` need more than the parser's numbers."""
+    """The positions in one text. Only nodes in lines with wide characters (`wide`) need conversion."""
 
     def __init__(self, text: str) -> None:
         self.wide = {} if text.isascii() else _wide_lines(text)
@@ -36,7 +36,7 @@ class Places:
         return offset - bisect_left(continued, offset)
 
     def place(self, node: Placed) -> tuple[int, int, int]:
-        """Line, column and end column; of what ends in another line only the first character counts."""
+        """Line, column and end column; a node that ends in another line has length one."""
         line, column, last, end = self.span(node)
         return line, column, end if last == line else column + 1
 

@@ -1,9 +1,7 @@
-"""Python 2 sources, told in Python 3 line by line, so that old training code gets its findings too.
+"""Converts Python 2 sources to Python 3 line by line, so that old training code can be checked.
 
-Only what keeps a source from parsing is changed, and no line moves: print and exec statements,
-``except A, b``, ``raise A, b``, ``<>``, backquotes, octal and long numbers, ``ur""``, tabs that count eight
-columns, and ``async`` as a name.
-"""
+Only what prevents parsing is changed, and no line moves: print and exec statements, ``except A, b``, ``raise A, b``,
+``<>``, backquotes, octal and long numbers, ``ur""``, tabs of eight columns, and ``async`` as a name."""
 
 from __future__ import annotations
 
@@ -16,16 +14,16 @@ _NUMBER = lazy_compile(r"(?<![\w.])0([0-7]+)[lL]?(?![\w.])|(?<![\w.])((?:0[xX][0
 _UNICODE_RAW = lazy_compile(r"(?<![\w])[uU][rR](?=[\"'])")
 _BACKQUOTES = lazy_compile(r"`([^`\n]*)`")
 ASYNC = "ASYNC"
-"""What stands for ``async`` where it is a name: as long, so that nothing moves."""
+"""Replaces ``async`` as a name: the same length, so that nothing moves."""
 
 _ASYNC = lazy_compile(r"\basync(?=\s*[=,):.])")
-# A colon after these begins a statement on the same line (``if x: print y``).
+# A colon after these may be followed by a statement on the same line (``if x: print y``).
 _HEADS = ("if", "else", "elif", "for", "while", "try", "except", "finally", "with", "def", "class")
-_LONG = 4000  # characters; some releases of Python take quadratic time to tokenize a line
+_LONG = 4000  # characters; some Python releases tokenize a line in quadratic time
 _SKIPPED = (tokenize.COMMENT, tokenize.NL, tokenize.INDENT, tokenize.DEDENT)
 
 Edit = tuple[int, int, int, str]
-"""Line (from 1), first column, end column, the new text."""
+"""Line (from 1), first column, end column, replacement."""
 
 
 def modernised(text: str) -> str:
@@ -47,7 +45,7 @@ def _untabbed(line: str) -> str:
 
 
 def _in_line(line: str) -> str:
-    """What can be told without knowing the statement. Text in strings may change too: it does not matter."""
+    """Rewrites that need no context. Text in strings may change too, which is harmless."""
     if "0" in line or "L" in line or "l" in line:
         line = _NUMBER.sub(lambda m: f"0o{m[1]}" if m[1] else m[2], line)
     if "`" in line:
@@ -79,7 +77,7 @@ def _edits(text: str) -> list[Edit]:
 
 
 def _opening(token: tokenize.TokenInfo) -> int:
-    """How many brackets a token opens; negative where it closes one."""
+    """The number of brackets that a token opens; negative if it closes one."""
     return (token.string in ("(", "[", "{")) - (token.string in (")", "]", "}"))
 
 
@@ -99,7 +97,7 @@ def _statement(tokens: list[tokenize.TokenInfo]) -> list[Edit]:
 
 
 def _is_statement(tokens: list[tokenize.TokenInfo]) -> bool:
-    """Not a call already, an assignment, or an attribute of something called so."""
+    """Whether ``print`` or ``exec`` begins a statement: not a call, an assignment, or an attribute access."""
     follow = tokens[1].string
     if follow in ("=", ".", ",", ")", "["):
         return False

@@ -1,4 +1,4 @@
-"""The one pass over a syntax tree: statements by an explicit stack, expressions by `Expressions`."""
+"""Single pass over a syntax tree: statements with an explicit stack, expressions with `Expressions`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _Statements = list[ast.stmt]
 
 
 class Walker(Expressions):
-    """Collects the syntax facts of one module; use once."""
+    """Collects the syntax facts of one module; use an instance once."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
@@ -37,7 +37,7 @@ class Walker(Expressions):
         self._elsewhere: dict[int, dict[str, int]] = {}
 
     def walk(self, tree: ast.Module) -> Code:
-        """All facts of `tree`, in no particular order within a list except that blocks precede children."""
+        """All facts of `tree`, unordered except that blocks precede their children."""
         self.new_block("module", -1, 1)
         stack, deferred, handler_of = self._stack, self.deferred, _HANDLERS.get
         stack.append((tree.body, 0))
@@ -57,7 +57,7 @@ class Walker(Expressions):
         return Code(self.blocks, self.calls, self.binds, self.imports, self.mentions, self.returns, notes)
 
     def _kept_notes(self) -> list[TorchExpression]:
-        """The notes without the subscripts that this file gives no reason to think masks."""
+        """The recorded expressions, without subscripts that are probably no masks."""
         masks = self._mask_names()
 
         def masking(part: Value) -> bool:
@@ -70,7 +70,7 @@ class Walker(Expressions):
         ]
 
     def _mask_names(self) -> set[str]:
-        """The last parts of names that index something and are called, or set to, a mask."""
+        """The last parts of names that are used as an index and assigned, or called with, a mask."""
         subscripts = [value for kind, value, _, _ in self.noted if kind == "mask"]
         indices = [part.name for value in subscripts for part in indices_of(value) if isinstance(part, Ref)]
         asked = {name.rpartition(".")[2] for name in indices}
@@ -94,8 +94,8 @@ class Walker(Expressions):
         inner: Any = node.value
         kind = inner.__class__
         if kind is ast.Yield or kind is ast.YieldFrom:
-            given = inner.value
-            value = self.value(given, block) if given else UNKNOWN
+            yielded = inner.value
+            value = self.value(yielded, block) if yielded else UNKNOWN
             self.returns.append(Return(value, block, node.lineno))
         elif kind is not ast.Constant:
             self.value(inner, block)
@@ -121,7 +121,7 @@ class Walker(Expressions):
             self.bind(node.target, self.value(node.value, block), block)
 
     def bind(self, target: Any, value: Value, block: int) -> None:
-        """Record an assignment; tuples are taken apart, one level of `SequenceDisplay` element by element."""
+        """Record an assignment; tuples are unpacked, one level of `SequenceDisplay` by element."""
         kind = target.__class__
         key: Value = UNKNOWN
         if kind is ast.Name:
@@ -148,7 +148,7 @@ class Walker(Expressions):
         items = value.items if value.__class__ is SequenceDisplay and len(value.items) == len(targets) else None
         rest = next((i for i, e in enumerate(targets) if e.__class__ is ast.Starred), len(targets))
         for place, element in enumerate(targets):
-            index = place if place < rest else place - len(targets)  # after a star, from the end
+            index = place if place < rest else place - len(targets)  # counted from the end after a star
             part = items[index] if items else UNKNOWN if value is UNKNOWN else Op("[]", (value, Const(index)))
             self.bind(element, part, block)
 
@@ -181,7 +181,7 @@ class Walker(Expressions):
         self._open(node, Block("class", block, node.lineno, name, UNKNOWN, (), (), decorators, bases, end))
 
     def _open(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, made: Block) -> None:
-        """Record the block of a definition and that its name is bound; go on with the body."""
+        """Record the block of a definition and the binding of its name; continue with the body."""
         inner = len(self.blocks)
         self.blocks.append(made)
         line, column = node.lineno, node.col_offset + 1
@@ -272,8 +272,8 @@ class Walker(Expressions):
             self.binds.append(Assignment(name, UNKNOWN, self._home(name, block), *self.span(pattern)))
 
 
-_COMPUTED = (Op, CallResult)  # the kinds of values that may be masks
-# Unbound, so that a file does not cost the making of this table.
+_COMPUTED = (Op, CallResult)  # values that may be masks
+# Unbound methods: building this table per file would be slow.
 _HANDLERS: dict[type, Callable[[Walker, Any, int], None]] = {
     ast.Expr: Walker._expression,
     ast.Assign: Walker._assign,

@@ -1,4 +1,4 @@
-"""The shell reader: launchers as facts about environment, commands and the scripts they start."""
+"""The shell reader: environment variables, commands and started scripts of launchers."""
 
 from npulint.read.shell.facts import read_shell
 

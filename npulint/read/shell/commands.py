@@ -1,4 +1,4 @@
-"""Shell tokens to simple commands, each with what it stands in (condition, loop, function)."""
+"""Parses shell tokens to simple commands with their context (condition, loop, function)."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _PASSED = frozenset(("!", "time", "then", "else", "elif", "do"))
 
 
 class Command(msgspec.Struct, frozen=True):
-    """One simple command. `path` numbers the branches and loops around it, outermost first (what stands
-    in one of them always runs before what follows there); `guarded`: there is one in its function;
-    `loop` is the number of the outermost loop (0: none); `function` names the function whose body holds
-    it. A for loop's header is a command whose first word is ``for``."""
+    """One simple command. `path` numbers the branches and loops around it, outermost first (a command in one of them
+    precedes those that follow it there); `guarded`: there is one in its function; `loop` is the number of the outermost
+    loop (0: none); `function` is the enclosing function. The header of a for loop is a command whose first word is
+    ``for``."""
 
     words: tuple[Word, ...]
     path: tuple[int, ...]
@@ -28,14 +28,14 @@ class Command(msgspec.Struct, frozen=True):
 
 
 class _Open:
-    """A construct that has begun; `branch` numbers its present branch, a condition has none (0)."""
+    """An open construct; `branch` numbers its current branch, a condition has none (0)."""
 
     def __init__(self, kind: str, branch: int = 0, name: str = "") -> None:
         self.kind, self.branch, self.name = kind, branch, name
 
 
 class Parser:
-    """Follows the constructs of a script without ever failing: what does not match is passed over."""
+    """Tracks the constructs of a script; never fails, unmatched tokens are ignored."""
 
     def __init__(self) -> None:
         self.commands: list[Command] = []
@@ -90,7 +90,7 @@ class Parser:
                 self._activate()
 
     def _keyword(self, literal: str, word: Word) -> bool:
-        """Whether the first word of a command is one of the grammar's."""
+        """Whether the first word of a command is a keyword."""
         if literal in ("if", "while", "until"):
             self._begin("if" if literal == "if" else "loop")
         elif literal in ("for", "select"):
@@ -143,7 +143,7 @@ class Parser:
 
     def _separator(self, text: str) -> None:
         if text == "\n" and not self._words and self._joined:
-            return  # the list goes on in the next line
+            return  # the list continues on the next line
         self._joined = text in ("&&", "||", "|", "|&")
         test = self._test or (bool(self._words) and self._words[0].literal in _TESTS)
         self._flush()
@@ -217,7 +217,7 @@ class Parser:
             self._mode = ""
 
     def _context(self) -> tuple[tuple[int, ...], bool, int, str]:
-        """Path, guarded, loop and function of what stands here; computed once for each construct."""
+        """(path, guarded, loop, function) of the current position; computed once per construct."""
         if self._known is None:
             path = tuple([open_.branch for open_ in self._open if open_.branch])
             names = [index for index, open_ in enumerate(self._open) if open_.name]

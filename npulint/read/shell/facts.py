@@ -1,4 +1,4 @@
-"""One launcher script to its facts: environment, launches, commands, packages."""
+"""Reads one launcher script: environment, launches, commands, packages."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from npulint.read.shell.values import HOLE, Field, Variables
 DECLARES = frozenset(("export", "declare", "typeset", "local", "readonly", "ENV"))  # ENV: in Dockerfiles
 _READS = frozenset(("read", "mapfile", "readarray", "let", "unset", "getopts"))
 _SILENT = IDLE | _READS | {"for", "select", "[["}  # commands that give no facts
-_NESTING = 8  # levels of command substitution that are looked into
+_NESTING = 8  # nested command substitutions
 _PACKAGES = 200  # of one pip command
-_WORDS = 100  # of one started script, beside its options
-_LINE = 400  # characters of a command kept for checks
-# Most substitutions only cut a figure out of a log; those that start something hold one of these.
+_WORDS = 100  # of one started script, without options
+_LINE = 400  # characters of a command that are kept
+# Most substitutions only extract a number from a log; those that start something contain one of these.
 _TELLING = lazy_compile(r"python|nvidia|nvprof|nsys|nvcc|smi|mpi|run|pip|export|\bsh\b|\.sh")
 _PLAIN = lazy_compile(
     r"^[ \t]*(?:(?:echo|grep|awk|cat|mkdir|cp|mv|rm|sleep|touch|chmod|ls|wc|date|printf)\b[^\"'\\`$<;&|\n]*"
@@ -35,7 +35,7 @@ _PLAIN = lazy_compile(
 _FIGURE = lazy_compile(r"=`[ \t]*(?:grep|awk|cat|tail|head|sort|wc)\b[^`\n]*`[ \t]*$", re.MULTILINE)
 _VARIABLE = lazy_compile(r"[ \t]*\w+")
 _NAME = lazy_compile(r"[A-Za-z_]\w*")
-# Variables that only a started program can be meant to read: without export none does.
+# Variables that only a started program reads: they have no effect without export.
 _FOR_OTHERS = lazy_compile(
     r"(?:ASCEND_(?:GLOBAL|SLOG|LAUNCH|RT|CACHE|WORK|PROCESS)|HCCL_|TORCH_(?:NPU|HCCL|TRANSFER|DEVICE)|PYTORCH_(?:NPU|NO_NPU)"
     r"|TASK_QUEUE|INF_NAN_MODE|COMBINED_ENABLE|MULTI_STREAM_|CPU_AFFINITY_CONF|ACLNN_|ACL_OP_)\w*"
@@ -50,31 +50,30 @@ def read_shell(text: str, path: str, via: str = "shell") -> list[Fact]:
     module, launcher, launcher_options, guarded, loop, rounds, sourced), ``command`` (name: the program; attrs: line,
     guarded, loop), ``dependency`` for what pip installs and ``shell_problem`` (spaced-assignment, not-exported; attrs:
     variable, value).
-    `options` are the values by name (None when computed), `places` says where they stand, `apart` and `flags` how they
-    are written (see `npulint.read.shell.started_programs.Options`), `words` are what is no option, each with its place,
-    `partly` the values that are known in part, with ``*`` for the rest. `path` is that of the other script, `folder`
-    where this one is when it starts it (``*`` for what is computed, empty where it was started itself).
-    `rounds` counts those of the outermost loop around a launch (0: not known).
-    `default` and `defaults` say that the caller of the script may choose another value, `used` that the script
-    itself reads the variable. `via` marks the facts of other kinds of files that hold shell commands.
+    `options` are the values by name (None when computed), `places` their positions, `apart` and `flags` their notation
+    (see `npulint.read.shell.started_programs.Options`), `words` the positional arguments with their positions, `partly`
+    the values that are partly known, with ``*`` for the rest. `path` is that of the started script, `folder` the
+    working directory at its start (``*`` for computed parts, empty for that of this script). `rounds`: iterations of
+    the outermost loop around a launch (0: unknown). `default` and `defaults`: the caller of the script may override the
+    value; `used`: the script itself reads the variable. `via` marks facts of other files with shell commands.
     """
     return read_script(text, path, via)[0]
 
 
 def read_script(text: str, path: str, via: str = "shell") -> tuple[list[Fact], list[Problem]]:
-    """`read_shell` and a `Problem` (not fatal) for a quote or bracket that never ends."""
+    """As `read_shell`, with a non-fatal `Problem` for an unterminated quote or bracket."""
     plain = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     return _Reader(_thinned(plain), path, via).read()
 
 
 def _thinned(text: str) -> str:
-    """The script without what gives no facts and fills most launchers: comments, plain messages and file
-    handling, and figures cut out of logs. No line moves."""
+    """The script without common text that gives no facts: comments, plain messages, file handling, and numbers
+    extracted from logs. Line numbers are unchanged."""
     return _FIGURE.sub(_cut, _PLAIN.sub("", text))
 
 
 def _cut(figure: re.Match[str]) -> str:
-    """A stand-in for the command in ``name=`…` `` where that is all of the line."""
+    """A replacement for the command in ``name=`…` `` on a line of its own."""
     line = figure.string.rfind("\n", 0, figure.start()) + 1
     return "=`cut`" if _VARIABLE.fullmatch(figure.string, line, figure.start()) else figure.group()
 
@@ -89,9 +88,9 @@ class _Reader:
         self._exported: set[str] = set()
         self._functions: set[str] = set()
         self._facts: list[Fact] = []
-        self._rounds: dict[int, int] = {}  # of the outermost loops; 0 where they are not known
-        self._awaited = 0  # the rounds of the loop whose header was read last
-        self._kept: dict[str, tuple[Word, str | None]] = {}  # set for others, but not exported so far
+        self._rounds: dict[int, int] = {}  # iterations of the outermost loops; 0 if unknown
+        self._awaited = 0  # iterations of the loop whose header was read last
+        self._kept: dict[str, tuple[Word, str | None]] = {}  # assigned for others, but not exported so far
         self._level = level
 
     def read(self) -> tuple[list[Fact], list[Problem]]:
@@ -113,7 +112,7 @@ class _Reader:
         return self._facts, problems
 
     def _not_exported(self) -> None:
-        """Variables that what the script starts should read, but that stay in the script."""
+        """Variables that started programs should read, but that are not exported."""
         starts = any(fact.kind == "launch" and not fact.attrs["sourced"] for fact in self._facts)
         if not starts or "set -a" in self._text or "allexport" in self._text:
             return
@@ -155,7 +154,7 @@ class _Reader:
 
     def _declared(self, words: tuple[Word, ...], command: Command) -> None:
         leading = _leading(words)
-        if leading == len(words):  # only assignments; in front of a program they are its alone
+        if leading == len(words):  # only assignments; before a program they are local to it
             for word in words:
                 self._variables.assign(word, command)
         elif words[leading].literal in DECLARES:
@@ -216,7 +215,7 @@ class _Reader:
                 self._set(word.literal, None if HOLE in value else value, default, word, command)
 
     def _spaced(self, words: tuple[Word, ...]) -> bool:
-        """Whether blanks stand around the ``=`` of ``NAME = value``, which then sets nothing."""
+        """Whether there are blanks around the ``=`` of ``NAME = value``, which then assigns nothing."""
         for word, following in pairwise(words):
             name, sign = word.literal or "", following.literal or ""
             if _NAME.fullmatch(name) and sign.startswith("=") and not sign.startswith("=="):
@@ -253,7 +252,7 @@ class _Reader:
 
     def _launch(self, launch: Launch, fields: list[Field], command: Command) -> None:
         script = fields[launch.script]
-        given = options(fields[launch.script + 1 :])
+        passed = options(fields[launch.script + 1 :])
         alone = sum(field.word is script.word for field in fields) == 1
         raw = re.sub(r"[\"']|\\\n", "", self._text[script.word.start : script.word.end])
         self._fact(
@@ -265,13 +264,13 @@ class _Reader:
             path=_written(script.text, launch.module),
             interpreter=launch.interpreter,
             folder=self._variables.folder(command, script.word.start),
-            options=given.values,
-            defaults=given.defaults,
-            apart=given.apart,
-            flags=given.flags,
-            places=self._places(given),
-            words=self._words(given),
-            partly=given.partly,
+            options=passed.values,
+            defaults=passed.defaults,
+            apart=passed.apart,
+            flags=passed.flags,
+            places=self._places(passed),
+            words=self._words(passed),
+            partly=passed.partly,
             module=launch.module,
             launcher=launch.launcher,
             launcher_options=launch.launcher_options,
@@ -281,24 +280,24 @@ class _Reader:
             sourced=fields[launch.first].text in ("source", "."),
         )
 
-    def _places(self, given: Options) -> dict[str, list[int]]:
-        """Where the options stand: line and column of their beginnings and ends."""
+    def _places(self, passed: Options) -> dict[str, list[int]]:
+        """[line, column, end line, end column] of the options, by name."""
         found = {}
-        for name, (first, last) in given.words.items():
+        for name, (first, last) in passed.words.items():
             span = self._lines.span(first.start, last.end)
             found[name] = [span.line, span.column, span.end_line, span.end_column]
         return found
 
-    def _words(self, given: Options) -> list[list[str | int]]:
-        """The words that are no options: each with its line, its column and those of its end."""
+    def _words(self, passed: Options) -> list[list[str | int]]:
+        """[word, line, column, end line, end column] of the positional arguments."""
         found: list[list[str | int]] = []
-        for field in given.others[:_WORDS]:
+        for field in passed.others[:_WORDS]:
             span = self._lines.span(field.word.start, field.word.end)
             found.append([field.text.replace(HOLE, "*"), span.line, span.column, span.end_line, span.end_column])
         return found
 
     def _inline(self, text: str, word: Word, command: Command) -> None:
-        """``bash -c "…"``: the facts of the text, all at the place of the word."""
+        """``bash -c "…"``: the facts of the text, all at the span of the word."""
         if HOLE in text or self._level >= _NESTING:
             return
         span = self._lines.span(word.start, word.end)
@@ -325,9 +324,9 @@ class _Reader:
                 named = requirement(field.text)
                 if named and named[0] != "":
                     where = field.word
-                    told: dict[str, Any] = {"version": named[1], "build": build(named[1])}
-                    told |= {"via": self._via, "guarded": command.guarded}
-                    self._fact("dependency", named[0], where.start, where.end, **told)
+                    attrs: dict[str, Any] = {"version": named[1], "build": build(named[1])}
+                    attrs |= {"via": self._via, "guarded": command.guarded}
+                    self._fact("dependency", named[0], where.start, where.end, **attrs)
             skip = field.text in ("-r", "-c", "-i", "-f", "-t", "--index-url", "--extra-index-url", "--trusted-host")
             skip = skip or field.text in ("--requirement", "--find-links", "--target", "--timeout")
 
@@ -366,7 +365,7 @@ class _Reader:
 
 
 def _leading(words: tuple[Word, ...]) -> int:
-    """How many assignments `words` begin with."""
+    """The number of assignments that `words` begin with."""
     for count, word in enumerate(words):
         if word.to is None:
             return count
@@ -374,13 +373,12 @@ def _leading(words: tuple[Word, ...]) -> int:
 
 
 def _written(text: str, module: bool) -> str:
-    """A script's path as it is written, with ``*`` for what is computed."""
+    """A script's path as written, with ``*`` for computed parts."""
     return (text.replace(".", "/") + ".py" if module else text).replace(HOLE, "*")
 
 
 def _tail(text: str, module: bool) -> str | None:
-    """What is known of a script's path from its end: ``train.py`` of ``$cur/../train.py``; None when even
-    the file's name is unknown."""
+    """The known end of a script's path: ``train.py`` of ``$cur/../train.py``; None if the file name is unknown."""
     if module:
         return None if HOLE in text else text.replace(".", "/") + ".py"
     _, hole, tail = text.rpartition(HOLE)

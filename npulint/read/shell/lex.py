@@ -1,4 +1,4 @@
-"""Shell text to words and operators. Nothing is expanded or run, and nothing recurses."""
+"""Splits shell text into words and operators, without expanding or running anything, and without recursion."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from npulint.read.shell.tokens import KEYWORDS, Operator, Part, ShellLine, Token
 _SPACE = lazy_compile(r"(?:[ \t]+|\\\n)+")
 _OPERATOR = lazy_compile(r"&&|\|\||;;&|;;|;&|\|&|&>>|&>|<<<|<<-|<<|>>|>&|<&|<>|>\||[;&|<>()]")
 _PLAIN = lazy_compile(r"[^\s;&|<>()'\"\\$`]+")
-# What nearly all words consist of; no two pieces begin alike, so that nothing is tried twice.
+# The characters of nearly all words; alternatives begin differently, so there is no backtracking.
 _VARIABLE = r"""\$(?:[\w@*?!]|\{\w+\})"""
 _STRING = r"""'[^']*'|"[^"\\$`]*(?:\$(?:\{\w+\}|(?![({]))[^"\\$`]*)*\""""
 _SIMPLE = lazy_compile(
@@ -19,7 +19,7 @@ _SIMPLE = lazy_compile(
 )
 _ENDS = frozenset(" \t\n;&|<>)")
 _BLANK_STARTS = frozenset(" \t#\n")
-_LONG = 200  # characters of a word that is not remembered
+_LONG = 200  # characters of a cached word
 _BLANK_LINES = lazy_compile(r"(?:[ \t]*(?:#[^\n]*)?\n)*")
 _QUOTED = lazy_compile(r'[^"\\$`]+')
 _NAME = lazy_compile(r"[A-Za-z_]\w*|[0-9@*#?$!-]")
@@ -54,7 +54,7 @@ def closing(text: str, at: int, mark: str) -> int:
 
 
 def _passed(text: str, found: int, mode: str, in_string: bool) -> int:
-    """Where to go on behind an escape, a backquoted or quoted text, or a comment that begins at `found`."""
+    """The offset after an escape, a backquoted or quoted text, or a comment that begins at `found`."""
     char, end = text[found], found + 1
     if char == "\\":
         return end + 1
@@ -81,7 +81,7 @@ _WORD_START = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-.
 
 
 class Lexer:
-    """Splits one script. `broken` is the offset of a quote or bracket that never ends, or None."""
+    """Splits one script. `broken` is the offset of an unterminated quote or bracket, or None."""
 
     def __init__(self, text: str, remember: bool = True) -> None:
         self._text = text
@@ -92,7 +92,7 @@ class Lexer:
         self.broken: int | None = None
 
     def tokens(self) -> list[Token]:
-        """The tokens in order; comments and here-documents are left out."""
+        """The tokens in order, without comments and here-documents."""
         text = self._text
         size = len(text)
         found: list[Token] = []
@@ -110,7 +110,7 @@ class Lexer:
         return found
 
     def _simple(self) -> Word | None:
-        """The word that begins here, perhaps behind blanks, if it is one of the usual kind."""
+        """The word at the current offset, after blanks, if it is simple."""
         simple = _SIMPLE.match(self._text, self._at)
         if simple is None or self._awaited:
             return None
@@ -122,7 +122,7 @@ class Lexer:
         return Word(known.parts, start, end, known.literal, known.to)
 
     def _token(self) -> Token | None:
-        """The token that begins here; None for blanks and comments, which are passed over."""
+        """The next token; None for blanks and comments, which are skipped."""
         text, at = self._text, self._at
         if text[at] in _WORD_START:
             return self.word()
@@ -149,7 +149,7 @@ class Lexer:
         return self.word()
 
     def _line(self, found: list[Token]) -> bool:
-        """Add the tokens of the line that begins here, if it stands for itself."""
+        """Add the tokens of the current line, if it is self-contained."""
         start = self._at
         end = self._text.find("\n", start)
         end = len(self._text) if end < 0 else end
@@ -168,7 +168,7 @@ class Lexer:
         return True
 
     def _next_line(self) -> None:
-        """Go on behind the end of the line and the here-documents and empty lines that follow."""
+        """Skip the line end and the following here-documents and empty lines."""
         self._at += 1
         self._awaited = ""
         if self._heredocs:
@@ -195,13 +195,13 @@ class Lexer:
         return word_of((Part("unknown", self._text[start : self._at]),), start, self._at)
 
     def _end(self, end: int, start: int) -> None:
-        """Go on behind the closing mark at `end`; remember `start` when there is none."""
+        """Continue after the closing mark at `end`; record `start` if there is none."""
         if end >= len(self._text) and self.broken is None:
             self.broken = start
         self._at = min(end + 1, len(self._text))
 
     def word(self) -> Word:
-        """The word that begins here."""
+        """The word at the current offset."""
         start = self._at
         parts: list[Part] = []
         while self._at < len(self._text):
@@ -289,7 +289,7 @@ class Lexer:
             self._at += 1
             if following == "'":
                 return self._single()
-            return Part("text", "", True)  # $"…": the string itself comes next
+            return Part("text", "", True)  # $"…": the string follows
         name = _NAME.match(self._text, self._at + 1)
         if name is None:
             self._at += 1
@@ -322,8 +322,8 @@ class Lexer:
 
 @lru_cache(maxsize=4096)
 def _remembered_line(line: str) -> ShellLine | tuple[Word | Operator, ...] | None:
-    """The tokens of a line, as one if nothing in them has a place of its own; None when they may depend
-    on what stands before or behind the line. A backslash at its end is left to the caller."""
+    """The tokens of a line, combined if none needs a place of its own; None if they may depend on neighbouring lines. A
+    backslash at its end is left to the caller."""
     continued = line.endswith("\\")
     if "<<" in line or (continued and ("#" in line or not line.endswith((" \\", "\t\\")))):
         return None
@@ -342,7 +342,7 @@ def _remembered_line(line: str) -> ShellLine | tuple[Word | Operator, ...] | Non
 
 @lru_cache(maxsize=4096)
 def _remembered(written: str) -> Word | None:
-    """The word that is written so, None when it is not all of it; launchers repeat themselves."""
+    """The word with this spelling, None if it is not entirely a word; cached because launchers repeat themselves."""
     if _PLAIN.fullmatch(written):
         return word_of((Part("text", written),), 0, len(written))
     lexer = Lexer(written)
@@ -360,7 +360,7 @@ def _braced(inner: str, quoted: bool) -> Part:
 
 
 def _merged(parts: list[Part]) -> tuple[Part, ...]:
-    """Neighbouring unquoted text as one piece (a line continuation may have split it)."""
+    """Merge adjacent unquoted text (a line continuation may have split it)."""
     merged: list[Part] = []
     for part in parts:
         last = merged[-1] if merged else None

@@ -1,4 +1,4 @@
-"""How often the body of a loop runs, as far as its header tells."""
+"""The number of iterations of shell loops, by their headers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MOST = 4096
 
 
 def rounds(header: Command, text: str, variables: Variables) -> int:
-    """The rounds of the for loop that `header`, written `text`, begins; 0 where that is not known."""
+    """The iterations of the for loop that `header`, written `text`, begins; 0 if unknown."""
     counted = _COUNTED.search(text)
     if counted is not None:
         first, last = (_number(word, header, variables) for word in counted.group(1, 3))

@@ -1,7 +1,6 @@
-"""Command lines to what they start: wrappers and launchers are peeled off down to a script.
+"""Finds the script that a command line starts, behind wrappers and launchers.
 
-``nohup mpirun -np 8 python3 -u train.py --lr 0.1 &`` starts ``train.py`` by python3 under mpirun.
-"""
+``nohup mpirun -np 8 python3 -u train.py --lr 0.1 &`` starts ``train.py`` with python3 under mpirun."""
 
 from __future__ import annotations
 
@@ -31,14 +30,14 @@ _LAUNCHERS = frozenset(
 _MODULE_WRAPPERS = frozenset(("cProfile", "profile", "pdb", "trace", "coverage", "kernprof", "torch.utils.bottleneck"))
 _PYTHON = lazy_compile(r"(?:i?python|pypy)[\d.]*")
 _SHELLS = frozenset(("bash", "sh", "zsh", "ksh", "dash", "source", "."))
-IDLE = BUILTINS - _WRAPPERS - _SHELLS  # what starts nothing, whatever its arguments are
+IDLE = BUILTINS - _WRAPPERS - _SHELLS  # commands that start nothing, whatever their arguments
 _SCRIPT = lazy_compile(r"[^=]+\.(?:py|sh|bash)")
 _PROGRAM = lazy_compile(r"[\w.+][\w.+-]*")
 _NEGATIVE = lazy_compile(r"-\d|-\.\d")
 
 
 class Launch(msgspec.Struct, frozen=True):
-    """A script that a command starts. `script` and `first` are positions in the command's fields."""
+    """A started script. `script` and `first` (argument) are positions in the command's fields."""
 
     first: int
     script: int
@@ -49,8 +48,8 @@ class Launch(msgspec.Struct, frozen=True):
 
 
 class Started(msgspec.Struct, frozen=True):
-    """What a command line comes to: positions of its program words, the launch, a script given as text
-    (with its position), the position where pip begins."""
+    """The result for a command line: positions of its program words, the launch, an inline script (with its position),
+    the position of pip."""
 
     programs: list[int]
     launch: Launch | None = None
@@ -59,21 +58,21 @@ class Started(msgspec.Struct, frozen=True):
 
 
 def basename(field: Field) -> str:
-    """The last path segment of a field, empty when that is unknown."""
+    """The last path segment of a field, empty if unknown."""
     name = field.text.rsplit("/", 1)[-1]
     return "" if HOLE in name else name
 
 
 def started(fields: list[Field]) -> Started:
-    """Find out what the command `fields` starts."""
+    """Analyse the command `fields`."""
     return _Line(fields).read()
 
 
 class Options(msgspec.Struct, frozen=True):
-    """Options by name (dashes in front dropped, inner ones ``_``): the value, None when unknown, ``true`` for a
-    flag without one. `defaults` names those whose value is only a default, `apart` those whose value is a word of
-    its own, `flags` those without a value; `words` holds the first and the last word of each. `others` are the fields
-    that belong to none, `partly` the texts of values that are known in part (``*`` stands for the rest)."""
+    """Options by name (without leading dashes, inner ones as ``_``): the value, None if unknown, ``true`` for a flag.
+    `defaults`: options whose value is only a default, `apart`: whose value is a separate word, `flags`: without a
+    value; `words` has the first and the last word of each. `others` are positional fields, `partly` has values that are
+    partly known (``*`` for the rest)."""
 
     values: dict[str, str | None]
     defaults: list[str]
@@ -85,7 +84,7 @@ class Options(msgspec.Struct, frozen=True):
 
 
 def options(fields: list[Field]) -> Options:
-    """The options among the words that a program is given."""
+    """The options among the arguments of a program."""
     found = Options({}, [], [], [], {})
     position = 0
     while position < len(fields):
@@ -132,7 +131,7 @@ class _Line:
 
     def read(self) -> Started:
         at = 0
-        for _ in range(10):  # no honest line has more layers
+        for _ in range(10):  # more layers do not occur in practice
             if at >= len(self._fields):
                 break
             name = basename(self._fields[at])
@@ -147,7 +146,7 @@ class _Line:
         return Started(self._programs)
 
     def _peel(self, at: int, name: str) -> int | Started | None:
-        """The position of the program that the one at `at` starts, or the end of the search."""
+        """The position of the program that the one at `at` starts, or the final result."""
         if _PYTHON.fullmatch(name) or (not name and self._starts_python(at)):
             return self._python(at, name)
         if name in _SHELLS:
@@ -163,7 +162,7 @@ class _Line:
         return None
 
     def _starts_python(self, at: int) -> bool:
-        """An interpreter that only a run could name: ``${PYTHON} train.py``."""
+        """Whether a variable is an interpreter: ``${PYTHON} train.py``."""
         if self._fields[at].text.startswith("-") or "=" in self._fields[at].text:
             return False
         after = at + 1
@@ -176,7 +175,7 @@ class _Line:
         return Started(self._programs, launch)
 
     def _next(self, at: int, ending: tuple[str, ...] = (".py", ".sh")) -> int | None:
-        """The next field behind `at` that is an interpreter, a launcher, a wrapper or a script."""
+        """The next field after `at` that is an interpreter, a launcher, a wrapper or a script."""
         for position in range(at, len(self._fields)):
             field = self._fields[position]
             name = basename(field)

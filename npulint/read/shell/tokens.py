@@ -1,4 +1,4 @@
-"""What shell text is split into."""
+"""The tokens of shell text."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ import msgspec
 from npulint.lazy_regex import lazy_compile
 
 REDIRECTIONS = frozenset(("<", ">", ">>", "<<", "<<-", "<<<", ">&", "<&", "<>", ">|", "&>", "&>>"))
-# Where these begin a command they are the grammar's.
+# Keywords at the beginning of a command.
 KEYWORDS = frozenset("if while until for select case function { } [[ ! time then else elif do fi done esac".split())
 _ASSIGNMENT = lazy_compile(r"([A-Za-z_]\w*)(\[[^\]]*\])?(\+)?=")
 
 
 class Part(msgspec.Struct, frozen=True, gc=False):
-    """A piece of a word. Kinds: ``text``; ``var`` (text = name, default = what stands in for it or None);
-    ``code`` (a command substitution; text = its script, start = where that begins); ``array`` (text =
-    the words); ``unknown``."""
+    """A piece of a word. Kinds: ``text``; ``var`` (text = name, default = replacement or None); ``code`` (a command
+    substitution; text = its script, start = its offset); ``array`` (text = the words); ``unknown``."""
 
     kind: str
     text: str
@@ -24,13 +23,13 @@ class Part(msgspec.Struct, frozen=True, gc=False):
     default: str | None = None
 
     def moved(self, offset: int) -> Part:
-        """The same piece `offset` further on."""
+        """The same piece, shifted by `offset`."""
         return Part(self.kind, self.text, self.quoted, self.start + offset, self.default)
 
 
 class Target(msgspec.Struct, frozen=True, gc=False):
-    """What an assignment sets: a variable, a place in a list (`index`), or it adds to it (`plus`).
-    `written` is all that stands before the ``=``, `rest` the beginning of the value."""
+    """The target of an assignment: a variable, an element (`index`), or an addition to it (`plus`). `written` is the
+    text before ``=``, `rest` the beginning of the value."""
 
     name: str
     index: bool
@@ -40,8 +39,8 @@ class Target(msgspec.Struct, frozen=True, gc=False):
 
 
 class Word(msgspec.Struct, frozen=True, gc=False):
-    """A word: its pieces and its place in the text; `literal` is its text when nothing in it is quoted or
-    computed, as keywords must be, `to` what it sets when it is an assignment."""
+    """A word: its pieces and its position; `literal` is its text if nothing in it is quoted or computed, as keywords
+    must be, `to` the target if it is an assignment."""
 
     parts: tuple[Part, ...]
     start: int
@@ -50,7 +49,7 @@ class Word(msgspec.Struct, frozen=True, gc=False):
     to: Target | None
 
     def moved(self, offset: int) -> Word:
-        """The same word `offset` further on."""
+        """The same word, shifted by `offset`."""
         parts = self.parts
         if self.literal is None:
             for part in parts:
@@ -83,12 +82,12 @@ class Operator(msgspec.Struct, frozen=True, gc=False):
     start: int
 
     def moved(self, offset: int) -> Operator:
-        """The same operator `offset` further on."""
+        """The same operator, shifted by `offset`."""
         return Operator(self.text, self.start + offset)
 
 
 class ShellLine(msgspec.Struct, frozen=True, gc=False):
-    """A whole line that is one simple command, its end included; most lines are."""
+    """A complete line that is one simple command, including its end; most lines are."""
 
     words: tuple[Word, ...]
     end: Operator

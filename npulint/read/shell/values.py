@@ -1,8 +1,7 @@
-"""What shell words come to, as far as the script itself tells.
+"""Evaluates shell words statically.
 
-A value is text in which `HOLE` stands for every part that only a run could tell. Nothing is evaluated:
-a variable has a value when the assignment that reaches its use is plain text.
-"""
+A value is text in which `HOLE` represents every part that is unknown before the run. Nothing is executed: a variable
+has a value if the assignment that reaches its use is plain text."""
 
 from __future__ import annotations
 
@@ -18,16 +17,16 @@ from npulint.read.shell.lex import Lexer
 from npulint.read.shell.tokens import Part, Word, word_of
 
 HOLE = "\0"
-"""Stands for unknown text inside a value; no readable script contains it."""
+"""Represents unknown text inside a value; does not occur in readable scripts."""
 
-_LONGEST = 4000  # characters of a value; doubling assignments would grow without end
-_FOLDER = "/"  # as a variable, the folder that the script is in
+_LONGEST = 4000  # characters of a value; doubling assignments would grow without limit
+_FOLDER = "/"  # pseudo variable: the folder of the script
 _MOST = 200  # assignments of one variable
 _MENTIONED = lazy_compile(r"\$\{?[#!]?(\w+|[@*])")
 
 
 class Field(msgspec.Struct, frozen=True):
-    """A command's argument after expansion; `default`: the caller of the script may choose another."""
+    """A command's argument after expansion; `default`: the caller of the script may override it."""
 
     text: str
     default: bool
@@ -35,7 +34,7 @@ class Field(msgspec.Struct, frozen=True):
 
     @property
     def known(self) -> str | None:
-        """Its text, or None when a part of it is unknown."""
+        """Its text, or None if a part of it is unknown."""
         return None if HOLE in self.text else self.text
 
 
@@ -48,27 +47,27 @@ class _Assigned(msgspec.Struct, frozen=True):
 
 
 class Assignment(msgspec.Struct, frozen=True):
-    """``name=value`` at the head of a command or in ``export``."""
+    """``name=value`` before a command or in ``export``."""
 
     name: str
     value: Field
 
 
 class Variables:
-    """The assignments of a script in text order, and what a use of a variable comes to."""
+    """The assignments of a script in text order; evaluates uses of variables."""
 
     def __init__(self) -> None:
         self._assigned: dict[str, list[_Assigned]] = {}
         self._caller_names = {"OPTARG"}  # loop variables over the script's own arguments
 
     def assign(self, word: Word, command: Command) -> None:
-        """Record the assignment that `word` spells, if it is one."""
+        """Record the assignment in `word`, if it is one."""
         assignment = self.assignment(word, command)
         if assignment is not None:
             self._record(assignment.name, assignment.value.text, assignment.value.default, word, command)
 
     def assignment(self, word: Word, command: Command) -> Assignment | None:
-        """The assignment that `word` spells, or None when it is none."""
+        """The assignment in `word`, or None."""
         to = word.to
         if to is None:
             return None
@@ -84,27 +83,29 @@ class Variables:
         return Assignment(to.name, Field(text, default, word))
 
     def computed(self, name: str, word: Word, command: Command, by_caller: bool = False) -> None:
-        """Record that a loop, ``read`` or the like sets `name`."""
+        """Record that a loop, ``read`` or similar assigns `name`."""
         if by_caller:
             self._caller_names.add(name)
         self._record(name, HOLE, False, word, command)
 
     def enter(self, words: Sequence[Word], command: Command) -> None:
-        """Record that ``cd`` or the like changes the folder."""
-        given = [field.text for field in self.fields(words[1:2], command)]
+        """Record that ``cd`` or similar changes the folder."""
+        arguments = [field.text for field in self.fields(words[1:2], command)]
         before = self._here(command, words[0].start)
-        known = words[0].literal != "popd" and len(words) == 2 and given and given[0] != "-"
-        self._record(_FOLDER, _capped(posixpath.join(before, given[0])) if known else HOLE, False, words[0], command)
+        known = words[0].literal != "popd" and len(words) == 2 and arguments and arguments[0] != "-"
+        self._record(
+            _FOLDER, _capped(posixpath.join(before, arguments[0])) if known else HOLE, False, words[0], command
+        )
 
     def _here(self, command: Command, start: int) -> str:
         return self.value(_FOLDER, command, start)[0] if _FOLDER in self._assigned else ""
 
     def folder(self, command: Command, start: int) -> str:
-        """The folder in which `command` runs, as it was entered; ``*`` stands for what is computed."""
+        """The working directory of `command`, as written in ``cd``; ``*`` for computed parts."""
         return self._here(command, start).replace(HOLE, "*")
 
     def from_caller(self, word: Word) -> bool:
-        """Whether the word depends on the arguments that the script was started with."""
+        """Whether the word depends on the arguments of the script."""
         if word.literal is not None:
             return False
         for part in word.parts:
@@ -121,11 +122,11 @@ class Variables:
         self._assigned.setdefault(name, []).append(entry)
 
     def known(self, name: str) -> bool:
-        """Whether the script assigns `name` anywhere so far."""
+        """Whether the script has assigned `name` so far."""
         return name in self._assigned
 
     def value(self, name: str, command: Command, start: int) -> tuple[str, bool]:
-        """The value of a variable used in `command` at offset `start`, and whether it is a default only."""
+        """The value of a variable used in `command` at offset `start`, and whether it is only a default."""
         base: _Assigned | None = None
         others: list[_Assigned] = []
         entries = self._assigned.get(name, [])
@@ -149,7 +150,7 @@ class Variables:
         return base.value, default
 
     def fields(self, words: Sequence[Word], command: Command) -> list[Field]:
-        """The arguments that `words` become: unquoted values are split at blanks, as the shell does."""
+        """The arguments that `words` expand to: unquoted values are split at blanks, as in the shell."""
         fields: list[Field] = []
         for word in words:
             if word.literal:
@@ -178,7 +179,7 @@ class Variables:
         return found or ([Field("", default, word)] if solid else [])
 
     def _joined(self, first: str, word: Word, command: Command) -> tuple[str, bool]:
-        """The text of `first` and what follows the first piece of `word`, and whether a default is in it."""
+        """The text of `first` and the remaining pieces of `word`, and whether a default is in it."""
         texts, default = [first], False
         for part in word.parts[1:]:
             text, is_default = self._part(part, word, command)
@@ -201,7 +202,7 @@ class Variables:
         return value, default
 
     def _array(self, text: str, word: Word, command: Command) -> str:
-        """The elements of ``(…)`` with blanks between; one element cannot hold another list."""
+        """The elements of ``(…)`` separated by blanks; an element cannot contain another array."""
         if len(text) > _LONGEST:
             return HOLE
         found = []

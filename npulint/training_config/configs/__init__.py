@@ -1,1 +1,1 @@
-"""Configuration files: which of them a program loads, and what their values mean in its code."""
+"""Configuration files: which of them a program loads, and which names in its code refer to their values."""

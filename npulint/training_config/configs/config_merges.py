@@ -1,4 +1,5 @@
-"""Pours: where code puts the settings of one object, or of a file, into another object."""
+"""Finds where code merges the settings of one object, or of a file, into another object
+(``cfg.merge_from_file(path)``)."""
 
 from __future__ import annotations
 
@@ -15,12 +16,12 @@ from npulint.training_config.configs.paths import Paths, takes
 _DEPTH = 6
 _MOST = 8
 READS = frozenset("merge_from_file cfg_from_file read read_file load_from_file update_from_file".split())
-"""Methods that take settings from a file."""
+"""Methods that load settings from a file."""
 _TAKES = frozenset(("update", "set_defaults", "setattr", "setdefault", "merge_from_other_cfg", "merge_update"))
 
 
 class ConfigMerge(msgspec.Struct, frozen=True, eq=False):
-    """A place where settings are put into an object: `value` (or the file at `path` where it is None) into `holder`."""
+    """One merge: `value` (or the file at `path` if it is None) is merged into `holder`."""
 
     module: Module
     holder: Value
@@ -31,7 +32,7 @@ class ConfigMerge(msgspec.Struct, frozen=True, eq=False):
 
 
 class ConfigMerges:
-    """The pours of a project by the assignments that made what they fill."""
+    """The merges of a project, indexed by the assignment that created the target object."""
 
     def __init__(self, context: Context, paths: Paths) -> None:
         self._context = context
@@ -39,33 +40,33 @@ class ConfigMerges:
         self._by_bind: dict[tuple[str, int, int, str], list[ConfigMerge]] | None = None
 
     def into(self, home: Module, bind: Assignment) -> list[ConfigMerge]:
-        """What is put into the object that an assignment made."""
+        """The merges into the object that an assignment created."""
         if self._by_bind is None:
             self._by_bind = {}
             self._gather(self._by_bind)
         return self._by_bind.get((home.path, bind.line, bind.column, bind.target), [])
 
     def of_self(self, module: Module, function: int, me: str) -> list[ConfigMerge]:
-        """What the class of a method puts into its instances, which are called `me`."""
+        """The merges that a class makes into its instances, which method `function` calls `me`."""
         return [
-            pour
-            for pour in self.of(module)
-            if isinstance(pour.holder, Ref)
-            and pour.holder.name in (me, f"{me}.__dict__")
-            and module.class_of(pour.block) == module.class_of(function)
+            merge
+            for merge in self.of(module)
+            if isinstance(merge.holder, Ref)
+            and merge.holder.name in (me, f"{me}.__dict__")
+            and module.class_of(merge.block) == module.class_of(function)
         ]
 
     def _gather(self, table: dict[tuple[str, int, int, str], list[ConfigMerge]]) -> None:
         for path, module in self._context.project.modules.items():
             if self._paths.modules is None or path in self._paths.modules:
-                for pour in self.of(module):
-                    for home, bind in self._holders(pour.module, pour.holder, pour.block, pour.line, 0):
-                        table.setdefault((home.path, bind.line, bind.column, bind.target), []).append(pour)
+                for merge in self.of(module):
+                    for home, bind in self._holders(merge.module, merge.holder, merge.block, merge.line, 0):
+                        table.setdefault((home.path, bind.line, bind.column, bind.target), []).append(merge)
 
     def _holders(
         self, module: Module, holder: Value, block: int, line: int, depth: int
     ) -> list[tuple[Module, Assignment]]:
-        """The assignments that made an object, those of other names for it among them."""
+        """The assignments that created an object, including those of its aliases."""
         if depth > _DEPTH:
             return []
         if isinstance(holder, CallResult):
@@ -87,8 +88,8 @@ class ConfigMerges:
         return found
 
     def of(self, module: Module) -> list[ConfigMerge]:
-        """Where the code of a module puts settings into objects."""
-        return self._context.memoize(("pours", module.path), lambda: [*self._by_calls(module), *self._by_items(module)])
+        """All merges in the code of a module."""
+        return self._context.memoize(("merge", module.path), lambda: [*self._by_calls(module), *self._by_items(module)])
 
     def _by_calls(self, module: Module) -> Iterator[ConfigMerge]:
         for index in module.calls_where(lambda last: last in READS or last in _TAKES):
@@ -115,7 +116,7 @@ class ConfigMerges:
                     yield ConfigMerge(module, _bare(module, holder), bind.block, bind.line, source)
 
     def _looped(self, module: Module, block: int) -> Value | None:
-        """The mapping over whose entries the loop around a block goes."""
+        """The mapping whose entries the loop around a block iterates over."""
         loop = module.loop_of(block)
         if loop < 0:
             return None
@@ -130,7 +131,7 @@ class ConfigMerges:
 
 
 def _bare(module: Module, holder: Value) -> Value:
-    """The object whose dictionary is meant: ``args`` of ``args.__dict__`` and of ``vars(args)``."""
+    """The object behind its dictionary: ``args`` for ``args.__dict__`` and ``vars(args)``."""
     if isinstance(holder, Ref):
         return Ref(holder.name.removesuffix(".__dict__"))
     if isinstance(holder, CallResult) and module.callee_name(holder.call) == "vars":

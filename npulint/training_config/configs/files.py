@@ -1,4 +1,4 @@
-"""Configuration files of a project: which one a path means, and the values in it, those of its bases among them."""
+"""Resolves paths to configuration files of a project, and reads their values including those of base files."""
 
 from __future__ import annotations
 
@@ -16,25 +16,24 @@ from npulint.training_config.configs.groups import composed
 from npulint.training_config.configs.modules import module_values
 from npulint.training_config.configs.values import ConfigValue, overlaid, plain
 
-_MOST = 4000  # leaves of a file; what has more is data
-_CHAIN = 16  # files that one may be built upon
+_MOST = 4000  # leaves of a file; files with more are data
+_CHAIN = 16  # maximum depth of base files
 _BASES = ("_base_", "_BASE_", "BASE", "base_config", "__base__", "_base", "include", "import")
 _ENDINGS = ("", ".yaml", ".yml", ".json")
 _USUAL = frozenset(("config.json", "config.yaml", "config.yml", "settings.json", "params.json", "data.json"))
 
 Choices = tuple[tuple[str, str], ...]
-"""What a launcher chooses of the groups of hydra."""
+"""Options of hydra's config groups that a launcher selects."""
 
 Read = Callable[[SourceFile], FileFacts]
 
 
 def read_source(file: SourceFile) -> FileFacts:
-    """The facts of one file."""
     return read(load(file))
 
 
 class ConfigFiles:
-    """The files of a project that may be configurations. They are read when a program loads them."""
+    """The possible configuration files of a project, read on demand."""
 
     def __init__(self, context: Context, files: Iterable[SourceFile | FileFacts], reader: Read = read_source) -> None:
         self._context = context
@@ -50,8 +49,8 @@ class ConfigFiles:
         self.read: list[FileFacts] = []
 
     def find(self, written: str, folders: Sequence[str]) -> str:
-        """The path of the file that a text means in a program that runs in one of `folders`; empty when that is not
-        certain."""
+        """The path of the file that `written` refers to in a program that runs in one of `folders`; empty if ambiguous
+        or missing."""
         text = written.replace("\\", "/")
         _, star, rest = text.rpartition("*")
         if star and "/" in rest:
@@ -85,7 +84,7 @@ class ConfigFiles:
         return best[0][2]
 
     def _matching(self, pattern: str) -> str:
-        """The only file that fits a name with a part that is not known."""
+        """The only file that matches a path with wildcards for unknown parts; else empty."""
         parts = [part for part in pattern.split("/") if part not in ("", ".", "..")]
         tail = "*/" + "/".join(parts) if parts else ""
         last = parts[-1] if parts else "*"
@@ -104,7 +103,7 @@ class ConfigFiles:
         return path in self._files or path in self._context.project.modules
 
     def values(self, path: str, choices: Choices = ()) -> tuple[ConfigValue, ...]:
-        """The values of a file, those of its bases and groups first where it does not replace them."""
+        """The values of a file, after those of its bases and groups that it does not override."""
         known = self._values.get((path, choices))
         if known is None:
             if path in self._busy or len(self._busy) >= _CHAIN:
@@ -136,7 +135,7 @@ class ConfigFiles:
         return overlaid(found, own)
 
     def _group(self, folder: str, name: str) -> str:
-        """The file that an entry of a list of defaults names."""
+        """The file that an entry of a defaults list refers to."""
         while True:
             for ending in (".yaml", ".yml"):
                 path = posixpath.normpath(posixpath.join(folder, name + ending))
@@ -176,13 +175,13 @@ def _bases(values: tuple[ConfigValue, ...]) -> list[str]:
     found: list[str] = []
     for one in values:
         if one.key[0] in _BASES and len(one.key) == 1:
-            given = one.value if isinstance(one.value, tuple) else (one.value,)
-            found += [text for text in given if isinstance(text, str) and "." in text]
+            entries = one.value if isinstance(one.value, tuple) else (one.value,)
+            found += [text for text in entries if isinstance(text, str) and "." in text]
     return found[:_CHAIN]
 
 
 def _tail(path: str, parts: list[str]) -> int:
-    """How many of the last parts of a path are `parts`."""
+    """How many of the last parts of a path equal the end of `parts`."""
     pairs = zip(reversed(path.split("/")), reversed(parts), strict=False)
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 

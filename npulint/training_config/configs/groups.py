@@ -1,4 +1,4 @@
-"""Groups: what hydra puts together a configuration from, by its list of defaults."""
+"""Composes a hydra configuration from the config groups in its defaults list."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import msgspec
 
 from npulint.training_config.configs.values import ConfigValue, overlaid
 
-_MOST = 64  # entries of a list of defaults
+_MOST = 64  # entries of a defaults list
 _KEY = "defaults"
 _SELF = "_self_"
 
@@ -17,8 +17,8 @@ Values = Callable[[str], tuple[ConfigValue, ...]]
 
 
 class Part(msgspec.Struct, frozen=True):
-    """An entry of a list of defaults: the group (empty: none), what is chosen of it, and the package that it goes to
-    (None: that of its group)."""
+    """An entry of a defaults list: the config group (empty: none), the selected option, and the target package (None:
+    that of the group)."""
 
     group: str
     chosen: str
@@ -28,8 +28,8 @@ class Part(msgspec.Struct, frozen=True):
 def composed(
     own: tuple[ConfigValue, ...], choices: Mapping[str, str], find: Find, values: Values, packages: Mapping[str, str]
 ) -> tuple[ConfigValue, ...]:
-    """The values of a file with those of the entries of its list of defaults, in the order of the list. `find` tells
-    the file of a path from here without its ending, `values` what is in it, `packages` the package that it declares."""
+    """The values of a file composed with those of its defaults list, in list order. `find` resolves a path without
+    extension, `values` reads a file, `packages` maps files to the package that they declare."""
     parts = _parts(own)
     rest = tuple(one for one in own if one.key[0] != _KEY)
     found: tuple[ConfigValue, ...] = ()
@@ -67,7 +67,7 @@ def _parts(own: tuple[ConfigValue, ...]) -> list[Part]:
 
 
 def _part(written: str, chosen: str) -> Part:
-    """``override /model@net: small`` is the group model, of which small goes to net."""
+    """``override /model@net: small`` selects small of the group model for the package net."""
     group, at, package = written.rpartition(" ")[2].lstrip("/").partition("@")
     return Part(group, chosen.removesuffix(".yaml"), package if at else None)
 

@@ -1,4 +1,4 @@
-"""Configurations: which files a program takes its settings from, and which value of a file a name in its code means."""
+"""Which configuration files a program loads, and which of their values a name in its code refers to."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from npulint.training_config.configs.overrides import choices, overridden
 from npulint.training_config.configs.roots import Root, Roots
 from npulint.training_config.configs.values import ConfigFile, ConfigValue
 
-_END = 1 << 30  # a line behind all others
-_SCOPES = 20  # of a module that a name may belong to
+_END = 1 << 30  # a line after all others
+_SCOPES = 20  # scopes of a module in which a name may be bound
 _SEGMENT = lazy_compile(r"[^.\[\]]+")
 _SETTINGS = lazy_compile(
     r"(?i)_*(?:\w*cfgs?|\w*conf(?:igs?)?|\w*hparams?|hps?|hyp|\w*params?|\w*opts?|\w*args|flags|\w*settings?|spec|kwargs"
@@ -31,9 +31,8 @@ _SETTINGS = lazy_compile(
 
 
 class Configs:
-    """The configuration files of one project. `files` are those that may be some; they are read when a program loads
-    them. `entry` and `launch` name the start that look-ups are for: without them all programs count, by their
-    defaults."""
+    """The configuration files of one project; candidates in `files` are read when a program loads them. `entry` and
+    `launch` select the start to resolve names for; without them all programs count, with default options."""
 
     def __init__(
         self,
@@ -55,7 +54,7 @@ class Configs:
         self._answers: dict[tuple[str, str, int, int], list[ConfigValue]] = {}
 
     def under(self, entry: str, launch: Launch | None = None) -> Configs:
-        """The same files as one start of the script at `entry` sees them (without a launch: by the defaults)."""
+        """The same files for one start of the script at `entry` (without a launch: with default options)."""
         key = (entry, id(launch))
         view = self._views.get(key)
         if view is None:
@@ -64,19 +63,19 @@ class Configs:
 
     @property
     def problems(self) -> list[Problem]:
-        """Why files that programs load could not be read."""
+        """Why configuration files that programs load could not be read."""
         return [problem for facts in self._files.read for problem in facts.problems]
 
     # -- programs -------------------------------------------------------------------------------
 
     def of_program(self, entry: str, launch: Launch | None = None) -> list[ConfigFile]:
-        """The configuration files that a start of the script at `entry` loads, or is handed, by path. What the launcher
-        overrides (``lr=0.1``, ``--opts TRAIN.LR 0.1``) has its place in the launcher."""
+        """The configuration files that a start of the script at `entry` loads or receives, by path. Values that the
+        launcher overrides (``lr=0.1``, ``--opts TRAIN.LR 0.1``) have their place in the launcher."""
         view = self if (entry, launch) == (self._entry, self._launch) else self.under(entry, launch)
         return list(view.program())
 
     def program(self) -> tuple[ConfigFile, ...]:
-        """The files of the start that this is for; of all programs where it is for none."""
+        """The files of this object's start; without a start those of all programs."""
         if self._program is None:
             found = dict.fromkeys(path for path in self._loaded() if path)
             chosen = choices(self._launch)
@@ -110,7 +109,7 @@ class Configs:
         yield from self._handed()
 
     def _handed(self) -> Iterable[str]:
-        """The files that the options of a program name, by its launcher or by their defaults."""
+        """The files that options of a program name, by its launcher or by default."""
         if self._modules is None or self._entry not in self._context.project.modules:
             return
         folders = self._roots.folders(self._context.project.modules[self._entry])
@@ -134,9 +133,8 @@ class Configs:
     def lookup(
         self, module: Module, name: str | tuple[str, ...], block: int = -1, line: int = _END
     ) -> list[ConfigValue]:
-        """The values of configuration files that a dotted name (``cfg.TRAIN.LR``, ``cfg[train][lr]``; or its parts)
-        means in `module`; empty when it is none, or when that is not certain. Where the place of the name is not
-        given, it must mean the same everywhere in the module."""
+        """The configuration values that a dotted name (``cfg.TRAIN.LR``, ``cfg[train][lr]``; or its parts) refers to in
+        `module`; empty if none or uncertain. Without a place, the name must mean the same everywhere in the module."""
         parts = _parts(name)
         key = (module.path, "\0".join(parts), block, line)
         known = self._answers.get(key)
@@ -146,8 +144,8 @@ class Configs:
         return list(known)
 
     def decided(self, module: Module, parts: tuple[str, ...], block: int = -1, line: int = _END) -> list[ConfigValue]:
-        """The same where the code shows that the object is made of a file, or takes what a file says: this counts
-        before anything that the code itself assigns."""
+        """As `lookup`, but only if the code shows that the object is loaded from a file or updated from one: these
+        values take precedence over assignments in code."""
         if len(parts) < 2:
             return []
         found: dict[tuple[str, tuple[str, ...]], ConfigValue] = {}
@@ -161,15 +159,15 @@ class Configs:
 
     def _passed(self, name: str) -> bool:
         """Whether the launcher passes an option."""
-        given = self._launch.options if self._launch is not None else {}
-        return bool(given) and any(
-            flag in given for option in self._context.options.table.get(name, ()) for flag in option.flags
+        options = self._launch.options if self._launch is not None else {}
+        return bool(options) and any(
+            flag in options for option in self._context.options.table.get(name, ()) for flag in option.flags
         )
 
     def within(
         self, module: Module, name: str | tuple[str, ...], block: int = -1, line: int = _END
     ) -> dict[tuple[str, ...], ConfigValue]:
-        """The values below a name that means a part of a configuration file, by the keys from there."""
+        """The values below a name that refers to a section of a configuration file, by their remaining keys."""
         found: dict[tuple[str, ...], ConfigValue] = {}
         for path, keys in self._of(module, _parts(name), block, line):
             for one in self._leaves(path):
@@ -187,7 +185,7 @@ class Configs:
         return self._by_last.get(name, [])
 
     def _leaves(self, path: str) -> tuple[ConfigValue, ...]:
-        """The values of a file as the start has them."""
+        """The values of a file, with the overrides of the start."""
         for file in self.program():
             if file.path == path:
                 return file.values
@@ -204,8 +202,8 @@ class Configs:
         return tuple(found)
 
     def _guessed(self, module: Module, parts: tuple[str, ...], block: int, line: int) -> list[ConfigValue]:
-        """The only leaf whose keys end as the name does, where the object is called as settings are and nothing else
-        tells what it is."""
+        """The only leaf whose keys end like the name, if the object is named like a configuration and nothing else
+        resolves it."""
         last = max((at for at, part in enumerate(parts[:-1]) if _SETTINGS.fullmatch(part)), default=-1)
         if last < 0 or last > 2 or (parts[-1] in self._context.options.table and HOLDERS.search(parts[last])):
             return []
@@ -225,7 +223,7 @@ def _parts(name: str | tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _value(parts: tuple[str, ...]) -> Value:
-    """A name from its parts; the first ones are attributes as far as such a name is assigned."""
+    """A value expression from the parts of a name; the longest assigned prefix becomes the base."""
     plain = [part for part in parts if part.isidentifier()]
     if len(plain) == len(parts):
         return Ref(".".join(parts))
@@ -237,7 +235,7 @@ def _value(parts: tuple[str, ...]) -> Value:
 
 
 def _scopes(module: Module, root: str) -> list[int]:
-    """The blocks in which a name may mean something of its own; else the module."""
+    """The scopes that bind a name; else the module."""
     found = [block for block, params in sorted(module.params.items()) if root in params]
     found += [block for block, names in sorted(module.names.items()) if root in names and block not in found]
     if root in ("self", "cls"):

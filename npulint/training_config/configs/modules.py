@@ -1,4 +1,4 @@
-"""Configurations that are Python modules, as those of mmcv: assignments of literals and of ``dict(...)``."""
+"""Configurations that are Python modules, as in mmcv: assignments of literals and ``dict(...)`` calls."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from npulint.training_config.configs.values import ConfigValue
 
 _DEPTH = 24
 _MOST = 4000
-_STEPS = 20_000  # values that one module may have, where a name counts for all that it stands for
+_STEPS = 20_000  # values of one module, counting a name with everything it refers to
 _DICTS = frozenset(
     ("dict", "ConfigDict", "edict", "EasyDict", "CN", "CfgNode", "AttrDict", "OrderedDict", "Munch", "Dict")
 )
@@ -19,8 +19,8 @@ _NOT_PLAIN = object()
 
 
 def module_values(context: Context, module: Module) -> tuple[ConfigValue, ...]:
-    """The leaves of what a module assigns outside its functions. Their places are those of the innermost calls and
-    assignments that they stand in."""
+    """The leaves of the module-level assignments of a module. Their places are those of the innermost enclosing call or
+    assignment."""
     reader = _Module(context, module)
     for name, binds in module.names.get(0, {}).items():
         bind = binds[-1]
@@ -37,7 +37,6 @@ class _Module:
         self.found: list[ConfigValue] = []
 
     def add(self, key: tuple[str, ...], value: Value, span: Span, depth: int) -> None:
-        """Add the leaves of a value."""
         self._steps += 1
         if depth > _DEPTH or len(self.found) >= _MOST or self._steps > _STEPS:
             return
@@ -59,7 +58,7 @@ class _Module:
                 self.add(key, bind.value, place, depth + 1)
 
     def entries(self, value: Value, span: Span, depth: int) -> tuple[list[tuple[str, Value]] | None, Span]:
-        """The entries of a mapping, with its place; None when it is none."""
+        """The entries of a mapping and its place; None when `value` is no mapping."""
         if isinstance(value, Table):
             return self._table(value, span, depth), span
         if isinstance(value, CallResult):
@@ -84,7 +83,7 @@ class _Module:
         return found
 
     def _spread(self, value: Value, span: Span, depth: int) -> list[tuple[str, Value]]:
-        """The entries of what stands behind ``**``."""
+        """The entries of the operand of ``**``."""
         if depth > _DEPTH:
             return []
         bind = self._bind(value) if isinstance(value, Ref) else None

@@ -1,4 +1,4 @@
-"""Overrides: single values of configuration files that a launcher replaces."""
+"""Overrides: values of configuration files that a launcher replaces."""
 
 from __future__ import annotations
 
@@ -15,44 +15,44 @@ _LISTS = ("opts", "set", "cfg_options", "options", "override", "overrides", "con
 
 
 def overridden(files: list[ConfigFile], launch: Launch | None) -> list[ConfigFile]:
-    """The files with what the words of a launcher (``optimizer.lr=0.1``, or ``TRAIN.LR 0.1`` behind ``--opts``) put in
-    the place of their values."""
+    """The files after applying the overrides on a launcher's command line (``optimizer.lr=0.1``, or ``TRAIN.LR 0.1``
+    after ``--opts``)."""
     words = list(_words(launch)) if launch is not None else []
     names = {one.name for file in files for one in file.values}
-    given: dict[str, tuple[str, Span]] = {}
+    overrides: dict[str, tuple[str, Span]] = {}
     at = 0
     while at < len(words):
         text, span = words[at]
         name, equals, value = text.partition("=")
         if equals and name.lstrip("+") in names:
-            given[name.lstrip("+")] = (value, span)
+            overrides[name.lstrip("+")] = (value, span)
         elif not equals and text in names and at + 1 < len(words):
             at += 1
-            given[text] = words[at]
+            overrides[text] = words[at]
         at += 1
-    if not given or launch is None:
+    if not overrides or launch is None:
         return files
     return [
-        msgspec.structs.replace(file, values=tuple(_replaced(one, given, launch.fact.path) for one in file.values))
+        msgspec.structs.replace(file, values=tuple(_replaced(one, overrides, launch.fact.path) for one in file.values))
         for file in files
     ]
 
 
 def choices(launch: Launch | None) -> tuple[tuple[str, str], ...]:
-    """The words of a launcher that may choose among the parts of a configuration: ``optimizer=sgd``."""
+    """The arguments of a launcher that may select config groups: ``optimizer=sgd``."""
     words = (text.partition("=") for text, _ in (_words(launch) if launch is not None else ()))
     return tuple(sorted({name.lstrip("+"): value for name, equals, value in words if equals}.items()))
 
 
-def _replaced(one: ConfigValue, given: dict[str, tuple[str, Span]], path: str) -> ConfigValue:
-    if one.name not in given:
+def _replaced(one: ConfigValue, overrides: dict[str, tuple[str, Span]], path: str) -> ConfigValue:
+    if one.name not in overrides:
         return one
-    text, span = given[one.name]
+    text, span = overrides[one.name]
     return ConfigValue(one.key, one.value if typed(text) == one.value else typed(text), path, span)
 
 
 def _words(launch: Launch) -> Iterator[tuple[str, Span]]:
-    """The words of a launcher that may replace values, with their places."""
+    """The arguments of a launcher that may be overrides, with their places."""
     attrs = launch.fact.attrs
     places = attrs.get("places") or {}
     for name in _LISTS:

@@ -1,4 +1,4 @@
-"""Paths: which text an expression that names a file comes to, with ``*`` where it is not known."""
+"""Evaluates expressions that name files to texts, with ``*`` for unknown parts."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from npulint.facts.values import truth
 from npulint.lazy_regex import lazy_compile
 
 _DEPTH = 24
-_STEPS = 1500  # expressions that one question may look at
-_CALLERS = 64  # calls of one function that are looked at
+_STEPS = 1500  # expressions visited per query
+_CALLERS = 64  # calls of one function that are visited
 _MOST = 8  # alternatives that are kept
 _LONG = 500  # characters of a path
 UNKNOWN = "*"
@@ -36,7 +36,7 @@ _ENDING = lazy_compile(r"\.(?:ya?ml|json|toml|ini|cfg|conf|gin|pbtxt|prototxt|co
 
 
 class PathFrame(msgspec.Struct, frozen=True, eq=False):
-    """The call by which a function was entered: its parameters are what this call passes."""
+    """The call through which a function was entered: its parameters have the arguments of this call only."""
 
     home: Module
     function: int
@@ -54,8 +54,8 @@ def takes(module: Module, name: str, block: int) -> int:
 
 
 class Paths:
-    """The texts of expressions under one start of a program (None: by its defaults). `modules` are the paths of the
-    modules whose calls count; None for all."""
+    """Evaluates texts under one start of a program (None: with default options). `modules` are the paths of the modules
+    whose calls count; None for all."""
 
     def __init__(self, context: Context, launch: Launch | None = None, modules: frozenset[str] | None = None) -> None:
         self.context = context
@@ -67,7 +67,7 @@ class Paths:
     def of(
         self, module: Module, value: Value, block: int, line: int, frame: PathFrame | None = None
     ) -> tuple[str, ...]:
-        """What `value` may be as a text; empty when nothing of it is known."""
+        """The possible texts of `value`; empty when nothing is known."""
         self._steps = 0
         found = self._texts(module, value, block, line, frame, 0)
         return tuple(text for text in found if text.strip("*/"))
@@ -113,8 +113,8 @@ class Paths:
         if value.op == "or":
             return _unique(text for one in operands for text in texts(one) if text)
         if value.op == "%" and isinstance(operands[0], Const):
-            given = operands[1].items if isinstance(operands[1], SequenceDisplay) else operands[1:]
-            return _filled(_PERCENT, str(operands[0].value), [texts(one) for one in given])
+            arguments = operands[1].items if isinstance(operands[1], SequenceDisplay) else operands[1:]
+            return _filled(_PERCENT, str(operands[0].value), [texts(one) for one in arguments])
         if value.op == "." and isinstance(operands[1], Const) and operands[1].value == "parent":
             return tuple(posixpath.dirname(text) for text in texts(operands[0]))
         if value.op == "[]" and isinstance(operands[0], Ref) and isinstance(operands[1], Const):
@@ -200,7 +200,7 @@ class Paths:
     def arguments(
         self, module: Module, function: int, name: str, frame: PathFrame | None
     ) -> list[tuple[Module, Value | None, Call, PathFrame | None]]:
-        """What the calls of a function pass for a parameter; that by which it was entered alone, where it is known."""
+        """The arguments for a parameter in the calls of a function; only in the call of `frame`, if given."""
         flow = self.context.flow
         if frame is not None and frame.home is module and frame.function == function:
             call = frame.caller.code.calls[frame.index]
@@ -221,7 +221,7 @@ class Paths:
         return self.modules is None or home.path in self.modules
 
     def option(self, option: Option, depth: int = 0) -> tuple[str, ...]:
-        """The text of an option: what is passed, else its default, else what other starts pass."""
+        """The text of an option: the passed value, else its default, else what other starts pass."""
         passed = self._passed(option)
         if passed:
             return passed
@@ -234,13 +234,13 @@ class Paths:
         return found if len(found) == 1 else ()
 
     def _passed(self, option: Option) -> tuple[str, ...]:
-        """What the launcher passes for an option; of those without a dash, each takes a word in their order. An empty
-        text waits for what the caller gives."""
+        """The value that the launcher passes for an option; positional options take its arguments in order. An empty
+        text means that the caller must supply it."""
         if self.launch is None:
             return ()
         if option.flags:
-            partly, given = self.launch.fact.attrs.get("partly") or {}, self.launch.options
-            return tuple(given[flag] or partly.get(flag, UNKNOWN) for flag in option.flags if flag in given)[:1]
+            partly, passed = self.launch.fact.attrs.get("partly") or {}, self.launch.options
+            return tuple(passed[flag] or partly.get(flag, UNKNOWN) for flag in option.flags if flag in passed)[:1]
         names = self.context.options.by_module.get(option.module.path, {})
         bare = [one for options in names.values() for one in options if not one.flags]
         words = self.launch.fact.attrs.get("words") or []
@@ -268,11 +268,11 @@ class Paths:
         if last == "split" and receiver is not None and call.args:
             return _unique(part.strip() for text in texts(receiver) for part in text.split(","))
         if last == "format" and receiver is not None:
-            given = [texts(one) for one in call.args]
+            arguments = [texts(one) for one in call.args]
             return _unique(
                 text
                 for template in texts(receiver)
-                for text in _filled(_TEMPLATE, template, given, dict(call.keywords))
+                for text in _filled(_TEMPLATE, template, arguments, dict(call.keywords))
             )
         if last in _SAME:
             found = texts(call.args[0]) if call.args else ()
@@ -295,7 +295,7 @@ class Paths:
 
 
 def _joined(between: str, parts: list[tuple[str, ...]]) -> tuple[str, ...]:
-    """All ways to put alternatives together; of what has none, nothing is known."""
+    """All combinations of alternatives; a part without alternatives makes the result empty."""
     found: list[str] = []
     for chosen in product(*[part or (UNKNOWN,) for part in parts[:16]]):
         found.append(posixpath.join(*chosen) if between and chosen else "".join(chosen))
@@ -305,20 +305,20 @@ def _joined(between: str, parts: list[tuple[str, ...]]) -> tuple[str, ...]:
 
 
 def _filled(
-    hole: object, template: str, given: list[tuple[str, ...]], keywords: dict[str, Value] | None = None
+    placeholder: object, template: str, values: list[tuple[str, ...]], keywords: dict[str, Value] | None = None
 ) -> tuple[str, ...]:
-    """A template with its holes filled in turn; what is named in it is not known."""
-    pieces = _PERCENT.split(template) if hole is _PERCENT else _TEMPLATE.split(template)
-    if len(pieces) - 1 != len(given) or keywords:
+    """A template with its placeholders filled in order; unresolved named placeholders become ``*``."""
+    pieces = _PERCENT.split(template) if placeholder is _PERCENT else _TEMPLATE.split(template)
+    if len(pieces) - 1 != len(values) or keywords:
         return (UNKNOWN.join(pieces),)
     parts: list[tuple[str, ...]] = [(pieces[0],)]
-    for text, piece in zip(given, pieces[1:], strict=True):
+    for text, piece in zip(values, pieces[1:], strict=True):
         parts += [text, (piece,)]
     return _joined("", parts)
 
 
 def _named(texts: Iterable[str]) -> tuple[str, ...]:
-    """Those that end as configuration files do."""
+    """The texts that end like names of configuration files."""
     return _unique(text for text in texts if _ENDING.search(text))
 
 

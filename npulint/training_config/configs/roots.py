@@ -1,4 +1,4 @@
-"""Where an object of settings comes from: the configuration file that it was made of, and the keys within that file."""
+"""Traces a settings object back to the configuration file it was loaded from and the keys within that file."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from npulint.training_config.configs.files import ConfigFiles
 from npulint.training_config.configs.paths import PathFrame, Paths, takes
 
 _DEPTH = 20
-_STEPS = 3000  # values that one question may look at
+_STEPS = 3000  # values visited per query
 _MOST = 8
 
-# Functions that read a file, by their full names or, where they may be methods of anything, by their last ones.
+# Functions that read a file: full names or, for methods of unknown objects, last names.
 _READS = lazy_compile(
     r"(?:^|\.)(?:yaml|json|simplejson|ujson|hjson|json5|commentjson|toml|tomllib|tomli|OmegaConf|YAML\(\)|anyconfig|mmcv"
     r"|mmengine|fileio)\.\w*load\w*$"
@@ -32,7 +32,7 @@ _FILE = frozenset(
     """f fp file filename file_name path stream s fname json_file yaml_file config_file cfg_filename config_path
     config_files pipeline_config_path args_file""".split()
 )
-# What gives an object with the same settings as the one that it is made of.
+# Calls that return an object with the same settings as their argument.
 _WRAPS = lazy_compile(
     r"(?i)(?:dict|edict|namespace|munch\w*|box|dotmap|config|cfg|cfgnode|cn|c?params|parameters|args|bunch|struct|node"
     r"|objectview|create|merge|copy|deepcopy|clone|to_dict|as_dict|asdict|vars|todict|to_container|dotdict|hparams"
@@ -47,7 +47,7 @@ Root = tuple[str, tuple[str, ...]]
 
 
 class Roots:
-    """Follows objects of settings to their files, under one start (None: the defaults) and within some modules."""
+    """Traces settings objects to files, under one start (None: default options) and within some modules."""
 
     def __init__(
         self, context: Context, files: ConfigFiles, launch: Launch | None, modules: frozenset[str] | None
@@ -59,17 +59,17 @@ class Roots:
         self._busy: set[object] = set()
         self._known: dict[object, tuple[Root, ...]] = {}
         self._steps = 0
-        self.defaults: set[Root] = set()  # what parsers of options take their defaults from
-        self.pours = ConfigMerges(context, self.paths)
+        self.defaults: set[Root] = set()  # files that parsers of options read their defaults from
+        self.merges = ConfigMerges(context, self.paths)
 
     # -- files ----------------------------------------------------------------------------------
 
     def loaded(self, module: Module, index: int, frame: PathFrame | None = None) -> tuple[str, ...]:
         """The paths of the configuration files that a call reads."""
         call = module.code.calls[index]
-        given = [*call.args[:2], *(value for name, value in call.keywords if name in _FILE)]
+        arguments = [*call.args[:2], *(value for name, value in call.keywords if name in _FILE)]
         found: list[str] = []
-        for value in given:
+        for value in arguments:
             for text in self.paths.of(module, value, call.block, call.line, frame):
                 path = self._files.find(text, self.folders(module))
                 if path:
@@ -79,7 +79,7 @@ class Roots:
         return tuple(dict.fromkeys(found))[:_MOST]
 
     def folders(self, module: Module) -> list[str]:
-        """Where a program may run: the folders of its launcher and its script, that of the module, the project's."""
+        """Where a program may run: the folders of its launcher, its script and the module, and the project root."""
         found = []
         if self._launch is not None:
             launcher = posixpath.dirname(self._launch.fact.path)
@@ -91,14 +91,14 @@ class Roots:
         return list(dict.fromkeys((*found, module.folder, "" if root == "." else root)))
 
     def reads(self, module: Module, index: int) -> bool:
-        """Whether a call reads a configuration file and gives what is in it."""
+        """Whether a call reads a configuration file and returns its contents."""
         last = module.callee_name(index)
         if last == "fromfile" and self._context.names.of_call(module, index).startswith(("numpy.", "np.")):
             return False
         return last in READERS or ("load" in last and bool(_READS.search(self._context.names.of_call(module, index))))
 
     def hydra(self, module: Module, function: int) -> tuple[str, ...]:
-        """The configuration file that hydra hands to a decorated function."""
+        """The configuration file that hydra passes to a decorated function."""
         for decorator in module.blocks[function].decorators:
             if isinstance(decorator, CallResult) and module.callee_name(decorator.call) in (
                 "main",
@@ -106,9 +106,9 @@ class Roots:
                 "hydra_runner",
             ):
                 call = module.code.calls[decorator.call]
-                given = dict(call.keywords)
-                name = self._text(module, given.get("config_name"), call)
-                folder = self._text(module, given.get("config_path", call.args[0] if call.args else None), call)
+                keywords = dict(call.keywords)
+                name = self._text(module, keywords.get("config_name"), call)
+                folder = self._text(module, keywords.get("config_path", call.args[0] if call.args else None), call)
                 name = (self._option("config_name") or self._option("cn") or name).removesuffix(".yaml")
                 folder = self._option("config_path") or self._option("cp") or folder
                 path = posixpath.normpath(posixpath.join(module.folder, folder, f"{name}.yaml")) if name else folder
@@ -126,7 +126,7 @@ class Roots:
     # -- objects --------------------------------------------------------------------------------
 
     def of(self, module: Module, value: Value, block: int, line: int) -> tuple[Root, ...]:
-        """The files and keys that an object of settings may come from; empty when it comes from none."""
+        """The files and keys that a settings object may come from; empty if none."""
         key = (module.path, value, block, line)
         known = self._known.get(key)
         if known is None:
@@ -156,7 +156,7 @@ class Roots:
         return ()
 
     def _inside(self, roots: tuple[Root, ...], key: object) -> tuple[Root, ...]:
-        """The roots of an element; the parts of what a parser of several classes gives are not told apart."""
+        """The roots of an element; for a parser with several classes, the roots of all of them."""
         found = []
         for path, keys in roots:
             inner = (*keys, str(key))
@@ -187,12 +187,12 @@ class Roots:
     def _of_whole(
         self, module: Module, name: str, block: int, line: int, frame: PathFrame | None, depth: int
     ) -> tuple[Root, ...]:
-        """The roots of a name by what it is bound to, what is poured into it, or what is passed for it."""
+        """The roots of a name: what is assigned to it, merged into it, or passed for it."""
         found: list[Root] = []
         bound = self._context.flow.bindings(module, name, block, line)
         for home, bind in bound[:_MOST]:
             found += self._of(home, bind.value, bind.block, bind.line, frame, depth)
-            found += self._of_poured(home, bind, depth)
+            found += self._of_merged(home, bind, depth)
         if not found:
             found += self._of_parameter(module, name, block, frame, depth)
         return _unique(found)
@@ -203,8 +203,8 @@ class Roots:
         function = takes(module, name, block)
         if not function:
             return ()
-        given = self.hydra(module, function) if name == module.blocks[function].params[0] else ()
-        found: list[Root] = [(path, ()) for path in given]
+        paths = self.hydra(module, function) if name == module.blocks[function].params[0] else ()
+        found: list[Root] = [(path, ()) for path in paths]
         for home, value, at, outer in self.paths.arguments(module, function, name, frame)[:64]:
             if value is not None:
                 found += self._of(home, value, at.block, at.line, outer, depth)
@@ -229,11 +229,11 @@ class Roots:
         found = self._returned(module, index, frame, depth)
         if found or not _WRAPS.search(last):
             return found
-        given = [
+        operands = [
             *call.args[:4],
             *(value for name, value in call.keywords if name in ("**", "d", "dictionary", "params")),
         ]
-        for value in (*given, *([receiver] if receiver is not None else [])):
+        for value in (*operands, *([receiver] if receiver is not None else [])):
             found = self._of(module, value, call.block, call.line, frame, depth)
             if found:
                 return found
@@ -256,7 +256,7 @@ class Roots:
         return found
 
     def _returned(self, module: Module, index: int, frame: PathFrame | None, depth: int) -> tuple[Root, ...]:
-        """What an own function returns; of an own class, what is poured into its instances."""
+        """The roots of the result of a project function; for a project class, what is merged into its instances."""
         target = self._context.names.function(self._context.names.of_call(module, index))
         if target is None:
             return ()
@@ -269,7 +269,7 @@ class Roots:
             record = home.blocks[function]
             me = Ref(record.params[0]) if record.params else Ref("self")
             return _unique(
-                root for pour in self.pours.of_self(home, function, me.name) for root in self._from(pour, inner, depth)
+                root for one in self.merges.of_self(home, function, me.name) for root in self._from(one, inner, depth)
             )
         inner = PathFrame(home, function, module, index, frame)
         return _unique(
@@ -278,24 +278,24 @@ class Roots:
             for root in self._of(home, returned.value, returned.block, returned.line + 1, inner, depth)
         )
 
-    # -- pours ----------------------------------------------------------------------------------
+    # -- merges ---------------------------------------------------------------------------------
 
-    def _of_poured(self, home: Module, bind: Assignment, depth: int) -> list[Root]:
+    def _of_merged(self, home: Module, bind: Assignment, depth: int) -> list[Root]:
         found: list[Root] = []
-        for pour in self.pours.into(home, bind):
-            found += self._from(pour, None, depth + 1)
+        for merge in self.merges.into(home, bind):
+            found += self._from(merge, None, depth + 1)
         return found
 
-    def _from(self, pour: ConfigMerge, frame: PathFrame | None, depth: int) -> tuple[Root, ...]:
-        if id(pour) in self._busy:
+    def _from(self, merge: ConfigMerge, frame: PathFrame | None, depth: int) -> tuple[Root, ...]:
+        if id(merge) in self._busy:
             return ()
-        self._busy.add(id(pour))
+        self._busy.add(id(merge))
         try:
-            if pour.value is None:
-                return tuple((path, ()) for path in self.loaded(pour.module, pour.reader, frame))
-            return self._of(pour.module, pour.value, pour.block, pour.line, frame, depth + 1)
+            if merge.value is None:
+                return tuple((path, ()) for path in self.loaded(merge.module, merge.reader, frame))
+            return self._of(merge.module, merge.value, merge.block, merge.line, frame, depth + 1)
         finally:
-            self._busy.discard(id(pour))
+            self._busy.discard(id(merge))
 
 
 def _unique(roots: Iterable[Root]) -> tuple[Root, ...]:

@@ -1,4 +1,4 @@
-"""What configuration files say: leaves with their keys, values and places."""
+"""Values of configuration files: leaves with keys and places."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from npulint.facts.model import Span
 
 
 class ConfigValue(msgspec.Struct, frozen=True):
-    """A leaf of a configuration file: the keys that lead to it, its plain value (a scalar, or a tuple of plain values),
-    and the place of the value."""
+    """A leaf of a configuration file: its keys, its plain value (a scalar, or a tuple of plain values), and the span of
+    the value."""
 
     key: tuple[str, ...]
     value: object
@@ -23,15 +23,15 @@ class ConfigValue(msgspec.Struct, frozen=True):
 
 
 class ConfigFile(msgspec.Struct, frozen=True):
-    """A configuration file that a program loads, with its values; those of its bases have the paths of these."""
+    """A configuration file that a program loads, with its values; inherited values have the path of their base file."""
 
     path: str
     values: tuple[ConfigValue, ...]
 
 
 def overlaid(base: tuple[ConfigValue, ...], own: tuple[ConfigValue, ...]) -> tuple[ConfigValue, ...]:
-    """The values of `base` where `own` neither sets them nor puts something else in their place, then `own`. A mapping
-    with ``_delete_`` replaces all of the mapping in the base."""
+    """`base` without the values that `own` sets or whose parents it replaces, then `own`. A mapping with ``_delete_``
+    replaces the whole mapping of the base."""
     if not base:
         return own
     replaced = {one.key for one in own}
@@ -49,5 +49,5 @@ def overlaid(base: tuple[ConfigValue, ...], own: tuple[ConfigValue, ...]) -> tup
 
 
 def plain(value: object) -> object:
-    """A value as it was read, its lists as tuples."""
+    """A value as read, with lists converted to tuples."""
     return tuple(map(plain, value)) if isinstance(value, list | tuple) else value

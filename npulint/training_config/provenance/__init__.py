@@ -1,1 +1,1 @@
-"""Where values come from, under one way to start a program."""
+"""Provenance of values, under one start of a program."""

@@ -1,4 +1,4 @@
-"""Assignments: which of those that may give a name its value do so, under one start of a program."""
+"""Which of several assignments determine the value of a name, under one start of a program."""
 
 from __future__ import annotations
 
@@ -17,13 +17,11 @@ from npulint.training_config.provenance.plain import Found
 
 
 class Assignments:
-    """Works out what assignments give."""
-
     def __init__(self, tracer: Following) -> None:
         self._tracer = tracer
 
     def of(self, binds: list[Bound], at: At) -> tuple[list[Found], bool]:
-        """What some assignments of a name (the nearest first) may have given it, and whether one of them surely has."""
+        """The possible values of a name from its assignments (nearest first), and whether one certainly runs."""
         groups: dict[tuple[str, int], list[Bound]] = defaultdict(list)
         for home, bind in binds:
             groups[home.path, home.function_of(bind.block)].append((home, bind))
@@ -33,19 +31,19 @@ class Assignments:
             parts, sure = self._in_order(group, at)
             within = function < 0 or (path == at.module.path and function in around)
             found.append((parts, sure and within))
-        if len(found) > 1:  # a None is only a place to be filled in
+        if len(found) > 1:  # a None that is assigned first is a placeholder
             found = [one for one in found if not all(part.values == (None,) for part in one[0])] or found
         return [part for parts, _ in found for part in parts], len(found) == 1 and found[0][1]
 
     def _in_order(self, group: list[Bound], at: At) -> tuple[list[Found], bool]:
-        """The assignments in one function, the nearest first, down to one that surely runs."""
+        """The assignments in one function, nearest first, up to one that certainly runs."""
         home = group[0][0]
         same = home is at.module and home.function_of(group[0][1].block) == home.function_of(at.block)
         around = frozenset(at.module.ancestors(at.block)) if home is at.module else frozenset()
         parts: list[Found] = []
         sure = False
         for _, bind in group:
-            later = same and bind.line >= at.line  # in the round before
+            later = same and bind.line >= at.line  # assigned in the previous iteration
             if sure and not later:
                 continue
             runs = self._tracer.conditions.hold(at, bind.block, around, home)
@@ -61,7 +59,7 @@ class Assignments:
         return found.written(station) if found.values else found
 
     def elsewhere(self, module: Module, name: str) -> bool:
-        """Whether the program assigns an attribute of this name to some other object than an option's holder."""
+        """Whether the program assigns an attribute of this name to an object other than one that holds options."""
         others = self._attributes.get(name.rpartition(".")[2], set())
         return bool(others - {(module.path, name)})
 

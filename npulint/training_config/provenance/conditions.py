@@ -1,4 +1,4 @@
-"""Conditions: whether code runs in one start of a program, as far as its options decide that."""
+"""Whether code runs in one start of a program, as far as its options decide."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _BOUNDARIES = frozenset(("function", "lambda", "class", "module"))
 
 
 class Conditions:
-    """Decides the conditions around blocks."""
+    """Evaluates the conditions around blocks."""
 
     def __init__(self, tracer: Following) -> None:
         self._tracer = tracer
 
     def hold(self, at: At, block: int, around: frozenset[int] = frozenset(), home: Module | None = None) -> bool | None:
-        """Whether the conditions around `block` (of the module `home`, else of that of the place) within its function
-        let it run; those that are `around` the place as well do not count. None when that depends."""
+        """Whether the conditions around `block` (of the module `home`, default: that of `at`) within its function hold;
+        those in `around` are ignored. None when undetermined."""
         module = home or at.module
         answer: bool | None = True
         for inner in module.ancestors(block):
@@ -38,7 +38,7 @@ class Conditions:
         return answer
 
     def reached(self, module: Module, block: int) -> bool:
-        """Whether the program may come to a block at all."""
+        """Whether the program may reach a block at all."""
         running = self._running
         return running is None or (module.path, home_of(module, block)) in running
 

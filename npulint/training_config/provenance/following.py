@@ -1,4 +1,4 @@
-"""What the parts of the tracer ask of it and of each other."""
+"""Protocols between the tracer and its parts."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ from npulint.training_config.provenance.plain import Found
 
 
 class Deciding(Protocol):
-    """Tells which code runs (`npulint.training_config.provenance.conditions`)."""
+    """Decides which code runs (`npulint.training_config.provenance.conditions`)."""
 
     def hold(self, at: At, block: int, around: frozenset[int] = frozenset(), home: Module | None = None) -> bool | None:
-        """Whether the conditions around a block let it run; None when that depends."""
+        """Whether the conditions around a block hold; None when undetermined."""
 
     def reached(self, module: Module, block: int) -> bool:
-        """Whether the program comes to a block at all."""
+        """Whether the program may reach a block at all."""
 
 
 class Assigning(Protocol):
-    """Tells what assignments give names (`npulint.training_config.provenance.assignments`)."""
+    """Evaluates assignments to names (`npulint.training_config.provenance.assignments`)."""
 
     def of(self, binds: list[Bound], at: At) -> tuple[list[Found], bool]:
-        """What some assignments may give, and whether one of them surely does."""
+        """The possible values of some assignments, and whether one of them certainly runs."""
 
 
 class Calling(Protocol):
-    """Tells who calls functions (`npulint.training_config.provenance.parameters`)."""
+    """Finds the callers of functions (`npulint.training_config.provenance.parameters`)."""
 
     def callers(self, module: Module, function: int, at: At) -> list[tuple[Passing, At]]:
-        """The calls of a function that run in this start, and where they stand."""
+        """The calls of a function that run in this start, with their places."""
 
 
 class Following(Protocol):
-    """Follows values under one start of a program (`npulint.training_config.provenance.tracer`)."""
+    """Evaluates expressions under one start of a program (`npulint.training_config.provenance.tracer`)."""
 
     context: Context
     names: Names
@@ -49,22 +49,19 @@ class Following(Protocol):
     bindings: Bindings
 
     @property
-    def conditions(self) -> Deciding:
-        """Which code runs."""
+    def conditions(self) -> Deciding: ...
 
     @property
-    def assignments(self) -> Assigning:
-        """What assignments give."""
+    def assignments(self) -> Assigning: ...
 
     @property
-    def parameters(self) -> Calling:
-        """Who calls functions."""
+    def parameters(self) -> Calling: ...
 
     def found(self, value: Value, at: At) -> Found:
-        """What a value may be at a place."""
+        """The possible values of an expression at a place."""
 
     def variable(self, name: str) -> Found | None:
-        """The value of a variable of the environment."""
+        """The value of an environment variable."""
 
     def member(self, holder: Value, key: str | int, at: At) -> Found | None:
         """The value of an attribute or item of an object."""

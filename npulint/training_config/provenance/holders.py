@@ -1,8 +1,7 @@
-"""Holders: what the attributes and items of an object are, wherever the object was made and got them.
+"""Evaluates attributes and items of objects, wherever these were created and assigned.
 
-An object may be a dict display, an instance of an own class, a class or module itself, or a container of a library
-(``EasyDict``, ``Namespace``, ``CfgNode``); its attributes may be set by any name that it goes by.
-"""
+An object may be a dict display, an instance of a project class, a class or module itself, or a container of a library
+(``EasyDict``, ``Namespace``, ``CfgNode``); its attributes may be set through any alias."""
 
 from __future__ import annotations
 
@@ -20,8 +19,8 @@ from npulint.training_config.provenance.plain import CUT, Found, joined
 from npulint.training_config.provenance.written import entry_spot, spot
 
 _DEPTH = 8
-_MOST = 40  # objects that are looked at
-_STEPS = 300  # expressions that one question may look at
+_MOST = 40  # objects that are visited
+_STEPS = 300  # expressions visited per query
 _CONTAINERS = frozenset(
     """dict OrderedDict EasyDict edict AttrDict Munch Dict Box DotDict dotdict AttributeDict Bunch SimpleNamespace
     Namespace HParams CN CfgNode ConfigDict Config ParamDict defaultdict Params""".split()
@@ -32,8 +31,8 @@ Key = str | int
 
 
 class Holder(NamedTuple):
-    """One of the things that an object may be: a `display`, a `call` that makes a container, a `class` (also of an
-    instance), a `module`, the keywords of a call (`spread`), or a `name` that it goes by."""
+    """One possible identity of an object: a `display`, a `call` that creates a container, a `class` (also of an
+    instance), a `module`, the keywords of a call (`spread`), or a `name` that it is assigned to."""
 
     kind: str
     at: At
@@ -44,7 +43,7 @@ class Holder(NamedTuple):
 
 
 class Holders:
-    """Finds objects and their members."""
+    """Finds objects and evaluates their members."""
 
     def __init__(self, tracer: Following) -> None:
         self._tracer = tracer
@@ -53,13 +52,13 @@ class Holders:
         self._steps = 0
 
     def forget(self) -> None:
-        """Begin a new question: what was left out for want of steps may be found in another one."""
+        """Start a new query: forget results that were cut off by the step limit."""
         self._found.clear()
         self._busy.clear()
         self._steps = 0
 
     def member(self, value: Value, key: Key, at: At) -> Found | None:
-        """The value of an attribute or item; None where nothing tells of one."""
+        """The value of an attribute or item; None if there is no assignment to it."""
         mark = (at.module.path, _mark(value), key, at.block, at.line)
         if mark in self._busy:
             return None
@@ -86,7 +85,7 @@ class Holders:
         return joined(parts) if parts else None
 
     def _of(self, holder: Holder, key: Key, at: At) -> Iterator[Found]:
-        """The values that one thing has for a key."""
+        """The values that one possible identity has for a key."""
         place = holder.at
         if holder.kind == "display" and holder.value is not None:
             entry = _entry(holder.value, key)
@@ -122,7 +121,7 @@ class Holders:
         key = (at.module.path, _mark(value), at.block, at.line, at.frames)
         known = self._found.get(key)
         if known is None:
-            self._found[key] = []  # answers a circle
+            self._found[key] = []  # ends a cycle
             known = self._found[key] = self._gathered(value, at)
         return known
 
@@ -144,7 +143,7 @@ class Holders:
         return found
 
     def _step(self, value: Value, at: At) -> Iterator[Holder | tuple[Value, At]]:
-        """What an expression is at once, and the expressions that it may be besides."""
+        """The identities of an expression, and further expressions to resolve."""
         if isinstance(value, SequenceDisplay | Table):
             yield Holder("display", at, value)
             if isinstance(value, Table):
@@ -177,7 +176,7 @@ class Holders:
             yield from self._inside(Ref(head), last, at)
 
     def _meant(self, meaning: str, at: At) -> Iterator[Holder]:
-        """An own module, class or instance by its canonical name."""
+        """A project module, class or instance by its canonical name."""
         if meaning.endswith(":"):
             home = self._tracer.names.named(meaning[:-1])
             if home is not None:
@@ -188,17 +187,17 @@ class Holders:
             yield Holder("class", at.moved(target[0], target[1], 1 << 30), block=target[1])
 
     def _passed(self, name: str, function: int, at: At) -> Iterator[Holder | tuple[Value, At]]:
-        """What callers give for a parameter, or for the keywords that ``**name`` gathers."""
+        """What callers pass for a parameter, or for the keywords that ``**name`` collects."""
         record = at.module.blocks[function]
         followed = at.caller(function)
         callers = [followed] if followed is not None else self._tracer.parameters.callers(at.module, function, at)
-        for given, place in callers:
+        for passing, place in callers:
             if name in record.params:
-                value = given.argument(name, record.params.index(name))
+                value = passing.argument(name, record.params.index(name))
                 if value is not None:
                     yield value, place
             elif f"**{name}" in record.params:
-                yield Holder("spread", place, call=given.call)
+                yield Holder("spread", place, call=passing.call)
 
     def _made(self, index: int, at: At) -> Iterator[Holder | tuple[Value, At]]:
         module = at.module
@@ -215,7 +214,7 @@ class Holders:
                 return
             yield Holder("class", at.moved(home, block, 1 << 30), block=block)
             if last not in _CONTAINERS:
-                plain = home.definition(block, "__init__") < 0  # a data class
+                plain = home.definition(block, "__init__") < 0  # a dataclass
                 if plain:
                     yield Holder("spread", place, call=call)
                 return
@@ -230,7 +229,7 @@ class Holders:
                 yield from self._inside(Ref(call.callee.name.rpartition(".")[0]), key, place)
 
     def _inside(self, value: Value, key: Key, at: At) -> Iterator[tuple[Value, At] | Holder]:
-        """What the object under a key of another one may be."""
+        """The possible objects under a key of another object."""
         if at.depth > _DEPTH * 2:
             return
         for holder in self._all(value, at.deeper()):
@@ -252,7 +251,7 @@ class Holders:
 
 
 def _taker(module: Module, name: str, block: int) -> int:
-    """The innermost function around `block` that has a parameter of this name or gathers keywords in it, or -1."""
+    """The innermost function around `block` that has a parameter of this name or collects keywords in it, or -1."""
     function = module.function_of(block)
     while function >= 0 and name not in module.params.get(function, ()):
         function = module.function_of(module.blocks[function].parent)
@@ -260,12 +259,12 @@ def _taker(module: Module, name: str, block: int) -> int:
 
 
 def _mark(value: Value) -> object:
-    """What tells values of a module apart; names are also made on the way."""
+    """A hashable identity of a value within its module."""
     return value if isinstance(value, Ref) else id(value)
 
 
 def _targets(name: str, key: Key) -> tuple[str, ...]:
-    """How an assignment to a member is written."""
+    """The spellings of an assignment to a member."""
     return (f"{name}.{key}", f"{name}[{key}]")
 
 
@@ -276,13 +275,13 @@ def _set_by_name(holder: Holder, key: Key) -> list[Bound]:
 
 
 def _later(home: Module, bind: Assignment, at: At) -> bool:
-    """Whether an assignment stands further down than the place that asks, in the same function."""
+    """Whether an assignment follows the place `at` in the same function, outside of loops."""
     same = home is at.module and home.function_of(bind.block) == home.function_of(at.block)
     return same and bind.line >= at.line and home.loop_of(at.block) < 0
 
 
 def _ordered(binds: list[Bound], at: At) -> list[Bound]:
-    """The nearest first: of the own function's, then of others, from the last to the first."""
+    """Assignments, nearest first: those in the same function before others, later lines before earlier ones."""
     here = at.module.function_of(at.block)
     return sorted(
         binds,

@@ -1,4 +1,4 @@
-"""What one start gives to a program: the options that its launcher passes, and the variables of its environment."""
+"""Values that one start passes to a program: options on the command line, and environment variables."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from npulint.facts.recipe import Station
 from npulint.lazy_regex import lazy_compile
 from npulint.training_config.provenance.plain import UNKNOWN, Found, ValuePairs, literal, show
 
-# Set for every process by what starts several of them.
+# Variables that distributed launchers set for every process.
 _RANKS = lazy_compile(
     r"(?:\w+_)?(?:RANK|RANK_ID|RANK_SIZE|WORLD_SIZE|LOCAL_RANK|LOCAL_SIZE|LOCAL_WORLD_SIZE|NODE_RANK|DEVICE_ID"
     r"|DEVICE_INDEX|DEVICE_NUM|MASTER_ADDR|MASTER_PORT|VISIBLE_DEVICES|PROCID|LOCALID|NTASKS)"
@@ -26,14 +26,14 @@ _BOOLEAN = lazy_compile(r"bool|boolean|flag|switch", 2)
 _NUMBER = lazy_compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 _LITERAL = frozenset(("eval", "literal_eval", "loads", "safe_load", "json", "list", "tuple", "dict"))
 _TYPES = {"int": "int", "float": "float", "str": "text"}
-_LONG = 400  # characters of a text that is read as a literal
+_LONG = 400  # characters of a text that is parsed as a literal
 _WORDS = {"true": True, "yes": True, "y": True, "t": True, "1": True, "on": True} | dict.fromkeys(
     ("false", "no", "n", "f", "0", "off"), False
 )
 
 
 class Start:
-    """One start of the script at `entry` (empty: not known) by `launch`; without one, nothing is passed."""
+    """One start of the script at `entry` (empty: unknown) by `launch`; without a launch, nothing is passed."""
 
     def __init__(self, context: Context, launch: Launch | None, entry: str = "") -> None:
         self.launch = launch
@@ -42,7 +42,7 @@ class Start:
 
     @cached_property
     def modules(self) -> frozenset[str]:
-        """The paths of the modules that the script's import statements come to; all where it is not known."""
+        """The paths of the modules that the script imports, directly or indirectly; all modules if it is unknown."""
         project = self._context.project
         if self.entry not in project.modules:
             return frozenset(project.modules)
@@ -55,7 +55,7 @@ class Start:
         return frozenset(seen)
 
     def options(self, name: str, module: Module) -> list[Option]:
-        """The options of that name that `module` may mean: its own, else those of the started script."""
+        """The options of that name that `module` may refer to: its own, else those of the started script."""
         options = self._context.options
         own = options.by_module.get(module.path, {}).get(name)
         found = own or options.table.get(name, [])
@@ -65,8 +65,8 @@ class Start:
         return found
 
     def passed(self, option: Option) -> Found | None:
-        """The value that the launcher passes for an option, or for another one that sets the same name; None where it
-        passes none."""
+        """The value that the launcher passes for an option, or for another one with the same destination; None if it
+        passes neither."""
         same = self._context.options.by_module.get(option.module.path, {}).get(option.name, ())
         for one in (option, *(other for other in same if other is not option)):
             found = self._passed(one)
@@ -89,7 +89,7 @@ class Start:
         return self._converted(option, launch, flag, text).through(station, defined(option))
 
     def _is_of_another(self, option: Option) -> bool:
-        """Whether an option belongs to a script that the started one imports: that defines one of the same name."""
+        """Whether an option belongs to an imported script, and the started script defines one of the same name."""
         own = self._context.options.by_module.get(self.entry, {})
         return option.module.path != self.entry and option.name in own
 
@@ -110,7 +110,7 @@ class Start:
         return Found(tuple(known.values), known.exact)
 
     def _several(self, launch: Launch, flag: str, text: str, kind: str) -> Found:
-        """The values of an option that takes several words: those that stand between it and the next option."""
+        """The values of an option with several arguments: those up to the next option."""
         attrs = launch.fact.attrs
         places = attrs.get("places") or {}
         place = places.get(flag)
@@ -123,7 +123,7 @@ class Start:
         return literal(tuple([part.single for part in parts])) if all(part.known for part in parts) else UNKNOWN
 
     def variable(self, name: str) -> Found | None:
-        """The value of a variable of the environment; None where the launcher does not set it."""
+        """The value of an environment variable; None if the launcher does not set it."""
         facts = self._environment.get(name)
         if facts:
             last = facts[-1]
@@ -134,7 +134,7 @@ class Start:
 
     @cached_property
     def _environment(self) -> dict[str, list[Fact]]:
-        """What the launcher sets before the start, by name."""
+        """The variables that the launcher sets before the start, by name."""
         found: dict[str, list[Fact]] = {}
         if self.launch is not None:
             place = self.launch.fact
@@ -147,7 +147,7 @@ class Start:
 
 
 def defined(option: Option) -> Station:
-    """The place where an option is defined, with the name by which it is passed."""
+    """The place where an option is defined, with its name on the command line."""
     call = option.call
     as_written = [arg.value for arg in call.args if isinstance(arg, Const) and isinstance(arg.value, str)]
     name = next((text for text in as_written if text.startswith("--")), "")
@@ -157,12 +157,12 @@ def defined(option: Option) -> Station:
 
 
 def dashed(flag: str) -> str:
-    """An option as it is written in a command line."""
+    """An option as written on a command line."""
     return f"-{flag}" if len(flag) == 1 else f"--{flag}"
 
 
 def default_of(option: Option, found: Found) -> Found:
-    """The value that an option has by default: of a text what the option's type makes of it."""
+    """The default value of an option; a text is converted to the option's type."""
     value = found.single
     if option.kind in ("int", "float") and isinstance(value, str):
         known = converted(value, option.kind)
@@ -173,7 +173,7 @@ def default_of(option: Option, found: Found) -> Found:
 
 
 def _words(text: str, kind: str) -> Found:
-    """What a function of the project, or one that reads literals, makes of a text, as far as its name tells."""
+    """The result of converting a text with a project function, or one that parses literals, judging by its name."""
     if _BOOLEAN.search(kind):
         answer = _WORDS.get(text.lower())
         return UNKNOWN if answer is None else literal(answer)
@@ -185,7 +185,7 @@ def _words(text: str, kind: str) -> Found:
 
 
 def number(text: str) -> Found:
-    """The number that a text says."""
+    """The number that a text represents."""
     try:
         value = float(text)
         whole = text.lstrip("+-").isdecimal() and len(text) < 20
@@ -195,7 +195,7 @@ def number(text: str) -> Found:
 
 
 def read_literal(text: str) -> Found:
-    """The value of a literal that is written in a text."""
+    """The value of a Python literal in a text."""
     try:
         return literal(frozen(ast.literal_eval(text))) if len(text) <= _LONG else UNKNOWN
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
@@ -203,7 +203,7 @@ def read_literal(text: str) -> Found:
 
 
 def frozen(value: object) -> object:
-    """A value of lists and dictionaries as a plain one."""
+    """A value with its lists and dictionaries made hashable."""
     if isinstance(value, dict):
         return ValuePairs.of((key, frozen(inner)) for key, inner in value.items())
     if isinstance(value, list | tuple | set | frozenset):

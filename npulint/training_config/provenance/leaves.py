@@ -1,4 +1,4 @@
-"""What the search for values asks of configuration files."""
+"""Protocols through which the tracer queries configuration files."""
 
 from __future__ import annotations
 
@@ -11,36 +11,32 @@ from npulint.facts.model import Span
 
 
 class Leaf(Protocol):
-    """A value in a configuration file: its place, its keys and the plain value."""
+    """A value in a configuration file."""
 
     @property
-    def path(self) -> str:
-        """The file."""
+    def path(self) -> str: ...
 
     @property
-    def span(self) -> Span:
-        """Where the value stands there."""
+    def span(self) -> Span: ...
 
     @property
-    def key(self) -> tuple[str, ...]:
-        """The keys that lead to it."""
+    def key(self) -> tuple[str, ...]: ...
 
     @property
-    def value(self) -> object:
-        """The plain value."""
+    def value(self) -> object: ...
 
 
 class Configs(Protocol):
-    """What tells of the configuration files that a program loads (`npulint.training_config.configs.lookup`)."""
+    """Looks up values in the configuration files that a program loads (`npulint.training_config.configs.lookup`)."""
 
     def under(self, entry: str, launch: Launch | None = None) -> Configs:
-        """The same files as one start of the script at `entry` sees them."""
+        """The same files for one start of the script at `entry`."""
 
     def lookup(self, module: Module, name: str, block: int = -1, line: int = 0) -> Sequence[Leaf]:
-        """The values in these files that a dotted name, as written at a place, means or may well mean."""
+        """The values that a dotted name at a place certainly or probably refers to."""
 
     def decided(self, module: Module, parts: tuple[str, ...], block: int = -1, line: int = 0) -> Sequence[Leaf]:
-        """Those that it surely means, whatever the code assigns besides."""
+        """The values that it certainly refers to, which take precedence over assignments in code."""
 
     def of_program(self, entry: str, launch: Launch | None = None) -> Sequence[Loaded]:
         """The files that a start of the script at `entry` loads."""
@@ -50,5 +46,4 @@ class Loaded(Protocol):
     """A configuration file that a program loads."""
 
     @property
-    def values(self) -> Sequence[Leaf]:
-        """What it says."""
+    def values(self) -> Sequence[Leaf]: ...

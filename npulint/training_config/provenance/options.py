@@ -1,4 +1,4 @@
-"""The values that the options of a program have in one start of it."""
+"""The values of a program's command line options in one start."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from npulint.training_config.provenance.place import At
 from npulint.training_config.provenance.plain import Found, joined
 
 _PARSED = lazy_compile(r"parse_(?:known_)?(?:intermixed_)?args(?:_into_dataclasses)?\(\)|(?:^|\.)FLAGS$")
-_CALLS = 3  # through which parsed options are followed
-_CALLERS = 4  # of a function that are asked what they give it
+_CALLS = 3  # calls through which parsed options are passed on
+_CALLERS = 4  # callers of a function that are visited
 _PARAMETERS = frozenset(("hparams", "hps", "params"))
 
 
 class OptionValues:
-    """Works out what options have."""
+    """Evaluates options."""
 
     def __init__(self, tracer: Following) -> None:
         self._tracer = tracer
 
     def named(self, head: str, last: str, at: At, binds: Sequence[Bound] = ()) -> Found | None:
-        """The value of ``args.last``; None where that is no option of the program."""
+        """The value of ``args.last``; None if that is no option of the program."""
         if last not in self._tracer.context.options.table or any(home is not at.module for home, _ in binds):
             return None
         if not self._holds(head, at):
@@ -41,7 +41,7 @@ class OptionValues:
         return joined(parts) if parts else None
 
     def _holds(self, name: str, at: At, depth: int = 0) -> bool:
-        """Whether something of this name holds the parsed options, also a parameter that is given them."""
+        """Whether a name refers to the parsed options; also a parameter that receives them."""
         if HOLDERS.search(name) or _PARSED.search(self._tracer.names.of_name(at.module, name, at.block, at.line)):
             return True
         function = taker(at.module, name, at.block) if depth < _CALLS else -1
@@ -49,14 +49,14 @@ class OptionValues:
             return False
         position = at.module.blocks[function].params.index(name)
         for one in self._tracer.passed.of(at.module, function)[:_CALLERS]:
-            given = one.argument(name, position)
+            argument = one.argument(name, position)
             place = At(one.home, one.call.block, one.call.line)
-            if isinstance(given, Ref) and self._holds(given.name, place, depth + 1):
+            if isinstance(argument, Ref) and self._holds(argument.name, place, depth + 1):
                 return True
         return False
 
     def of(self, option: Option, at: At) -> Found:
-        """What a launcher passes for an option, else its default."""
+        """The value that the launcher passes for an option, else its default."""
         passed = self._tracer.start.passed(option)
         if passed is not None:
             return passed
@@ -70,7 +70,7 @@ class OptionValues:
         return found.through(defined(option)) if found.values else found
 
     def _defaults(self, option: Option, at: At) -> Iterator[tuple[Value, At]]:
-        """The defaults that other code gives an option: ``FLAGS.set_default("lr", 0.1)``, ``set_defaults(lr=0.1)``."""
+        """Defaults set by other code: ``FLAGS.set_default("lr", 0.1)``, ``set_defaults(lr=0.1)``."""
         for home, index in self._defaulting.get(option.name, ()):
             call = home.code.calls[index]
             place = at.moved(home, call.block, call.line)
@@ -81,7 +81,7 @@ class OptionValues:
 
     @cached_property
     def _defaulting(self) -> dict[str, list[tuple[Module, int]]]:
-        """The calls that set defaults, by the names of the options."""
+        """The calls that set defaults, by option name."""
         found: dict[str, list[tuple[Module, int]]] = defaultdict(list)
         for path in sorted(self._tracer.start.modules):
             module = self._tracer.context.project.modules[path]
@@ -96,6 +96,6 @@ class OptionValues:
         return found
 
     def passed(self, name: str, module: Module) -> list[Found]:
-        """What the launcher passes for the options of that name."""
+        """The values that the launcher passes for the options of that name."""
         start = self._tracer.start
         return [found for option in start.options(name, module) if (found := start.passed(option)) is not None]

@@ -1,4 +1,4 @@
-"""Parameters: what the calls of a program's own functions give them."""
+"""Evaluates parameters from the arguments of calls within the program."""
 
 from __future__ import annotations
 
@@ -12,17 +12,15 @@ from npulint.training_config.provenance.place import At
 from npulint.training_config.provenance.plain import UNKNOWN, Found, joined
 from npulint.training_config.provenance.written import spot
 
-_CALLERS = 64  # calls of one function that are looked at
+_CALLERS = 64  # calls of one function that are visited
 
 
 class Parameters:
-    """Works out what parameters have."""
-
     def __init__(self, tracer: Following) -> None:
         self._tracer = tracer
 
     def of(self, name: str, function: int, at: At) -> Found:
-        """A parameter has the values that the program's calls pass, else its default."""
+        """The possible values of a parameter: the arguments of the program's calls, else its default."""
         module = at.module
         if name not in module.blocks[function].params:
             return UNKNOWN  # *args and **kwargs
@@ -35,8 +33,8 @@ class Parameters:
         return self._default(name, function, at).doubted()
 
     def callers(self, module: Module, function: int, at: At) -> list[tuple[Passing, At]]:
-        """The calls of a function that run in this start, and where they stand; all of them where none seems to run,
-        for then a start is meant that nobody wrote down."""
+        """The calls of a function that run in this start, with their places; all calls if none runs, because the actual
+        start is then unknown."""
         conditions = self._tracer.conditions
         found = [
             (one, At(one.home, one.call.block, one.call.line, at.depth + 1))
@@ -45,23 +43,24 @@ class Parameters:
         ]
         return [(one, place) for one, place in found if conditions.hold(place, place.block) is not False] or found
 
-    def _argument(self, name: str, function: int, given: Passing, place: At, at: At) -> Found:
+    def _argument(self, name: str, function: int, passing: Passing, place: At, at: At) -> Found:
         position = at.module.blocks[function].params.index(name)
-        value = given.argument(name, position)
+        value = passing.argument(name, position)
         if value is None:
-            return self._left_out(name, position, function, given, place, at)
+            return self._left_out(name, position, function, passing, place, at)
         found = self._tracer.found(value, place)
-        return found.written(Station(given.home.path, spot(given.call, value), name)) if found.values else found
+        return found.written(Station(passing.home.path, spot(passing.call, value), name)) if found.values else found
 
-    def _left_out(self, name: str, position: int, function: int, given: Passing, place: At, at: At) -> Found:
-        """What a parameter has that a call does not name: perhaps something of ``**settings``, else its default."""
-        spread = [value for key, value in given.keywords if key == "**"]
+    def _left_out(self, name: str, position: int, function: int, passing: Passing, place: At, at: At) -> Found:
+        """The value of a parameter that a call does not name: an entry of ``**settings`` if there is one, else the
+        default."""
+        spread = [value for key, value in passing.keywords if key == "**"]
         for value in spread:
             found = self._tracer.member(value, name, place)
             if found is not None:
                 return found
         default = self._default(name, function, at)
-        return default.doubted() if spread or given.open(position) else default
+        return default.doubted() if spread or passing.open(position) else default
 
     def _default(self, name: str, function: int, at: At) -> Found:
         module = at.module
@@ -76,7 +75,7 @@ class Parameters:
 
 
 def _configures(module: Module, decorator: Value) -> bool:
-    """Whether a decorator lets a file of bindings give parameters their defaults."""
+    """Whether a decorator makes parameters configurable by a bindings file (gin)."""
     if isinstance(decorator, CallResult):
         decorator = module.code.calls[decorator.call].callee
     return isinstance(decorator, Ref) and decorator.name.rpartition(".")[2] == "configurable"

@@ -1,4 +1,4 @@
-"""Passing: which calls of a program give the parameters of its own functions their values."""
+"""Finds the calls that pass arguments to a program's own functions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ESTIMATORS = frozenset("Estimator TPUEstimator NPUEstimator EstimatorSpec DNNEs
 
 
 class Passing(NamedTuple):
-    """One call that gives a function its parameters, whose first `shift` ones (``self``) are not among `args`."""
+    """One call of a function; its first `shift` parameters (``self``) are not among `args`."""
 
     home: Module
     call: Call
@@ -27,7 +27,7 @@ class Passing(NamedTuple):
     shift: int
 
     def argument(self, name: str, position: int) -> Value | None:
-        """What is passed for a parameter by keyword or position; None when it is not given, or by ``*args``."""
+        """The argument for a parameter by keyword or position; None if it is absent or passed by ``*args``."""
         for key, value in self.keywords:
             if key == name:
                 return value
@@ -37,13 +37,13 @@ class Passing(NamedTuple):
         return None
 
     def open(self, position: int) -> bool:
-        """Whether ``*args`` may give the parameter at a position."""
+        """Whether ``*args`` may pass the parameter at a position."""
         return any(_starred(arg) for arg in self.args[: max(0, position - self.shift) + 1])
 
 
 class Passed:
-    """The calls in `paths` by the functions that they run: also constructors of base classes, and functions that are
-    handed to somebody else together with their arguments."""
+    """The calls in `paths` by called function, including constructors of base classes and functions passed on together
+    with their arguments."""
 
     def __init__(self, flow: Flow, paths: frozenset[str]) -> None:
         self._flow = flow
@@ -51,7 +51,7 @@ class Passed:
         self._paths = paths
 
     def of(self, module: Module, function: int) -> list[Passing]:
-        """The calls that run a function; of a method also those that a base class makes of its own method."""
+        """The calls that run a function; for a method also calls by base classes of their own method."""
         found = self._found.get((module.path, function), [])
         record = module.blocks[function]
         if found or record.kind != "function" or module.blocks[record.parent].kind != "class":
@@ -60,7 +60,7 @@ class Passed:
         return [one for base in self._bases(module, record.parent) for one in self._of_self.get((*base, last), ())]
 
     def _bases(self, module: Module, owner: int) -> list[tuple[str, int]]:
-        """The class with all its own base classes."""
+        """The class and all its base classes in the project."""
         found: dict[tuple[str, int], None] = {(module.path, owner): None}
         queue = [(module, owner)]
         while queue and len(found) < _MOST_BASES:
@@ -75,7 +75,7 @@ class Passed:
 
     @cached_property
     def _of_self(self) -> dict[tuple[str, int, str], list[Passing]]:
-        """By class and name, the calls of methods of ``self``."""
+        """The calls of methods of ``self``, by class and name."""
         found: dict[tuple[str, int, str], list[Passing]] = {}
         for path in sorted(self._paths):
             home = self._names.project.modules[path]
@@ -88,7 +88,7 @@ class Passed:
         return found
 
     def by_call(self, target: tuple[Module, int], home: Module, index: int) -> tuple[int, Passing] | None:
-        """The function that a call of the function or class `target` runs, and what it passes."""
+        """The function that a call of the function or class `target` runs, and the arguments."""
         module, block = target
         inner = initialiser(module, block)
         if inner < 0:
@@ -133,7 +133,7 @@ class Passed:
     def _inherited(
         self, module: Module, owner: int, home: Module, index: int, call: Call, depth: int = 0
     ) -> Iterator[tuple[Module, int, Passing]]:
-        """A call that runs the constructor of the first base class that has one."""
+        """The call of a constructor inherited from the first base class that has one."""
         record = module.blocks[owner]
         for base in record.bases:
             target = self._names.function(self._names.of_value(module, base, record.parent, record.line))
@@ -146,7 +146,8 @@ class Passed:
             yield from self._inherited(*target, home, index, call, depth + 1)
 
     def _handed(self, home: Module, index: int, call: Call, last: str) -> Iterator[tuple[Module, int, Passing]]:
-        """``partial(f, lr=0.1)``, ``spawn(worker, args=(…))``, ``Estimator(model_fn=f, params={…})``."""
+        """Functions passed on together with arguments: ``partial(f, lr=0.1)``, ``spawn(worker, args=(…))``,
+        ``Estimator(model_fn=f, params={…})``."""
         keywords = dict(call.keywords)
         first = call.args[0] if call.args else None
         shift = 0
@@ -158,8 +159,8 @@ class Passed:
             function, args, named = first, call.args[1:], call.keywords
         else:
             function = keywords.get("target", keywords.get("fn", first))
-            given = keywords.get("args", call.args[1] if last == "spawn" and len(call.args) > 1 else None)
-            args = given.items if isinstance(given, SequenceDisplay) else ()
+            passed = keywords.get("args", call.args[1] if last == "spawn" and len(call.args) > 1 else None)
+            args = passed.items if isinstance(passed, SequenceDisplay) else ()
             named = ()
             shift = 1 if last in ("spawn", "start_processes") else 0
         for module, inner in self._flow.functions(home, function, call.block, call.line) if function else ():

@@ -1,4 +1,4 @@
-"""Where an expression stands, and through which calls the search for its value came there."""
+"""The place of an expression, and the calls through which the tracer reached it."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from npulint.training_config.provenance.passing import Passing
 
 
 class At(NamedTuple):
-    """A line in a block of a module, so many steps from the question. `frames` are the calls that the search followed
-    into the functions that it is in, the outermost first: those alone give their parameters. `bound` are the variables
-    of a comprehension with their values in one of its rounds."""
+    """A line in a block of a module, with the search depth. `frames` are the calls that the tracer followed into the
+    enclosing functions, outermost first: only these provide arguments. `bound` are the variables of a comprehension
+    with their values in one iteration."""
 
     module: Module
     block: int
@@ -21,20 +21,20 @@ class At(NamedTuple):
     bound: tuple[tuple[str, object], ...] = ()
 
     def deeper(self) -> At:
-        """The same place, one step on."""
+        """The same place, one level deeper."""
         return self._replace(depth=self.depth + 1)
 
     def moved(self, module: Module, block: int, line: int) -> At:
-        """Another place, one step on; the rounds of a comprehension are left with its block."""
+        """Another place, one level deeper; variables of comprehensions are dropped."""
         bound = self.bound if module is self.module and block == self.block else ()
         return At(module, block, line, self.depth + 1, self.frames, bound)
 
     def entered(self, module: Module, function: int, passing: Passing, line: int, block: int) -> At:
-        """A place in a function that a call here runs."""
+        """A place in a function that a call at this place runs."""
         return At(module, block, line, self.depth + 1, (*self.frames, CallFrame(module.path, function, passing)))
 
     def caller(self, function: int) -> tuple[Passing, At] | None:
-        """The followed call that runs a function around this place, and where it stands."""
+        """The followed call that runs a function around this place, and its place."""
         for number in range(len(self.frames) - 1, -1, -1):
             frame = self.frames[number]
             if frame.path == self.module.path and frame.function == function:
@@ -44,7 +44,7 @@ class At(NamedTuple):
 
 
 class CallFrame(NamedTuple):
-    """A call that the search followed into a function."""
+    """A call that the tracer followed into a function."""
 
     path: str
     function: int

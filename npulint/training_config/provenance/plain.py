@@ -1,4 +1,4 @@
-"""Plain values: what an expression comes to without running it, with the places that it came by."""
+"""Plain values: statically evaluated expressions, with their provenance."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from npulint.facts.code import Scalar
 from npulint.facts.recipe import Station, Traced
 from npulint.facts.values import PossibleValues
 
-_MOST = 16  # alternatives that are kept; beyond, nothing is known
-_DIGITS = 12  # digits that count: 0.1 * 3 is 0.3
-_LONG = 80  # characters of a value that people are shown
+_MOST = 16  # alternatives that are kept; with more the value is unknown
+_DIGITS = 12  # significant digits: 0.1 * 3 is 0.3
+_LONG = 80  # characters of a displayed value
 _NESTING = 8
 
 
 class ValuePairs(tuple[tuple[Scalar, object], ...]):
-    """A dictionary of plain values: its entries, sorted by their keys."""
+    """A dictionary of plain values: its entries, sorted by key."""
 
     __slots__ = ()
 
     @classmethod
     def of(cls, entries: Iterable[tuple[Scalar, object]]) -> ValuePairs:
-        """The entries as a plain value; of equal keys the last counts."""
+        """Entries as a plain value; of equal keys the last counts."""
         return cls(sorted(dict(entries).items(), key=lambda entry: (str(entry[0]), type(entry[0]).__name__)))
 
 
 class Found(msgspec.Struct, frozen=True, eq=False):
-    """The plain values that an expression may have. `exact`: there are no others. `stations` lead from where the value
-    is written to the expression. `cut`: the search ended before its end, another may find more."""
+    """The possible plain values of an expression. `exact`: there are no others. `stations` lead from the definition to
+    the expression. `cut`: the search hit a limit; another query may find more."""
 
     values: tuple[object, ...] = ()
     exact: bool = False
@@ -45,34 +45,33 @@ class Found(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def known(self) -> bool:
-        """Whether there is exactly one value."""
         return self.exact and len(self.values) == 1
 
     @property
     def truth(self) -> bool | None:
-        """Whether the value is true in a condition; None when that depends."""
+        """The truth value in a condition; None when undetermined."""
         answers = {bool(value) for value in self.values} if self.exact else set()
         return answers.pop() if len(answers) == 1 else None
 
     def through(self, *stations: Station) -> Found:
-        """The same after further stations."""
-        told = [one for one in stations if one not in self.stations[-1:]]
-        return msgspec.structs.replace(self, stations=(*self.stations, *told)) if told else self
+        """The same values with further stations at the end."""
+        new = [one for one in stations if one not in self.stations[-1:]]
+        return msgspec.structs.replace(self, stations=(*self.stations, *new)) if new else self
 
     def written(self, station: Station) -> Found:
-        """The same, written at a place unless its places are known already."""
+        """The same values, defined at `station` unless their provenance is already known."""
         return self if self.stations else msgspec.structs.replace(self, stations=(station,))
 
     def doubted(self) -> Found:
-        """The same values, of which none is certain."""
+        """The same values, none of them certain."""
         return msgspec.structs.replace(self, exact=False)
 
     def traced(self) -> Traced:
-        """What reporters and comparisons are told."""
+        """The record for reports and comparisons."""
         return Traced(self.known, self.single, self.text(), self.stations)
 
     def text(self) -> str:
-        """For people: the value or the alternatives, ``?`` for what is not known."""
+        """The value or the alternatives for display, ``?`` if unknown."""
         shown = [show(value) for value in self.values]
         return " / ".join(dict.fromkeys(shown if self.exact and shown else [*shown, "?"]))
 
@@ -82,12 +81,12 @@ CUT = Found(cut=True)
 
 
 def literal(value: object) -> Found:
-    """A value that is as it is written."""
+    """A literal value."""
     return Found((value,), True)
 
 
 def joined(parts: Sequence[Found]) -> Found:
-    """What an expression is that may be any of `parts`."""
+    """The possible values of an expression that may be any of `parts`."""
     if len(parts) == 1:
         return parts[0]
     values: dict[Hashable, object] = {}
@@ -100,7 +99,7 @@ def joined(parts: Sequence[Found]) -> Found:
 
 
 def computed(symbol: str, parts: Sequence[Found]) -> Found:
-    """The value of an operation on values; nothing is known where it is not on scalars."""
+    """The value of an operator applied to scalars; unknown for other operands."""
     cut = any(part.cut for part in parts)
     stations = tuple(dict.fromkeys(station for part in parts for station in part.stations))
     known = [_known(part) for part in parts]
@@ -114,9 +113,8 @@ def _known(part: Found) -> PossibleValues | None:
 
 
 def canonical(value: object, depth: int = 0) -> Hashable:
-    """What stands for a value in comparisons: equal for values that do the same. Numbers are equal by value, whatever
-    their type (``True``, ``1`` and ``1.0`` too), lists and tuples by their elements, texts only when they are the
-    same."""
+    """A hashable key that is equal for equivalent values. Numbers are equal by value regardless of type (``True``,
+    ``1`` and ``1.0``), lists and tuples by elements, texts if identical."""
     if isinstance(value, float):
         return _number(value)
     if isinstance(value, tuple | list):
@@ -133,7 +131,7 @@ def _number(value: float) -> Hashable:
 
 
 def show(value: object, inside: bool = False, depth: int = 0) -> str:
-    """A value as people read it: numbers without the dust of binary arithmetic, long texts and lists shortened."""
+    """A value for display: numbers rounded to significant digits, long texts and lists shortened."""
     if isinstance(value, float):
         return repr(float(f"{value:.{_DIGITS}g}"))
     if isinstance(value, str):

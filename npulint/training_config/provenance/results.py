@@ -1,4 +1,4 @@
-"""Results: what the calls come to that only work on plain values, and those of own functions."""
+"""Evaluates calls: pure functions on plain values, and project functions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SAME_LAST = frozenset(
 _METHOD_OF_SAME = frozenset(("encode", "decode"))
 _LITERALS = frozenset(("eval", "ast.literal_eval", "json.loads"))
 _WIDEST = 256
-_ROUNDS = 32  # of a comprehension that are worked out
+_ROUNDS = 32  # iterations of a comprehension that are evaluated
 _MATH: dict[str, Callable[..., Any]] = {
     "round": round,
     "math.ceil": math.ceil,
@@ -58,13 +58,11 @@ _MATH: dict[str, Callable[..., Any]] = {
 
 
 class Results:
-    """Works out the results of calls."""
-
     def __init__(self, tracer: Following) -> None:
         self._tracer = tracer
 
     def of(self, index: int, at: At) -> Found:
-        """The plain values that call number `index` of the module may give."""
+        """The possible plain results of call number `index` of the module."""
         module = at.module
         call = module.code.calls[index]
         name = self._tracer.names.of_call(module, index)
@@ -85,7 +83,7 @@ class Results:
         return self._function(name, last, call, place)
 
     def _own(self, path: str, block: int, index: int, at: At) -> Found:
-        """The result of an own function that is called here."""
+        """The result of a call of a project function."""
         home = self._tracer.context.project.modules[path]
         returns = home.returns.get(block, [])
         if home.blocks[block].kind == "class" or not returns:
@@ -101,7 +99,7 @@ class Results:
                 parts.append(self._tracer.found(one.value, inside))
             if runs:
                 return joined(parts)
-        return joined([*parts, literal(None)])  # it may come to its end
+        return joined([*parts, literal(None)])  # it may reach its end without a return
 
     def _variable(self, call: Call, at: At) -> Found:
         parts = [self._tracer.found(argument, at) for argument in call.args[:2]]
@@ -135,7 +133,7 @@ class Results:
         return default.doubted()
 
     def _same(self, name: str, last: str, call: Call) -> Value | None:
-        """The operand whose value a call only hands on."""
+        """The argument that a call returns unchanged."""
         if name in _SAME and len(call.args) == 1 and not call.keywords:
             return call.args[0]
         if last in _METHOD_OF_SAME:
@@ -168,8 +166,8 @@ class Results:
     def _converted(self, name: str, part: Found) -> Found:
         single = part.single
         if name in ("int", "float") and isinstance(single, str):
-            told = number(single.strip())
-            return computed(name, [Found(told.values, told.exact, part.stations, part.cut)])
+            result = number(single.strip())
+            return computed(name, [Found(result.values, result.exact, part.stations, part.cut)])
         return computed(name, [part])
 
     def _split(self, call: Call, at: At) -> Found:
@@ -210,12 +208,12 @@ class Results:
 
 
 def _evaluated(function: Callable[[str], Found], part: Found) -> Found:
-    told = function(str(part.single))
-    return Found(told.values, told.exact, part.stations, part.cut)
+    result = function(str(part.single))
+    return Found(result.values, result.exact, part.stations, part.cut)
 
 
 def _applied(function: Callable[..., Any], parts: list[Found]) -> Found:
-    """The result of a pure function of Python on known values."""
+    """The result of a pure Python function on known values."""
     cut = any(part.cut for part in parts)
     if not parts or not all(part.known for part in parts):
         return Found(cut=cut)

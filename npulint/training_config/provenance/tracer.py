@@ -1,8 +1,7 @@
-"""Origins: what an expression is under one start of a program, and the way on which the value comes to it.
+"""Evaluates expressions under one start of a program, with the provenance of their values.
 
-`npulint.assemble.flow` merges all ways in which a script may be started; here one of them is followed, conditions are
-decided where its options decide them, and every value keeps the places that it came by.
-"""
+`npulint.assemble.flow` merges all starts of a script; here one start is followed, conditions are evaluated where its
+options decide them, and every value keeps the places through which it came."""
 
 from __future__ import annotations
 
@@ -29,7 +28,7 @@ from npulint.training_config.provenance.results import Results
 from npulint.training_config.provenance.written import written
 
 _DEPTH = 40
-_STEPS = 1500  # expressions that one question may look at
+_STEPS = 1500  # expressions visited per query
 _CONSTANTS = ("tensorflow.", "torch.", "numpy.", "torch_npu.", "npu_bridge.", "npu_device.", "apex.", "keras.", "cv2.")
 _NUMBERS = {
     "math.pi": 3.141592653589793,
@@ -44,7 +43,7 @@ _SEGMENT = lazy_compile(r"[^.\[\]'\"]+")
 
 
 class Tracer:
-    """Follows values under one start of the script at `entry` (without one: of the started script)."""
+    """Evaluates expressions under one start of the script at `entry` (default: the started script)."""
 
     def __init__(
         self, context: Context, launch: Launch | None = None, configs: Configs | None = None, entry: str = ""
@@ -70,15 +69,15 @@ class Tracer:
     def trace(
         self, module: Module, value: Value, block: int, line: int, span: Span | None = None, name: str = ""
     ) -> Traced:
-        """What `value` is at `line` in `block`. `span` and `name` are those of a literal where they are known."""
+        """The value of the expression `value` at `line` in `block`. `span` and `name` are those of a literal, where
+        known."""
         found = self._asked(value, At(module, block, line))
         if not found.values:
             return found.traced()
         return found.written(Station(module.path, span or Span.at(line), name)).traced()
 
     def runs(self, module: Module, block: int) -> bool | None:
-        """Whether the conditions around `block` within its function let it run in this start; None when that
-        depends."""
+        """Whether the conditions around `block` within its function hold in this start; None when undetermined."""
         self._begin()
         try:
             return self.conditions.hold(At(module, block, module.blocks[block].line), block)
@@ -109,7 +108,7 @@ class Tracer:
     # -- expressions
 
     def found(self, value: Value, at: At) -> Found:
-        """The plain values that an expression may have at a place."""
+        """The possible plain values of an expression at a place."""
         if isinstance(value, Const):
             return literal(value.value)
         self._steps += 1
@@ -181,7 +180,7 @@ class Tracer:
         return computed(value.op, parts)
 
     def _is_made(self, value: Value, at: At) -> bool:
-        """Whether a value is an object that a framework's class makes, and surely not None."""
+        """Whether a value is an object created by a framework class, hence not None."""
         found = self.found(value, at)
         if found.values or found.cut:
             return False
@@ -254,7 +253,7 @@ class Tracer:
         binds = self.bindings.of(module, name, at.block, at.line)
         own = module.owner_of_self(head, at.block) >= 0
         option = None if own else self._options.named(head, last, at, binds)
-        if option is not None:  # what stands further down has not been assigned yet
+        if option is not None:  # assignments further down have not run yet
             binds = [b for b in binds if not self._comes_later(b, at)]
         parts, sure = self.assignments.of(binds, at)
         if parts and (sure or own):
@@ -285,7 +284,7 @@ class Tracer:
         return literal(meaning) if meaning.startswith(_CONSTANTS) and "()" not in meaning else UNKNOWN
 
     def _configured(self, name: str, at: At, surely: bool = False) -> Found | None:
-        """What the configuration files that the program loads say of a name."""
+        """The value of a name in the configuration files that the program loads."""
         if self._configs is None:
             return None
         if surely:
@@ -298,11 +297,11 @@ class Tracer:
     # -- objects and the environment
 
     def variable(self, name: str) -> Found | None:
-        """The value of a variable of the environment; None where the start does not set it."""
+        """The value of an environment variable; None if the start does not set it."""
         return self.start.variable(name)
 
     def member(self, holder: Value, key: str | int, at: At) -> Found | None:
-        """The value of an attribute or item of an object; None where nothing tells of one."""
+        """The value of an attribute or item of an object; None if nothing assigns it."""
         found = self._holders.member(holder, key, at.deeper())
         if found is None and isinstance(key, str):
             name = written(holder)
@@ -318,7 +317,7 @@ def _identity(at: At) -> object:
 
 
 def _unknown(parts: list[Found]) -> Found:
-    """A display of which not everything is known."""
+    """The value of a display that is only partly known."""
     return Found((), False, (), any(part.cut for part in parts))
 
 
@@ -328,7 +327,7 @@ def _whole(parts: list[Found], value: object) -> Found:
 
 
 def _first(parts: list[Found], stop: bool) -> Found:
-    """The first operand of ``or`` (`stop`: true) or ``and`` that decides, else the last."""
+    """The first deciding operand of ``or`` (`stop`: true) or ``and``, else the last."""
     possible: list[Found] = []
     for part in parts[:-1]:
         answer = part.truth

@@ -1,4 +1,4 @@
-"""How and where expressions are written: the names and spans of places that a value came by."""
+"""Names and spans of expressions as written, for provenance."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _DEPTH = 8
 
 
 def written(value: Value, depth: int = 0) -> str:
-    """A name with its attributes and items; empty for what has no name."""
+    """A name with its attributes and items; empty for an expression that has none."""
     if isinstance(value, Ref):
         return value.name
     if isinstance(value, Op) and depth < _DEPTH and value.op in (".", "[]"):
@@ -21,15 +21,15 @@ def written(value: Value, depth: int = 0) -> str:
 
 
 def spot(call: Call, value: Value) -> Span:
-    """Where an argument of a call stands; the call itself where that is not known any closer."""
-    for place, one in enumerate((*call.args, *(given for _, given in call.keywords))):
+    """The span of an argument of a call; that of the call if not recorded."""
+    for place, one in enumerate((*call.args, *(keyword_value for _, keyword_value in call.keywords))):
         if one is value and place < len(call.argument_spans):
             return Span(*call.argument_spans[place])
     return Span(call.line, call.column, call.end_line, call.end_column)
 
 
 def entry_spot(display: Value, value: Value, line: int) -> Span:
-    """Where a value of a dict display stands; else the line of the display."""
+    """The span of a value in a dict display; else the line of the display."""
     if isinstance(display, Table):
         for place, one in enumerate(display.values):
             if one is value and place < len(display.places):

@@ -1,1 +1,1 @@
-"""What functions do that decides numbers, step by step."""
+"""Steps: the operations of a function that affect the numbers of a training."""

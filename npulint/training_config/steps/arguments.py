@@ -9,7 +9,7 @@ from npulint.assemble.module import Module
 from npulint.data.recipe import RecipeCall
 from npulint.facts.code import Call, CallResult, Const, Op, Value
 from npulint.facts.model import Span
-from npulint.training_config.steps.literals import is_literal, is_telling
+from npulint.training_config.steps.literals import is_literal, is_relevant
 from npulint.training_config.steps.model import Argument
 from npulint.training_config.steps.naming import SPLIT, named_part, own_part
 
@@ -17,46 +17,46 @@ _RUNNING = frozenset("epoch step iteration iter it batch_idx global_step current
 
 
 def of_vocabulary(call: Call, known: RecipeCall) -> Iterator[Argument]:
-    """The arguments that a call of the vocabulary is given, without those that do not change numbers."""
-    given: list[tuple[str, Value, int]] = []
+    """The arguments of a known call, without those that do not affect numbers."""
+    arguments: list[tuple[str, Value, int]] = []
     for place, value in enumerate(call.args):
         if isinstance(value, Op) and value.op == "star":
             break
-        given.append((known.parameter(place), value, place))
-    for parameter, value, place in (*given, *_keywords(call)):
+        arguments.append((known.parameter(place), value, place))
+    for parameter, value, place in (*arguments, *_keywords(call)):
         name = known.compared(parameter)
         if name:
             how = known.renamed.get(parameter, ("", ""))[1]
             yield Argument(name, value, call.block, call.line, known.role(parameter), how, spot(call, place))
 
 
-def of_splits(module: Module, call: Call, told: Collection[str], known: RecipeCall) -> Iterator[Argument]:
-    """The paths that a call is given and that name a part of a data set (``join(root, "train")``), as far as they are
-    not among the arguments that are `told`: where data lie decides nothing, which ones are read does."""
+def of_splits(module: Module, call: Call, compared: Collection[str], known: RecipeCall) -> Iterator[Argument]:
+    """The path arguments of a call that name a split of a data set (``join(root, "train")``), except those in
+    `compared`: where data are stored is irrelevant, which split is read is not."""
     for place, value in enumerate((*call.args, *(value for _, value in call.keywords))):
         at = place - len(call.args)
         name = known.parameter(place) if at < 0 else call.keywords[at][0]
-        if name not in told and isinstance(value, CallResult) and module.callee_name(value.call) == "join":
+        if name not in compared and isinstance(value, CallResult) and module.callee_name(value.call) == "join":
             end = module.code.calls[value.call].args[-1:]
             if end and isinstance(end[0], Const) and SPLIT.search(str(end[0].value)):
                 yield Argument(name, value, call.block, call.line, "split", span=spot(call, place))
 
 
 def _keywords(call: Call) -> Iterator[tuple[str, Value, int]]:
-    """The keywords of a call with their places among its arguments."""
+    """The keyword arguments of a call, with their index among all arguments."""
     for at, (name, value) in enumerate(call.keywords):
         if name != "**":
             yield name, value, len(call.args) + at
 
 
 def spot(call: Call, place: int) -> Span | None:
-    """Where an argument of a call of several lines stands, if that is known."""
+    """The span of an argument of a call of several lines, if recorded."""
     return Span(*call.argument_spans[place]) if place < len(call.argument_spans) else None
 
 
 def of_own(context: Context, module: Module, index: int, home: Module, block: int) -> Iterator[Argument]:
-    """The arguments of a call of an own function or class, by the names of its parameters. Those whose names tell that
-    they change no numbers are left out."""
+    """The arguments of a call of a project function or class by parameter name, without those whose names indicate that
+    they do not affect numbers."""
     call = module.code.calls[index]
     params, shift = parameters(context, module, index, home, block)
     for position, value in enumerate(call.args):
@@ -73,7 +73,7 @@ def of_own(context: Context, module: Module, index: int, home: Module, block: in
 
 
 def parameters(context: Context, module: Module, index: int, home: Module, block: int) -> tuple[tuple[str, ...], int]:
-    """The parameters of what a call calls, and how many of them (``self``) it does not write."""
+    """The parameters of the callee, and how many of them (``self``) the call does not pass explicitly."""
     if home.blocks[block].kind == "class":
         maker = home.definition(block, "__init__")
         return (home.blocks[maker].params, 1) if maker >= 0 else ((), 0)
@@ -85,14 +85,14 @@ def _counts(name: str) -> bool:
 
 
 def _is_running(name: str, value: Value) -> bool:
-    """Whether a parameter says how far a training is, which is no setting: ``epoch``, not ``epochs``."""
+    """Whether a parameter is a progress counter, not a setting: ``epoch``, not ``epochs``."""
     number = isinstance(value, Const) and isinstance(value.value, int) and not isinstance(value.value, bool)
     return name in _RUNNING and not number
 
 
 def named_literals(call: Call) -> Iterator[Argument]:
-    """Settings that a call of something unknown is given as literals by keyword."""
+    """Literal keyword arguments of a call of an unknown function, taken as settings."""
     for name, value, position in _keywords(call):
         part = named_part(name)
-        if part and is_literal(value) and is_telling(value):
+        if part and is_literal(value) and is_relevant(value):
             yield Argument(name, value, call.block, call.line, part, span=spot(call, position))

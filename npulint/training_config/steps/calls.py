@@ -1,4 +1,4 @@
-"""The calls of a module as steps."""
+"""Steps from the calls of a module."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from npulint.facts.model import Span
 from npulint.training_config.steps.arguments import named_literals, of_own, of_splits, of_vocabulary
 from npulint.training_config.steps.code_context import evaluates, home_of, is_open
 from npulint.training_config.steps.model import Argument, CodeStep
-from npulint.training_config.steps.unresolved import cast_of, derived, registered, telling_arguments, telling_name
+from npulint.training_config.steps.unresolved import cast_of, derived, part_by_name, registered, settings_arguments
 
-_ANY_MODULE = "torch.nn.Module"  # applied without that it is known any more which it was
+_ANY_MODULE = "torch.nn.Module"  # result of applying a module whose class is unknown
 _READING = frozenset(("dataset", "shuffle"))
 _DEFINING = frozenset(("add_argument", "HParams", "set_defaults"))
 
 
 class Calls:
-    """Makes steps of the calls of a project's modules."""
+    """Creates steps from the calls of a project's modules."""
 
     def __init__(self, context: Context, framework: str) -> None:
         self.context = context
@@ -40,7 +40,7 @@ class Calls:
                 yield step
 
     def _known(self, module: Module, index: int, call: Call, name: str) -> CodeStep | None:
-        """A call that the vocabulary knows, or of an object of a class that it knows (a layer that is applied)."""
+        """The step of a call in the recorded tables, or of applying an object of a recorded class (a layer)."""
         known = recipe_call(name, self._framework)
         if known is None or known.same_as.rstrip("()") == _ANY_MODULE:
             return None
@@ -57,9 +57,9 @@ class Calls:
         return msgspec.structs.replace(step, handed=handed) if handed else step
 
     def _handed(self, module: Module, call: Call) -> tuple[tuple[str, int], ...]:
-        """The own functions that a call is given."""
-        given = (value for value in (*call.args, *(value for _, value in call.keywords)) if isinstance(value, Ref))
-        named = (self.names.function(self.names.of_name(module, v.name, call.block, call.line)) for v in given)
+        """The project functions that are passed to a call."""
+        references = (value for value in (*call.args, *(value for _, value in call.keywords)) if isinstance(value, Ref))
+        named = (self.names.function(self.names.of_name(module, v.name, call.block, call.line)) for v in references)
         return tuple((home.path, block) for home, block in (one for one in named if one is not None))
 
     def _own(self, module: Module, index: int, call: Call, name: str) -> CodeStep | None:
@@ -78,8 +78,8 @@ class Calls:
         return self._step("own", key, shown, "", module, call, arguments, index, None, (home.path, block))
 
     def _only_method(self, module: Module, name: str) -> tuple[Module, int] | None:
-        """The own method that a call of an unknown object means, if only one class of the project, or of the modules
-        that are imported here, has such a method."""
+        """The project method that a call on an unknown object refers to, if only one class of the project, or of the
+        modules imported here, has a method of that name."""
         if not name.startswith("?") or "." not in name:
             return None
         found = self.context.memoize("own methods", self._methods).get(name.rpartition(".")[2], [])
@@ -97,20 +97,20 @@ class Calls:
         return found
 
     def _named(self, module: Module, index: int, call: Call) -> CodeStep | None:
-        """A call of something unknown that is given settings by keyword: ``dict(type="SGD", lr=0.1)``."""
+        """The step of a call of an unknown function with settings as keywords: ``dict(type="SGD", lr=0.1)``."""
         last = module.callee_name(index)
         made = registered(last, call)
         if made is not None:
-            given = tuple(one for one in of_vocabulary(call, made) if one.name != "type")
-            return self._step("call", made.same_as, _shown(made.same_as), made.part, module, call, given, index, made)
-        part = telling_name(call.callee)
+            passed = tuple(one for one in of_vocabulary(call, made) if one.name != "type")
+            return self._step("call", made.same_as, _shown(made.same_as), made.part, module, call, passed, index, made)
+        part = part_by_name(call.callee)
         if part:
-            return self._step("call", last, last, part, module, call, tuple(telling_arguments(call)), index)
+            return self._step("call", last, last, part, module, call, tuple(settings_arguments(call)), index)
         arguments = tuple(named_literals(call))
         if not arguments:
             return None
         if last in _DEFINING or last.startswith("DEFINE_"):
-            return None  # options have values of their own
+            return None  # options are traced separately
         parts = [argument.role for argument in arguments]
         part = next((p for p in parts if p != "setting"), "setting")
         return self._step("named", last, last, part, module, call, arguments, index)
@@ -147,7 +147,7 @@ class Calls:
 
 
 def _shown(name: str) -> str:
-    """A canonical name as people say it: a class by its own name, a function with its module."""
+    """A canonical name for display: a class without its module, a function with the last part of its module."""
     words = name.split(".")
     if len(words) > 1 and words[-1][:1].islower() and not words[-2].endswith(")"):
         return ".".join(words[-2:]).lstrip("?")

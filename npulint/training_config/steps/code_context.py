@@ -1,4 +1,4 @@
-"""Where code of a module stands: its function, and whether it is there for evaluation alone."""
+"""The context of code in a module: its function, and whether it is only for evaluation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _EVALUATION = lazy_compile(
 
 
 def home_of(module: Module, block: int) -> int:
-    """The named function around a block, or `MODULE`; a lambda belongs to the function that it stands in."""
+    """The named function around a block, or `MODULE`; a lambda belongs to the function that contains it."""
     function = module.function_of(block)
     while function >= 0 and module.blocks[function].kind == "lambda":
         function = module.function_of(module.blocks[function].parent)
@@ -21,10 +21,10 @@ def home_of(module: Module, block: int) -> int:
 
 
 def evaluates(module: Module, block: int) -> bool:
-    """Whether code is there for evaluation alone, by the names around it."""
+    """Whether code is only for evaluation, judging by the names around it."""
     return any(_EVALUATION.search(word) for word in (module.qualname(block).lower(), module.path.rpartition("/")[2]))
 
 
 def is_open(call: Call) -> bool:
-    """Whether ``*args`` or ``**kwargs`` may give more than is seen."""
+    """Whether ``*args`` or ``**kwargs`` may pass more arguments than are visible."""
     return any(isinstance(a, Op) and a.op == "star" for a in call.args) or any(k == "**" for k, _ in call.keywords)

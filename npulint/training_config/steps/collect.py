@@ -1,4 +1,4 @@
-"""From the code of a module to its steps."""
+"""Collects the steps of a module from its code."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from npulint.training_config.steps.named import Named
 
 
 class Collector:
-    """Collects the steps of a project's modules, each as it stands; which of them count is decided afterwards."""
+    """Collects all steps of a project's modules; which of them count for a program is decided later."""
 
     def __init__(self, context: Context, framework: str) -> None:
         self._calls = Calls(context, framework)
         self._named = Named(context)
 
     def steps(self, module: Module) -> list[CodeStep]:
-        """All steps of a module in the order of their homes and of evaluation."""
+        """All steps of a module, ordered by function and execution."""
         found = [*self._calls.of(module), *self._named.of(module)]
         found.sort(key=lambda step: (step.home, step.order))
         return found

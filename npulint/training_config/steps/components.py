@@ -1,4 +1,4 @@
-"""Configurations that describe components by their types: ``optimizer: {type: SGD, lr: 0.1}``, and lists of such."""
+"""Component configurations identified by type: ``optimizer: {type: SGD, lr: 0.1}``, and lists of them."""
 
 from __future__ import annotations
 
@@ -32,8 +32,7 @@ _EVALUATION = lazy_compile(r"^(?:test|val|eval|valid|validation)(?:_|$)|_(?:test
 
 
 def named(values: Sequence[Leaf]) -> Iterator[tuple[str, str, Leaf]]:
-    """The leaves of a file under names in which the members of lists are called by their types, and the part that each
-    belongs to."""
+    """The leaves of a file with the part of each, under names in which list members are identified by type."""
     types = {leaf.key[:-1]: leaf.value for leaf in values if leaf.key and leaf.key[-1] == TYPE}
     kinds = {key: kind for key, kind in types.items() if isinstance(kind, str) and key}
     titles = _titles(kinds)
@@ -44,7 +43,7 @@ def named(values: Sequence[Leaf]) -> Iterator[tuple[str, str, Leaf]]:
 
 
 def _titles(kinds: dict[tuple[str, ...], str]) -> dict[tuple[str, ...], str]:
-    """What the members of lists are called; of the same type the second one by its number too."""
+    """The names of list members; a number distinguishes members of the same type."""
     found: dict[tuple[str, ...], str] = {}
     counts: dict[tuple[tuple[str, ...], str], int] = {}
     for key, kind in kinds.items():
@@ -68,9 +67,9 @@ def _part(leaf: Leaf, kinds: dict[tuple[str, ...], str]) -> str:
 
 
 def _of_component(key: tuple[str, ...], kind: str) -> str:
-    """The part that a component of this type belongs to where it stands; empty where it decides no numbers."""
+    """The part of a component of this type at this key; empty if it does not affect numbers."""
     words = [word.lower() for word in key if not word.isdigit()]
-    section = next((part for word in reversed(words) for part, told in _SECTIONS if told.search(word)), None)
+    section = next((part for word in reversed(words) for part, pattern in _SECTIONS if pattern.search(word)), None)
     if not section:
         return ""
     known = component(kind)

@@ -1,4 +1,4 @@
-"""Counters: names that loops add to, by one or by how much there is in a batch; what is averaged is divided by them."""
+"""Counters: names that loops increment by one or by the batch size, and by which sums are divided for averages."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from npulint.facts.code import Assignment, CallResult, Const, Op, Ref, Value
 
 _SIZES = frozenset(("size", "len", "numel", "nelement"))
 BATCH = "items of the batch"
-"""What stands for the number of items in a batch, however it is written."""
+"""Represents the number of items in a batch, in any spelling."""
 
 
 def counters(module: Module) -> Iterator[tuple[Assignment, Const]]:
-    """The assignments in loops that count, and what they add."""
+    """The counting assignments in loops, and their increments."""
     for bind in module.code.assignments:
         value = bind.value
         if not isinstance(value, Op) or value.op != "+=" or module.loop_of(bind.block) < 0:
@@ -26,7 +26,7 @@ def counters(module: Module) -> Iterator[tuple[Assignment, Const]]:
 
 
 def _is_size(module: Module, value: Value) -> bool:
-    """Whether something is how much there is: ``x.size(0)``, ``len(x)``, ``x.shape[0]``."""
+    """Whether a value is a size: ``x.size(0)``, ``len(x)``, ``x.shape[0]``."""
     if isinstance(value, CallResult):
         return module.callee_name(value.call) in _SIZES
     if not isinstance(value, Op) or value.op != "[]":

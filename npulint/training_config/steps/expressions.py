@@ -1,4 +1,4 @@
-"""Formulas: arithmetic and comparisons that decide numbers, wherever they are written."""
+"""Formulas: arithmetic and comparisons that affect numbers, wherever they are written."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _ASIDE = lazy_compile(
 
 
 class Formula(msgspec.Struct, frozen=True, eq=False):
-    """One formula: `target` is the name that its value gets, `return` if it is returned, `if` for the condition of the
-    block `inner`, else the name of the parameter or entry that it is given for. `shape` has ``_`` for what has a name
-    and ``#`` for constants, which follow in their order; `names` are those in it."""
+    """One formula: `target` is the name that its value is assigned to, `return`, `if` for the condition of the block
+    `inner`, or the parameter or entry that it is passed for. `shape` has ``_`` for names and ``#`` for constants, which
+    follow in order; `names` are those in it."""
 
     target: str
     value: Value
@@ -38,8 +38,8 @@ class Formula(msgspec.Struct, frozen=True, eq=False):
     inner: int = -1
 
 
-def formulas(module: Module, told: Collection[int]) -> Iterator[Formula]:
-    """The formulas of a module. What calls that are `told` by themselves are given is left to them."""
+def formulas(module: Module, compared: Collection[int]) -> Iterator[Formula]:
+    """The formulas of a module, except the arguments of the calls in `compared`, which are compared separately."""
     for bind in module.code.assignments:
         place = Span(bind.line, bind.column, bind.end_line, bind.end_column)
         yield from _within(module, _last(bind.target), bind.value, bind.block, place)
@@ -49,24 +49,24 @@ def formulas(module: Module, told: Collection[int]) -> Iterator[Formula]:
         place = Span(call.line, call.column, call.end_line, call.end_column)
         if isinstance(call.callee, Op) and call.callee.op == ".":
             yield from _within(module, module.callee_name(index), call.callee.operands[0], call.block, place)
-        if index not in told:
-            yield from _given(module, module.callee_name(index), call, place)
+        if index not in compared:
+            yield from _of_argument(module, module.callee_name(index), call, place)
     for block, record in enumerate(module.blocks):
         if record.kind == "if" and isinstance(record.test, Op):
             shape = _Shape(module, record.test)
-            if shape.telling:
+            if shape.is_significant:
                 place = Span.at(record.line)
-                yield Formula("if", record.test, *shape.told(), record.parent, place, block)
+                yield Formula("if", record.test, *shape.parts(), record.parent, place, block)
 
 
-def _given(module: Module, called: str, call: Call, place: Span) -> Iterator[Formula]:
+def _of_argument(module: Module, called: str, call: Call, place: Span) -> Iterator[Formula]:
     names = [called] * len(call.args) + [name for name, _ in call.keywords]
     for name, value in zip(names, (*call.args, *(value for _, value in call.keywords)), strict=True):
         yield from _within(module, name, value, call.block, place)
 
 
 def _within(module: Module, target: str, value: Value, block: int, place: Span) -> Iterator[Formula]:
-    """The formulas in a value that are not part of others, by the nearest name."""
+    """The outermost formulas within a value, each with the closest name."""
     waiting: list[tuple[str, Value, Span, int]] = [(target, value, place, 0)]
     while waiting:
         name, part, at, depth = waiting.pop()
@@ -80,21 +80,21 @@ def _within(module: Module, target: str, value: Value, block: int, place: Span) 
                 waiting.append((str(key.value) if isinstance(key, Const) else name, inner, spot, depth + 1))
         elif isinstance(part, Op):
             shape = _Shape(module, part)
-            if shape.telling:
-                yield Formula(name, part, *shape.told(), block, at)
+            if shape.is_significant:
+                yield Formula(name, part, *shape.parts(), block, at)
             elif not shape.operations:
                 waiting += [(name, operand, at, depth + 1) for operand in part.operands]
 
 
 def _last(target: str) -> str:
-    """The name of what an assignment sets: ``lr`` of ``self.lr``, of ``lr[3:]`` and of ``group["lr"]``."""
+    """The last name of an assignment target: ``lr`` of ``self.lr``, ``lr[3:]`` and ``group["lr"]``."""
     word, bracket, entry = target.rpartition(".")[2].partition("[")
     entry = entry.rstrip("]")
     return entry if bracket and entry.isidentifier() else word
 
 
 class _Shape:
-    """Takes a formula apart."""
+    """Decomposes a formula."""
 
     def __init__(self, module: Module, value: Value) -> None:
         self._module = module
@@ -123,24 +123,24 @@ class _Shape:
                 self._arithmetic = self._arithmetic or arithmetic
                 return f"({value.op.join(self._text(part, depth + 1) for part in ordered(value))})"
         if isinstance(value, CallResult):
-            given = self._module.code.calls[value.call].args
-            self.names += [part.name for part in given if isinstance(part, Ref)]
+            arguments = self._module.code.calls[value.call].args
+            self.names += [part.name for part in arguments if isinstance(part, Ref)]
         if isinstance(value, SequenceDisplay) and depth < _DEEP:
             return f"[{','.join(self._text(item, depth + 1) for item in value.items)}]"
         return "_"
 
-    def told(self) -> tuple[str, tuple[Const, ...], tuple[str, ...]]:
+    def parts(self) -> tuple[str, tuple[Const, ...], tuple[str, ...]]:
         """The shape, its constants and its names."""
         return self.text, tuple(self.constants), tuple(self.names)
 
     @property
-    def telling(self) -> bool:
-        """Whether it calculates, or compares with a number, and is about no clock and no file."""
+    def is_significant(self) -> bool:
+        """Whether it calculates, or compares with a number, and does not involve clocks or files."""
         return self.operations > 0 and (self._arithmetic or bool(self.constants)) and not self._aside
 
 
 def ordered(value: Op) -> tuple[Value, ...]:
-    """The operands of an expression; of sums and products numbers last, however they are written."""
+    """The operands of an expression; sums and products have their constants last."""
     if value.op not in _COMMUTATIVE:
         return value.operands
     return tuple(sorted(value.operands, key=lambda part: isinstance(part, Const) and not isinstance(part.value, str)))

@@ -1,4 +1,4 @@
-"""Expressions as people read them in a comparison."""
+"""Expressions as source text for comparisons."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ _DEEP = 6
 _LONG = 60
 _WORDS = frozenset(("and", "or", "in", "not in", "is", "is not"))
 _BINDING = {"**": 5, "*": 4, "/": 4, "//": 4, "%": 4, "@": 4, "+": 3, "-": 3}
-_MEMBER = 6  # how tightly a dot or a subscript binds; comparisons and words bind least
+_MEMBER = 6  # precedence of attribute access and subscripts, the highest; comparisons and keywords are lowest
 
 
 def shown(module: Module, value: Value) -> str:
-    """An expression of a module, shortened where it is long."""
+    """An expression of a module as source, shortened if long."""
     text = _text(module, value, 0)
     return text if len(text) <= _LONG else f"{text[: _LONG - 1]}…"
 
@@ -38,7 +38,7 @@ def _text(module: Module, value: Value, depth: int) -> str:
 
 
 def _part(module: Module, op: str, part: Value, place: int, depth: int) -> str:
-    """An operand, in brackets where it would be read otherwise without."""
+    """An operand, in parentheses if precedence requires it."""
     text = _text(module, part, depth + 1)
     if not isinstance(part, Op) or part.op in (".", "[]", "join", "star") or (op == "[]" and place):
         return text

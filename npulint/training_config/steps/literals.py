@@ -1,4 +1,4 @@
-"""Literals: values that are written down where they stand."""
+"""Literal values."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Hashable
 from npulint.facts.code import Const, Op, Ref, SequenceDisplay, Table, Value
 
 _EXACT = 1 << 53  # integers up to here are exact as floats
-_DEEP = 6  # levels of displays and operations that are looked into
+_DEEP = 6  # nesting levels of displays and operations
 _ARITHMETIC = frozenset(("+", "-", "*", "/", "//", "%", "**"))
 
 
 def is_literal(value: Value, depth: int = 0) -> bool:
-    """Whether a value is made of constants alone: ``0.1``, ``[0.5] * 3``, ``(1, 2)``, ``{"a": 1}``."""
+    """Whether a value consists of constants only: ``0.1``, ``[0.5] * 3``, ``(1, 2)``, ``{"a": 1}``."""
     if isinstance(value, Const):
         return True
     if depth >= _DEEP:
@@ -26,7 +26,7 @@ def is_literal(value: Value, depth: int = 0) -> bool:
 
 
 def is_filling(value: Value) -> bool:
-    """Whether elements of an array that are chosen by a mask are set to a constant: ``loss[mask] = -math.inf``."""
+    """Whether a constant is assigned to masked elements of an array: ``loss[mask] = -math.inf``."""
     inner = value.operands[0] if isinstance(value, Op) and value.op == "neg" else value
     if isinstance(inner, Ref):
         return inner.name.rpartition(".")[2].lower() in ("inf", "infinity", "nan")
@@ -34,7 +34,7 @@ def is_filling(value: Value) -> bool:
 
 
 def skeleton(value: Value, depth: int = 0) -> Hashable:
-    """A value without its names: the constants and operations in it. Numbers are equal whatever their type."""
+    """A value without names: its constants and operations. Numbers are equal regardless of type."""
     if isinstance(value, Const):
         content = value.value
         return float(content) if isinstance(content, bool | int) and abs(content) < _EXACT else content
@@ -46,8 +46,8 @@ def skeleton(value: Value, depth: int = 0) -> Hashable:
     return "_"
 
 
-def is_telling(value: Value) -> bool:
-    """Whether a literal may decide numbers: it is neither nothing, nor a text that names a file."""
+def is_relevant(value: Value) -> bool:
+    """Whether a literal may affect numbers: not None, and not a file name."""
     if isinstance(value, Const):
         content = value.value
         if isinstance(content, str):

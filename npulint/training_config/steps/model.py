@@ -1,4 +1,4 @@
-"""Steps: what a function does that decides numbers, in the order in which it is done."""
+"""Steps: operations of a function that affect numbers, in execution order."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ from npulint.facts.code import Value
 from npulint.facts.model import Span
 
 MODULE = 0
-"""The block of a module itself, to which what stands outside functions belongs."""
+"""The block of module-level code."""
 
 
 class Argument(msgspec.Struct, frozen=True, eq=False):
-    """One argument of a step: the name under which it is compared (a number: its place, where the parameters are not
-    known), its value as written in `block` at `line`, the part of the recipe that it belongs to, and how its value is
-    converted before it is compared (`npulint.data.recipe.converted`). `span` is its own place, where that is
-    known."""
+    """One argument of a step: the name under which it is compared (its index if the parameters are unknown), its value
+    as written in `block` at `line`, its part of the training config, and how the value is converted before the
+    comparison (`npulint.data.recipe.converted`). `span` is its own place, if recorded."""
 
     name: str
     value: Value
@@ -29,15 +28,14 @@ class Argument(msgspec.Struct, frozen=True, eq=False):
 
 
 class CodeStep(msgspec.Struct, frozen=True, eq=False):
-    """One step. `kind`: call (of the vocabulary), own (call of a function of the project), named (literals given by
-    keyword to something unknown), bind (a literal gets a name), switch (one whose assignment does something by
-    itself), fill (a constant where a mask is), counter (what a loop counts), default (of a parameter), entry (of a
-    dict display), expression (a formula) or loop (how often). `name` is what has to be equal for steps to be each
-    other's counterparts, `shown` what people read; `part` is a word of `npulint.facts.recipe.ITEMS`. `home` is the
-    block of the function (`MODULE`: none) that it belongs to, `block` the one that it stands in. `open`: there may be
-    more arguments than are seen. `target` is the own function that is called, by path and block. `counts`: as far as
-    this program tells, it decides numbers. `text` is the source of a formula, and `whole` its value. `handed` are
-    the own functions that are given to what is called (``map(f)``)."""
+    """One step. `kind`: call (of a recorded function), own (call of a project function), named (literal keyword
+    arguments of an unknown function), bind (assignment of a literal), switch (assignment with a side effect), fill (a
+    constant assigned through a mask), counter (increment in a loop), default (of a parameter), entry (of a dict
+    display), expression (a formula) or loop (number of iterations). Steps can only match if their `name` is equal;
+    `shown` is for display; `part` is a part in `npulint.facts.recipe.ITEMS`. `home` is the block of the enclosing
+    function (or `MODULE`), `block` the immediate one. `open`: there may be more arguments than are visible. `target`:
+    path and block of the called project function. `counts`: the step affects the numbers of this program. `text` is the
+    source of a formula, `whole` its value. `handed`: project functions passed as arguments (``map(f)``)."""
 
     kind: str
     name: str
@@ -60,5 +58,6 @@ class CodeStep(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def order(self) -> tuple[int, int]:
-        """Calls run in the order in which they end: arguments before what takes them, methods along a chain."""
+        """A key for execution order: calls run in the order in which they end, arguments before callers, methods along
+        a chain."""
         return self.span.end_line, self.span.end_column

@@ -1,4 +1,4 @@
-"""Literals that get names, as steps: assignments, defaults, entries of displays, and how often loops go round."""
+"""Steps from named literals: assignments, defaults, entries of displays, and iteration counts of loops."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from npulint.facts.model import Span
 from npulint.lazy_regex import lazy_compile
 from npulint.training_config.steps.code_context import evaluates, home_of, is_open
 from npulint.training_config.steps.counters import counters
-from npulint.training_config.steps.literals import is_filling, is_literal, is_telling
+from npulint.training_config.steps.literals import is_filling, is_literal, is_relevant
 from npulint.training_config.steps.model import Argument, CodeStep
 from npulint.training_config.steps.naming import AVERAGE, group_part, named_part
 
@@ -30,20 +30,20 @@ _SWITCHES = {
     "requires_grad": "frozen",
     "trainable": "frozen",
 }
-"""Attributes and environment variables whose assignment does something by itself."""
-_BEGINNINGS = (Const(0), Const(1))  # of what is counted up
+"""Attributes and environment variables whose assignment has a side effect."""
+_BEGINNINGS = (Const(0), Const(1))  # initial values of counters
 _OF_GROUPS = frozenset(("weight_decay", "momentum"))
 _OUTER = ("module", "class", "global")
 
 
 class Named:
-    """Makes steps of what gets names in the modules of a project."""
+    """Creates steps from the named literals of a project's modules."""
 
     def __init__(self, context: Context) -> None:
         self.context = context
 
     def of(self, module: Module) -> Iterator[CodeStep]:
-        """The steps of a module, in no order."""
+        """The steps of a module, unordered."""
         for part in (self._binds, self._counters, self._tables, self._defaults, self._loops):
             yield from part(module)
 
@@ -51,7 +51,7 @@ class Named:
         counted = {_last(bind.target) for bind, _ in counters(module)}
         for bind in module.code.assignments:
             if _ADAPTER in bind.target:
-                continue  # its settings are facts of their own
+                continue  # its settings are separate facts
             place = Span(bind.line, bind.column, bind.end_line, bind.end_column)
             last = _last(bind.target)
             if isinstance(bind.value, Table | SequenceDisplay):
@@ -68,7 +68,7 @@ class Named:
             if part and is_literal(bind.value):
                 yield self._literal("switch", last, part, module, bind.block, place, bind.value)
                 continue
-            if not is_literal(bind.value) or not is_telling(bind.value):
+            if not is_literal(bind.value) or not is_relevant(bind.value):
                 continue
             part = named_part(last)
             if part == "setting" and not _of_configuration(module, bind.block, bind.target):
@@ -82,7 +82,7 @@ class Named:
             yield self._literal("counter", _last(bind.target), "evaluation", module, bind.block, place, added)
 
     def _tables(self, module: Module) -> Iterator[CodeStep]:
-        """The entries of dict displays that calls are given, or that are returned: ``[{"params": p, "lr": 0.1}]``."""
+        """The entries of dict displays that are arguments or returned: ``[{"params": p, "lr": 0.1}]``."""
         for returned in module.code.returns:
             if isinstance(returned.value, Table | SequenceDisplay):
                 place = Span.at(returned.line)
@@ -109,17 +109,17 @@ class Named:
                 inner = value.items if isinstance(value, SequenceDisplay) else (value,)
                 if any(isinstance(item, Table) for item in inner):
                     waiting.append((name, value))
-                elif is_literal(value) and is_telling(value) and named_part(str(key.value)):
+                elif is_literal(value) and is_relevant(value) and named_part(str(key.value)):
                     part = named_part(str(key.value))
                     yield self._literal("entry", name, part, module, block, at, value)
 
     def _literal(
         self, kind: str, name: str, part: str, module: Module, block: int, place: Span, value: Value
     ) -> CodeStep:
-        given = Argument("", value, block, place.line, part)
+        argument = Argument("", value, block, place.line, part)
         home = home_of(module, block)
         only = evaluates(module, block)
-        return CodeStep(kind, name, name, part, module, home, block, place, (given,), evaluates=only)
+        return CodeStep(kind, name, name, part, module, home, block, place, (argument,), evaluates=only)
 
     def _defaults(self, module: Module) -> Iterator[CodeStep]:
         for block, record in enumerate(module.blocks):
@@ -128,17 +128,17 @@ class Named:
             first = len(record.params) - len(record.defaults)
             for name, value in zip(record.params[first:], record.defaults, strict=True):
                 part = _named_in(module, block, name)
-                if part and is_literal(value) and is_telling(value) and not self._always_given(module, block, name):
+                if part and is_literal(value) and is_relevant(value) and not self._always_passed(module, block, name):
                     place = Span.at(record.line)
                     yield self._literal("default", name, part, module, block, place, value)
 
-    def _always_given(self, module: Module, block: int, name: str) -> bool:
-        """Whether all calls of a function pass a parameter, so that its default says nothing."""
+    def _always_passed(self, module: Module, block: int, name: str) -> bool:
+        """Whether all calls of a function pass a parameter, so that its default is irrelevant."""
         passed = self.context.flow.passed(module, block, name)
         return bool(passed) and all(value is not None for _, value in passed)
 
     def _loops(self, module: Module) -> Iterator[CodeStep]:
-        """Loops whose number of rounds is written: ``for epoch in range(90)``."""
+        """Loops with a literal number of iterations: ``for epoch in range(90)``."""
         counters = {b.block: b.target for b in module.code.assignments if module.blocks[b.block].kind == "loop"}
         training = {call.block for call in module.code.calls if _TRAINING.search(_called(call))}
         for block, record in enumerate(module.blocks):
@@ -149,19 +149,19 @@ class Named:
             if part not in ("epochs", "steps"):
                 part = "steps" if block in training else ""
             if part and isinstance(call.callee, Ref) and call.callee.name in ("range", "xrange"):
-                given = tuple(Argument(str(i), a, call.block, call.line, part) for i, a in enumerate(call.args))
+                arguments = tuple(Argument(str(i), a, call.block, call.line, part) for i, a in enumerate(call.args))
                 span = Span(call.line, call.column, call.end_line, call.end_column)
                 home = home_of(module, record.parent)
-                yield CodeStep("loop", part, "range", part, module, home, record.parent, span, given, is_open(call))
+                yield CodeStep("loop", part, "range", part, module, home, record.parent, span, arguments, is_open(call))
 
 
 def _called(call: Call) -> str:
-    """The last word of what a call calls, as written; empty where that is computed."""
+    """The last name of a callee as written; empty if it is computed."""
     return call.callee.name.rpartition(".")[2] if isinstance(call.callee, Ref) else ""
 
 
 def _named_in(module: Module, block: int, name: str) -> str:
-    """The part that a parameter belongs to by its name and that of its function or class."""
+    """The part of a parameter, by its name and those of its function or class."""
     part, owner = named_part(name), module.blocks[block].name.lower()
     if part in ("schedule", "momentum", "setting") and AVERAGE.search(owner):
         return "average"
@@ -169,11 +169,11 @@ def _named_in(module: Module, block: int, name: str) -> str:
 
 
 def _last(target: str) -> str:
-    """The last word of an assignment's target: ``lr`` of ``self.cfg[lr]`` and of ``cfg.lr``."""
+    """The last name of an assignment target: ``lr`` of ``self.cfg[lr]`` and of ``cfg.lr``."""
     return target.rstrip("]").replace("[", ".").rpartition(".")[2]
 
 
 def _of_configuration(module: Module, block: int, target: str) -> bool:
-    """Whether an assignment sets something for more than its own function: at the level of a module or class, of an
-    object, or in a function that makes a configuration."""
+    """Whether an assignment affects more than its own function: at module or class level, on an object, or in a
+    function that creates a configuration."""
     return "." in target or "[" in target or module.blocks[module.scope[block]].kind in _OUTER

@@ -1,4 +1,4 @@
-"""What formulas are there for, by the names and the code around them."""
+"""The purpose of formulas, by names and surrounding code."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _DATA = lazy_compile(r"data|input|reader|loader|corpus|augment|transform|preproc
 
 
 class Formulas:
-    """Tells the part of a recipe that a formula of a module belongs to."""
+    """Assigns the formulas of a module to parts of the training config."""
 
     def __init__(self, context: Context, module: Module) -> None:
         self._context = context
@@ -43,7 +43,7 @@ class Formulas:
         } | {bind.block for bind in module.code.assignments if _RESULT.search(bind.target.lower())}
 
     def part(self, one: Formula, home: str) -> str:
-        """The part that a formula in a function of the part `home` belongs to; empty if it decides no numbers."""
+        """The part of a formula in a function of the part `home`; empty if it does not affect numbers."""
         name = self._module.qualname(one.block).lower()
         target = one.target.lower()
         aside = METRIC.search(target) or _CLOCK.search(target) or _SPEED.search(target)
@@ -72,7 +72,7 @@ class Formulas:
         return "transform" if self._of_place(one, home) == "arithmetic" else ""
 
     def _of_place(self, one: Formula, home: str) -> str:
-        """Arithmetic of data, or of the model."""
+        """Formulas of data preparation or of the model."""
         context, module = self._context, self._module
         host = context.training.step(module, one.block) == "host" or context.reach.in_input(module, one.block) == "yes"
         if home == "transform" or host:
@@ -85,7 +85,7 @@ class Formulas:
 
 
 def _is_of_lengths(target: str, one: Formula) -> bool:
-    """Whether what is called a schedule is one of rounds of training, not of the learning rate."""
+    """Whether a target named like a schedule holds numbers of epochs or steps, not learning rates."""
     lengths = [name for name in one.names if _LENGTH.search(name.lower())]
     rates = any(_PLAIN_RATE.search(word.lower()) for word in (target, *one.names))
     return "schedul" in target and bool(lengths) and not rates

@@ -1,4 +1,4 @@
-"""Calls of which it is not known what they call, as far as their names and arguments tell what they do."""
+"""Steps for calls of unknown functions, judging by their names and arguments."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _REGISTRY = "mmcv.registry."
 
 
 def cast_of(call: Call, known: RecipeCall) -> str:
-    """``half`` or ``float`` for a call that converts between numbers of 16 and of 32 bits: ``x.to(torch.float16)``."""
+    """``half`` or ``float`` for a call that casts between 16-bit and 32-bit types: ``x.to(torch.float16)``."""
     if not known.same_as.startswith("?."):
         return ""
     if known.same_as == "?.float" and not call.args:
         return "" if _is_mask(call.callee) else "float"
-    for value in (*call.args, *(given for name, given in call.keywords if name == "dtype")):
+    for value in (*call.args, *(keyword_value for name, keyword_value in call.keywords if name == "dtype")):
         if isinstance(value, Ref) and "." in value.name:
             if is_half(value.name):
                 return "half"
@@ -33,30 +33,30 @@ def cast_of(call: Call, known: RecipeCall) -> str:
 
 
 def _is_mask(callee: Value) -> bool:
-    """Whether the numbers that a method makes are those of a comparison: ``(x > 0).float()``."""
+    """Whether a method casts a boolean mask: ``(x > 0).float()``."""
     receiver = callee.operands[0] if isinstance(callee, Op) else None
     return isinstance(receiver, Op) and receiver.op in _COMPARING
 
 
 def registered(written: str, call: Call) -> RecipeCall | None:
-    """What ``dict(type="SGD", lr=0.1)`` describes."""
+    """The component that ``dict(type="SGD", lr=0.1)`` describes."""
     kind = dict(call.keywords).get("type") if written in _TABLES else None
     return component(kind.value) if isinstance(kind, Const) and isinstance(kind.value, str) else None
 
 
 def component(kind: str) -> RecipeCall | None:
-    """What a class is that a registry knows by the name `kind`, or None."""
+    """The component that a registry knows as `kind`, or None."""
     return recipe_call(_REGISTRY + kind) if kind.isidentifier() else None
 
 
 def is_general(known: RecipeCall) -> bool:
-    """Whether nothing is known of a component but that it is one."""
+    """Whether a component is unknown except that it is one."""
     return known.part == "layer" and known.same_as.startswith(_REGISTRY)
 
 
 def derived(names: Names, module: Module, block: int) -> RecipeCall | None:
-    """The class of a library that an own class is derived from and is made like, where that tells what it does: a
-    loader that keeps its workers is a loader."""
+    """The library class that a project class derives from and is constructed like, if that determines what it does: a
+    subclass of a data loader is a loader."""
     record = module.blocks[block]
     maker = module.definition(block, "__init__") if record.kind == "class" else -1
     if record.kind != "class" or (maker >= 0 and not any(p.startswith("*") for p in module.blocks[maker].params)):
@@ -68,15 +68,15 @@ def derived(names: Names, module: Module, block: int) -> RecipeCall | None:
     return None
 
 
-def telling_name(callee: Value) -> str:
-    """The part that the name alone of what is called tells: ``loss_scaler(loss, optimizer)``."""
+def part_by_name(callee: Value) -> str:
+    """The part that the callee's name alone determines: ``loss_scaler(loss, optimizer)``."""
     part = named_part(callee.name) if isinstance(callee, Ref) and "." not in callee.name else ""
     return part if part in _TELLING else ""
 
 
-def telling_arguments(call: Call) -> list[Argument]:
-    """The arguments of such a call by keyword that say something by their names."""
-    given = [(name, value, named_part(name)) for name, value in call.keywords]
+def settings_arguments(call: Call) -> list[Argument]:
+    """The keyword arguments of such a call whose names are meaningful."""
+    found = [(name, value, named_part(name)) for name, value in call.keywords]
     return [
-        Argument(name, value, call.block, call.line, part) for name, value, part in given if part not in ("", "setting")
+        Argument(name, value, call.block, call.line, part) for name, value, part in found if part not in ("", "setting")
     ]

@@ -15,8 +15,8 @@ _ALL = "*"
 
 
 def unread(context: Context, module: Module, paths: Collection[str]) -> frozenset[str]:
-    """The names that a module binds outside functions and that no module at `paths` reads, as far as that is sure: the
-    module must have nothing but constants, and be imported and used only as ``module.NAME``."""
+    """The module-level names that no module at `paths` reads, if that is certain: the module must contain only
+    constants, and be imported and used only as ``module.NAME``."""
     names = context.memoize(("constants", module.path), lambda: _constants(module))
     if not names:
         return frozenset()
@@ -24,7 +24,7 @@ def unread(context: Context, module: Module, paths: Collection[str]) -> frozense
     users = [project.modules[path] for path in project.users.get(module.path, ()) if path in paths]
     read = {name for value in _values(module) for name in _refs(value)}
     read.update(record.name for user in users for record in _loading(project, user, module))
-    if not users or _ALL in read or any(_is_given(project, user, module) for user in users):
+    if not users or _ALL in read or any(_is_passed(project, user, module) for user in users):
         return frozenset()
     left = names - read
     for path in paths if left else ():
@@ -33,7 +33,7 @@ def unread(context: Context, module: Module, paths: Collection[str]) -> frozense
 
 
 def _constants(module: Module) -> frozenset[str]:
-    """The names that a module of nothing but constants binds."""
+    """The names that a module of only constants assigns."""
     if module.code.light or any(block.kind in _INNER for block in module.blocks):
         return frozenset()
     return frozenset(
@@ -54,7 +54,7 @@ def _values(module: Module) -> Iterator[Value]:
 
 
 def _refs(value: Value) -> Iterator[str]:
-    """The names in a value; ``*`` where something in it is not known."""
+    """The names in a value; ``*`` if something in it is unknown."""
     waiting: list[Value] = [value]
     while waiting:
         part = waiting.pop()
@@ -74,11 +74,11 @@ def _loading(project: Project, user: Module, module: Module) -> Iterator[Import]
     return (record for record in user.code.imports if module in project.imported(user, record))
 
 
-def _is_given(project: Project, user: Module, module: Module) -> bool:
-    """Whether the module itself is given to something, as in ``vars(config)``, or gets another name."""
+def _is_passed(project: Project, user: Module, module: Module) -> bool:
+    """Whether the module itself is passed to something, as in ``vars(config)``, or assigned to a name."""
     own = ("", module.name.rpartition(".")[2])
     records = [record for record in _loading(project, user, module) if record.name in own]
     names = {record.alias or record.name or record.module.partition(".")[0] for record in records}
-    given = (value for call in user.code.calls for value in (*call.args, *(v for _, v in call.keywords)))
+    passed = (value for call in user.code.calls for value in (*call.args, *(v for _, v in call.keywords)))
     bound = (bind.value for bind in user.code.assignments)
-    return any(isinstance(value, Ref) and value.name in names for value in (*given, *bound))
+    return any(isinstance(value, Ref) and value.name in names for value in (*passed, *bound))

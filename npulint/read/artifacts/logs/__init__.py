@@ -1,4 +1,4 @@
-"""Logs: console output of a training run and the process logs of CANN (plog), in one pass and constant memory."""
+"""Reads logs (console output of a training run, CANN process logs (plog)) in one pass and constant memory."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _LEVELS = (("debug", b"[DEBUG] "), ("info", b"[INFO] "), ("warning", b"[WARNING]
 
 
 class _Whole:
-    """What is so of a log as a whole."""
+    """Properties of a whole log."""
 
     def __init__(self) -> None:
         self.npu = self.plog = False
@@ -38,7 +38,7 @@ class _Whole:
         self.first_error = (0, "", "")
 
     def watch(self, data: bytes, cut: int, number: int) -> None:
-        """Take in a part of the log, of which the first `cut` bytes are new, and the number of its first line."""
+        """Process a chunk whose first `cut` bytes are new, and whose first line has this number."""
         self.npu = self.npu or any(data.find(sign, 0, cut) >= 0 for sign in _SIGNS) or bool(_NPU.search(data, 0, cut))
         self.plog = self.plog or is_plog(data, cut)
         for name, sign in _LEVELS:
@@ -55,10 +55,9 @@ class _Whole:
 
 
 def read(stream: Readable, path: str, watchers: Sequence[Watcher] = ()) -> list[Fact]:
-    """The facts of a log: `run_source` and `run_log` of the whole, a `run_event` for each message, and what the
-    `watchers` saw. Of a log without any sign of an NPU only the first two are given. Raises `OSError` as the stream
-    does; never for what the log holds.
-    """
+    """The facts of a log: `run_source` and `run_log` for the whole, a `run_event` for each message, and those of the
+    `watchers`. A log without any trace of an NPU gives only the first two. Raises `OSError` as the stream does; never
+    for malformed content."""
     whole, events = _Whole(), Events()
     wants = [(frozenset(one.wants), one) for one in watchers]
     literal = {*literals(), *ALSO, *(want for one, _ in wants for want in one)}

@@ -1,4 +1,4 @@
-"""Codes of CANN: the shapes that they are written in, whose they are, and the lines that explain them."""
+"""CANN error codes: their formats, the modules that report them, and the explanations below them."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _HEADS = (("said_cause", b"Possible Cause:"), ("said_solution", b"Solution:"), (
 _SOURCE = lazy_compile(rb"\[rank[0-9]{1,5}\]: ?|\([^()\n]{1,60} pid=[^()\n]{1,40}\) ")
 _LINES = 16
 SIZE = "size:"
-"""What a line of a trace holds that tells how much memory was asked for."""
+"""Contained in the trace line that states the requested memory size."""
 
 
 class Said(msgspec.Struct):
-    """What a message itself says below its first line."""
+    """The explanation below the first line of a message."""
 
     said_cause: str = ""
     said_solution: str = ""
@@ -33,25 +33,24 @@ class Said(msgspec.Struct):
 
 
 def codes_of(line: bytes) -> list[str]:
-    """The codes that a line reports, in its order; mere mentions are none."""
+    """The codes that a line reports, in order; mere mentions are excluded."""
     return list(dict.fromkeys((one[1] or one[2]).decode() for one in _SHAPES.finditer(line)))
 
 
 def _without_source(line: bytes) -> bytes:
-    """A line without the rank or the process that launchers write before each line."""
+    """A line without the rank or process prefix of launchers."""
     found = _SOURCE.match(line)
     return line if found is None else line[found.end() :]
 
 
 def module_of(code: str) -> str:
-    """Who reports a code (``HCCL``), or an empty text."""
+    """The module that reports a code (``HCCL``), or an empty string."""
     return _TORCH.get(code[3:5], "") if code.startswith("ERR") else _MODULES.get(code[:2], "")
 
 
 def said(line: bytes, after: bytes) -> Said:
-    """The cause, the solution and the first line of the trace that follow a line with a code; of the trace rather the
-    line that tells how much memory was asked for. Without all of these the next line, if it is indented, is its trace.
-    """
+    """The cause, the solution and the first trace line after a line with a code; preferably the trace line with the
+    requested memory size. Without any of these, the next line counts as trace if it is indented."""
     found = Said()
     waiting = first = ""
     for raw in (line, *after.lstrip(b"\r\n").split(b"\n", _LINES)[:_LINES]):

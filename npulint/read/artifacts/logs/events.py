@@ -1,4 +1,4 @@
-"""What happened in one run, gathered from the lines of its log."""
+"""The events of one run, collected from the lines of its log."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from npulint.read.artifacts.logs.tracebacks import WANTED as FRAME
 from npulint.read.artifacts.logs.tracebacks import TracebackFrame, Tracebacks, warned_at
 
 _MOST = 50
-"""So many subjects of one message, and so many unknown codes, are told apart."""
+"""Maximum number of subjects per message, and of unknown codes."""
 ALSO = (FRAME, TASK)
-"""What events are explained by."""
+"""Literals of lines that explain events."""
 _REACH = 200
 _CODE = lazy_compile(rb"\b([EW][0-9A-Z][0-9]{4}|ERR[0-9]{5})\b|(?:code is |result = |ErrCode=|failed: )([0-9]{6})")
 _NODE_FAILED = "TF-PRECOMPILE-FAIL"
-"""Says of which node the failure right before it is."""
+"""Names the node of the immediately preceding failure."""
 _SOON = 60
 _FOLLOWERS = frozenset(("TF-RDEV-MODEL-EXEC", "E30008"))
 _GETNEXT = b"GetNext"
@@ -31,7 +31,7 @@ _ESCAPED = rb"\n"
 
 
 class Event(msgspec.Struct):
-    """One message, or one code, with all its lines. Without a `pattern` it is a code that the table does not have."""
+    """One message or code with all its occurrences. Without a `pattern` it is an unknown code."""
 
     name: str
     pattern: Pattern | None
@@ -49,7 +49,7 @@ class Event(msgspec.Struct):
 
 
 class _Sighting(msgspec.Struct, frozen=True):
-    """One message in one line: `at` is where it begins, in bytes."""
+    """One message in one line, at byte offset `at`."""
 
     name: str
     pattern: Pattern | None
@@ -59,7 +59,7 @@ class _Sighting(msgspec.Struct, frozen=True):
 
 
 class Events:
-    """Gathers the events of one log, from the lines that hold known literals, codes, or what `ALSO` lists."""
+    """Collects the events of one log from lines with known literals, codes, or literals in `ALSO`."""
 
     def __init__(self) -> None:
         self.found: dict[tuple[str, str], Event] = {}
@@ -71,13 +71,13 @@ class Events:
         self._subjects: dict[str, int] = {}
 
     def see(self, line: LogLine) -> None:
-        """Take in a line that holds something wanted."""
+        """Process a line with a wanted literal."""
         self.tracebacks.see(line)
         if TASK in line.found:
             self._tasks.see(line.text)
         if self._table.keys().isdisjoint(line.found) and not any(map(is_code, line.found)):
             return
-        if _ESCAPED in line.text:  # a message inside of JSON or of a repr: codes begin where its lines begin
+        if _ESCAPED in line.text:  # a message within JSON or a repr
             line = msgspec.structs.replace(line, text=line.text.replace(_ESCAPED, b"  "))
         seen = _known(line)
         if any(is_code(one) for one in line.found):
@@ -109,7 +109,7 @@ class Events:
         key = (seen.name, seen.subject or seen.code)
         event = self.found.get(key)
         group = seen.name if seen.pattern else ""
-        if event is None and self._subjects.get(group, 0) >= _MOST:  # all others count as one
+        if event is None and self._subjects.get(group, 0) >= _MOST:  # the others share one event
             seen = _Sighting(seen.name if seen.pattern else "other-code", seen.pattern, "", "", seen.at)
             key = (seen.name, "")
             event = self.found.get(key)
@@ -135,7 +135,7 @@ class Events:
 
 
 def _known(line: LogLine) -> list[_Sighting]:
-    """The known messages that a line holds, by their name."""
+    """The known messages in a line, by name."""
     table = by_literal()
     messages = {one.pattern.id: one for literal in line.found for one in table.get(literal, ())}
     seen = []

@@ -1,4 +1,4 @@
-"""When and on which rank a line was written."""
+"""The time and rank of a log line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _PLOG = lazy_compile(rb"\[(?:ERROR|WARNING|INFO|DEBUG|EVENT|TRACE)\] [A-Z][A-Z_]
 
 
 def time_of(line: bytes) -> str:
-    """The time that a line begins with or holds, as ``2024-11-28 11:59:30.645``, or an empty text."""
+    """The timestamp in a line, as ``2024-11-28 11:59:30.645``, or an empty string."""
     found = _TIME.search(line[:400])
     if found is None:
         return ""
@@ -22,17 +22,17 @@ def time_of(line: bytes) -> str:
 
 
 def rank_of(line: bytes) -> str:
-    """The rank that a line of torch_npu names, or an empty text."""
+    """The rank in a line of torch_npu, or an empty string."""
     found = _LINE_RANK.search(line)
     return found[1].decode() if found else ""
 
 
 def rank_by_name(path: str) -> str:
-    """The rank that the name of a log tells (``worker-3/rank-0.txt``: the name of the file counts first)."""
+    """The rank in the path of a log (``worker-3/rank-0.txt``: the file name takes precedence)."""
     found: list[re.Match[str]] = [one for part in path.split("/") for one in _NAME_RANK.finditer(part)]
     return found[-1][1] if found else ""
 
 
 def is_plog(data: bytes, end: int) -> bool:
-    """Whether the bytes up to `end` hold a line of a plog."""
+    """Whether the bytes up to `end` contain a plog line."""
     return _PLOG.search(data, 0, end) is not None

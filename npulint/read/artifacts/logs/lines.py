@@ -1,4 +1,4 @@
-"""The lines of a log that hold something wanted; all others cost nothing."""
+"""Finds the lines of a log that contain wanted literals, skipping all others cheaply."""
 
 from __future__ import annotations
 
@@ -15,26 +15,25 @@ from npulint.read.artifacts.logs.thinning import EXACT, Thinning
 
 CHUNK = 1 << 20
 CAP = 1 << 14
-"""The longest line that is looked at, in bytes."""
+"""Maximum bytes of a line that are processed."""
 _AFTER = 1 << 13
-_CODE = 6  # bytes of a code of CANN
-_FEW = 4  # parts of a very long line that are shown once much of the log was seen
+_CODE = 6  # bytes of a CANN code
+_FEW = 4  # parts of a very long line that are processed after much of the log
 
 _COLOUR = lazy_compile(rb"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]{0,200}(?:\x07|\x1b\\)|[@-Z\\^_])")
 _BOMS = ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 
 
 class Readable(Protocol):
-    """A stream of bytes; `read` may give less than it was asked for, and nothing at the end."""
+    """A byte stream; `read` may return fewer bytes than requested, and none at the end."""
 
     def read(self, size: int, /) -> bytes | None:
         """At most `size` bytes."""
 
 
 class LogLine(msgspec.Struct):
-    """One line, or one part of a line that a progress bar rewrote: its number in the file, its bytes without colours,
-    the wanted literals and codes that it holds, and for how many lines like it it stands. It ends at `end` of `data`.
-    """
+    """A line, or one part of a line that a progress bar rewrote: its number, its bytes without colours, the wanted
+    literals and codes in it, and the number of similar lines it represents. It ends at offset `end` of `data`."""
 
     number: int
     text: bytes
@@ -45,12 +44,12 @@ class LogLine(msgspec.Struct):
 
     @property
     def after(self) -> bytes:
-        """The start of what follows."""
+        """The beginning of the following text."""
         return self.data[self.end : self.end + _AFTER]
 
 
 class _Recoded:
-    """A stream of UTF-16 as UTF-8."""
+    """Converts a UTF-16 stream to UTF-8."""
 
     def __init__(self, stream: Readable, encoding: str, head: bytes) -> None:
         self._stream, self._head = stream, head
@@ -66,7 +65,7 @@ class _Recoded:
 
 
 class _Pushed:
-    """A stream of which the head was read already."""
+    """A stream whose head was read already."""
 
     def __init__(self, stream: Readable, head: bytes) -> None:
         self._stream, self._head = stream, head
@@ -77,7 +76,7 @@ class _Pushed:
 
 
 def plain(stream: Readable) -> Readable:
-    """The stream without its byte order mark; UTF-16, as Windows shells write it, becomes UTF-8."""
+    """The stream without byte order mark; UTF-16, as Windows shells write it, is converted to UTF-8."""
     head = b""
     while len(head) < 3:
         more = stream.read(3 - len(head))
@@ -91,9 +90,9 @@ def plain(stream: Readable) -> Readable:
 
 
 class Scan:
-    """One pass over a log. `watch` is shown each chunk once, up to where its last whole line ends, with the number of
-    its first line. Of a log beyond 64 MB most of the lines that say the same with other numbers are passed over, but
-    those with another number after one of the words `levels`, and those with one of the words `always`."""
+    """One pass over a log. `watch` receives each chunk once, up to the end of its last complete line, with the number
+    of its first line. Of a log over 64 MB, most lines that differ only in numbers are skipped, except those with a
+    changed number after one of the words `levels`, and those with one of the words `always`."""
 
     def __init__(
         self,
@@ -112,7 +111,7 @@ class Scan:
         self._ended = True
 
     def over(self, stream: Readable) -> Iterator[LogLine]:
-        """The lines that hold something wanted, in their order."""
+        """The lines with wanted literals, in order."""
         stream, rest, more = plain(stream), b"", True
         while more:
             read = stream.read(CHUNK)
@@ -150,7 +149,7 @@ class Scan:
                 yield LogLine(number, _plain(text), found, data, start + len(text), lines)
 
     def _windows(self, data: bytes, start: int, end: int, number: int, most: int) -> Iterator[LogLine]:
-        """The parts of a very long line around what is wanted."""
+        """The parts of a very long line around wanted literals."""
         ahead = Ahead(self._search, data, end)
         at = start
         while (first := ahead.first(at)) < end and most:
@@ -162,14 +161,14 @@ class Scan:
 
 
 def _cut(data: bytes) -> int:
-    """Where the part ends that is looked at now: after a line, with enough behind it to see what belongs to it."""
+    """The end of the part to process now: after a line, with enough text behind it for explanations."""
     reach = max(len(data) - _AFTER, 0)
     found = data.rfind(b"\n", 0, reach) + 1 or data.rfind(b"\r", 0, reach) + 1
     return found or (reach if len(data) > CAP + _AFTER else 0)
 
 
 def _bounds(at: int, start: int, end: int) -> tuple[int, int]:
-    """Where the part around `at` of a very long line begins and ends."""
+    """The bounds of the part around offset `at` of a very long line."""
     if at - start >= CAP:
         start = at - 200
     high = start + CAP if at < start + CAP - 1024 else at + 1024
@@ -181,7 +180,7 @@ def _plain(line: bytes) -> bytes:
 
 
 def decoded(line: bytes) -> str:
-    """The text of a line: UTF-8, else GB18030; a character cut in two at its end is left out."""
+    """The text of a line: UTF-8, else GB18030; an incomplete last character is dropped."""
     try:
         return line.decode("utf-8")
     except UnicodeDecodeError as error:

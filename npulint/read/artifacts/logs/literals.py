@@ -1,4 +1,4 @@
-"""Many literals, and all codes of CANN, found in one chunk of a log."""
+"""Searches a chunk of a log for many literals and all CANN codes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from heapq import merge
 from typing import Any
 
 CODE = rb"[0-9ABEFHIJKLZ][0-9]{4}"
-"""What follows the E or W of a code of CANN."""
+"""The characters after the E or W of a CANN code."""
 _COMMON = frozenset(b"abcdefghilmnoprstu ")
 _SHARED = 8
 _CODED = 6  # bytes of a code
@@ -18,11 +18,10 @@ Hit = tuple[int, bytes]
 
 
 class Search:
-    """Finds codes of CANN and literals.
+    """Finds CANN codes and literals.
 
-    One regular expression looks for what begins with a rare byte, for it tries all alternatives wherever one may begin.
-    What begins with a common letter is sought by itself, by its first bytes: that passes over most of the chunk.
-    """
+    One regular expression finds those that begin with a rare byte, because it tries all alternatives wherever one may
+    begin. Those that begin with a common letter are searched separately by their first bytes, which is faster."""
 
     def __init__(self, literals: Iterable[bytes]) -> None:
         known = sorted(set(literals))
@@ -36,7 +35,7 @@ class Search:
 
     @property
     def finders(self) -> list[Callable[[bytes, int, int], int]]:
-        """Functions (data, start, end) each of which tells where some of what is sought begins first, or `end`."""
+        """Functions (data, start, end), each returning the first offset of some of the literals, or `end`."""
         return [self._first_rare, *(partial(_first_of, head, tuple(some)) for head, some in self._heads.items())]
 
     def _first_rare(self, data: bytes, start: int, end: int) -> int:
@@ -44,7 +43,7 @@ class Search:
         return end if found is None else min(found.start(), end)
 
     def hits(self, data: bytes, end: int) -> Iterator[Hit]:
-        """Where something begins before `end`, in order, with what it is."""
+        """(offset, literal) of everything that begins before `end`, in order."""
         sought = sorted(self._sought(data, end))
         rare = self._rare_hits(data, end)
         return merge(rare, sought) if sought else rare
@@ -69,7 +68,7 @@ class Search:
 
 
 def _first_of(head: bytes, literals: tuple[bytes, ...], data: bytes, start: int, end: int) -> int:
-    stop = end + len(head) - 1  # the rest of the data is that of other lines
+    stop = end + len(head) - 1  # the rest of the data belongs to other lines
     at = data.find(head, start, stop)
     while at >= 0 and not data.startswith(literals, at):
         at = data.find(head, at + 1, stop)
@@ -77,22 +76,22 @@ def _first_of(head: bytes, literals: tuple[bytes, ...], data: bytes, start: int,
 
 
 class Ahead:
-    """The next place where a search finds something, from a place on that only rises."""
+    """The next match of a search for increasing offsets."""
 
     def __init__(self, search: Search, data: bytes, end: int) -> None:
         self._data, self._end = data, end
         self._next = [(-1, find) for find in search.finders]
 
     def first(self, at: int) -> int:
-        """Where that is; the end of the data when there is nothing."""
+        """The offset of the first match from `at` on; the end of the data if there is none."""
         data, end = self._data, self._end
         self._next = [(place if place >= at else find(data, at, end), find) for place, find in self._next]
         return min(place for place, _ in self._next)
 
 
 def _rare(literals: list[bytes]) -> re.Pattern[bytes]:
-    """Literals with a common beginning share it, and each alternative begins with another byte, so that the search
-    passes over all other bytes without a try. Of several that begin at one place the longest is found."""
+    """A pattern in which literals share common prefixes, so that alternatives begin with different bytes and all other
+    bytes are skipped without backtracking. The longest literal at an offset is found."""
     tree: dict[int, Any] = {}
     for literal in literals:
         node = tree

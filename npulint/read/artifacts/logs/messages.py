@@ -1,4 +1,4 @@
-"""The known messages, ready to be found in bytes."""
+"""The known messages, compiled for searching bytes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SHAPE = re.compile(rb"[EW][0-9ABEFHIJKLZ][0-9]{4}")
 
 
 class Message(msgspec.Struct, frozen=True):
-    """A known message and what finds it in the bytes of a line."""
+    """A known message and its pattern for a line in bytes."""
 
     pattern: Pattern
     search: re.Pattern[bytes]
@@ -22,7 +22,7 @@ class Message(msgspec.Struct, frozen=True):
 
 @cache
 def by_literal() -> dict[bytes, tuple[Message, ...]]:
-    """The messages to be looked for where a literal (or a code) was found; series are read by others."""
+    """The messages to test when a literal (or code) was found; series are read elsewhere."""
     found: dict[bytes, list[Message]] = {}
     for pattern in patterns().values():
         if pattern.kind != "series":
@@ -34,10 +34,10 @@ def by_literal() -> dict[bytes, tuple[Message, ...]]:
 
 @cache
 def literals() -> tuple[bytes, ...]:
-    """What a line must hold to be looked at; codes of CANN are always wanted."""
+    """The literals of lines to process; CANN codes are always included."""
     return tuple(one for one in by_literal() if not is_code(one))
 
 
 def is_code(literal: bytes) -> bool:
-    """Whether these bytes are a code of CANN."""
+    """Whether the bytes are a CANN code."""
     return len(literal) == _CODE_LENGTH and _SHAPE.fullmatch(literal) is not None

@@ -1,4 +1,4 @@
-"""What a report may quote of a log: one line, without what names people and machines."""
+"""Log excerpts for reports: one line, without names of people and machines."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _CONTROL = lazy_compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u
 
 
 def quoted(text: str, longest: int = LONGEST) -> str:
-    """The text on one line of at most `longest` characters; homes, user ids and addresses are hidden."""
+    """The text on one line of at most `longest` characters; home folders, user ids and addresses are redacted."""
     line = _CONTROL.sub(" ", text[: 4 * longest]).strip()
     for pattern, instead in _HIDDEN:
         line = pattern.sub(instead, line)
@@ -26,7 +26,7 @@ def quoted(text: str, longest: int = LONGEST) -> str:
 
 
 def around(text: str, at: int) -> str:
-    """The quoted text, or where `at` lies far in a long line the part around it, from the beginning of a word."""
+    """The quoted text; if `at` is far inside a long line, the part around it from a word boundary."""
     begin = at - 40
     if len(text) <= LONGEST or at < LONGEST // 2:
         return quoted(text)

@@ -1,4 +1,4 @@
-"""Which rank of a distributed run failed first, and which only waited for it."""
+"""Decides which rank of a distributed run failed first, and which ones only waited for it."""
 
 from __future__ import annotations
 
@@ -10,23 +10,22 @@ from npulint.facts.model import Fact
 
 
 def across(facts: Iterable[Fact]) -> list[Fact]:
-    """The facts of the logs of one run, with one view of their roots.
+    """The facts of the logs of one run, with consistent root causes.
 
-    A rank that reports that it waited for a peer repeats another rank's failure: where any log has a root that is no
-    such echo, and no mere umbrella, the echoes are roots no longer. Where all only waited, the earliest by its time
-    stamp stays; without time stamps all stay. Logs of one run only: callers group them.
-    """
-    given = list(facts)
-    roots = [one for one in given if one.kind == "run_event" and one.attrs["root"] == "yes"]
+    A rank that reports waiting for a peer only echoes another rank's failure: if any log has a root cause that is
+    neither an echo nor an umbrella, echoes are no longer roots. If all ranks waited, the one with the earliest time
+    stamp stays; without time stamps all stay. Callers group the logs by run."""
+    everything = list(facts)
+    roots = [one for one in everything if one.kind == "run_event" and one.attrs["root"] == "yes"]
     echoes = [one for one in roots if one.attrs["echo"] == "yes"]
     if all(one.attrs["echo"] == "yes" or one.attrs["umbrella"] == "yes" for one in roots):
         times = [one.attrs["time"] for one in echoes]
         if len(echoes) < 2 or not all(times):
-            return given
+            return everything
         earliest = min(times)
         echoes = [one for one in echoes if one.attrs["time"] != earliest]
     dropped = {id(one) for one in echoes}
-    return [_dropped(one) if id(one) in dropped else one for one in given]
+    return [_dropped(one) if id(one) in dropped else one for one in everything]
 
 
 def _dropped(fact: Fact) -> Fact:

@@ -1,8 +1,7 @@
-"""Lines of a log by their shape: what is left of a line without its numbers.
+"""Groups log lines by shape: a line with its numbers replaced.
 
-A log says few sentences over and over, with other numbers. What one line of a shape may hold, all of them may, so most
-lines are settled by a look into a table.
-"""
+A log repeats few sentences with different numbers. Lines of the same shape contain the same literals, so most lines
+need only one table lookup."""
 
 from __future__ import annotations
 
@@ -15,27 +14,27 @@ from npulint.lazy_regex import lazy_compile
 from npulint.read.artifacts.logs.literals import CODE, Search
 
 LONGEST = 15 << 10
-"""Bytes of a line that has a shape."""
+"""Maximum bytes of a line that has a shape."""
 
 _NUMBERS = b"0123456789."
 _BREAKS = bytes.maketrans(b"\r", b"\n")
-_KEPT = 8 << 20  # bytes of the shapes that are known at a time
+_KEPT = 8 << 20  # bytes of cached shapes
 _KINDS = 4096
-_LONG = b"\0"  # stands for the shapes of all longer lines
+_LONG = b"\0"  # the common shape of all longer lines
 _NO_NUMBER = lazy_compile(rb"(?i)(?<![a-z])(?:nan|inf)(?![a-z])")
 _LETTERS = b"EWABFHIJKLZ0123456789"
 _CHARACTERS = bytes(
     0x45 if one in b"EW" else 0x30 if one in b"0123456789" else 0x41 if one in _LETTERS else 0x20 for one in range(256)
 )
 _CODES = (b"E00000", b"EA0000", b"EE0000")
-"""All codes of CANN, once their characters are replaced by what they are."""
+"""All CANN codes after normalisation."""
 _EXACT_CODE = lazy_compile(rb"(?=([EW]" + CODE + rb"))")
 
 
 class Shape:
-    """Lines that differ only in numbers: the literals that they may hold, and how many of them were shown and how many
-    passed over since. `kind` are all shapes that may hold the same; `words` are those of which a number or the mere
-    presence matters. Nothing is counted in logs of usual size."""
+    """Lines that differ only in numbers: the literals that they may contain, and the numbers of shown and of skipped
+    lines. `kind` groups shapes with the same literals; `words` are those whose presence or following number matters.
+    Nothing is counted in logs of usual size."""
 
     __slots__ = ("changes", "kind", "literals", "passed", "shown", "value", "words")
 
@@ -48,7 +47,7 @@ class Shape:
 
 
 class Part:
-    """A part of a log as its lines; one that a progress bar rewrote counts as several."""
+    """A chunk of a log split into lines; a line that a progress bar rewrote counts as several."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
@@ -63,13 +62,13 @@ class Part:
 
     @property
     def starts(self) -> list[int]:
-        """Where the lines begin."""
+        """The offsets of the lines."""
         if not self._starts:
             self._starts = list(map(add, accumulate(map(len, self.texts), initial=0), count()))
         return self._starts
 
     def coded(self) -> dict[int, set[bytes]]:
-        """What looks like codes of CANN, by the places of their lines."""
+        """Possible CANN codes by the offsets of their lines."""
         characters = self._data.translate(_CHARACTERS)
         found: dict[int, set[bytes]] = {}
         for code in _CODES:
@@ -83,13 +82,13 @@ class Part:
 
 
 def codes_in(text: bytes) -> list[bytes]:
-    """What looks like a code of CANN."""
+    """The possible CANN codes in a text."""
     codes: list[bytes] = _EXACT_CODE.findall(text)
     return codes
 
 
 class Shapes:
-    """What is known of the shapes of one log."""
+    """The shapes of one log."""
 
     def __init__(self, literals: Iterable[bytes]) -> None:
         self._bare: dict[bytes, list[bytes]] = {}
@@ -101,8 +100,7 @@ class Shapes:
         self._size = 0
 
     def wanted(self, part: Part) -> Iterator[tuple[int, Shape, set[bytes]]]:
-        """The lines that may hold a literal, or hold what looks like a code, in their order: their places, shapes and
-        such codes."""
+        """(offset, shape, possible codes) of the lines that may contain a literal or a code, in order."""
         known = self._known
         fresh = set(part.shapes).difference(known)
         if fresh:
@@ -122,7 +120,7 @@ class Shapes:
             self._size = 0
 
     def _learn(self, fresh: set[bytes]) -> None:
-        """Look for the literals in all new shapes at once."""
+        """Search all new shapes for literals at once."""
         shapes = sorted(fresh)
         joined = b"\n".join(shapes)
         ends = list(accumulate(len(shape) + 1 for shape in shapes))

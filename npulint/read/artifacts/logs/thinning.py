@@ -1,4 +1,4 @@
-"""What is passed over in logs of unusual size: of lines that were seen over and over most are only counted."""
+"""Sampling of very large logs: most of the frequent lines are only counted."""
 
 from __future__ import annotations
 
@@ -8,32 +8,32 @@ from npulint.lazy_regex import lazy_compile
 from npulint.read.artifacts.logs.shapes import Shape
 
 EXACT = 64 << 20
-"""Bytes of a log of which every line that holds something wanted is shown."""
+"""Bytes of a log up to which every line with a wanted literal is shown."""
 
 STRIDE = 32
-"""After that one of so many lines is shown, once ..."""
+"""Beyond that, one of so many lines is shown, once ..."""
 
 ENOUGH = 1000
 """... so many of its shape were shown, ..."""
 
 MANY = 20_000
-"""... or so many that may hold the same."""
+"""... or so many with the same literals."""
 
-_CHANGES = 200_000  # shown because a number had changed
+_CHANGES = 200_000  # lines shown because of a changed number
 _NEAR = 40
 _NUMBER = lazy_compile(rb"\d[\d.e+-]*")
 
 
 class Thinning:
-    """Chooses the lines that are shown. A line is shown also where the number after one of the words `levels` is
-    another than before, and wherever it holds one of the words `always`."""
+    """Selects the lines to show. A line is also shown if the number after one of the words `levels` has changed, and if
+    it contains one of the words `always`."""
 
     def __init__(self, levels: Iterable[bytes], always: Iterable[bytes]) -> None:
         self._always = frozenset(always)
         self._words = (*self._always, *levels)
 
     def lines(self, shape: Shape, text: bytes, codes: set[bytes]) -> int:
-        """For how many lines this one stands when it is shown; 0 when it is passed over."""
+        """The number of similar lines that this one represents; 0 if it is skipped."""
         kind = shape.kind or shape
         counter = shape if shape.shown >= ENOUGH else kind
         if counter is kind and kind.shown < MANY:

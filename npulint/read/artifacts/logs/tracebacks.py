@@ -1,4 +1,4 @@
-"""Tracebacks of Python in a log: where in the user's code a failure was met."""
+"""Python tracebacks in a log: the user code at which a failure occurred."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from npulint.read.artifacts.logs.lines import LogLine, decoded
 from npulint.read.artifacts.logs.quoting import quoted
 
 WANTED = b'File "'
-"""What every frame of a traceback holds."""
+"""Contained in every frame of a traceback."""
 
 _FRAME = lazy_compile(rb'File "([^"\n]{1,400}\.py)", line (\d{1,7})(?:, in ([\w<>.]{1,100}))?')
 _WARNED = lazy_compile(rb"^(?:\[rank\d+\]: ?)?([^\s:\"'<>|]{1,400}\.py):(\d{1,7}): \w{0,40}Warning: ")
@@ -17,15 +17,15 @@ _FOREIGN = lazy_compile(
     rb"[\\/](?:site-packages|dist-packages|tensorflow_core|Ascend|opp|fwkacllib)[\\/]|[\\/]lib(?:64)?[\\/]python\d|^<"
 )
 _RAISED = lazy_compile(rb"[A-Za-z_][\w.]{0,100}(?:Error|Exception|Interrupt|Exit)\b")
-_GAP = 3  # lines from one frame to the next: its source, and marks below that
+_GAP = 3  # lines from one frame to the next: its source, and markers below
 _BEFORE = 20
 _AFTER = 100
 _MOST = 200
 
 
 class TracebackFrame(msgspec.Struct, frozen=True):
-    """A line of the user's code; its file is written as a report may quote it. `raised` is what the traceback ends
-    with."""
+    """A line of user code; its file is spelled as reports may quote it. `raised` is the exception at the end of the
+    traceback."""
 
     file: str
     line: int
@@ -40,13 +40,13 @@ class _Trace(msgspec.Struct):
 
 
 class Tracebacks:
-    """Gathers the tracebacks of one log, the first 200 of them."""
+    """Collects the first 200 tracebacks of one log."""
 
     def __init__(self) -> None:
         self._known: list[_Trace] = []
 
     def see(self, line: LogLine) -> None:
-        """Take in a line that may hold a frame."""
+        """Process a line that may contain a frame."""
         if WANTED not in line.found:
             return
         if not self._known or not 0 <= line.number - self._known[-1].end <= _GAP:
@@ -62,8 +62,8 @@ class Tracebacks:
             trace.frame = msgspec.structs.replace(trace.frame, raised=_raised(line.after) or trace.frame.raised)
 
     def near(self, number: int) -> TracebackFrame | None:
-        """The innermost frame of the user's code in the traceback that leads to a line or stands right before it, else
-        in the next one that follows it soon."""
+        """The innermost frame of user code in the traceback that ends at or right before a line, else in the next one
+        soon after it."""
         placed = [one for one in self._known if one.frame is not None]
         before = [one for one in placed if one.begin <= number <= one.end + _BEFORE]
         after = [one for one in placed if number < one.begin <= number + _AFTER]
@@ -71,7 +71,7 @@ class Tracebacks:
 
 
 def _raised(after: bytes) -> str:
-    """The exception that ends a traceback within the lines after a frame."""
+    """The exception within the lines after the last frame."""
     for part in after.lstrip(b"\r\n").split(b"\n", _GAP)[:_GAP]:
         if _RAISED.match(part):
             return quoted(decoded(part))
@@ -79,7 +79,7 @@ def _raised(after: bytes) -> str:
 
 
 def warned_at(text: bytes) -> TracebackFrame | None:
-    """The line of the user's code that a warning of Python names."""
+    """The line of user code that a Python warning names."""
     found = _WARNED.match(text)
     if found is None or _FOREIGN.search(found[1]):
         return None

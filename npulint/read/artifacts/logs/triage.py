@@ -1,4 +1,4 @@
-"""Which of the events of a log is the cause, and which only follow from it."""
+"""Separates the root cause among the events of a log from its consequences."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _KINDS = {"note": "info", "context": "info", "ignore": "info"}
 _FAILURES = ("fatal", "error")
 _INTERNAL = "internal-error-only"
 _WRAPPER = "ERR-CODE"
-"""The line that torch_npu writes above what CANN says; it stands for its group only where CANN says nothing."""
+"""The line that torch_npu prints above CANN's message; represents its group only if CANN prints nothing."""
 _NAMED = 5
-"""So many subjects of one cause are named."""
-_LATE = frozenset(("LOSS-NAN", "PL-EXIT-9"))  # a run survives the first, and the second ends whatever went before
+"""Maximum number of subjects named for one cause."""
+_LATE = frozenset(("LOSS-NAN", "PL-EXIT-9"))  # a run survives the first, and the second ends any failed run
 
 
 def kind_of(event: Event) -> str:
-    """fatal, error, warning or info. A harmless message that a failure follows is a warning."""
+    """fatal, error, warning or info. A harmless message followed by a failure is a warning."""
     if event.pattern is None:
         return "warning" if event.name.startswith("W") else "error"
     if event.pattern.kind == "context" and event.followed:
@@ -32,13 +32,13 @@ def kind_of(event: Event) -> str:
 
 
 def umbrella(event: Event) -> bool:
-    """Whether it says nothing beside another error; codes that end in 9999 are internal errors of a module."""
+    """Whether an event is uninformative next to another error; codes ending in 9999 are internal errors."""
     return event.name.endswith("9999") if event.pattern is None else event.pattern.umbrella
 
 
 def root_of(events: Iterable[Event]) -> Event | None:
-    """The earliest failure that is no umbrella; without such a one the earliest umbrella. Of several on one line the
-    one that does not merely follow from another rank."""
+    """The earliest failure that is no umbrella, else the earliest umbrella. Of several on one line, one that is not an
+    echo of another rank."""
     failures = [one for one in events if kind_of(one) in _FAILURES]
     return min(failures, key=_precedence, default=None)
 
@@ -52,7 +52,7 @@ _Attrs = dict[str, int | str]
 
 
 class _Group(msgspec.Struct):
-    """What one check tells of a log: the shown events of one cause, of which one, mostly the first, stands for all."""
+    """The events that one check reports for a log: those of one cause, represented by one, usually the first."""
 
     first: Event
     total: int = 0
@@ -60,7 +60,7 @@ class _Group(msgspec.Struct):
 
 
 def group_of(event: Event) -> str:
-    """The check that tells of an event: that of its pattern, or a common one for all other codes of its sort."""
+    """The check that reports an event: that of its pattern, or a common one for unknown codes."""
     if event.pattern is not None:
         return event.pattern.finding
     return _INTERNAL if umbrella(event) else kind_of(event)
@@ -93,7 +93,7 @@ def _shown(event: Event, root: Event | None) -> bool:
 
 
 def facts_of(events: Iterable[Event], path: str, rank: str, tracebacks: Tracebacks) -> list[Fact]:
-    """`run_event` facts, by their first line."""
+    """The `run_event` facts, by first line."""
     ordered = sorted(events, key=lambda one: (one.first, one.name, one.subject))
     root = root_of(ordered)
     groups = _groups(ordered, root)
@@ -102,7 +102,7 @@ def facts_of(events: Iterable[Event], path: str, rank: str, tracebacks: Tracebac
         frame = one.frame or (tracebacks.near(one.first) if kind_of(one) in _FAILURES else None)
         group = groups.get(group_of(one))
         first = group is not None and group.first is one
-        told: _Attrs = {
+        attributes: _Attrs = {
             "quote": _quote(one, frame),
             "root": _flag(one is root),
             "shown": _flag(_shown(one, root)),
@@ -110,7 +110,7 @@ def facts_of(events: Iterable[Event], path: str, rank: str, tracebacks: Tracebac
             "total": group.total if group and first else one.count,
             "subjects": _listed(group.subjects if group and first else _about(one)),
         }
-        facts.append(_fact(one, path, rank, told | _place(frame)))
+        facts.append(_fact(one, path, rank, attributes | _place(frame)))
     return facts
 
 
@@ -127,8 +127,8 @@ def _place(frame: TracebackFrame | None) -> _Attrs:
 
 
 def _quote(event: Event, frame: TracebackFrame | None) -> str:
-    """The line, with the cause that stands below a code unless the line tells it already. What says nothing by itself
-    stands behind the exception that was raised there."""
+    """The line, followed by the cause below a code unless the line contains it. An uninformative line is placed after
+    the exception that was raised there."""
     more, trace = event.said.said_cause, event.said.trace
     more = trace if not more or SIZE in trace else more
     text = event.text if not more or more in event.text else f"{event.text} … {more}"
@@ -137,7 +137,7 @@ def _quote(event: Event, frame: TracebackFrame | None) -> str:
     return quoted(text, LONGEST).replace("`", "'")
 
 
-def _fact(event: Event, path: str, rank: str, told: _Attrs) -> Fact:
+def _fact(event: Event, path: str, rank: str, attributes: _Attrs) -> Fact:
     pattern = event.pattern
     attrs = {
         "kind": kind_of(event),
@@ -163,7 +163,7 @@ def _fact(event: Event, path: str, rank: str, told: _Attrs) -> Fact:
         "said_cause": event.said.said_cause,
         "said_solution": event.said.said_solution,
         "trace": event.said.trace,
-        **told,
+        **attributes,
     }
     return GenericFact("run_event", event.name, path, Span.at(event.first), attrs)
 

@@ -1,4 +1,4 @@
-"""What goes on over time in a run, from its console log or its event files: loss scale, loss, times, graphs."""
+"""Time series of a run, from its console log or event files: loss scale, loss, step times, graph compilations."""
 
 from npulint.read.artifacts.series.events import read_events
 from npulint.read.artifacts.series.watcher import SeriesWatcher

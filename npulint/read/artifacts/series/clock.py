@@ -1,4 +1,4 @@
-"""Which step of the training a log has come to, by the numbers that it prints."""
+"""Tracks the training step of a log by the step numbers that it prints."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ _AFTER = lazy_compile(
 )
 _OF_EPOCH = lazy_compile(r"\[\s{0,8}(\d{1,10})/\d")
 _BAR = lazy_compile(r"(?<![\d./])(\d{1,10})/\d{1,10} \[")
-_PLACES = 3  # of a word in a line: "batch_size: 32, batch: 7"
+_PLACES = 3  # occurrences of a word in a line: "batch_size: 32, batch: 7"
 
 
 class Clock:
-    """Counts the lines that name a step, and the steps between the first and the last of them."""
+    """Counts the lines that name a step, and the steps between the first and the last."""
 
     def __init__(self) -> None:
         self.lines = 0
@@ -23,20 +23,20 @@ class Clock:
         self.last = -1
 
     def see(self, low: str) -> int:
-        """The number of the step that a line in lower case names, -1 if it names none."""
+        """The step number in a lower-case line, -1 if there is none."""
         step = step_of(low)
         if step < 0:
             return -1
         self.lines += 1
         if self.last >= 0:
-            # A smaller number is the next epoch's: it has begun from 0 or 1.
+            # A smaller number begins the next epoch, from 0 or 1.
             self.total += step - self.last if step >= self.last else step
         self.last = step
         return step
 
 
 def step_of(low: str) -> int:
-    """The step that a line in lower case names, -1 if it names none."""
+    """The step number in a lower-case line, -1 if there is none."""
     for word in _WORDS:
         at = low.find(word)
         for _ in range(_PLACES):

@@ -1,8 +1,7 @@
-"""TensorBoard event files: the scalars that are a loss scale, a loss or an accuracy.
+"""TensorBoard event files: scalars that are a loss scale, a loss or an accuracy.
 
 A record is a length, its checksum, the message and its checksum; messages are protocol buffers of a few fields, so the
-file is read here, without the packages that write it. Records are read one by one.
-"""
+file is read here, record by record, without the packages that write it."""
 
 from __future__ import annotations
 
@@ -20,12 +19,12 @@ from npulint.read.graph.tensorflow.wire import FIXED32, LENGTH, VARINT, Field, S
 
 _HEAD = struct.Struct("<QI")
 _TRAILER = 4
-_LARGEST = 1 << 20  # bytes of a record that is read; graphs and pictures are longer and are passed over
-_LIMIT = 1 << 34  # no record is longer: the length is damaged
-_MALFORMED = 1000  # records: what holds more is no event file
+_LARGEST = 1 << 20  # bytes of a record; longer ones hold graphs and images and are skipped
+_LIMIT = 1 << 34  # maximum length of a record; a larger one is corrupt
+_MALFORMED = 1000  # malformed records after which the file is no event file
 _SERIES = 64
 _ACCURACY = lazy_compile(r"accuracy|(?:\A|[/_.-])(?:acc\d?|top_?[15])(?:[/_.-]|\Z)")
-_FLOAT = 1  # the tensor type of scalars
+_FLOAT = 1  # the dtype of scalars
 
 
 class _Scalar(NamedTuple):
@@ -34,7 +33,7 @@ class _Scalar(NamedTuple):
 
 
 class _File:
-    """What is collected from one event file."""
+    """The data collected from one event file."""
 
     def __init__(self) -> None:
         self.rows = self.malformed = self.first_malformed = 0
@@ -45,7 +44,7 @@ class _File:
 
     def record(self, data: bytes) -> None:
         self.rows += 1
-        if not data:  # an event has at least its time
+        if not data:  # an event has at least a time
             self.damaged()
             return
         try:
@@ -79,8 +78,8 @@ class _File:
 
 
 def read_events(stream: BinaryIO, path: str) -> list[Fact]:
-    """The facts of an event file: `run_source`, and `run_series` for each tag. Lines are 1; `first_line` and its like
-    are numbers of records. A file that was cut off while it was written is read to there."""
+    """The facts of an event file: a `run_source`, and a `run_series` for each tag. Lines are 1; `first_line` and the
+    like are record numbers. A truncated file is read up to the truncation."""
     file = _File()
     while file.malformed < _MALFORMED:
         head = stream.read(_HEAD.size)
@@ -131,7 +130,7 @@ def _facts(file: _File, path: str) -> list[Fact]:
 
 
 def _skip(stream: BinaryIO, count: int) -> bool:
-    """Pass over so many bytes without a seek: the stream may be a compressed one."""
+    """Skip bytes without a seek: the stream may be compressed."""
     while count:
         data = stream.read(min(count, _LARGEST))
         if not data:
@@ -169,7 +168,7 @@ def _scalar(source: Source, place: Field, tally: Tally) -> _Scalar | None:
 
 
 def _tensor(source: Source, place: Field, tally: Tally) -> float | None:
-    """The value of a float tensor with one element: TensorFlow 2 writes scalars so."""
+    """The value of a float tensor with one element, as TensorFlow 2 writes scalars."""
     kind, number = 0, None
     for field in fields(source, place.start, place.stop, tally):
         if field.number == 1 and field.wire == VARINT:

@@ -1,4 +1,4 @@
-"""Compiles and runs of device graphs, as the TensorFlow adapter logs them."""
+"""Compilations and runs of device graphs in logs of TF Adapter."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _GRAPHS = 64
 _RUNS = 100_000
 _SPIKE = 10  # times the median
 _ENOUGH = 20
-_BATCH = 10  # times the output of a graph that another gives
+_BATCH = 10  # ratio to the output of another graph
 
 
 class Compiles:
-    """Every compile of a graph: its id, when it happened, and at which step."""
+    """Collects graph compilations: graph id, time and step."""
 
     def __init__(self) -> None:
         self.count = self.burst = self.burst_line = 0
@@ -39,10 +39,10 @@ class Compiles:
         self._recent: deque[float] = deque()
         self._steps = array("q")
         self._lines = array("q")
-        self._begun = array("q")  # lines that named a step when the process of the compile began
+        self._begun = array("q")  # number of step lines when the compiling process began
 
     def see(self, line: int, text: str, step_lines: int) -> None:
-        """Take in a line that may tell of a compile."""
+        """Process a line that may report a compilation."""
         match = _COMPILED.search(text)
         if match is None:
             return
@@ -50,7 +50,7 @@ class Compiles:
         self.first_line = self.first_line or line
         self.last_line = line
         number = int(match[1])
-        anew = number == 1 and self.count > 1  # graphs are numbered from 1: another process writes to the log
+        anew = number == 1 and self.count > 1  # numbering restarts at 1: the log has another process
         self._own = 1 if anew else self._own + 1
         self.most = max(self.most, self._own)
         if len(self._ids) < _IDS:
@@ -64,7 +64,7 @@ class Compiles:
             self._together(line, seconds)
 
     def facts(self, path: str, step_lines: int) -> list[Fact]:
-        """One `run_compile`, at the first late compile, else at the end of the largest burst, else at the first."""
+        """One `run_compile`, at the first late compilation, else at the end of the largest burst, else at the first."""
         if not self.count:
             return []
         late = [index for index in range(len(self._steps)) if self._is_late(index, step_lines)]
@@ -82,7 +82,7 @@ class Compiles:
         return [GenericFact("run_compile", "graph", path, Span.at(line), attributes)]
 
     def _is_late(self, index: int, step_lines: int) -> bool:
-        """Whether a compile came after half of the steps, and not because its process had begun just then."""
+        """Whether a compilation came after half of the steps, and not because its process had just started."""
         step = self._steps[index]
         return 2 * step > step_lines >= _ENOUGH and step - self._begun[index] >= _ENOUGH
 
@@ -105,14 +105,14 @@ class _Runs:
 
 
 class Runs:
-    """The runs of each graph, with their times on the device and the bytes that they gave back."""
+    """Collects the runs of each graph with device time and output bytes."""
 
     def __init__(self) -> None:
         self._graphs: dict[str, _Runs] = {}
         self._bytes = 0
 
     def see(self, line: int, text: str, lines: int = 1) -> None:
-        """Take in a line that may tell of a run, and stands for so many: outputs are told just before their run."""
+        """Process a line that may report a run and represents `lines` lines; outputs are logged before their run."""
         match = _OUTPUT.search(text)
         if match:
             self._bytes += int(match[1]) if lines == 1 else 0
@@ -133,7 +133,7 @@ class Runs:
             runs.lines.append(line)
 
     def facts(self, path: str) -> list[Fact]:
-        """A `run_stall` graph_runs for each graph."""
+        """A `run_stall` named graph_runs for each graph."""
         found = []
         for name, runs in self._graphs.items():
             others = max((one.largest for other, one in self._graphs.items() if other != name), default=0)
@@ -163,7 +163,7 @@ class Runs:
 
 
 def _seconds(text: str) -> float | None:
-    """The time of a line, in seconds of its month: only distances are asked for."""
+    """The time of a line in seconds of its month: only differences are used."""
     match = _TIME.search(text)
     if match is None:
         return None

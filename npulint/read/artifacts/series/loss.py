@@ -1,4 +1,4 @@
-"""The losses and accuracies that a log prints: where they become NaN or infinite, and whether they move at all."""
+"""Losses and accuracies in a log: where they become NaN or infinite, and whether they change at all."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _VALUE = lazy_compile(
 _NAMES = (("loss", "loss"), ("accuracy", "accuracy"))
 _SERIES = 16
 _ENOUGH = 3
-_LARGEST = 1e200  # a number beyond is taken as this, so that sums and squares of numbers stay numbers
-_PLACES = 4  # in a line: "total loss is 58.0, inference loss is 43.5"
+_LARGEST = 1e200  # larger numbers are clipped so that sums and squares stay finite
+_PLACES = 4  # occurrences in a line: "total loss is 58.0, inference loss is 43.5"
 
 
 class Course:
-    """The values of one loss or accuracy."""
+    """The values of one loss or accuracy over time."""
 
     def __init__(self, line: int) -> None:
         self.points = self.bad = self.after = self.lines = 0
@@ -38,11 +38,11 @@ class Course:
         self.blocks = Blocks()
 
     def put(self, line: int, text: str, step: int, scale: float | None) -> None:
-        """The next value, as printed."""
+        """Add the next value, as printed."""
         self.take(line, float(text), step, scale)
 
     def take(self, line: int, value: float, step: int, scale: float | None) -> None:
-        """The next value; `scale`: the loss scale of that time."""
+        """Add the next value; `scale` is the current loss scale."""
         self.lines += line != self.last_line or not self.points
         self.points += 1
         self.last_line = line
@@ -64,13 +64,12 @@ class Course:
 
     @property
     def is_zero(self) -> bool:
-        """Whether all values are zero."""
         return self.points > self.bad == 0 and self.blocks.part(0, 1).low == 0 == self.blocks.part(0, 1).high
 
     def attributes(self) -> dict[str, Any]:
-        """What a fact tells of it."""
+        """The attributes of a fact."""
         half, begin, end = self.blocks.part(0.5, 1), self.blocks.part(0, 0.1), self.blocks.part(0.9, 1)
-        told: dict[str, Any] = {
+        found: dict[str, Any] = {
             "points": self.points,
             "bad": self.bad,
             "first_line": self.first_line,
@@ -78,46 +77,46 @@ class Course:
         }
         if self.points > self.bad:
             whole = self.blocks.part(0, 1)
-            told |= {"first": rounded(self.first), "last": rounded(self.last), "minimum": rounded(whole.low)}
-            told["maximum"] = rounded(whole.high)
-            told["spread"] = share(half.high - half.low, abs(half.mean)) if half.high > half.low else 0.0
-            told["change"] = share(end.mean - begin.mean, abs(begin.mean))
-            told["end"] = rounded(end.mean)
-            told["curve"] = self.blocks.curve()
+            found |= {"first": rounded(self.first), "last": rounded(self.last), "minimum": rounded(whole.low)}
+            found["maximum"] = rounded(whole.high)
+            found["spread"] = share(half.high - half.low, abs(half.mean)) if half.high > half.low else 0.0
+            found["change"] = share(end.mean - begin.mean, abs(begin.mean))
+            found["end"] = rounded(end.mean)
+            found["curve"] = self.blocks.curve()
         if self.bad:
-            told |= {
+            found |= {
                 "bad_value": self.bad_value,
                 "bad_line": self.bad_line,
                 "numbers_before": self.before,
                 "recovered": self.after,
             }
             if self.bad_step >= 0:
-                told["bad_step"] = self.bad_step
+                found["bad_step"] = self.bad_step
             if self.scale is not None:
-                told["scale_before"] = rounded(self.scale)
-        return told
+                found["scale_before"] = rounded(self.scale)
+        return found
 
 
 def is_record(label: str) -> bool:
-    """Whether a loss or accuracy of this name, in lower case, is the best so far: infinite or zero at first, and the
-    same for many steps."""
+    """Whether a lower-case label means the best value so far, which is infinite or zero at first and then often
+    constant."""
     return bool(_RECORD.search(label))
 
 
 def without_unused(courses: list[tuple[str, Course]]) -> list[tuple[str, Course]]:
-    """Of the losses of a run, with their labels, those that tell of it: a part that is always zero beside others (the
-    classes of a detector that knows but one) was switched off."""
+    """The labelled losses of a run without unused ones: a component that is always zero next to others (the class loss
+    of a detector with one class) is switched off."""
     return [one for one in courses if not one[1].is_zero] or courses
 
 
 class Losses:
-    """All losses and accuracies of one log, by what they are called."""
+    """The losses and accuracies of one log, by label."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, str], Course] = {}
 
     def see(self, line: int, low: str, step: int, scale: float | None) -> None:
-        """Take in a line in lower case."""
+        """Process a lower-case line."""
         for kind, word in _NAMES:
             at = low.find(word)
             for _ in range(_PLACES):
@@ -129,8 +128,8 @@ class Losses:
                 at = low.find(word, at + len(word))
 
     def facts(self, path: str) -> list[Fact]:
-        """A `run_series` for the loss and the accuracy that are printed most often, and for each loss with a value that
-        is no number. Two facts of a kind have different labels."""
+        """A `run_series` for the loss and the accuracy that are printed most often, and for each loss with a non-finite
+        value. Labels are unique within a kind."""
         found: list[Fact] = []
         for kind, _ in _NAMES:
             series = [(label, one) for (of, label), one in self._known.items() if of == kind and one.lines >= _ENOUGH]
@@ -138,7 +137,7 @@ class Losses:
             most = max((one.points for _, one in series), default=0)
             main = next((one for _, one in series if one.points == most), None)
             for label, one in series:
-                # Words such as "loss is nan" in a message are no series: a number came before or after.
+                # "loss is nan" in a message is no series unless there are other numbers.
                 if one.points > one.bad and (one is main or one.bad):
                     line = one.bad_line or one.first_line
                     attributes = {"label": label, **one.attributes()}

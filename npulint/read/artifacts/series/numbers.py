@@ -1,24 +1,23 @@
-"""Numbers as logs print them, and what is kept of many of them."""
+"""Numbers of series: rounding, and summaries of arbitrarily many values."""
 
 from __future__ import annotations
 
 NUMBER = r"\d{1,15}(?:\.\d{0,17})?(?:e[+-]?\d{1,3})?"
-"""A plain number; to be used where no digit and no dot stands before it. All parts are bounded, so that a search is
-linear."""
+"""A plain number; use it where no digit or dot precedes it. All repetitions are bounded, so that a search is linear."""
 
 CURVE = 120
-"""The most points of a curve."""
+"""Maximum number of points of a curve."""
 
 _BLOCKS = 1024
 
 
 def rounded(value: float) -> float:
-    """A number with six digits, as facts give it."""
+    """A number with six significant digits, as facts have it."""
     return float(f"{value:.6g}")
 
 
 class Block:
-    """Some numbers that came one after the other."""
+    """A summary of consecutive numbers."""
 
     __slots__ = ("count", "high", "low", "total")
 
@@ -29,7 +28,7 @@ class Block:
         self.high = float("-inf")
 
     def add(self, other: Block) -> None:
-        """Take in the numbers of the block that follows."""
+        """Merge the following block."""
         self.count += other.count
         self.total += other.total
         self.low = min(self.low, other.low)
@@ -37,19 +36,19 @@ class Block:
 
     @property
     def mean(self) -> float:
-        """Their mean, 0 if there are none."""
+        """The mean, 0 if there are no numbers."""
         return self.total / self.count if self.count else 0.0
 
 
 class Blocks:
-    """Any number of numbers in their order, in at most 1024 blocks of equal size."""
+    """A sequence of any number of values, summarized in at most 1024 blocks of equal size."""
 
     def __init__(self) -> None:
         self._blocks: list[Block] = []
         self._size = 1
 
     def put(self, value: float) -> None:
-        """Take in the next number."""
+        """Add the next number."""
         if not self._blocks or self._blocks[-1].count >= self._size:
             if len(self._blocks) >= _BLOCKS:
                 self._halve()
@@ -57,13 +56,13 @@ class Blocks:
         last = self._blocks[-1]
         last.count += 1
         last.total += value
-        if value < last.low:  # min and max would be half of the time that a long table takes
+        if value < last.low:  # faster than min and max, which would take half of the time of a long table
             last.low = value
         if value > last.high:
             last.high = value
 
     def part(self, start: float, stop: float) -> Block:
-        """The numbers between two shares (0 to 1) of the series, at least one block."""
+        """The summary of the values between two fractions (0 to 1) of the series, at least one block."""
         known = len(self._blocks)
         united = Block()
         first = min(int(known * start), max(known - 1, 0))
@@ -72,7 +71,7 @@ class Blocks:
         return united
 
     def curve(self) -> list[float]:
-        """At most 120 numbers for a picture: all of few, of many the lowest and the highest of each stretch."""
+        """At most 120 points for a chart: all of few values, of many the minimum and maximum of each segment."""
         if len(self._blocks) <= CURVE and self._size == 1:
             return [rounded(block.low) for block in self._blocks]
         length = -(-len(self._blocks) // (CURVE // 2))
@@ -82,7 +81,7 @@ class Blocks:
             for block in self._blocks[start : start + length]:
                 stretch.add(block)
             ends = [rounded(stretch.low), rounded(stretch.high)]
-            # Which came first is not kept: the one nearer to the stretch before makes the smoother picture.
+            # Their order is unknown: the one closer to the previous segment comes first, for a smoother curve.
             if points and abs(points[-1] - ends[1]) < abs(points[-1] - ends[0]):
                 ends.reverse()
             points += ends if ends[0] != ends[1] else ends[:1]

@@ -1,4 +1,4 @@
-"""How a loss scale went: where it started, how often it fell, how low, and how many steps were skipped."""
+"""The history of a loss scale: its initial value, drops, minimum, and skipped steps."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from npulint.read.artifacts.quantities import share
 from npulint.read.artifacts.series.numbers import Blocks
 
 SPARSE = frozenset(("apex", "torch_npu", "deepspeed", "fairseq", "hook"))
-"""Formats that print a line only where the scale changes or a step is skipped."""
+"""Formats that print a line only when the scale changes or a step is skipped."""
 
-_SPARE_DROPS = 4  # beside log2 of the start: how far a scale may fall before it finds its level
-_PLATEAU = 20  # values, or printed steps, without a drop: the level is found
-_TOGETHER = 16  # lines between what several ranks say of one step
-_CERTAIN = 20  # values of a script that are a series even if the log names no steps
-_STATIC = 3  # skipped steps that left the scale as it is
+_SPARE_DROPS = 4  # drops allowed in addition to log2 of the initial value before the scale settles
+_PLATEAU = 20  # values, or printed steps, without a drop after which the scale has settled
+_TOGETHER = 16  # lines between messages of several ranks about one step
+_CERTAIN = 20  # values of a script that form a series even without step numbers
+_STATIC = 3  # skipped steps that did not change the scale
 
 
 class Scale:
-    """The loss scale of one scaler, from values and skipped steps in the order of the log."""
+    """The loss scale of one scaler, from values and skipped steps in log order."""
 
     def __init__(self, form: str) -> None:
         self.form = form
@@ -35,8 +35,8 @@ class Scale:
         self._blocks = Blocks()
 
     def value(self, line: int, value: float, step_lines: int, before: float = 0.0) -> None:
-        """The scale is `value` from here on; `step_lines` have been printed so far. `before`: what it was, where the
-        line says so."""
+        """The scale is `value` from now on, after `step_lines` printed steps. `before`: the previous value, if the line
+        contains it."""
         tick = step_lines if self.form in SPARSE else self.points
         if not self.points:
             self._begin(before or (value * 2 if self.form in SPARSE else value), line, tick, step_lines)
@@ -47,7 +47,7 @@ class Scale:
         elif not before and self._repeated(line, value, step_lines):
             return
         elif self.form in SPARSE and not before and value == self.last:
-            self._rise()  # unseen: to fall to the same value again it must have risen
+            self._rise()  # it must have grown unseen to drop to the same value again
             self.last = value * 2
         self.points += 1
         if value < self.last:
@@ -65,7 +65,7 @@ class Scale:
         self._mark(line)
 
     def up(self, line: int, value: float, step_lines: int) -> None:
-        """The scaler says that it has raised the scale."""
+        """The scaler reports that it increased the scale."""
         if not self.points:
             self._begin(value / 2, line, step_lines, step_lines)
             self.minimum, self.minimum_line = value / 2, line
@@ -82,7 +82,7 @@ class Scale:
         self._mark(line)
 
     def limit(self, line: int, value: float) -> None:
-        """The scaler gives up: its lowest scale is reached."""
+        """The scaler reports that its minimum scale is reached."""
         self.limited = True
         if not self.points:
             self._begin(value, line, 0, 0)
@@ -95,7 +95,7 @@ class Scale:
 
     @property
     def is_series(self) -> bool:
-        """Whether this is the course of a scale, and no mention in a dump of the configuration."""
+        """Whether this is a series, not a mention in a configuration dump."""
         if self.form != "script":
             return self.points > 0 or self.skipped > 0
         if self.points < 3:
@@ -104,11 +104,11 @@ class Scale:
         return self._tick - self._first_tick >= 2 or self.points >= _CERTAIN or moved
 
     def attributes(self, steps: int) -> dict[str, Any]:
-        """What a fact tells of it; `steps`: those of the log, 0 if it names none."""
+        """The attributes of a fact; `steps` is the number of steps in the log, 0 if it names none."""
         known = steps if steps >= self.points or self.form in SPARSE else self.points
         changed = self.drops + self.rises > 0
         still = self.points >= _CERTAIN if self.form not in SPARSE else self.skipped >= _STATIC
-        told: dict[str, Any] = {
+        found: dict[str, Any] = {
             "form": self.form,
             "points": self.points,
             "skipped": self.skipped,
@@ -122,17 +122,17 @@ class Scale:
             "last_line": self.last_line,
         }
         if self.points:
-            told |= {"first": self.first, "last": self.last, "minimum": self.minimum}
-            told["curve"] = self._blocks.curve()
+            found |= {"first": self.first, "last": self.last, "minimum": self.minimum}
+            found["curve"] = self._blocks.curve()
         if known:
-            told["steps"] = known
-            told["share"] = min(share(self.late, known), 100.0)
-            told["skipped_share"] = min(share(self.skipped, known), 100.0)
-        return told
+            found["steps"] = known
+            found["share"] = min(share(self.late, known), 100.0)
+            found["skipped_share"] = min(share(self.skipped, known), 100.0)
+        return found
 
     @property
     def line(self) -> int:
-        """The line that shows it best: that of the lowest value, else the first."""
+        """The most informative line: that of the minimum, else the first."""
         return self.minimum_line if self.drops or self.limited else self.first_line
 
     def _begin(self, value: float, line: int, tick: int, step_lines: int) -> None:
@@ -143,7 +143,7 @@ class Scale:
         self._first_tick = self._tick = step_lines
 
     def _repeated(self, line: int, value: float, step_lines: int) -> bool:
-        """Whether another rank says again what one has said of this step."""
+        """Whether a line repeats what another rank said about the same step."""
         if self.form not in SPARSE or value != self.last or step_lines != self._tick:
             return False
         return line - self.last_line <= _TOGETHER
@@ -172,7 +172,7 @@ class Scale:
 
 
 def _power(before: float, after: float) -> bool:
-    """Whether one is the other times a power of two."""
+    """Whether the ratio of two values is a power of two."""
     if before <= 0 or after <= 0:
         return False
     return math.log2(after / before).is_integer()

@@ -1,4 +1,4 @@
-"""Lines that tell of a loss scale, in the formats of the frameworks and of scripts."""
+"""Finds loss scale messages in the formats of frameworks and scripts."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ _PRINTED = 3
 
 
 class Scales:
-    """All loss scales of one log: one for each format and scaler."""
+    """The loss scales of one log, by format and scaler."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, str], Scale] = {}
         self.current: float | None = None
 
     def see(self, line: int, low: str, step_lines: int) -> None:
-        """Take in a line in lower case, when so many lines have named a step."""
+        """Process a lower-case line after `step_lines` lines that name a step."""
         if "verflow" in low and (self._apex(line, low, step_lines) or self._skips(line, low, step_lines)):
             return
         if self._named(line, low, step_lines):
@@ -52,7 +52,7 @@ class Scales:
             self._value("script", "", line, match[1], step_lines)
 
     def facts(self, path: str, steps: int) -> list[Fact]:
-        """A `run_series` for each loss scale that has a course."""
+        """A `run_series` for each loss scale that forms a series."""
         kept = [(scaler, scale) for (_, scaler), scale in self._known.items() if scale.is_series]
         return [
             GenericFact(
@@ -95,12 +95,12 @@ class Scales:
         return False
 
     def _printed_each_step(self) -> bool:
-        """Whether a hook prints the scale of the steps without overflow as well, in other words."""
+        """Whether a hook prints the scale of steps without overflow too, in another format."""
         script = self._known.get(("script", ""))
         return script is not None and script.points >= _PRINTED
 
     def _named(self, line: int, low: str, step_lines: int) -> bool:
-        """Lines of a format whose name or shape is its own."""
+        """Lines of formats with a distinctive name or shape."""
         match = _TOOL.search(low) if "precisiontool" in low else None
         if match:
             self._value("precision_tool", "", line, match[2], step_lines, skipped=int(match[3] in ("false", "0")))

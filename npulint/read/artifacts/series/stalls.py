@@ -1,4 +1,4 @@
-"""Steps that take far longer than the others, those that come again after some number of steps, and a slowing run."""
+"""Slow steps, periodically slow steps, and a decreasing training speed."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from npulint.read.artifacts.quantities import share
 from npulint.read.artifacts.series.numbers import rounded
 from npulint.read.artifacts.series.step_rate import StepRate
 
-SLOW = 4  # times the median
-_ENOUGH = 20  # times that make a series
+SLOW = 4  # ratio to the median
+_ENOUGH = 20  # times that form a series
 _EVENTS = 5
-_REGULAR = 0.8  # of the slow steps lie at multiples
-_FILLED = 0.5  # of the multiples are slow
+_REGULAR = 0.8  # fraction of the slow steps at multiples of the period
+_FILLED = 0.5  # fraction of the multiples that are slow
 _LONGEST = 5000
-_GAPS = 24  # distances that are tried
+_GAPS = 24  # distances that are tested
 _ROUNDS = 3
 _WARM_UP = 2
-_GROWN = 5  # a time since the start is so many times its first value at the end
+_GROWN = 5  # ratio of last to first value for a time since the start
 
 
 class Times(NamedTuple):
-    """Seconds of steps, with the lines and numbers of these."""
+    """Step times in seconds, with line and step numbers."""
 
     seconds: list[float]
     lines: list[int]
@@ -34,7 +34,7 @@ class Times(NamedTuple):
 
 
 class Period(NamedTuple):
-    """Slow steps that come again: every `every` steps, `phase` after a multiple; which of the slow ones these are."""
+    """Periodically slow steps: every `every` steps, `phase` after a multiple; and the indices of these steps."""
 
     every: int
     phase: int
@@ -42,7 +42,8 @@ class Period(NamedTuple):
 
 
 def stalls(pace: StepRate, path: str) -> list[Fact]:
-    """The facts of one series of times: `run_stall` pace, and periodic for each period. Empty for a short series."""
+    """The facts of one series of times: a `run_stall` named pace, and one named periodic for each period. Empty for a
+    short series."""
     times = _times(pace)
     if len(times.seconds) < _ENOUGH:
         return []
@@ -63,8 +64,8 @@ def stalls(pace: StepRate, path: str) -> list[Fact]:
 
 
 def periods(steps: Sequence[int], slow: Sequence[int]) -> list[Period]:
-    """The periods of the slow steps, the one that explains most first; `slow` are places in `steps`. What one period
-    explains is no evidence for the next."""
+    """The periods of the slow steps, the one that explains most first; `slow` are indices in `steps`. Steps explained
+    by one period are not used for the next."""
     found: list[Period] = []
     rest = list(slow)
     for _ in range(_ROUNDS):
@@ -106,8 +107,8 @@ def _times(pace: StepRate) -> Times:
 
 
 def _steps_between(near: list[int]) -> list[int]:
-    """The steps of lines that name none: those named last, if there is a new one for each line (an Estimator tells its
-    rate, then the step); else each line is one step. The first line may come before any step."""
+    """The steps of lines without step number: the last named ones, if there is a new one for each line (an Estimator
+    prints its rate, then the step); else each line is one step. The first line may precede any step."""
     whole = list(near)
     if len(whole) > 2 and whole[0] < 0:
         whole[0] = 2 * whole[1] - whole[2]
@@ -116,7 +117,7 @@ def _steps_between(near: list[int]) -> list[int]:
 
 
 def _is_clock(seconds: list[float]) -> bool:
-    """Whether these are the times since the start of the run, or of the epoch."""
+    """Whether the values are times since the start of the run or epoch."""
     rising = sum(after >= before for before, after in pairwise(seconds))
     return rising >= 0.95 * (len(seconds) - 1) and max(seconds) >= _GROWN * max(seconds[0], 1e-9)
 
@@ -126,7 +127,7 @@ def _median(pace: StepRate, usual: float) -> dict[str, Any]:
 
 
 def _course(pace: StepRate, times: Times, usual: float, slow: list[int]) -> dict[str, Any]:
-    """How much slower the last tenth is than the first one, in percent of the throughput."""
+    """The slowdown from the first to the last tenth, in percent of throughput."""
     tenth = max(len(times.seconds) // 10, 5)
     begin = median(times.seconds[_WARM_UP : _WARM_UP + tenth])
     late = list(pace.latest) if pace.latest and not pace.clock else times.seconds
@@ -142,7 +143,7 @@ def _course(pace: StepRate, times: Times, usual: float, slow: list[int]) -> dict
 
 def _lost(pace: StepRate, times: Times, usual: float, period: Period) -> dict[str, Any]:
     lost = sum(times.seconds[index] - usual for index in period.events)
-    told = {
+    attributes = {
         "period": period.every,
         "phase": period.phase,
         "events": len(period.events),
@@ -151,5 +152,5 @@ def _lost(pace: StepRate, times: Times, usual: float, period: Period) -> dict[st
         "first_line": times.lines[period.events[0]],
         "last_line": times.lines[period.events[-1]],
     }
-    # Rates are per sample (or token …): seconds lost are these times the batch.
-    return {**told, "lost_per_item" if pace.rate else "lost_seconds": rounded(lost)}
+    # Rates are per sample or token: lost seconds are these times the batch size.
+    return {**attributes, "lost_per_item" if pace.rate else "lost_seconds": rounded(lost)}

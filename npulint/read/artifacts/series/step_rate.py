@@ -1,4 +1,4 @@
-"""The times and rates of steps that a log prints, whatever the script calls them."""
+"""Step times and rates in a log, whatever the script calls them."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ LATEST = 20_000
 
 
 class Timing(NamedTuple):
-    """A time or rate of a line: what it is called, how many seconds one took, whether it may be the time since the
-    start (`clock`), and where in the line it begins."""
+    """A time or rate in a line: its label, the seconds per unit, whether it may be a time since the start (`clock`),
+    and its position in the line."""
 
     label: str
     seconds: float
@@ -55,7 +55,7 @@ class Timing(NamedTuple):
 
 
 class StepRate:
-    """The times of one kind of line, as seconds; of very long logs the first 200,000 and the latest 20,000."""
+    """The times of one kind of line, in seconds; of very long logs the first 200,000 and the last 20,000."""
 
     def __init__(self, label: str, rate: bool) -> None:
         self.label = label
@@ -69,7 +69,7 @@ class StepRate:
         self.latest: deque[float] = deque(maxlen=LATEST)
 
     def put(self, line: int, step: int, timing: Timing, whole: bool, near: int = -1) -> None:
-        """The next time. `whole`: all lines before it were looked at. `near`: the step that was named last."""
+        """Add the next time. `whole`: no line before it was skipped. `near`: the last named step."""
         self.count += 1
         self.clock = self.clock or timing.clock
         if whole and len(self.seconds) < POINTS:
@@ -82,17 +82,17 @@ class StepRate:
 
 
 class StepRates:
-    """All times and rates of one log."""
+    """The times and rates of one log."""
 
     def __init__(self) -> None:
         self.known: dict[tuple[str, str, bool], StepRate] = {}
 
     def see(self, line: int, low: str, step: int, whole: bool, near: int = -1) -> None:
-        """Take in a line in lower case, that names a `step` or comes after one that named the step `near`."""
+        """Process a lower-case line that names a `step`, or follows one that named the step `near`."""
         timing = timing_of(low)
         if timing is None:
             return
-        # What stands before it, and whether a step is named, tells lines of training from those of evaluation.
+        # The text before it, and whether a step is named, distinguish training from evaluation.
         words = _WORD.findall(low, max(0, timing.begin - _BEFORE), timing.begin)
         word = next((word for word in reversed(words) if word not in _VALUES), "")
         key = (word, timing.label, step >= 0)
@@ -105,7 +105,7 @@ class StepRates:
 
 
 def timing_of(low: str) -> Timing | None:
-    """The first time or rate of a line in lower case; None if it has none, or one that is 0."""
+    """The first time or rate in a lower-case line; None if there is none, or it is 0."""
     timing = _rate_after(low)
     if timing is not None:
         return timing
@@ -129,7 +129,7 @@ def timing_of(low: str) -> Timing | None:
 
 
 def _rate_after(low: str) -> Timing | None:
-    """A rate whose number stands before its name: looked for only near what such a name ends in."""
+    """A rate whose number precedes its name: searched only near the end of such names."""
     for end in _ENDS:
         at = low.find(end)
         for _ in range(_PLACES):

@@ -1,4 +1,4 @@
-"""Tables that scripts write of their training (``step,loss,loss_scale``), and scalars that TensorBoard exports."""
+"""Training tables written by scripts (``step,loss,loss_scale``), and scalars exported by TensorBoard."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ _SKIPS = frozenset(("1", "1.0", "true", "yes"))
 
 
 def read(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
-    """The facts of a table that a script wrote: `run_series` of columns of a loss scale, a loss or an accuracy,
-    `run_stall` of a column of times. What TensorBoard exported has its tag in the name of the file."""
+    """The facts of a table: a `run_series` for columns of a loss scale, a loss or an accuracy, a `run_stall` for a
+    column of times. TensorBoard exports have their tag in the file name."""
     lines = texts(stream)
     first = next(lines, "")
     cells = [cell.lower() for cell in header_cells(first)]
@@ -77,7 +77,7 @@ class _Table:
         self._wanted = (*self._scales, *self._kinds, *self._paces, *([self._step] if self._step >= 0 else ()))
 
     def put(self, line: int, cells: list[str]) -> bool:
-        """Take in a row; False, and nothing is taken, where a cell that should be a number is none."""
+        """Add a row; returns False, without adding anything, if a required number is missing."""
         numbers: dict[int, float] = {}
         for place in self._wanted:
             try:
@@ -138,7 +138,7 @@ def _fact(kind: str, name: str, path: str, line: int, attributes: dict[str, obje
 
 
 def _records(lines: Iterator[str], delimiter: str, seen: Seen) -> Iterator[tuple[int, list[str]]]:
-    """The cells of each row that is not blank, with its line."""
+    """(line, cells) of each non-blank row."""
     reader = csv.reader(lines, delimiter=delimiter)
     step: Callable[[], list[str]] = reader.__next__
     while True:

@@ -1,4 +1,4 @@
-"""One look at each line for everything that is a series: loss scales, losses, times of steps, device graphs."""
+"""Passes each line to the collectors of all series: loss scales, losses, step times, device graphs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from npulint.read.artifacts.series.scales import Scales
 from npulint.read.artifacts.series.stalls import stalls
 from npulint.read.artifacts.series.step_rate import StepRates
 
-# Few, for each hit costs the pass: lines of steps print a loss or a time.
+# Few, because each match slows the pass: step lines print a loss or a time.
 _WANTS = (
     *(b"oss ", b"oss:", b"oss=", b"oss_", b"oss'", b'oss"', b"osses", b"LOSS"),
     *(b"cale", b"CALE", b"verflow", b"OVERFLOW", b"GeOp", b"compiled on the Ascend", b"BuildOutputTensorInfo"),
@@ -19,16 +19,15 @@ _WANTS = (
 )
 _PLOG = lazy_compile(r"\[(?:EVENT|TRACE|DEBUG|INFO|WARNING|ERROR)\] ?[A-Z_]{2,16}\(\d")
 _LOOKED_AT = 2048  # characters of a line
-_FULL = 100_000  # lines that name a step, a loss or a time and are all looked at
+_FULL = 100_000  # lines with a step, a loss or a time that are all processed
 _THINNED = 16  # after that, one of so many
 
 
 class SeriesWatcher:
-    """Collects the facts `run_series`, `run_stall` and `run_compile` of one log in constant memory.
+    """Collects `run_series`, `run_stall` and `run_compile` facts of one log in constant memory.
 
-    Loss scales, values that are no numbers and graphs are looked for in every line; other losses and times after
-    100,000 of their lines only in every 16th.
-    """
+    Loss scales, non-finite values and graphs are searched in every line; other losses and times after 100,000 of their
+    lines only in every 16th."""
 
     wants: tuple[bytes, ...] = _WANTS
     levels: tuple[bytes, ...] = (b"cale", b"CALE", b"skipped iterations")
@@ -44,7 +43,7 @@ class SeriesWatcher:
         self._lines = 0
 
     def see(self, line_number: int, text: str, lines: int = 1) -> None:
-        """Take in one line. Lines of the runtime's own log count only for its graphs."""
+        """Process one line. Lines of the runtime's own log only count for graphs."""
         text = text[:_LOOKED_AT]
         if "compiled on" in text:
             self._compiles.see(line_number, text, self._clock.lines)
@@ -67,7 +66,7 @@ class SeriesWatcher:
         self._paces.see(line_number, low, step, whole, self._clock.last)
 
     def facts(self, path: str) -> list[Fact]:
-        """What the log tells, in the order scale, loss, times, graphs."""
+        """The facts, in the order scale, loss, times, graphs."""
         found = self._scales.facts(path, self._clock.total)
         found += self._losses.facts(path)
         for pace in self._paces.known.values():
@@ -77,5 +76,5 @@ class SeriesWatcher:
 
 
 def _no_number(low: str) -> bool:
-    """Whether a line may print a value that is no number."""
+    """Whether a line may print a non-finite value."""
     return "nan" in low or " inf" in low.replace(" inference", "") or ":inf" in low or "=inf" in low

@@ -12,21 +12,21 @@ from npulint.read.graph.tensorflow.types import word
 from npulint.read.graph.tensorflow.wire import FIXED32, LENGTH, VARINT, Field, Source, damaged, fields, signed, varint
 
 UNSET = object()
-"""Stands for an attribute that says nothing."""
+"""The value of an attribute that is not set."""
 
-_BYTES = 4 * TEXT  # of a text: characters have at most four
-_PACKED = 10 * LIST  # bytes of a packed list that hold as many members as are kept
+_BYTES = 4 * TEXT  # bytes of a text: characters have at most four
+_PACKED = 10 * LIST  # bytes of a packed list with all members that are kept
 
 
 def value(source: Source, start: int, stop: int, tally: Tally) -> Any:
-    """The value of an AttrValue; `UNSET` without one. Raises `GraphError`."""
+    """The value of an AttrValue between two offsets; `UNSET` if it has none. Raises `GraphError`."""
     found: Any = UNSET
     for field in fields(source, start, stop, tally):
         if field.number == 1 and field.wire == LENGTH:
-            told: Any = _list(source, field, tally)
+            one: Any = _list(source, field, tally)
         else:
-            told = _one(source, field, tally)
-        found = found if told is UNSET else told
+            one = _one(source, field, tally)
+        found = found if one is UNSET else one
     return found
 
 
@@ -57,7 +57,7 @@ def _integer(number: int, raw: int) -> Any:
 
 
 def _list(source: Source, whole: Field, tally: Tally) -> list[Any]:
-    """The first members of a list. Its fields have the numbers of single values, but for functions."""
+    """The first members of a list. Field numbers equal those of single values, except for functions."""
     found: list[Any] = []
     for field in fields(source, whole.start, whole.stop, tally):
         if len(found) >= LIST:
@@ -67,8 +67,8 @@ def _list(source: Source, whole: Field, tally: Tally) -> list[Any]:
         elif field.wire == LENGTH and field.number == 9:
             found.append({"function": _function(source, field, tally)})
         elif field.number != 10:
-            told = _one(source, field, tally)
-            found += [] if told is UNSET else [told]
+            one = _one(source, field, tally)
+            found += [] if one is UNSET else [one]
     return found
 
 

@@ -1,8 +1,7 @@
-"""Graphs of TensorFlow as their binary files hold them: GraphDef, MetaGraphDef and SavedModel.
+"""Binary graphs of TensorFlow: GraphDef, MetaGraphDef and SavedModel.
 
-The numbers of fields are those of tensorflow/core/framework/{graph,function}.proto and
-tensorflow/core/protobuf/saved_model.proto.
-"""
+Field numbers are those of tensorflow/core/framework/{graph,function}.proto and
+tensorflow/core/protobuf/saved_model.proto."""
 
 from __future__ import annotations
 
@@ -17,14 +16,13 @@ from npulint.read.graph.tensorflow.nodes import Nodes
 from npulint.read.graph.tensorflow.wire import LENGTH, Source, fields
 
 
-def read_binary(form: str, location: str, given: bytes | None = None) -> Graph:
-    """The graph in a file of this `form` (graph_def, meta_graph, saved_model), or in the bytes that are `given`.
+def read_binary(form: str, location: str, content: bytes | None = None) -> Graph:
+    """The graph in a file of this `form` (graph_def, meta_graph, saved_model), or in `content` instead.
 
-    A function is a body that begins with a node `_Arg` for each of its arguments; what it returns has no nodes. Of a
-    SavedModel with several graphs it is the one for training, else the one for serving. Raises `GraphError`, `OSError`.
-    """
-    if given is not None:
-        return _graph(form, Source(None, given))
+    A function is a body that begins with a node `_Arg` for each argument; its results have no nodes. Of a SavedModel
+    with several graphs, the one for training is read, else the one for serving. Raises `GraphError`, `OSError`."""
+    if content is not None:
+        return _graph(form, Source(None, content))
     with open_regular(location) as stream:
         return _graph(form, Source(stream.fileno()))
 
@@ -47,8 +45,7 @@ def _graph(form: str, source: Source) -> Graph:
 
 
 def _bodies(source: Source, places: list[tuple[int, int]], tally: Tally) -> list[Body]:
-    """The main body of the GraphDef that lies at some places (one, but a message may be written in pieces), and its
-    functions."""
+    """The main body of a GraphDef (at several offsets, as a message may be in pieces), and its functions."""
     nodes = Nodes(source, tally)
     main: list[Node] = []
     functions: list[Body] = []

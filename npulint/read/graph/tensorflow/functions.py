@@ -1,4 +1,4 @@
-"""Functions, from the wire (tensorflow/core/framework/{function,op_def}.proto)."""
+"""Functions, from the wire format (tensorflow/core/framework/{function,op_def}.proto)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def function(source: Source, whole: Field, nodes: Nodes, tally: Tally) -> Body:
     """The FunctionDef in a field. Raises `GraphError`."""
     name = ""
     arguments: list[tuple[str, dict[str, Any]]] = []
-    told: dict[int, dict[str, Any]] = {}
+    attributes: dict[int, dict[str, Any]] = {}
     inner: list[Node] = []
     tally.function()
     for field in fields(source, whole.start, whole.stop, tally):
@@ -28,15 +28,15 @@ def function(source: Source, whole: Field, nodes: Nodes, tally: Tally) -> Body:
             inner.append(nodes.node(field))
         elif field.number == 7:
             index, attrs = _argument_attrs(source, field, tally)
-            told[index] = attrs
-    return Body(name, [*arguments_of(arguments, told), *inner])
+            attributes[index] = attrs
+    return Body(name, [*arguments_of(arguments, attributes), *inner])
 
 
-def arguments_of(arguments: list[tuple[str, dict[str, Any]]], told: dict[int, dict[str, Any]]) -> list[Node]:
-    """The nodes that stand for the arguments of a function: `_Arg` with the type ``T`` and the ``index``, as where
-    TensorFlow runs it, and with what is `told` of each (``_output_shapes`` …)."""
+def arguments_of(arguments: list[tuple[str, dict[str, Any]]], attributes: dict[int, dict[str, Any]]) -> list[Node]:
+    """The nodes for the arguments of a function: `_Arg` with the type ``T`` and the ``index``, as in TensorFlow, and
+    further `attributes` by index (``_output_shapes`` …)."""
     return [
-        Node(name, "_Arg", (), {**told.get(index, {}), **attrs, "index": index})
+        Node(name, "_Arg", (), {**attributes.get(index, {}), **attrs, "index": index})
         for index, (name, attrs) in enumerate(arguments)
     ]
 
@@ -68,7 +68,7 @@ def _argument(source: Source, whole: Field, tally: Tally) -> tuple[str, dict[str
 
 
 def _argument_attrs(source: Source, whole: Field, tally: Tally) -> tuple[int, dict[str, Any]]:
-    """What is told of one argument: an entry of a map from its index to attributes."""
+    """The attributes of one argument: an entry of a map from index to attributes."""
     index = 0
     attrs: dict[str, Any] = {}
     for field in fields(source, whole.start, whole.stop, tally):
@@ -77,8 +77,8 @@ def _argument_attrs(source: Source, whole: Field, tally: Tally) -> tuple[int, di
         elif field.wire == LENGTH and field.number == 2:
             for inner in fields(source, field.start, field.stop, tally):
                 if inner.wire == LENGTH and inner.number == 1:
-                    key, told = entry(source, inner.start, inner.stop, tally)
-                    attrs |= {} if told is UNSET else {key: told}
+                    key, setting = entry(source, inner.start, inner.stop, tally)
+                    attrs |= {} if setting is UNSET else {key: setting}
     return index, attrs
 
 

@@ -1,4 +1,4 @@
-"""How much of a graph is kept at most. A training graph of 50,000 nodes comes to a tenth or a quarter of each."""
+"""Size limits of graphs. A training graph of 50,000 nodes uses a tenth to a quarter of each."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from npulint.read.graph.errors import GraphError
 NODES = 200_000
 FUNCTIONS = 20_000
 OPERATORS = 20_000  # types; TensorFlow itself has some 1,500
-KEPT = 200_000_000  # bytes, counted as what Python needs for them
-STEPS = 5_000_000  # fields that are looked at
+KEPT = 200_000_000  # bytes of Python objects
+STEPS = 5_000_000  # fields that are visited
 PARTS = 200_000  # fields of one message that are kept
-TEXT = 256  # characters of a string in an attribute
+TEXT = 256  # characters of a string attribute
 NAME = 4096  # characters of the name of a node, a function or an attribute; real ones have some hundred
-LIST = 64  # members of a list in an attribute
+LIST = 64  # members of a list attribute
 DIMENSIONS = 256  # of a shape; no operator takes as many
 COLLECTIONS = 10_000
 TAGS = 64
 
-_NODE = 200  # bytes of a node beside its texts
-_ENTRY = 48  # bytes of a text beside its characters
+_NODE = 200  # bytes of a node without its texts
+_ENTRY = 48  # bytes of a text without its characters
 
 
 class Tally:
-    """Counts what is kept of one file, and the steps that this took."""
+    """Counts kept data and visited fields of one file against the limits."""
 
     def __init__(self) -> None:
         self._nodes = 0
@@ -34,8 +34,7 @@ class Tally:
         self._operators: set[str] = set()
 
     def node(self, texts: int, characters: int) -> None:
-        """Count one node, with how many names and attributes it has and how long these are together.
-        Raises `GraphError`."""
+        """Count a node with the number and total length of its names and attributes. Raises `GraphError`."""
         self._nodes += 1
         if self._nodes > NODES:
             raise GraphError("graph-too-large", f"more than {NODES:,} nodes")
@@ -48,7 +47,7 @@ class Tally:
             raise GraphError("graph-too-large", f"more than {FUNCTIONS:,} functions")
 
     def operator(self, name: str) -> None:
-        """Count an operator type, the first time that it is named. Raises `GraphError`."""
+        """Count a new operator type. Raises `GraphError`."""
         self._operators.add(name)
         if len(self._operators) > OPERATORS:
             raise GraphError("graph-too-large", f"more than {OPERATORS:,} types of operators")
@@ -60,7 +59,7 @@ class Tally:
             raise GraphError("graph-too-large", f"more than {KEPT // 1_000_000} MB of names and attributes")
 
     def text(self, length: int) -> None:
-        """Count a text before it is taken. Raises `GraphError`."""
+        """Check the length of a text before it is read. Raises `GraphError`."""
         self.kept(_ENTRY + length)
 
     def step(self, count: int = 1) -> None:
@@ -71,7 +70,7 @@ class Tally:
 
 
 def weight(value: Any) -> int:
-    """The bytes that the value of an attribute takes, roughly. No value is nested deeper than a list of shapes."""
+    """The approximate bytes of an attribute value. Values are nested no deeper than a list of shapes."""
     if isinstance(value, str):
         return _ENTRY + len(value)
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Single values of the text form of protocol buffers. All raise `ValueError` for what is none."""
+"""Parses scalars of the protobuf text format. All functions raise `ValueError` for invalid input."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _PLAIN = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"a": b"\a", b"b": b"\b", b"f":
 _TRUE = frozenset(("true", "True", "t", "1"))
 _FALSE = frozenset(("false", "False", "f", "0"))
 _LARGEST = 1 << 64
-_DIGITS = 40  # of an integer; longer ones are none, and take time
+_DIGITS = 40  # of an integer; longer ones are invalid and slow
 
 
 def unescaped(raw: bytes) -> bytes:
-    """The bytes that a quoted string stands for, from what is between its quotes."""
+    """The bytes of a quoted string, from the text between its quotes."""
     return _ESCAPE.sub(_byte, raw) if b"\\" in raw else raw
 
 
@@ -57,7 +57,7 @@ def real(word: str) -> float:
 
 
 def truth(word: str) -> bool:
-    """``true``, ``false``, and the other words for them."""
+    """``true``, ``false``, and their other spellings."""
     if word in _TRUE or word in _FALSE:
         return word in _TRUE
     raise ValueError(word)

@@ -1,4 +1,4 @@
-"""The text form of protocol buffers, message by message, in one pass; what nobody asks for is stepped over."""
+"""Parses the protobuf text format message by message in one pass, skipping fields that are not requested."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ Entries = list[tuple[str, Any]]
 """Fields of a message in their order. A value is a word (identifier or number), a tuple with the raw parts of a quoted
 string, or what became of a message."""
 
-_DEPTH = 100  # messages in one another; protocol buffers take as many
+_DEPTH = 100  # nested messages, the limit of protocol buffers
 _FIELDS = 4096  # of a message within a value
-_RAW = 64 * 1024  # bytes of a string as it is written
-_STEPS = 4096  # fields after which they are counted
-_SAME = 400  # bytes of a message up to which it is remembered
+_RAW = 64 * 1024  # bytes of a string as written
+_STEPS = 4096  # fields between two counts
+_SAME = 400  # bytes of a message that is cached
 _REMEMBERED = 50_000
-_INDENT = 40  # bytes before a field that are looked at
+_INDENT = 40  # bytes of indentation that are skipped
 
 _FIELD = lazy_compile(
     rb"[\s,;]*(?:([A-Za-z_]\w*)\s*(?::?\s*([{<])|:[ \t]*(?:([-+.\w]+)(?=[\s,;}>#])|"
@@ -31,13 +31,13 @@ _BLANK = lazy_compile(rb"[\s,;]*")
 _SPACE = lazy_compile(rb"\s*")
 _NAME = lazy_compile(rb"[A-Za-z_]\w*|\[[\w./% -]+\]")
 _WORD = lazy_compile(rb"([-+]?)\s*([.\w][-+.\w]*)")
-_MARK = b"\xef\xbb\xbf"  # of UTF-8, as some editors put it before a text
+_MARK = b"\xef\xbb\xbf"  # UTF-8 byte order mark
 _CLOSERS = {b"{": b"}", b"<": b">"}
 
 
 class Frame(msgspec.Struct, gc=False):
-    """A message that is open, or a list in brackets. `closer` is the bracket that ends it; `line` is told for nodes,
-    `start` is where its field begins."""
+    """An open message, or a list in brackets. `closer` is the closing bracket; `line` is set for nodes, `start` is the
+    offset of its field."""
 
     role: str
     name: str
@@ -48,13 +48,12 @@ class Frame(msgspec.Struct, gc=False):
 
 
 class Markup:
-    """Reads one text.
+    """Parses one text.
 
-    `roles` tells by the role of a message and the name of a field the role of the message in it, `rest` that in its
-    other fields; one without a role is stepped over, and so is all in it. `made` has by role what makes a value of the
-    fields of a message and the line that it begins in; it may raise `ValueError`. Lines are told for the role ``node``.
-    Messages of the role `same` are often the same, and only read once.
-    """
+    `roles` maps the role of a message and a field name to the role of the message in the field, `rest` those in its
+    other fields; a message without a role is skipped with its contents. `made` maps a role to a function that converts
+    the fields of a message and its line to a value; it may raise `ValueError`. Lines are only set for the role
+    ``node``. Messages of the role `same` are often identical and cached."""
 
     def __init__(
         self,
@@ -73,10 +72,10 @@ class Markup:
         self._stack = [Frame("root", "", b"", 1, 0, [])]
         self._same = same
         self._seen: dict[bytes, tuple[str, Any]] = {}
-        self._counted = (0, 1)  # a place, and the line it is in
+        self._counted = (0, 1)  # an offset and its line
 
     def read(self) -> Entries:
-        """The fields of the whole text. Raises `GraphError` with the line that is wrong."""
+        """The fields of the whole text. Raises `GraphError` with the malformed line."""
         stack, data, match = self._stack, self._data, _FIELD.match
         at = len(_MARK) if data.startswith(_MARK) else 0
         steps = 0
@@ -104,8 +103,8 @@ class Markup:
         return stack[0].entries
 
     def _slowly(self, at: int) -> int:
-        """Read one field with comments in it, a string of several parts, or a list; where it ends, or -1 at the end of
-        the text."""
+        """Parse one field with comments, a string of several parts, or a list; returns its end, or -1 at the end of the
+        text."""
         at = self._blank(at)
         frame = self._stack[-1]
         here = self._data[at : at + 1]
@@ -149,7 +148,7 @@ class Markup:
         return word.end()
 
     def _strings(self, at: int) -> tuple[tuple[bytes, ...], int]:
-        """The raw parts of a quoted string, as far as they are kept, and where it ends."""
+        """The raw parts of a quoted string, up to the limit, and its end."""
         parts: list[bytes] = []
         kept = 0
         while (quote := self._data[at : at + 1]) in (b'"', b"'"):
@@ -162,7 +161,7 @@ class Markup:
         return tuple(parts), at
 
     def _end(self, start: int, quote: bytes) -> int:
-        """Where the string that begins at `start` has its closing quote."""
+        """The offset of the closing quote of a string that begins at `start`."""
         data, at = self._data, start
         while (at := data.find(quote, at)) >= 0:
             self._tally.step()
@@ -177,7 +176,7 @@ class Markup:
         raise self._wrong(start, "a string without end")
 
     def _blank(self, at: int, separators: bytes = b",;") -> int:
-        """The next place that is neither blank nor in a comment, nor a separator."""
+        """The next offset that is not blank, in a comment, or a separator."""
         space = _BLANK if separators else _SPACE
         while True:
             found = space.match(self._data, at)
@@ -195,7 +194,7 @@ class Markup:
         self._add(name, value, size)
 
     def _add(self, name: str, value: Any, size: int = 0) -> None:
-        """Keep a field, and count it with the bytes of its texts."""
+        """Add a field, and count it with the bytes of its texts."""
         frame = self._stack[-1]
         entries = frame.entries
         if frame.role != "value":
@@ -203,11 +202,11 @@ class Markup:
             if len(entries) >= PARTS:
                 raise GraphError("graph-too-large", f"more than {PARTS:,} fields of one message")
         elif len(entries) >= _FIELDS or (name.endswith("_val") and entries and entries[-1][0] == name):
-            return  # the contents of a tensor, or a long list
+            return  # tensor contents, or a long list
         entries.append((name, value))
 
     def _open(self, name: str, opener: bytes, start: int, at: int) -> int:
-        """Begin a message; where to go on, which is behind it if the very same was read before."""
+        """Open a message; returns where to continue, which is after it if it was cached."""
         if len(self._stack) > _DEPTH:
             raise self._wrong(start, "nested too deeply")
         above = self._stack[-1]
@@ -234,8 +233,8 @@ class Markup:
                 raise self._wrong(at, "no such value") from error
 
     def _known(self, start: int) -> int:
-        """Take what was made of the same text as that from `start` on; where it ends, 0 if there is none. A text is
-        remembered up to its last bracket, so that the same text is as much of a message."""
+        """Use the cached value of a message whose text begins at `start`; returns its end, 0 if there is none. The
+        cached text includes the closing bracket, so equal text means an equal message."""
         data = self._data
         begin = data.rfind(b"\n", max(0, start - _INDENT), start)
         end = data.find(data[begin:start] + b"}", start, start + _SAME) if begin >= 0 else -1
@@ -249,7 +248,7 @@ class Markup:
         return end
 
     def _line(self, place: int) -> int:
-        """The line of a place behind the one last asked for."""
+        """The line of an offset after the previous one."""
         known, line = self._counted
         line += self._data.count(b"\n", known, place)
         self._counted = (place, line)

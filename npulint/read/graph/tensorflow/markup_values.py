@@ -1,4 +1,4 @@
-"""The attributes of nodes, from the fields of an AttrValue in text. All raise `ValueError` for what is none."""
+"""Attribute values, from the fields of an AttrValue in text format. All raise `ValueError` for invalid input."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from npulint.read.graph.tensorflow.types import number_of, word
 _REALS = frozenset(("float_val", "double_val"))
 _INTEGERS = frozenset(("half_val", "int_val", "int64_val", "bool_val", "uint32_val", "uint64_val"))
 _NUMBERS = _REALS | _INTEGERS
-_RAW = 128  # bytes, as they are written, of contents that may be a single number
+_RAW = 128  # bytes, as written, of contents that may be a single number
 
 
 def text(value: Any, most: int | None = None) -> str:
-    """A string from its raw parts: the first characters of it."""
+    """A string from its raw parts, truncated to `most` characters."""
     if type(value) is tuple and len(value) == 1 and b"\\" not in value[0]:
         return str(value[0], "utf-8", "replace")[:most]
     return content(value, None if most is None else 4 * most).decode("utf-8", "replace")[:most]
 
 
 def content(value: Any, most: int | None = None) -> bytes:
-    """The bytes of a string from its raw parts; of a long one at least `most` of them."""
+    """The bytes of a string from its raw parts; of a long one at least the first `most`."""
     if type(value) is not tuple:
         raise ValueError(value)
     return b"".join(unescaped(raw if most is None else raw[: 10 * most]) for raw in value)
 
 
 def value(fields: Entries) -> Any:
-    """What the field of an AttrValue that is set last says; `UNSET` for none."""
+    """The value of the last field of an AttrValue; `UNSET` if there is none."""
     found: Any = UNSET
     for name, raw in fields:
         found = _list(raw) if name == "list" else _one(name, raw)
@@ -86,7 +86,7 @@ def shape(raw: Any) -> list[int] | None:
 
 
 def tensor(raw: Any) -> dict[str, Any]:
-    """What is kept of a TensorProto."""
+    """The description of a TensorProto that is kept."""
     dtype = "invalid"
     sizes: list[int] | None = []
     stored = b""

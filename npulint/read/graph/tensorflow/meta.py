@@ -1,4 +1,4 @@
-"""What surrounds graphs in their files, from the wire (tensorflow/core/protobuf/{meta_graph,saved_model}.proto)."""
+"""Containers of graphs, from the wire format (tensorflow/core/protobuf/{meta_graph,saved_model}.proto)."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from npulint.read.graph.tensorflow.limits import COLLECTIONS, TAGS, TEXT, Tally
 from npulint.read.graph.tensorflow.wire import LENGTH, Field, Source, fields
 
 _CHUNK = 64 * 1024
-_MORE = bytes(range(128, 256))  # bytes of a number behind which more of it follow
+_MORE = bytes(range(128, 256))  # varint bytes with a continuation bit
 
 
 class MetaGraph(msgspec.Struct, frozen=True):
-    """A MetaGraphDef: where its graph lies, or its fields, and what is said about that."""
+    """A MetaGraphDef: the offset or fields of its graph, and its metadata."""
 
     graphs: list[Any]
     version: str = ""
@@ -23,7 +23,7 @@ class MetaGraph(msgspec.Struct, frozen=True):
 
 
 def meta_graph(source: Source, start: int, stop: int, tally: Tally) -> MetaGraph:
-    """The MetaGraphDef between two places. Raises `GraphError`."""
+    """The MetaGraphDef between two offsets. Raises `GraphError`."""
     graphs: list[Field] = []
     version = ""
     tags: tuple[str, ...] = ()
@@ -42,7 +42,7 @@ def meta_graph(source: Source, start: int, stop: int, tally: Tally) -> MetaGraph
 
 
 def chosen(graphs: list[MetaGraph]) -> MetaGraph:
-    """Of the graphs of a SavedModel the one that trains, else the one that serves, else the first."""
+    """Of the graphs of a SavedModel the one for training, else for serving, else the first."""
     for tag in ("train", "serve"):
         for one in graphs:
             if tag in one.tags:
@@ -51,7 +51,7 @@ def chosen(graphs: list[MetaGraph]) -> MetaGraph:
 
 
 def _info(source: Source, whole: Field, tally: Tally) -> tuple[str, tuple[str, ...]]:
-    """The release of TensorFlow that wrote it, and the tags."""
+    """The TensorFlow version that wrote it, and the tags."""
     version = ""
     tags: list[str] = []
     for field in fields(source, whole.start, whole.stop, tally):
@@ -80,7 +80,7 @@ def _collection(source: Source, whole: Field, tally: Tally) -> tuple[str, int]:
 
 
 def _members(source: Source, kind: int, field: Field) -> int:
-    """How many members of a collection a field holds: one, or those of a packed list of integers or floats."""
+    """The number of collection members in a field: one, or those of a packed list of integers or floats."""
     if kind not in (3, 4) or field.wire != LENGTH:
         return 1
     if kind == 4:

@@ -1,4 +1,4 @@
-"""Names of functions, of which no two may be the same."""
+"""Unique names of functions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from npulint.facts.graph import Body
 
 
 def distinct(functions: list[Body]) -> list[Body]:
-    """The functions of a graph; one whose name an earlier one has gets another, which nothing calls."""
+    """The functions of a graph; a duplicate name is replaced by a new one, which nothing calls."""
     taken: set[str] = set()
     found = []
     for body in functions:

@@ -1,4 +1,4 @@
-"""Nodes, from the wire (tensorflow/core/framework/node_def.proto)."""
+"""Nodes, from the wire format (tensorflow/core/framework/node_def.proto)."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from npulint.read.graph.tensorflow.attributes import UNSET, value
 from npulint.read.graph.tensorflow.limits import NAME, PARTS, TEXT, Tally, weight
 from npulint.read.graph.tensorflow.wire import LENGTH, Field, Source, damaged, field_at, fields
 
-_SMALL = 32 * 1024  # bytes of a node up to which it is taken as a whole
-_SAME = 256  # bytes of an attribute up to which it is remembered: most nodes say what others said
+_SMALL = 32 * 1024  # bytes of a node that is read at once
+_SAME = 256  # bytes of an attribute that is cached: most nodes repeat others
 _REMEMBERED = 50_000
 _NAME, _OP, _INPUT, _ATTR = 0x0A, 0x12, 0x1A, 0x2A  # number and wire type of the fields of a node
 _KNOWN = frozenset((_NAME, _OP, _INPUT, _ATTR))
@@ -40,7 +40,7 @@ class Nodes:
         return Node(name, operator, tuple(inputs), attrs)
 
     def _small(self, whole: Field) -> tuple[str, bytes, list[str], dict[str, Any]]:
-        """Most time of reading is spent here: what is usual is told from two bytes."""
+        """The hot path of reading: common cases are recognized by two bytes."""
         data, base, end = self._source.take(whole.start, whole.stop), whole.start, whole.stop - whole.start
         name, op, at, steps = b"", b"", 0, 0
         inputs: list[str] = []
@@ -59,9 +59,9 @@ class Nodes:
                 begin, at, tag = field.start - base, field.stop - base, field.number << 3 | field.wire
             if tag == _ATTR:
                 piece = data[begin:at]
-                key, told = self._entries.get(piece) or self._entry(base + begin, base + at, piece)
-                if told is not UNSET:
-                    attrs[key] = told
+                key, setting = self._entries.get(piece) or self._entry(base + begin, base + at, piece)
+                if setting is not UNSET:
+                    attrs[key] = setting
             elif tag == _INPUT:
                 inputs.append(_text(data[begin:at]))
             elif tag == _NAME:
@@ -81,9 +81,9 @@ class Nodes:
                 raise GraphError("graph-too-large", f"more than {PARTS:,} fields of one node")
             tag = field.number << 3 | field.wire
             if tag == _ATTR:
-                key, told = self._entry(field.start, field.stop)
-                if told is not UNSET:
-                    attrs[key] = told
+                key, setting = self._entry(field.start, field.stop)
+                if setting is not UNSET:
+                    attrs[key] = setting
                 parts += 1
             elif tag in _KNOWN:
                 parts += 1
@@ -98,24 +98,24 @@ class Nodes:
         return _text(name), op, inputs, attrs
 
     def _entry(self, start: int, stop: int, piece: bytes = b"") -> tuple[str, Any]:
-        """A key and value of a map from names to AttrValue; `piece` are its bytes if it may be remembered."""
-        key, told = entry(self._source, start, stop, self._tally)
-        self._tally.kept(weight(key) + weight(told))
+        """A key and value of a map from names to AttrValue; `piece` are its bytes if it may be cached."""
+        key, setting = entry(self._source, start, stop, self._tally)
+        self._tally.kept(weight(key) + weight(setting))
         if piece and len(piece) <= _SAME and len(self._entries) < _REMEMBERED:
-            self._entries[piece] = (key, told)
-        return key, told
+            self._entries[piece] = (key, setting)
+        return key, setting
 
 
 def entry(source: Source, start: int, stop: int, tally: Tally) -> tuple[str, Any]:
     """An attribute and its value, `UNSET` if it has none. Raises `GraphError`."""
-    key, told = "", UNSET
+    key, setting = "", UNSET
     for field in fields(source, start, stop, tally):
         if field.wire == LENGTH and field.number == 1:
             tally.text(field.stop - field.start)
             key = _text(source.take(field.start, field.stop))
         elif field.wire == LENGTH and field.number == 2:
-            told = value(source, field.start, field.stop, tally)
-    return key, told
+            setting = value(source, field.start, field.stop, tally)
+    return key, setting
 
 
 def _text(data: bytes) -> str:

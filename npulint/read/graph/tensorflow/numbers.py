@@ -1,4 +1,4 @@
-"""The value of a tensor that is a single number."""
+"""Values of tensors that are a single number."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ _INTEGERS = {
 
 
 def described(dtype: str, shape: list[int] | None, content: bytes, first: int | float | None) -> dict[str, Any]:
-    """What is kept of a tensor: its element type and shape, and its value when that is one number. `content` are its
-    bytes, where it is stored so; else `first` is the first number of its list of values (None: it is empty, which
-    means zero). Half precision is listed as bits."""
-    told: dict[str, Any] = {"dtype": dtype, "shape": shape}
+    """The description of a tensor: element type and shape, and its value if it is a single number. `content` are its
+    bytes, if stored so; else `first` is the first number of its value list (None: empty, which means zero). Half
+    precision is listed as bits."""
+    description: dict[str, Any] = {"dtype": dtype, "shape": shape}
     if shape is not None and all(size == 1 for size in shape):
         value = _from_bytes(dtype, content) if content else _listed(dtype, first or 0)
         if value is not None:
-            told["value"] = value
-    return told
+            description["value"] = value
+    return description
 
 
 def _from_bytes(dtype: str, content: bytes) -> int | float | bool | None:
@@ -59,7 +59,7 @@ def _bfloat16(content: bytes) -> float:
 
 
 def single(value: float) -> float:
-    """A number as float32 holds it."""
+    """A number rounded to float32."""
     try:
         rounded: float = struct.unpack("<f", struct.pack("<f", value))[0]
     except OverflowError:

@@ -1,4 +1,4 @@
-"""Shapes of tensors, from the wire (tensorflow/core/framework/tensor_shape.proto)."""
+"""Tensor shapes, from the wire format (tensorflow/core/framework/tensor_shape.proto)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is kept of tensors, from the wire (tensorflow/core/framework/tensor.proto)."""
+"""Tensors, from the wire format (tensorflow/core/framework/tensor.proto)."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from npulint.read.graph.tensorflow.shapes import shape
 from npulint.read.graph.tensorflow.types import word
 from npulint.read.graph.tensorflow.wire import FIXED32, FIXED64, LENGTH, VARINT, Field, Source, fields, signed, varint
 
-_CONTENT = 16  # bytes of a number, or more than that
+_CONTENT = 16  # bytes of a number; more are not read
 _FLOATS = {5: "<f", 6: "<d"}  # fields that list floats
 _INTEGERS = frozenset((7, 10, 11, 13, 16, 17))  # fields that list integers
 
 
 def tensor(source: Source, whole: Field, tally: Tally) -> dict[str, Any]:
-    """The element type and the shape of a TensorProto, and its value when that is one number."""
+    """The element type and shape of a TensorProto, and its value if it is a single number."""
     dtype = "invalid"
     sizes: list[int] | None = []
     content = b""
@@ -35,7 +35,7 @@ def tensor(source: Source, whole: Field, tally: Tally) -> dict[str, Any]:
 
 
 def _number(source: Source, field: Field) -> int | float | None:
-    """The first of the numbers that a field of a tensor lists."""
+    """The first number in a list field of a tensor."""
     if field.wire == VARINT:
         return signed(field.value)
     data = source.take(field.start, min(field.stop, field.start + _CONTENT))

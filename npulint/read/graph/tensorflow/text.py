@@ -1,4 +1,4 @@
-"""Graphs of TensorFlow in text (.pbtxt): GraphDef, MetaGraphDef and SavedModel; every node has its line."""
+"""Text graphs of TensorFlow (.pbtxt): GraphDef, MetaGraphDef and SavedModel; every node has a line."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from npulint.read.graph.tensorflow.meta import MetaGraph, chosen
 from npulint.read.graph.tensorflow.names import distinct
 
 LIMIT = 512 * 1024 * 1024
-"""Bytes of a file. Its text is in memory as long as it is read."""
+"""Maximum bytes of a file; its text is in memory while it is read."""
 
 _ROLES = {
     ("root", "node"): "node",
@@ -45,16 +45,16 @@ _ROLES = {
     ("collection", "value"): "kinds",
     **{("kinds", f"{kind}_list"): "members" for kind in ("node", "bytes", "int64", "float", "any")},
 }
-"""By the role of a message and the name of a field of it, the role of the message in that field."""
+"""The role of the message in a field, by the role of the containing message and the field name."""
 
-_REST = {"value": "value", "members": "member"}  # the role of all other messages in it
+_REST = {"value": "value", "members": "member"}  # the role of messages in other fields
 
 
-def read_text(location: str, given: bytes | None = None) -> Graph:
-    """The graph in a text, or in the bytes that are `given` for it. Raises `GraphError`, `OSError`."""
-    if given is None:
+def read_text(location: str, content: bytes | None = None) -> Graph:
+    """The graph in a text file, or in `content` instead. Raises `GraphError`, `OSError`."""
+    if content is None:
         try:
-            given = read_regular(location, LIMIT)
+            content = read_regular(location, LIMIT)
         except TooLargeError as error:
             raise GraphError("graph-too-large", f"more than {LIMIT >> 20} MB") from error
     tally = Tally()
@@ -71,7 +71,7 @@ def read_text(location: str, given: bytes | None = None) -> Graph:
         "kinds": lambda fields, line: sum(count for _, count in fields),
         "collection": lambda fields, line: (_name(fields, "key"), sum(_all(fields, "value"))),
     }
-    return _graph(Markup(given, _ROLES, _REST, made, tally, "attr").read())
+    return _graph(Markup(content, _ROLES, _REST, made, tally, "attr").read())
 
 
 def _graph(fields: Entries) -> Graph:
@@ -117,17 +117,17 @@ def _node(fields: Entries, line: int, tally: Tally) -> Node:
     if not op:
         raise ValueError("no operator")
     tally.operator(op)
-    tally.node(0, 0)  # its texts were counted as they were read
+    tally.node(0, 0)  # its texts were counted while parsing
     return Node(name, op, tuple(inputs), attrs, line)
 
 
 def _attr(fields: Entries, tally: Tally) -> tuple[str, Any]:
-    told: Any = UNSET
+    found: Any = UNSET
     for name, raw in fields:
         if name == "value":
-            told = value(raw)
-    tally.kept(weight(told))
-    return sys.intern(_name(fields, "key")), told
+            found = value(raw)
+    tally.kept(weight(found))
+    return sys.intern(_name(fields, "key")), found
 
 
 def _function(fields: Entries, tally: Tally) -> Body:
@@ -148,11 +148,11 @@ def _argument(fields: Entries) -> tuple[str, dict[str, Any]]:
 
 def _argument_attrs(fields: Entries) -> tuple[int, dict[str, Any]]:
     index = next((integer(one) for one in reversed(_all(fields, "key"))), 0)
-    return index, {key: told for attrs in _all(fields, "value") for key, told in attrs.items()}
+    return index, {key: setting for attrs in _all(fields, "value") for key, setting in attrs.items()}
 
 
 def _attrs(fields: Entries) -> dict[str, Any]:
-    return {key: told for key, told in _all(fields, "attr") if told is not UNSET}
+    return {key: setting for key, setting in _all(fields, "attr") if setting is not UNSET}
 
 
 def _all(fields: Entries, name: str) -> list[Any]:

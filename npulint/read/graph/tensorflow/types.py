@@ -39,12 +39,11 @@ _WORDS = {
     33: "float4_e2m1fn",
 }
 _SPELT = {"float32": "FLOAT", "float64": "DOUBLE", "float16": "HALF"}
-_REFERENCE = 100  # added to the number of a type for a reference to it
+_REFERENCE = 100  # offset of reference types
 
 
 def word(number: int) -> str:
-    """The type with this number: ``float16``; ``float16_ref`` for a reference, ``type_99`` for one that is not
-    known."""
+    """The type with this number: ``float16``; ``float16_ref`` for a reference, ``type_99`` for an unknown one."""
     known = _WORDS.get(number)
     if known is not None:
         return known
@@ -57,5 +56,5 @@ _NUMBERS |= {f"{name}_REF": number + _REFERENCE for name, number in _NUMBERS.ite
 
 
 def number_of(name: str) -> int | None:
-    """The number of a type by its name in the text form: ``DT_HALF``; None when there is no such type."""
+    """The number of a type by its name in the text format: ``DT_HALF``; None if unknown."""
     return _NUMBERS.get(name)

@@ -1,4 +1,4 @@
-"""The wire form of protocol buffers, read where it lies: what is not asked for is stepped over, never copied."""
+"""Reads the protobuf wire format in place: unrequested fields are skipped without copying."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from npulint.read.graph.tensorflow.limits import Tally
 
 VARINT, FIXED64, LENGTH, FIXED32 = 0, 1, 2, 5
 
-_HEAD = 20  # bytes of a tag and a length, at most
+_HEAD = 20  # maximum bytes of a tag and a length
 _WINDOW = 64 * 1024
-_SHIFTS = 70  # bits of the ten bytes that a number has at most
-_NUMBERS = 1 << 29  # fields that a message can have
+_SHIFTS = 70  # bits of a varint of ten bytes
+_NUMBERS = 1 << 29  # exclusive maximum of field numbers
 
 
 class Field(NamedTuple):
-    """One field of a message: its number, its wire type, and where its value lies. `value` is that of a number of
-    variable length, else 0."""
+    """One field of a message: its number, its wire type, and the bounds of its value. `value` is that of a varint, else
+    0."""
 
     number: int
     wire: int
@@ -29,16 +29,17 @@ class Field(NamedTuple):
 
 
 class Source:
-    """The bytes of an open file, or those that are given for it."""
+    """The bytes of an open file, or `content` instead."""
 
-    def __init__(self, descriptor: int | None, given: bytes = b"") -> None:
+    def __init__(self, descriptor: int | None, content: bytes = b"") -> None:
         self._descriptor = descriptor
-        self._window = given
+        self._window = content
         self._start = 0
-        self.size = len(given) if descriptor is None else os.fstat(descriptor).st_size
+        self.size = len(content) if descriptor is None else os.fstat(descriptor).st_size
 
     def take(self, start: int, stop: int) -> bytes:
-        """The bytes from `start` to `stop`, which lie in the file. Raises `GraphError` when it has become shorter."""
+        """The bytes from `start` to `stop`, which are within the file. Raises `GraphError` if it was truncated
+        meanwhile."""
         inside = start - self._start
         if inside < 0 or stop > self._start + len(self._window):
             if stop - start > _WINDOW:
@@ -62,7 +63,7 @@ class Source:
 
 
 def fields(source: Source, start: int, stop: int, tally: Tally) -> Iterator[Field]:
-    """The fields of the message between two places. Raises `GraphError` when it is damaged."""
+    """The fields of the message between two offsets. Raises `GraphError` if it is malformed."""
     at = start
     while at < stop:
         tally.step()
@@ -72,8 +73,8 @@ def fields(source: Source, start: int, stop: int, tally: Tally) -> Iterator[Fiel
 
 
 def field_at(data: bytes, at: int, base: int, end: int) -> Field:
-    """The field whose tag is at `at` of `data`, which lies at `base` of the file, in a message up to `end`.
-    Raises `GraphError`."""
+    """The field whose tag is at `at` of `data` (at file offset `base`), in a message that ends at `end`. Raises
+    `GraphError`."""
     begin = base + at
     tag, at = varint(data, at, base)
     number, wire = tag >> 3, tag & 7
@@ -96,7 +97,7 @@ def field_at(data: bytes, at: int, base: int, end: int) -> Field:
 
 
 def varint(data: bytes, at: int, base: int) -> tuple[int, int]:
-    """The number at `at` of `data`, and where it ends. Raises `GraphError`."""
+    """The varint at `at` of `data`, and its end. Raises `GraphError`."""
     value = shift = 0
     begin = at
     while shift < _SHIFTS and at < len(data):
@@ -110,10 +111,10 @@ def varint(data: bytes, at: int, base: int) -> tuple[int, int]:
 
 
 def signed(value: int) -> int:
-    """A number as its 64 bits say it with a sign."""
+    """A 64-bit number as a signed integer."""
     return value - (1 << 64) if value >> 63 else value
 
 
 def damaged(place: int) -> GraphError:
-    """The error for a file that is no message from `place` on."""
+    """The error for a file that is malformed from `place` on."""
     return GraphError("graph-damaged", f"byte {place}")

@@ -1,4 +1,4 @@
-"""Archives that may be hostile: members are read only after a look at what they claim to be, and never more of them."""
+"""Reads untrusted archives: checks the declared sizes of members, and never reads beyond them."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from npulint.discover.safe_open import read_head
 from npulint.read.graph.errors import GraphError
 
 MEMBER = 64 * 1024 * 1024
-"""Bytes of one member that are read."""
+"""Maximum bytes of one member."""
 
 TOTAL = 128 * 1024 * 1024
-"""Bytes of all members together."""
+"""Maximum bytes of all members."""
 
 ZIP = b"PK\x03\x04"
-"""How an archive begins."""
+"""The signature of an archive."""
 
 _PICKLE = b"\x80\x02"
 _ENCRYPTED = 0x1
@@ -26,7 +26,7 @@ _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, Runtim
 
 
 class Archive:
-    """An open archive; raises `GraphError` for what is wrong with it, and `OSError`."""
+    """An open archive; raises `GraphError` for malformed ones, and `OSError`."""
 
     def __init__(self, location: str) -> None:
         try:
@@ -48,7 +48,7 @@ class Archive:
         return [info.filename for info in self._zip.infolist()]
 
     def chosen(self, wanted: Callable[[str], bool]) -> list[zipfile.ZipInfo]:
-        """The members whose names are `wanted`, in order of their names; none of them may occur twice."""
+        """The members whose names satisfy `wanted`, sorted by name; duplicates are an error."""
         found = sorted((one for one in self._zip.infolist() if wanted(one.filename)), key=lambda one: one.filename)
         for one, following in pairwise(found):
             if one.filename == following.filename:
@@ -76,13 +76,13 @@ class Archive:
 
 
 def shown(name: str) -> str:
-    """The name of a member as it may be printed."""
+    """The name of a member for display."""
     return ascii(name[:200])[1:-1]
 
 
 def reason_of(location: str) -> str:
-    """Why a file of PyTorch holds no graph, as a reason of `GraphError`: graph-pickled (weights, or a whole model),
-    graph-compiled (a package of AOTInductor), else not-a-graph. Raises `GraphError` for an archive that is damaged."""
+    """Why a PyTorch file holds no graph, as a reason of `GraphError`: graph-pickled (weights, or a whole model),
+    graph-compiled (a package of AOTInductor), else not-a-graph. Raises `GraphError` for a damaged archive."""
     head = read_head(location, 4)
     if head[:2] == _PICKLE:
         return "graph-pickled"

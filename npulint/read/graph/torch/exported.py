@@ -1,8 +1,7 @@
-"""Programs of torch.export: the ``.pt2`` archive, or the JSON member of it that tells the graph.
+"""Programs of torch.export: the ``.pt2`` archive, or its extracted JSON member with the graph.
 
-Only that member is read, never what is pickled. Layouts: ``<name>/models/<model>.json`` (PyTorch 2.8 and newer, several
-models), ``serialized_exported_program.json`` (2.1 to 2.7).
-"""
+Only that member is read, never pickled data. Layouts: ``<name>/models/<model>.json`` (PyTorch 2.8 and later, several
+models), ``serialized_exported_program.json`` (2.1 to 2.7)."""
 
 from __future__ import annotations
 
@@ -19,29 +18,29 @@ from npulint.read.graph.torch.schema import Program
 from npulint.read.graph.torch.signature import counts, first_output, input_kinds, outputs
 
 SCALAR = "scalar_output"
-"""What `Graph.collections` counts the programs by whose first output is a single floating-point number."""
+"""The key in `Graph.collections` for programs whose first output is a single floating-point number."""
 
 _MODELS = 256
 _FLOATS = frozenset(("float32", "float16", "bfloat16", "float64"))
 _MARKS = ((b"{", 1_000_000), (b"[", 1_000_000), (b",", 3_000_000))
-"""How many of these are taken, for each may come to some hundred bytes in memory."""
+"""Maximum occurrences of these bytes, each of which may take some hundred bytes of memory."""
 
 
-def read_exported(location: str, given: bytes | None) -> Graph:
-    """The graph of an exported program in a file, or in the bytes `given` for it. Inputs are nodes of the operator
-    ``placeholder``; `Graph.collections` counts the inputs and outputs by what they stand for (``parameter``,
-    ``buffer_mutation``, ``gradient_to_parameter`` …). Of several models the bodies are named by them.
-    Raises `GraphError`, and `OSError` when the file cannot be read."""
+def read_exported(location: str, content: bytes | None) -> Graph:
+    """The graph of an exported program in a file, or in `content` instead. Inputs are nodes with the operator
+    ``placeholder``; `Graph.collections` counts the inputs and outputs by kind (``parameter``, ``buffer_mutation``,
+    ``gradient_to_parameter`` …). With several models, the bodies are named after them. Raises `GraphError`, and
+    `OSError` if the file cannot be read."""
     made = _Making()
-    if given is None and read_head(location, len(ZIP)) == ZIP:
+    if content is None and read_head(location, len(ZIP)) == ZIP:
         _add_archive(location, made)
         return made.graph()
-    if given is None:
+    if content is None:
         try:
-            given = read_regular(location, MEMBER)
+            content = read_regular(location, MEMBER)
         except TooLargeError:
             raise GraphError("graph-too-large", f"more than {MEMBER} bytes") from None
-    made.add("", decoded(given, ""))
+    made.add("", decoded(content, ""))
     return made.graph()
 
 
@@ -58,7 +57,7 @@ def _add_archive(location: str, made: _Making) -> None:
 
 
 def decoded(data: bytes, member: str) -> Program:
-    """The program that a member tells."""
+    """The program in a member."""
     begin = f"{member}: " if member else ""
     if len(data) > MEMBER or any(data.count(mark) > most for mark, most in _MARKS):
         raise GraphError("graph-too-large", f"{begin}{len(data)} bytes")
@@ -71,7 +70,7 @@ def decoded(data: bytes, member: str) -> Program:
 
 
 class _Making:
-    """A graph of one program or several, in the making."""
+    """A graph under construction, of one or several programs."""
 
     def __init__(self) -> None:
         self._converter = Converter()
@@ -80,7 +79,7 @@ class _Making:
         self._versions: set[str] = set()
 
     def add(self, name: str, program: Program) -> None:
-        """Take one more program."""
+        """Add a program."""
         signature, converter = program.graph_module.signature, self._converter
         bodies = converter.bodies(program.graph_module.graph, name, input_kinds(signature))
         plain, gradients = outputs(signature)
@@ -91,11 +90,10 @@ class _Making:
             self._counts[SCALAR] = self._counts.get(SCALAR, 0) + 1
         for kind, number in counts(signature).items():
             self._counts[kind] = self._counts.get(kind, 0) + number
-        if not program.torch_version.startswith("<"):  # what 2.4 and older are taken for
+        if not program.torch_version.startswith("<"):  # the default for 2.4 and older
             self._versions.add(program.torch_version[:64])
 
     def graph(self) -> Graph:
-        """What was made."""
         return Graph("exported_program", self._bodies, max(self._versions, default=""), (), self._counts)
 
 

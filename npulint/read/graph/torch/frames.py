@@ -1,4 +1,4 @@
-"""Stack traces as exported programs and recordings hold them: texts of Python's kind, or FX's own."""
+"""Stack traces in exported programs and recordings: Python's format, or that of FX."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from npulint.facts.graph import NodeFrame
 from npulint.lazy_regex import lazy_compile
 
 LIMIT = 64
-"""Frames of one node that are kept, the innermost."""
+"""Maximum frames of one node, innermost ones."""
 
-_TEXT = 100_000  # characters of a stack trace that are looked at
+_TEXT = 100_000  # characters of a stack trace
 _PATH = 1024
 _LINE = lazy_compile(
     r'(?m)^[ \t]*(?:File "(?P<path>[^"\n]+)", line (?P<line>\d{1,9})(?:, in (?P<function>[^\n]+))?'
@@ -23,14 +23,13 @@ _OWN = lazy_compile(
 
 
 class Traces:
-    """The frames of stack traces; many nodes share one text, and its frames."""
+    """Parses stack traces to frames; cached, because many nodes share one text."""
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[NodeFrame, ...]] = {"": ()}
 
     def frames(self, text: str) -> tuple[NodeFrame, ...]:
-        """The places a stack trace names, the innermost last; those in PyTorch itself and in generated code are left
-        out."""
+        """The source locations in a stack trace, innermost last, without those in PyTorch and in generated code."""
         found = self._known.get(text)
         if found is None:
             found = self._known[text] = frames(text)
@@ -48,5 +47,5 @@ def frames(text: str) -> tuple[NodeFrame, ...]:
 
 
 def kept(found: list[NodeFrame]) -> tuple[NodeFrame, ...]:
-    """The frames that are of use: the innermost, none of PyTorch itself."""
+    """The relevant frames: the innermost ones outside PyTorch itself."""
     return tuple([one for one in found if len(one.path) <= _PATH and not _OWN.search(one.path)][-LIMIT:])

@@ -1,4 +1,4 @@
-"""The nodes of an exported program in the form that all graphs have."""
+"""Converts the nodes of an exported program to the common graph record."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from npulint.read.graph.torch.symbols import readable
 from npulint.read.graph.torch.words import ELEMENT_TYPES, LAYOUTS, MEMORY_FORMATS, UNKNOWN
 
 PLACEHOLDER = "placeholder"
-"""The operator of what a graph is given from outside, as FX calls it."""
+"""The operator of graph inputs in FX."""
 
 NODES = 100_000
-"""Nodes of one file that are read: some times those of the largest models."""
+"""Maximum nodes of one file, a multiple of the largest models."""
 
-_DEPTH = 64  # graphs within graphs
+_DEPTH = 64  # nested graphs
 _LIST = 64
 _TEXT = 256
 _WHOLE = 2**63
@@ -48,7 +48,7 @@ class _Waiting(NamedTuple):
 
 
 class Converter:
-    """Makes bodies of one program after the other; what they share (texts, stack traces) is kept once."""
+    """Creates the bodies of programs; shared texts and stack traces are kept once."""
 
     def __init__(self) -> None:
         self._traces = Traces()
@@ -57,9 +57,9 @@ class Converter:
         self.sources: dict[str, str] = {}
 
     def bodies(self, record: GraphRecord, name: str, kinds: dict[str, dict[str, str]]) -> list[Body]:
-        """The body of a graph and, after it, of all graphs within it. `kinds`: by the name of an input what it stands
-        for, as attributes of its node. Afterwards `sources` has, by the name of a value of the graph, the node that
-        gives it. Raises `GraphError`."""
+        """The body of a graph, followed by those of all nested graphs. `kinds` maps input names to additional
+        attributes. Afterwards `sources` maps value names of the graph to the nodes that produce them. Raises
+        `GraphError`."""
         queue = deque([_Waiting(record, name, "", kinds, 0)])
         found: list[Body] = []
         names = {name: 0}
@@ -85,7 +85,7 @@ class Converter:
         return self._traces.frames(text)
 
     def size(self, size: Symbolic) -> int | str:
-        """A dimension: a number or, if it is symbolic, a text."""
+        """A dimension: a number, or a text if it is symbolic."""
         if size.as_int is not UNSET:
             return size.as_int if 0 <= size.as_int < _WHOLE else -1
         if size.as_expr is UNSET:
@@ -98,16 +98,16 @@ class Converter:
 
 
 class _Nodes:
-    """One graph in the making."""
+    """One graph under construction."""
 
     def __init__(self, record: GraphRecord, converter: Converter) -> None:
         self.record = record
         self.converter = converter
-        self.sources: dict[str, str] = {}  # by the name of a value the node that gives it, with its output
+        self.sources: dict[str, str] = {}  # value name to the node (and output) that produces it
 
     def convert(self, kinds: dict[str, dict[str, str]]) -> tuple[list[Node], list[tuple[str, GraphArgument]]]:
-        """The nodes, and the graphs that they are given."""
-        nodes = [self._placeholder(argument, kinds) for argument in self.record.inputs if _given(argument)]
+        """The nodes, and the nested graphs that they take."""
+        nodes = [self._placeholder(argument, kinds) for argument in self.record.inputs if _input_name(argument)]
         inner: list[tuple[str, GraphArgument]] = []
         for place, operation in enumerate(self.record.nodes):
             node, graphs = self._node(operation, place)
@@ -116,7 +116,7 @@ class _Nodes:
         return nodes, inner
 
     def _placeholder(self, argument: Argument, kinds: dict[str, dict[str, str]]) -> Node:
-        value = _given(argument)
+        value = _input_name(argument)
         name = self.sources[value] = small(value)
         attrs = self._outputs([value]) if argument.as_tensor is not UNSET else {}
         return Node(name, PLACEHOLDER, (), attrs | kinds.get(value, {}))
@@ -173,7 +173,7 @@ class _Nodes:
 
 
 def _flat(operation: Operation) -> Iterator[tuple[str, Argument]]:
-    """The arguments by name; those in a dictionary by their own."""
+    """The arguments by name; those in a dictionary by its keys."""
     queue = [(one.name, one.arg, 0) for one in reversed(operation.inputs)]
     while queue:
         name, argument, depth = queue.pop()
@@ -207,7 +207,7 @@ def _optional(tensor: OptionalTensor) -> str:
 
 
 def _symbols(argument: Argument) -> Iterator[str]:
-    """The names of the nodes whose numbers an argument has."""
+    """The names of the nodes whose numbers an argument contains."""
     for one in (argument.as_sym_int, argument.as_sym_bool, argument.as_sym_float):
         if one is not UNSET and one.as_name is not UNSET:
             yield one.as_name
@@ -216,13 +216,13 @@ def _symbols(argument: Argument) -> Iterator[str]:
             yield from (one.as_name for one in several if one.as_name is not UNSET)
 
 
-def _given(argument: Argument) -> str:
-    """The name of an input; empty for a plain number or nothing."""
+def _input_name(argument: Argument) -> str:
+    """The name of an input; empty for a plain number or None."""
     return next(_tensors(argument), "") or next(_symbols(argument), "")
 
 
 def _value(argument: Argument) -> Any:
-    """What an argument holds itself, if that is small; None: nothing."""
+    """The literal value of an argument, if it is small; else None."""
     for value in (argument.as_int, argument.as_float, argument.as_bool, argument.as_string):
         if value is not UNSET:
             return small(value)
@@ -256,14 +256,14 @@ def _number(one: SymArgument) -> Any:
 
 
 def small(value: Any) -> Any:
-    """A number or text as a record can hold it: whole numbers of 64 bits, texts of some hundred characters."""
+    """A number or text that fits into a record: 64-bit integers, texts of some hundred characters."""
     if isinstance(value, str):
         return value if len(value) <= _TEXT else f"{value[: _TEXT - 1]}…"
     return value if not isinstance(value, int) or -_WHOLE <= value < _WHOLE else float(_WHOLE if value > 0 else -_WHOLE)
 
 
 def unused(name: str, taken: dict[str, int]) -> str:
-    """A name like this one that is not `taken`: by name, how often one like it was asked for. It is from now on."""
+    """A variant of a name that is not `taken` (name to number of requests), which is updated."""
     found = name
     while found in taken:
         taken[name] += 1

@@ -1,4 +1,4 @@
-"""Which nodes of a training step that was exported whole belong to its backward pass."""
+"""Assigns nodes of a whole exported training step to forward or backward."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from npulint.facts.graph import Body, Node
 
 
 def with_phases(bodies: list[Body], forward: Iterable[str], gradients: Iterable[str]) -> list[Body]:
-    """The bodies of one program, the main one first, with ``phase`` told: backward for what only its `gradients` need,
-    forward for all else. Both name nodes of the main body."""
+    """The bodies of one program, main body first, with ``phase`` set: backward for nodes that only its `gradients`
+    need, else forward. `forward` and `gradients` name nodes of the main body."""
     main = bodies[0]
     ahead = _ancestors(main.nodes, forward)
     behind = _ancestors(main.nodes, gradients) - ahead
@@ -22,8 +22,8 @@ def with_phases(bodies: list[Body], forward: Iterable[str], gradients: Iterable[
             outer, _, node = body.serves.rpartition("/")
             phase = phases.get(outer, {}).get(node, "forward")
             phases[body.name] = {one.name: phase for one in body.nodes}
-        told = phases[body.name]
-        nodes = [msgspec.structs.replace(one, phase=told[one.name]) for one in body.nodes]
+        phase_of = phases[body.name]
+        nodes = [msgspec.structs.replace(one, phase=phase_of[one.name]) for one in body.nodes]
         found.append(msgspec.structs.replace(body, nodes=nodes))
     return found
 

@@ -1,8 +1,7 @@
-"""What is needed of an exported program's JSON; everything else in it is stepped over.
+"""The required parts of an exported program's JSON; everything else is skipped.
 
-Unions are written as an object with one key of several (``{"as_tensor": …}``): here a record whose other fields stay
-unset. Source of the fields: torch/_export/serde/schema.py of PyTorch 2.1 to 2.13.
-"""
+Unions are objects with one of several keys (``{"as_tensor": …}``): here a record whose other fields stay unset. Source
+of the fields: torch/_export/serde/schema.py of PyTorch 2.1 to 2.13."""
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ class Named(Struct, frozen=True, gc=False):
 
 
 class Expression(Struct, frozen=True, gc=False):
-    """A symbolic number; a text in SymPy's own notation, or as people write it in older releases."""
+    """A symbolic number in SymPy's notation, or in a readable one in older releases."""
 
     expr_str: str
 
@@ -38,9 +37,9 @@ class SymArgument(Struct, frozen=True, gc=False):
 
 
 class OptionalTensor(Struct, frozen=True, gc=False):
-    """A tensor, or none, in a list of such."""
+    """A tensor or None in a list."""
 
-    as_tensor: Named | str | UnsetType = UNSET  # its name alone in releases before 2.4
+    as_tensor: Named | str | UnsetType = UNSET  # only its name in releases before 2.4
 
 
 class Device(Struct, frozen=True, gc=False):
@@ -50,7 +49,7 @@ class Device(Struct, frozen=True, gc=False):
 
 
 class Argument(Struct, frozen=True):
-    """What a node takes or gives."""
+    """An input or output of a node."""
 
     as_tensor: Named | UnsetType = UNSET
     as_tensors: list[Named] | UnsetType = UNSET
@@ -59,7 +58,7 @@ class Argument(Struct, frozen=True):
     as_optional_tensors: list[OptionalTensor] | UnsetType = UNSET
     as_int: int | UnsetType = UNSET
     as_ints: list[int] | UnsetType = UNSET
-    as_float: float | str | UnsetType = UNSET  # as text where it is infinite or no number
+    as_float: float | str | UnsetType = UNSET  # a text if infinite or NaN
     as_floats: list[float | str] | UnsetType = UNSET
     as_string: str | UnsetType = UNSET
     as_strings: list[str] | UnsetType = UNSET
@@ -82,14 +81,14 @@ class Argument(Struct, frozen=True):
 
 
 class NamedArgument(Struct, frozen=True):
-    """An argument with its name in the operator's schema; empty for operators that have none."""
+    """An argument with its name in the operator's schema; empty for operators without one."""
 
     arg: Argument
     name: str = ""
 
 
 class Metadata(Struct, frozen=True, gc=False):
-    """Where a node comes from."""
+    """The origin of a node."""
 
     stack_trace: str = ""
 
@@ -105,7 +104,7 @@ class Operation(Struct, frozen=True):
 
 
 class TensorMeta(Struct, frozen=True):
-    """What a tensor is like."""
+    """The properties of a tensor."""
 
     dtype: int
     sizes: list[Symbolic] = []
@@ -115,7 +114,7 @@ class TensorMeta(Struct, frozen=True):
 
 
 class GraphRecord(Struct, frozen=True):
-    """Nodes, and what their values are like by name."""
+    """Nodes, and the properties of their values by name."""
 
     nodes: list[Operation]
     inputs: list[Argument] = []
@@ -124,14 +123,14 @@ class GraphRecord(Struct, frozen=True):
 
 
 class GraphArgument(Struct, frozen=True):
-    """A graph that a node is given: a branch, the body of a loop."""
+    """A nested graph that a node takes: a branch, the body of a loop."""
 
     name: str
     graph: GraphRecord
 
 
 class SpecValue(Struct, frozen=True, gc=False):
-    """The value that an input or output of the whole program is, by name."""
+    """The name of the value of a program input or output."""
 
     name: str = ""
     as_tensor: Named | UnsetType = UNSET
@@ -142,7 +141,7 @@ class SpecValue(Struct, frozen=True, gc=False):
 
 
 class Spec(Struct, frozen=True, gc=False):
-    """What an input or output of the whole program stands for. Constants have no `arg` but a `name`."""
+    """The kind of a program input or output. Constants have no `arg` but a `name`."""
 
     arg: SpecValue | UnsetType = UNSET
     name: str = ""
@@ -162,8 +161,8 @@ class BackwardSignature(Struct, frozen=True, gc=False):
 
 
 class Signature(Struct, frozen=True):
-    """The inputs and outputs of the whole program by kind (``parameter``, ``buffer``, ``loss_output`` …); the other
-    fields are those of 2.1."""
+    """The program inputs and outputs by kind (``parameter``, ``buffer``, ``loss_output`` …); the other fields are those
+    of 2.1."""
 
     input_specs: list[dict[str, Spec]] = []
     output_specs: list[dict[str, Spec]] = []
@@ -183,7 +182,5 @@ class GraphModule(Struct, frozen=True):
 
 
 class Program(Struct, frozen=True):
-    """The whole member."""
-
     graph_module: GraphModule
     torch_version: str = ""

@@ -1,4 +1,4 @@
-"""What the inputs and outputs of an exported program stand for: parameters, buffers, gradients."""
+"""The kinds of inputs and outputs of an exported program: parameters, buffers, gradients."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _GRADIENTS = ("gradient_to_parameter", "gradient_to_user_input")
 
 
 def input_kinds(signature: Signature) -> dict[str, dict[str, str]]:
-    """By the name of an input: its ``kind`` (parameter, buffer, user_input, tensor_constant, custom_obj …) and, where
-    the model has one, the name it has there as ``target``."""
+    """Attributes by input name: its ``kind`` (parameter, buffer, user_input, tensor_constant, custom_obj …) and, where
+    it has one, its name in the model as ``target``."""
     found = {}
     for kind, spec in _each(signature.input_specs):
         target = spec.parameter_name or spec.buffer_name or spec.tensor_constant_name or spec.custom_obj_name
@@ -26,14 +26,14 @@ def input_kinds(signature: Signature) -> dict[str, dict[str, str]]:
     mutated |= set(signature.buffers_to_mutate.values())
     mutated.discard("")
     changed = {spec.user_input_name for kind, spec in _each(signature.output_specs) if kind == "user_input_mutation"}
-    for name, told in found.items():
-        if name in changed or told.get("target", "") in mutated:
-            told["mutated"] = "yes"
+    for name, attributes in found.items():
+        if name in changed or attributes.get("target", "") in mutated:
+            attributes["mutated"] = "yes"
     return found
 
 
 def counts(signature: Signature) -> dict[str, int]:
-    """How many inputs and outputs there are of each kind."""
+    """The number of inputs and outputs of each kind."""
     found = Counter(kind for kind, _ in [*_each(signature.input_specs), *_each(signature.output_specs)])
     backward = signature.backward_signature
     for kind, number in (
@@ -51,7 +51,7 @@ def counts(signature: Signature) -> dict[str, int]:
 
 
 def outputs(signature: Signature) -> tuple[list[str], list[str]]:
-    """The names of the outputs that are no gradients, and of those that are."""
+    """The names of the outputs that are not gradients, and of those that are."""
     specs = list(_each(signature.output_specs))
     plain = [_name(spec) for kind, spec in specs if kind not in _GRADIENTS]
     gradients = [_name(spec) for kind, spec in specs if kind in _GRADIENTS]
@@ -64,10 +64,12 @@ def outputs(signature: Signature) -> tuple[list[str], list[str]]:
 
 
 def first_output(signature: Signature) -> str:
-    """The name of the first thing that the program gives to who calls it; empty if it is no tensor."""
-    told = (_name(spec) for kind, spec in _each(signature.output_specs) if kind in ("user_output", "loss_output"))
+    """The name of the first user output; empty if it is no tensor."""
+    user_outputs = (
+        _name(spec) for kind, spec in _each(signature.output_specs) if kind in ("user_output", "loss_output")
+    )
     older = (name for name in signature.user_outputs if isinstance(name, str))
-    return next(told, "") or next(older, "")
+    return next(user_outputs, "") or next(older, "")
 
 
 def _each(specs: list[dict[str, Spec]]) -> Iterator[tuple[str, Spec]]:

@@ -1,11 +1,11 @@
-"""Symbolic sizes as people write them: from SymPy's own notation (``Mul(Integer(2), Symbol('s0', …))``) to ``2*s0``."""
+"""Makes symbolic sizes readable: ``Mul(Integer(2), Symbol('s0', …))`` in SymPy's notation becomes ``2*s0``."""
 
 from __future__ import annotations
 
 import ast
 
 LIMIT = 256
-"""Characters of a symbolic size that are kept."""
+"""Maximum characters of a symbolic size."""
 
 _LONGEST = 4000
 _DEPTH = 24
@@ -13,7 +13,7 @@ _INFIX = {"Add": " + ", "Mul": "*", "Pow": "**", "FloorDiv": "//", "PythonMod": 
 
 
 def readable(text: str) -> str:
-    """A symbolic size in short; the text itself when it is not understood."""
+    """A readable symbolic size; unchanged if it cannot be parsed."""
     if len(text) > _LONGEST:
         return text[:LIMIT]
     try:

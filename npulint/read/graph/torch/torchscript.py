@@ -1,11 +1,10 @@
-"""TorchScript archives: the operators that the files of code in them call.
+"""TorchScript archives: the operators called in their code.
 
-Only ``code/**/*.py`` is read, and the tables of sources beside these; weights, constants and the model object are
-pickles and stay closed. Each function or method is a body, named as in the code. Operators have no overload
-(``aten.add``), and types of elements only where the code says them. Branches and loops are the nodes ``prim.If`` and
-``prim.Loop``; what stands in them says so in ``within``. Calls between functions are no nodes: what a method of
-PyTorch's own modules calls has the frames of the place that calls the method first.
-"""
+Only ``code/**/*.py`` and its source tables are read; weights, constants and the model object are pickles and not
+opened. Each function or method is a body, named as in the code. Operators have no overload (``aten.add``), and element
+types only where the code contains them. Branches and loops are the nodes ``prim.If`` and ``prim.Loop``; nodes in them
+have the attribute ``within``. Calls between functions are no nodes: operators in methods of PyTorch's own modules get
+the frames of the first caller."""
 
 from __future__ import annotations
 
@@ -26,10 +25,10 @@ from npulint.read.graph.torch.script.ranges import Ranges
 
 _MANGLED = lazy_compile(r"___torch_mangle_\d+\.")
 _CODE = 3 * 1024 * 1024
-"""Bytes of code that are read: the largest models have some hundred thousand."""
+"""Maximum bytes of code: the largest models have some hundred thousand."""
 
 _TABLES = 8 * 1024 * 1024
-"""Bytes of tables of sources that are read; beyond them operators have no lines."""
+"""Maximum bytes of source tables; operators beyond have no lines."""
 
 _FILES = 100_000
 _CHAIN = 32
@@ -37,7 +36,7 @@ _NAME = 512
 
 
 def read_torchscript(location: str) -> Graph:
-    """The graph of a TorchScript archive. Raises `GraphError`, and `OSError` when the file cannot be read."""
+    """The graph of a TorchScript archive. Raises `GraphError`, and `OSError` if the file cannot be read."""
     modules: dict[str, Module] = {}
     found: dict[str, Content] = {}
     names: dict[str, int] = {}
@@ -63,13 +62,13 @@ def read_torchscript(location: str) -> Graph:
 
 
 def _dotted(member: zipfile.ZipInfo) -> str:
-    """The name of the module that a file of code is, a byte for a character as in the code."""
+    """The module name of a code file, one byte per character as in the code."""
     path = member.filename.split("/code/", 1)[1]
     return path.removesuffix(".py").replace("/", ".").encode("utf-8", "replace").decode("latin-1")
 
 
 def _callers(found: dict[str, Content], modules: dict[str, Module]) -> dict[str, tuple[str, Use]]:
-    """By the name of a function, the first that calls it and the call."""
+    """The first caller of each function by name, and the call."""
     attributes = {name: types for module in modules.values() for name, types in module.attributes.items()}
     callers: dict[str, tuple[str, Use]] = {}
     for caller, held in found.items():
@@ -81,7 +80,7 @@ def _callers(found: dict[str, Content], modules: dict[str, Module]) -> dict[str,
 
 
 def _method(use: Use, attributes: dict[str, dict[str, str]]) -> str:
-    """The qualified name of the method that is called, by the types of the attributes on the way to its object."""
+    """The qualified name of a called method, by the attribute types on the path to its object."""
     owner = use.owner
     for part in use.attribute.split(".") if use.attribute else ():
         owner = attributes.get(owner, {}).get(part, "")
@@ -100,7 +99,7 @@ def _bodies(found: dict[str, Content], callers: dict[str, tuple[str, Use]]) -> l
 
 
 def _chain(name: str, callers: dict[str, tuple[str, Use]]) -> tuple[NodeFrame, ...]:
-    """The places that lead to a function, the outermost first."""
+    """The source locations of the callers of a function, outermost first."""
     found: tuple[NodeFrame, ...] = ()
     for _ in range(_CHAIN):
         if name not in callers:
@@ -111,11 +110,11 @@ def _chain(name: str, callers: dict[str, tuple[str, Use]]) -> tuple[NodeFrame, .
 
 
 def _within(node: Node, around: tuple[NodeFrame, ...]) -> Node:
-    """The node with the frames `around` it, unless its own tell the whole way: those of tracing do."""
+    """The node with the frames of callers (`around`) added, unless its own are complete, as those of tracing are."""
     frames = node.frames if len(node.frames) > 1 else around + node.frames
     return msgspec.structs.replace(node, frames=frames)
 
 
 def _short(name: str) -> str:
-    """The name of a body: without the parts that only keep classes apart."""
+    """The name of a body without the parts that only make classes unique."""
     return _MANGLED.sub("", name.removeprefix("__torch__.")).encode("latin-1", "replace").decode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""The numbers that exported programs write for element types, layouts and memory formats, as words."""
+"""Names for the numbers of element types, layouts and memory formats in exported programs."""
 
 from __future__ import annotations
 
@@ -72,4 +72,4 @@ C10_TYPES = MappingProxyType(
         29: "uint64",
     }
 )
-"""The numbers that TorchScript's code writes for element types: not those of exported programs."""
+"""The numbers of element types in TorchScript code, which differ from those of exported programs."""

@@ -1,1 +1,1 @@
-"""The code in TorchScript archives: a small language that looks like Python."""
+"""Parses the code in TorchScript archives, a small language similar to Python."""

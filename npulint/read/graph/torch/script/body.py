@@ -1,4 +1,4 @@
-"""One function of TorchScript's code as nodes: its operators, and the branches and loops that they stand in."""
+"""Converts one function of TorchScript code to nodes: its operators, with the branches and loops that contain them."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _LISTED = 64
 
 
 class Use(msgspec.Struct, frozen=True):
-    """A call of another function: of one by its qualified name, or of a method by the type and attributes of the
-    object (``__torch__.Net``, ``encoder.layer``) and its own name."""
+    """A call of another function: by qualified name, or of a method by the type and attributes of the object
+    (``__torch__.Net``, ``encoder.layer``) and its own name."""
 
     name: str
     owner: str
@@ -33,14 +33,14 @@ class Use(msgspec.Struct, frozen=True):
 
 
 class Content(msgspec.Struct, frozen=True):
-    """What a function holds."""
+    """The contents of a function."""
 
     nodes: list[Node]
     uses: list[Use]
 
 
 def content(function: Function, ranges: Ranges, most: int) -> Content:
-    """The operators of a function, `most` at most, the innermost first, and what else it calls. Raises `GraphError`."""
+    """The operators of a function, at most `most`, innermost first, and its calls. Raises `GraphError`."""
     return _Body(function, ranges, most).read()
 
 
@@ -52,9 +52,9 @@ class _Body:
         self.nodes: list[Node] = []
         self.uses: list[Use] = []
         self.names: dict[str, int] = {}
-        self.values: dict[str, str] = {}  # by variable the node that it is
-        self.paths: dict[str, str] = {}  # by variable the attribute of the object that it is, with dots
-        self.functions: dict[str, str] = {}  # by variable the function that it is
+        self.values: dict[str, str] = {}  # variable to node
+        self.paths: dict[str, str] = {}  # variable to attribute of the object, dotted
+        self.functions: dict[str, str] = {}  # variable to function
         self.blocks: list[tuple[int, str]] = []
         self.target = ""
         self.scan = Scan(self.made, lambda name: self.values.get(name, ""))
@@ -62,7 +62,6 @@ class _Body:
             self.paths[function.own[0]] = ""
 
     def read(self) -> Content:
-        """See `content`."""
         for start, line in self.function.lines:
             text = line.strip()
             if not text or text == "pass":
@@ -76,7 +75,7 @@ class _Body:
         return Content(self.nodes, self.uses)
 
     def statement(self, text: str, start: int, indent: int) -> None:
-        """One line of code; `start` is the byte at which it begins."""
+        """Process one line of code; `start` is its byte offset."""
         head = _HEAD.match(text)
         if head is not None:
             self.target = ""
@@ -101,7 +100,7 @@ class _Body:
         self.assign(targets, value, right)
 
     def assign(self, targets: list[str], value: Value, right: str) -> None:
-        """Note what the variables are."""
+        """Record the values of variables."""
         path = self.path(value.name) if value.name else self.looked_up(right)
         for place, target in enumerate(targets):
             for table in (self.values, self.paths, self.functions):
@@ -116,7 +115,7 @@ class _Body:
                 self.functions[target] = value.name
 
     def path(self, name: str) -> str | None:
-        """The attribute of the object that a dotted name is, if any."""
+        """The attribute of the object that a dotted name refers to, or None."""
         first, dot, rest = name.partition(".")
         known = self.paths.get(first)
         if known is None:
@@ -124,13 +123,13 @@ class _Body:
         return f"{known}.{rest}" if known and dot else known + rest
 
     def looked_up(self, text: str) -> str | None:
-        """The attribute that ``getattr(x, "0")`` is."""
+        """The attribute that ``getattr(x, "0")`` refers to."""
         match = _GETATTR.fullmatch(text)
         known = None if match is None else self.path(match[1])
         return known if match is None or known is None else f"{known}.{match[2]}" if known else match[2]
 
     def made(self, call: Call, whole: bool) -> str:
-        """The name of the node that a call makes, or nothing."""
+        """The name of the node for a call, or an empty string."""
         op = _operator(call)
         if op:
             return self.add(op, tuple(call.inputs), _attrs(op, call), call.start, self.target if whole else "")
@@ -145,11 +144,11 @@ class _Body:
         return ""
 
     def frames(self, call: Call) -> tuple[NodeFrame, ...]:
-        """Where a call comes from. The name of a function is a constant that comes from nowhere; its bracket tells."""
+        """The origin of a call, taken from its bracket, because the function name is a constant without an origin."""
         return self.ranges.frames(call.start) or self.ranges.frames(call.start + len(call.callee))
 
     def add(self, op: str, inputs: tuple[str, ...], attrs: dict[str, Any], start: int, wanted: str = "") -> str:
-        """Make a node and give its name."""
+        """Add a node and return its name."""
         if len(self.nodes) >= self.most:
             raise GraphError("graph-too-large", f"{_decoded(self.function.name)[:200]}: too many operators")
         within = [kind for _, kind in self.blocks]
@@ -160,7 +159,7 @@ class _Body:
         return name
 
     def unused(self, name: str) -> str:
-        """A name like this one that no node has."""
+        """A variant of a name that no node has."""
         found = name
         while found in self.names:
             self.names[name] += 1
@@ -173,7 +172,7 @@ _GETATTR = lazy_compile(r'getattr\(([\w.\x80-\xff]+), "([^"\\]*)"\)')
 
 
 def _operator(call: Call) -> str:
-    """The operator that a call is; nothing for functions, methods, annotations and what only concerns the runtime."""
+    """The operator of a call; empty for functions, methods, annotations and runtime checks."""
     callee = call.callee
     if callee.startswith("torch."):
         name = callee[6:]
@@ -189,7 +188,7 @@ def _operator(call: Call) -> str:
 
 
 def _attrs(op: str, call: Call) -> dict[str, Any]:
-    arguments = {_decoded(key): _told(value) for key, value in call.arguments.items()}
+    arguments = {_decoded(key): _literal(value) for key, value in call.arguments.items()}
     number = arguments.get("dtype", arguments.get("1") if op in ("aten.to", "aten.type") else None)
     attrs: dict[str, Any] = {}
     if isinstance(number, int) and not isinstance(number, bool) and number in C10_TYPES:
@@ -200,10 +199,10 @@ def _attrs(op: str, call: Call) -> dict[str, Any]:
     return attrs
 
 
-def _told(value: Any) -> Any:
+def _literal(value: Any) -> Any:
     return _decoded(value) if isinstance(value, str) else value
 
 
 def _decoded(text: str) -> str:
-    """A text whose characters stand for bytes, as what they spell."""
+    """A text whose characters are bytes, decoded."""
     return text if text.isascii() else text.encode("latin-1", "replace").decode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""The files of TorchScript's code as classes with typed attributes, and functions with their lines."""
+"""Parses files of TorchScript code into classes with typed attributes, and functions with their lines."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _SELF = lazy_compile(r" *def [\w\x80-\xff]+\(([\w\x80-\xff]+): ([\w.\x80-\xff]+)
 
 
 class Function(msgspec.Struct):
-    """A function or method: its qualified name, the type of its first parameter, and the lines of its body with the
-    byte at which each begins."""
+    """A function or method: its qualified name, the type of its first parameter, and (byte offset, text) of the lines
+    of its body."""
 
     name: str
     own: tuple[str, str]
@@ -24,15 +24,15 @@ class Function(msgspec.Struct):
 
 
 class Module(msgspec.Struct):
-    """One file: its functions, and by class the types of attributes. Names are as the code spells them."""
+    """One file: its functions, and the attribute types of its classes. Names are spelled as in the code."""
 
     functions: list[Function] = []
     attributes: dict[str, dict[str, str]] = {}
 
 
 def read_module(data: bytes, name: str) -> Module:
-    """The classes and functions of a file; `name` is that of the module, with dots. A byte stands for a character, so
-    that places are those that tables of sources tell."""
+    """The classes and functions of a file; `name` is the dotted module name. Each byte is one character, so that
+    offsets match the source tables."""
     found = Module()
     owner = indent = ""
     function: Function | None = None

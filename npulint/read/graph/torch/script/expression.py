@@ -1,4 +1,4 @@
-"""One expression of TorchScript's code: what it calls, innermost first, without recursion."""
+"""Parses one expression of TorchScript code into calls, innermost first, without recursion."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import msgspec
 from npulint.lazy_regex import lazy_compile
 
 LITERALS = 64
-"""Entries of a list of numbers that are kept."""
+"""Maximum entries of a list of numbers."""
 
 DEPTH = 10_000
-"""Brackets within brackets."""
+"""Maximum nesting of brackets."""
 
 _TEXT = 256
 _DIGITS = 40
@@ -30,13 +30,13 @@ _TOKEN = lazy_compile(
     re.VERBOSE,
 )
 _CONSTANTS = {"True": True, "False": False, "inf": "inf", "nan": "nan"}
-_SAME = frozenset(("annotate", "unchecked_cast"))  # give what they take
+_SAME = frozenset(("annotate", "unchecked_cast"))  # functions that return their argument
 _CLOSES = {")": "(", "]": "[", "}": "{"}
 
 
 class Call(msgspec.Struct):
-    """A call: the dotted name that is called (of a method with a dot before it), on what, where it begins; the names
-    of the nodes it takes; literal arguments by keyword or position; names without a call in their places."""
+    """A call: the dotted callee (with a leading dot for a method), its object and offset; the names of the nodes it
+    takes; literal arguments by keyword or position; names of variables by position."""
 
     callee: str
     start: int
@@ -47,7 +47,7 @@ class Call(msgspec.Struct):
 
 
 class Value(msgspec.Struct):
-    """What a part of an expression comes to: the nodes it is made of, or a literal; `name` if it is a plain name."""
+    """The value of a part of an expression: the nodes it consists of, or a literal; `name` if it is a plain name."""
 
     nodes: list[str] = []
     literal: Any = None
@@ -55,7 +55,7 @@ class Value(msgspec.Struct):
 
 
 class _Open(msgspec.Struct):
-    """A bracket that is open: of a call, a group, a list, a subscript or a dictionary."""
+    """An open bracket: of a call, a group, a list, a subscript or a dictionary."""
 
     kind: str
     call: Call | None = None
@@ -66,16 +66,16 @@ class _Open(msgspec.Struct):
 
 
 class Scan:
-    """Scans one expression. `made` is told every call when it is complete, with whether it is the whole expression,
-    and answers with the name of the node it makes, or nothing; `node_of` tells the node that a variable is."""
+    """Parses one expression. `made` is called with every complete call and whether it is the whole expression, and
+    returns the name of its node or an empty string; `node_of` maps a variable to its node."""
 
     def __init__(self, made: Callable[[Call, bool], str], node_of: Callable[[str], str]) -> None:
         self._made = made
         self._node_of = node_of
 
     def run(self, text: str, start: int) -> Value:
-        """What the expression comes to; `start` is where it stands in the code. Raises ValueError for brackets that
-        do not match and for strings without end."""
+        """The value of the expression; `start` is its offset in the code. Raises ValueError for unbalanced brackets and
+        unterminated strings."""
         self._stack: list[_Open] = [_Open("group")]
         self._current = Value()
         self._filled = False
@@ -178,7 +178,7 @@ class Scan:
         return _joined(top.values)
 
     def _commit(self) -> None:
-        """Put the current value where it belongs."""
+        """Add the current value to its container."""
         top = self._stack[-1]
         if self._filled:
             value = self._current

@@ -1,5 +1,5 @@
-"""Where TorchScript's code comes from: the tables beside it, in the notation of pickle, of which only plain tuples,
-lists, numbers and texts are understood. Nothing is looked up by name and nothing is called."""
+"""Source locations of TorchScript code, from the debug tables in the archive. Only pickled tuples, lists, numbers and
+texts are decoded; nothing is looked up by name, nothing is called."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _TRACED = lazy_compile(r"(?P<path>.{1,1024})\((?P<line>\d{1,9})\): (?P<function>
 
 
 class Ranges:
-    """The source of each piece of one file of code, by the byte at which it begins."""
+    """The source locations of one file of code, by byte offset."""
 
     def __init__(self, data: bytes) -> None:
-        """A table that cannot be understood is an empty one."""
+        """An invalid table counts as empty."""
         self._starts: list[int] = []
         self._places: list[Any] = []
         self._texts: list[str] = []
@@ -52,7 +52,7 @@ class Ranges:
             self._places.append(place)
 
     def frames(self, offset: int) -> tuple[NodeFrame, ...]:
-        """The places that the code at a byte comes from, the innermost last; as many as the table knows."""
+        """The source locations of the code at a byte offset, innermost last."""
         at = bisect_right(self._starts, offset) - 1
         if at < 0:
             return ()
@@ -92,7 +92,7 @@ class Ranges:
 
 
 class _Source(msgspec.Struct):
-    """A source: the call stack that stands in its place, or its line ends and the function that it is."""
+    """A source: the call stack in its place, or its line ends and its function."""
 
     calls: list[NodeFrame]
     newlines: list[int]
@@ -100,7 +100,7 @@ class _Source(msgspec.Struct):
 
 
 def _calls(text: str) -> list[NodeFrame]:
-    """The call stack of a traced operator, which stands in the place of its source; the innermost comes first."""
+    """The call stack of a traced operator, which replaces its source; the innermost comes first."""
     found = []
     for line in text.split("\n"):
         if line:
@@ -120,13 +120,13 @@ def _function(text: str) -> str:
 
 
 def plain(data: bytes) -> Any:
-    """The value that a pickle of plain tuples, lists, numbers and texts notes. Raises ValueError for any other."""
+    """The value of a pickle of plain tuples, lists, numbers and texts. Raises ValueError for any other."""
     return _Machine(data).run()
 
 
 class _Machine:
-    """The stack that a pickle describes. A class is a mere token, and calling one gives its first argument, for lists
-    of numbers are written as a call."""
+    """A pickle machine. A class is only a token, and calling it returns its first argument, because lists of numbers
+    are written as a call."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
@@ -136,14 +136,13 @@ class _Machine:
         self.marks = 0
 
     def run(self) -> Any:
-        """See `plain`."""
         stack, data = self.stack, self.data
         while self.at < len(data):
             code = data[self.at]
             self.at += 1
             if code == 0x2E:  # STOP
                 return stack.pop()
-            if code == 0x4B:  # BININT1, and the next three: by far the most
+            if code == 0x4B:  # and the next three: by far the most frequent
                 stack.append(self.number(1))
             elif code == 0x4D:
                 stack.append(self.number(2))
@@ -156,21 +155,21 @@ class _Machine:
         raise ValueError("no end")
 
     def number(self, size: int, signed: bool = False) -> int:
-        """The next bytes as a number."""
+        """Read a number."""
         start, self.at = self.at, self.at + size
         if self.at > len(self.data):
             raise ValueError("cut off")
         return int.from_bytes(self.data[start : self.at], "little", signed=signed)
 
     def text(self, size: int) -> str:
-        """The next bytes as a text."""
+        """Read a text."""
         start, self.at = self.at, self.at + size
         if self.at > len(self.data):
             raise ValueError("cut off")
         return self.data[start : self.at].decode("utf-8", "replace")
 
     def other(self, code: int) -> None:
-        """Obey one of the rarer codes."""
+        """Execute one of the rarer opcodes."""
         stack = self.stack
         if code in (0x71, 0x72):  # BINPUT, LONG_BINPUT
             self.memo[self.number(1 if code == 0x71 else 4)] = stack[-1]
@@ -196,7 +195,7 @@ class _Machine:
             self.collections(code)
 
     def collections(self, code: int) -> None:
-        """Obey a code that makes a tuple or list, or calls what makes one."""
+        """Execute an opcode that creates a tuple or list, or calls a constructor."""
         stack = self.stack
         if code == 0x74:  # TUPLE
             items = self.items()
@@ -222,7 +221,7 @@ class _Machine:
             raise ValueError(f"code {code}")
 
     def items(self) -> list[Any]:
-        """What stands above the last mark, which goes too."""
+        """Pop the items above the last mark, and the mark."""
         stack = self.stack
         at = len(stack) - 1
         while stack[at] is not _MARK:
