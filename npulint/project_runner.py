@@ -86,7 +86,7 @@ def _judged(root: str, files: Sequence[FileFacts], catalogue: Catalogue, setting
     programs: list[ProgramSummary] = []
     graphs: list[GraphSummary] = []
     runs: list[RunSummary] = []
-    beside: frozenset[str] | None = None
+    related_files: frozenset[str] | None = None
     own = configured_op_list(settings.supported_ops) if listed_ops(files) else None
     for program in assemble(root, files, *settings.declared(), None if own is None else own.ops):
         program.attrs["port"] = settings.torch_port
@@ -100,7 +100,7 @@ def _judged(root: str, files: Sequence[FileFacts], catalogue: Catalogue, setting
             from npulint.evaluate.runs import summarise_run  # most projects have none
 
             runs.append(summarise_run(program))
-            beside = program.source_files
+            related_files = program.source_files
         elif program.entry and program.attrs["framework"] != "none":
             programs.append(summarise(program, verdict.checklist))
     if graphs:
@@ -110,7 +110,7 @@ def _judged(root: str, files: Sequence[FileFacts], catalogue: Catalogue, setting
     if any(one.artifact_location is not None for one in findings):
         from npulint.postprocess.merge_run_findings import with_counterparts
 
-        findings = with_counterparts(findings, catalogue, beside)
+        findings = with_counterparts(findings, catalogue, related_files)
     slim = [FileFacts(f.path, f.kind, problems=f.problems, comments=f.comments) for f in files]
     return RawResults(findings, programs, slim, graphs, [] if own is None else own.problems, runs)
 
