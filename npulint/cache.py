@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 from npulint.digest import blake2b
 
 FORMAT = 1
-"""The layout of the file; another layout has another file name."""
+"""The version of the file layout, part of the file name."""
 
 LIMIT = 256 * 1024 * 1024
-"""Bytes of the file above which the oldest entries go."""
+"""Bytes of the file above which entries are evicted."""
 
 _BATCH = 500  # keys per query; SQLite limits the variables of a statement
 _BUFFER_LIMIT = 16 * 1024 * 1024  # bytes that are buffered at most

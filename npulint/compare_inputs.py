@@ -20,7 +20,7 @@ from npulint.read.files import load, read
 from npulint.training_config.configs.lookup import Configs
 
 UNMANAGEABLE = (RecursionError, MemoryError)
-"""What code ends in that leads resolution round in circles, or into the depth."""
+"""What resolution raises on code that is recursive or nested too deeply."""
 _CONFIGURATION = "configuration"
 _APART = (_CONFIGURATION, "graph")  # configuration files are read when a program names them; graphs are not compared
 

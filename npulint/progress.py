@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 Progress = Callable[[int, int], None]
-"""Hears how many files of how many are done."""
+"""Called with the numbers of finished and of all files."""
 Advance = Callable[[int], None]
-"""Hears how many more files are done."""
+"""Called with the number of files finished since the last call."""
 
 
 def no_progress(_: int) -> None:

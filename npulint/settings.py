@@ -14,7 +14,7 @@ MACHINE_FORMATS = ("json", "jsonl", "sarif", "gitlab", "junit", "checkstyle")
 FORMATS = PEOPLE_FORMATS + MACHINE_FORMATS
 FILTERED_FORMATS = ("html",)  # interactive: readers filter findings themselves
 DOCS_URL = "https://npulint.readthedocs.io"
-"""Where the pages of the built-in checks are published; a team without internet access can set its own copy."""
+"""The published documentation of the built-in checks; a team without internet access can set its own copy."""
 PORTS = ("explicit", "transfer")
 RANK = {"note": 0, "warning": 1, "error": 2, "never": 3}
 TARGET_KEYS = ("framework", "tensorflow", "torch", "adapter", "cann", "soc")

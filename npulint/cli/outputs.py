@@ -9,7 +9,7 @@ from npulint.errors import NpulintError
 from npulint.texts import say
 
 STANDARD_OUTPUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
-"""What names standard output; to open it anew by such a name would overwrite what stands there."""
+"""Names of standard output; opening it again by name would overwrite a redirected file."""
 SUMMARY_LIMIT = 1024 * 1024  # bytes; GitHub drops larger summaries
 _ROOTS = ("GITHUB_WORKSPACE", "CI_PROJECT_DIR")
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from npulint.fix.model import FixResult
 
 FROM_THE_ROOT = ("github", "gitlab", "sarif")
-"""Formats whose paths mean the root of the repository, wherever the run starts."""
+"""Formats whose paths are relative to the repository root, whatever the working directory."""
 _UNREADABLE = ("missing", "unreadable", "not-a-file")
 
 

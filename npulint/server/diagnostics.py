@@ -31,7 +31,7 @@ _OUTDATED = "deprecated_api"
 _RELATED = 20  # related locations per finding; editors show all of them
 
 Sight = Callable[[str], tuple[str, Places, Sequence[str]]]
-"""Address, places and lines of the file at an absolute path."""
+"""From an absolute path to URI, positions and lines."""
 
 
 class Abilities(msgspec.Struct, frozen=True):

@@ -10,7 +10,7 @@ import msgspec
 from npulint.findings import Edit, Finding
 
 TextOf = Callable[[str], str | None]
-"""The text that is shown of a file; None where there is none."""
+"""From a path to the text in the editor or on disk; None without one."""
 
 
 class Offer(msgspec.Struct, frozen=True):

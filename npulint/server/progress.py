@@ -12,7 +12,7 @@ from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
 REFUSED = (JsonRpcException, OSError)
-"""What ends a request to the editor: it answers with an error, or is gone."""
+"""Errors of a request to the client: an error response, or a lost connection."""
 _TOKEN = "npulint/workspace"
 
 

@@ -20,7 +20,7 @@ _UNSURE = (-1,)
 _GONE = ()
 
 Version: TypeAlias = bytes | tuple[int, ...]
-"""Tells two states of a file apart: its text in an editor, or what the disk says of it."""
+"""The version of a file: its text in an editor, or its file status."""
 
 
 class _Held(msgspec.Struct, frozen=True):

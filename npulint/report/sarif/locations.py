@@ -12,7 +12,7 @@ from npulint.report.view import in_repository
 from npulint.source_lines import LineProvider
 
 ROOT = "%SRCROOT%"
-"""What relative paths are relative to: the working directory of the run. GitHub takes the root of the repository."""
+"""The uriBaseId of relative paths: the working directory; GitHub assumes the repository root."""
 
 _SAFE = "/!$&'()*+,;=@~"  # allowed in a path; a colon would begin a scheme
 _DRIVE = lazy_compile(r"[A-Za-z]:/")
