@@ -19,7 +19,7 @@ Uniting = Callable[[Text, Sequence[Wish]], tuple[Edit, ...]]
 
 
 Spot = tuple[str, str]
-"""A check in a file: code and path."""
+"""A check and a file: code and path."""
 
 
 class Proposal(msgspec.Struct, frozen=True):

@@ -13,7 +13,7 @@ from npulint.fix.model import Text
 from npulint.fix.python.syntax import syntax
 
 Stretch = tuple[int, int, int, int]
-"""From where to where a text was edited: offsets before and after."""
+"""An edited range: start and end offsets before and after."""
 
 
 def objection(before: Text, after: str, edits: Sequence[Edit]) -> str:

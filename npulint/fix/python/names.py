@@ -14,7 +14,7 @@ _SAME_MODULE = {
 }  # alternative modules with the same names
 
 Segment = tuple[str, int]
-"""A part of a dotted name, and where it stands."""
+"""A segment of a dotted name, and its offset."""
 
 
 def module_name(tree: Tree, module: str) -> str:

@@ -1,4 +1,4 @@
-"""A live check of TensorFlow: the graph of whatever holds one, with the user's lines."""
+"""Live checks of TensorFlow: the graph of any object that has one, with user code lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A dry run of one training step on an imaginary NPU."""
+"""A dry run of one training step on the fake NPU."""
 
 from __future__ import annotations
 
@@ -82,13 +82,13 @@ def check_torch(
 
 
 def release_for(near: str, root: str, target: Mapping[str, str] | None) -> str:
-    """The release of PyTorch that code at the path `near` is judged by."""
-    given = (target or {}).get("torch", "")
-    return given or declared_torch(near, root, target) or torch.__version__.partition("+")[0]
+    """The PyTorch version that code at the path `near` is checked for."""
+    declared = (target or {}).get("torch", "")
+    return declared or declared_torch(near, root, target) or torch.__version__.partition("+")[0]
 
 
 def caller() -> str:
-    """The file of the user's code that asks, or the folder of the process."""
+    """The file of the calling user code, or the working directory."""
     frame = sys._getframe(1)
     while frame is not None:
         if is_own(frame.f_code.co_filename) and os.path.isfile(frame.f_code.co_filename):
@@ -100,5 +100,5 @@ def caller() -> str:
 
 
 def name_of(thing: Any) -> str:
-    """How people call a model or a function."""
+    """The display name of a model or function."""
     return str(getattr(thing, "__qualname__", "") or type(thing).__name__)
