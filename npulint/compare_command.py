@@ -186,7 +186,7 @@ def _bare_pair(left: Program, right: Program, start: Start | None = None) -> Com
 
 
 def _pairs_within_limit(pairs: Sequence[tuple[Program, Program]]) -> int:
-    """How many pairs of programs are compared: the first, and those more that do not take too long."""
+    """The number of program pairs to compare: the first, then more while their modules stay below `_MODULES`."""
     work = accumulate(len(left.paths) + len(right.paths) for left, right in pairs)
     return sum(number == 0 or modules <= _MODULES for number, modules in enumerate(work))
 

@@ -90,7 +90,7 @@ def _together(projects: Projects, settings: Settings, count: int, advance: Advan
 
 
 def _end_on_interrupt() -> None:
-    """Ctrl-C reaches all processes of a terminal: the one that asked says so, and the others just end."""
+    """Initialise a worker so that Ctrl-C ends it without a traceback: the parent process reports it."""
     import signal
 
     signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -21,8 +21,7 @@ Planned = Callable[[FixEdit, Callable[[str], Text]], Plan]
 """From a fix to its plan; raises `FixRefused`."""
 
 Unwilling = Callable[[Finding, str, Span, Plan], str]
-"""Why a change at a place could be made but shall not be, as the reason of a refusal; empty when nothing speaks against
-it."""
+"""From a finding, its place and a plan to the reason to refuse it; empty if permitted."""
 
 
 _BUGS = (ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, SyntaxError, TypeError, ValueError)

@@ -10,7 +10,7 @@ from npulint.findings import ChecklistItem, Evidence, ProgramSummary
 
 
 def settled(programs: Sequence[ProgramSummary], counts: Callable[[Evidence], bool]) -> list[ProgramSummary]:
-    """The programs with decided items: an item failed at the most severe place whose check still reports (`speaks`)."""
+    """The programs with decided items: an item failed at the most severe of its places that still `counts`."""
     return [
         msgspec.structs.replace(program, checklist=tuple(_decided(item, counts) for item in program.checklist))
         for program in programs

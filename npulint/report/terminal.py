@@ -10,7 +10,7 @@ from unicodedata import combining, east_asian_width
 
 from npulint.lazy_regex import lazy_compile
 
-# The first character of ``##[``, ``##vso[`` and their like, which CI runners obey wherever they stand in a line. They
+# The first character of ``##[``, ``##vso[`` etc., which CI runners execute anywhere in a line. They
 # compare by culture, so marks that .NET passes over may lie between.
 COMMAND_SIGN = r"#(?=[^ -~]*#(?:[^ -~]*[A-Za-z])*[^ -~]*\[)"
 # C0, DEL and C1; line separators; marks without a glyph; bidi controls, which reorder what is read; surrogates.

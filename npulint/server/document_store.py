@@ -30,11 +30,14 @@ class StoredResult(msgspec.Struct, frozen=True):
 
 
 class DocumentStore:
-    """Open documents by URI, with the latest result of each. `told` is called after every run, `progress` with (done,
-    total) projects while the whole workspace is checked."""
+    """Open documents by URI, with the latest result of each. `on_answer` is called after every run, `progress` with
+    (done, total) projects while the whole workspace is checked."""
 
     def __init__(
-        self, environ: Mapping[str, str], told: Callable[[EngineAnswer], None], progress: Callable[[int, int], None]
+        self,
+        environ: Mapping[str, str],
+        on_answer: Callable[[EngineAnswer], None],
+        progress: Callable[[int, int], None],
     ) -> None:
         self.documents: dict[str, EditorDocument | Notebook] = {}
         self.results: dict[str, StoredResult] = {}
@@ -42,7 +45,7 @@ class DocumentStore:
         self.folders: list[str] = []
         self.client = ClientSettings()
         self.locale = ""
-        self._told = told
+        self._on_answer = on_answer
         self._progress = progress
         self._engine = Engine(environ)
         self._worker = Worker()
@@ -222,7 +225,7 @@ class DocumentStore:
             paths = await self._worker.submit(self._engine.projects)
         except Exception:  # a bug must not end the server
             self._around = False
-            self._told(EngineAnswer(failures=[traceback.format_exc()]))
+            self._on_answer(EngineAnswer(failures=[traceback.format_exc()]))
             return
         found: dict[str, list[Finding]] = {}
         failures: list[str] = []
@@ -240,7 +243,7 @@ class DocumentStore:
         self.answer = msgspec.structs.replace(
             self.answer, findings=found | self.answer.findings, failures=failures, problems=problems
         )
-        self._told(self.answer)
+        self._on_answer(self.answer)
         self._progress(len(paths), len(paths))
 
     async def _answer(self, job: Callable[[], EngineAnswer]) -> EngineAnswer:
@@ -257,4 +260,4 @@ class DocumentStore:
             document = self.documents.get(one.uri)
             if document is not None and document.version == one.version:
                 self.results[one.uri] = StoredResult(one, answer.findings.get(one.path, ()))
-        self._told(self.answer)
+        self._on_answer(self.answer)

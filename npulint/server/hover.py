@@ -24,12 +24,12 @@ def named_at(line: str, column: int) -> tuple[str, int, int] | None:
     return None
 
 
-def told(findings: Sequence[Finding], lang: str, title: Callable[[str], RulePage | None]) -> str:
+def as_markdown(findings: Sequence[Finding], lang: str, title: Callable[[str], RulePage | None]) -> str:
     """Findings as Markdown: title, message, rationale and advice."""
-    return "\n\n---\n\n".join(_told(one, lang, title(one.code)) for one in findings)
+    return "\n\n---\n\n".join(_section(one, lang, title(one.code)) for one in findings)
 
 
-def _told(finding: Finding, lang: str, page: RulePage | None) -> str:
+def _section(finding: Finding, lang: str, page: RulePage | None) -> str:
     facts = say(lang, "list.and").join(
         [finding.code, say(lang, f"severity.{finding.severity}"), say(lang, f"category.{finding.category}")]
     )

@@ -17,7 +17,7 @@ from npulint.facts.model import Span
 from npulint.findings import Finding
 from npulint.server.actions import FIX_ALL, File, Proposer, meets
 from npulint.server.document_store import StoredResult
-from npulint.server.hover import named_at, plain, told
+from npulint.server.hover import as_markdown, named_at, plain
 from npulint.server.notebooks import Notebook
 from npulint.server.positions import Places
 from npulint.server.screen import Shown
@@ -136,7 +136,7 @@ async def hover(ls: Server, params: lsp.HoverParams) -> lsp.Hover | None:
     here = [finding for finding in result.findings if meets(finding.span, at)]
     if not here:
         return None
-    return _hover(ls, await asyncio.to_thread(told, here, lang, ls.page), places.range(here[0].span))
+    return _hover(ls, await asyncio.to_thread(as_markdown, here, lang, ls.page), places.range(here[0].span))
 
 
 def _hover(ls: Server, markdown: str, place: lsp.Range) -> lsp.Hover:

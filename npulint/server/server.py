@@ -86,7 +86,7 @@ class Server(LanguageServer):
         )
         self.environ = environ
         self.pages = pages
-        self.desk = DocumentStore(environ, self._told, lambda done, total: self.bar.report(done, total))
+        self.desk = DocumentStore(environ, self._on_answer, lambda done, total: self.bar.report(done, total))
         self.board = Board(self._publish)
         self.bar = Bar(self)
         self.encoding = "utf-16"
@@ -179,7 +179,7 @@ class Server(LanguageServer):
         """Log an invalid message or internal error without interrupting the user."""
         self.log(lsp.MessageType.Error, f"{type(error).__name__}: {error}")
 
-    def _told(self, answer: EngineAnswer) -> None:
+    def _on_answer(self, answer: EngineAnswer) -> None:
         for notice in answer.notices:
             if notice not in self._said:
                 self._said.add(notice)

@@ -6,8 +6,8 @@ import msgspec
 
 
 class Verb(msgspec.Struct, frozen=True):
-    """`words` are required arguments, the first is what a plain text sets; `optional` ones may be given. `choices` are
-    the arguments with a closed set of values."""
+    """`words` are required arguments, the first is what a plain text sets; `optional` ones may be omitted. `choices`
+    are the arguments with a closed set of values."""
 
     words: tuple[str, ...]
     optional: tuple[str, ...] = ()

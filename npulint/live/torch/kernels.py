@@ -47,9 +47,9 @@ class Plan:
         "name",
         "native",
         "plain",
+        "read_key_args",
         "results",
         "scalars",
-        "tells",
         "writes",
     )
 

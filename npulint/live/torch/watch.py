@@ -17,12 +17,10 @@ from npulint.texts import say
 
 
 class watch_torch:
-    """Watches what runs in a ``with`` block: ``with watch_torch(steps=3) as watch: train()``, then ``watch.result``.
-
-    Everything runs as it would, on the CPU or a GPU. After `steps` steps of the optimizer that makes most of them
-    (0: no limit) nothing more is recorded. The other arguments are those of `check_torch`. Raises
-    `npulint.live.torch.errors.LiveError` when another live check runs in this process.
-    """
+    """Watches a ``with`` block: ``with watch_torch(steps=3) as watch: train()``, then ``watch.result``. Everything runs
+    normally, on the CPU or a GPU. After `steps` steps of the most active optimizer (0: no limit) recording ends. The
+    other arguments are those of `check_torch`. Raises `npulint.live.torch.errors.LiveError` when another live check
+    runs in this process."""
 
     def __init__(
         self,

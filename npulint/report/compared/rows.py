@@ -58,7 +58,7 @@ def _paths_of(pair: ComparedPair, side: str) -> list[str]:
 
 
 def _shared(root: str, within: Sequence[str]) -> str:
-    """The deepest folder below `root` that contains all paths in `within` that lie below it."""
+    """The deepest folder below `root` that contains all paths of `within` below it."""
     below = (
         [path for path in within if path.startswith(f"{root}/")] if root else [p for p in within if p[:1] not in "/."]
     )
