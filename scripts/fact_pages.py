@@ -32,15 +32,16 @@ def generated() -> str:
     named = sorted((_area(classes), kind) for kind, classes in FACT_CLASSES.items())
     lines = ["### Every fact from Python code", "", *_attributes(CodeFact, frozenset())]
     for area, kinds in groupby(named, key=lambda one: one[0]):
-        lines += ["", f"### {_AREAS.get(area, area)}"]
+        lines += ["", f"### {' and '.join(_AREAS.get(part, part) for part in area.split())}"]
         for _, kind in kinds:
             lines += ["", f"#### `{kind}`", *_kind(FACT_CLASSES[kind])]
     return "\n".join(lines)
 
 
 def _area(classes: list[type[Fact]]) -> str:
-    parts = classes[0].__module__.split(".")
-    return next((part for part in parts if part in _AREAS), parts[1])
+    """The areas that the classes of a kind come from, joined by spaces."""
+    modules = [cls.__module__.split(".") for cls in classes]
+    return " ".join(sorted({next((part for part in parts if part in _AREAS), parts[1]) for parts in modules}))
 
 
 def _kind(classes: list[type[Fact]]) -> Iterator[str]:
@@ -48,7 +49,7 @@ def _kind(classes: list[type[Fact]]) -> Iterator[str]:
     said: set[str] = set()
     for cls in sorted(classes, key=lambda one: one.__name__):
         text = _paragraph(inspect.getdoc(cls) or "")
-        arguments = " Arguments can be asked for." if cls.is_call else ""
+        arguments = " Checks can also use its arguments." if cls.is_call else ""
         yield from ("", f"{text}{arguments}")
         rows = [row for row in _attributes(cls, common) if row not in said]
         said.update(rows)

@@ -46,7 +46,7 @@ def shapes(body: str, params: str = "self, x, y, mask, q, k, v, cos, sin") -> di
     """The affinity facts of one method, by name, with their attributes."""
     method = f"    def forward({params}):\n{indent(dedent(body).strip(), ' ' * 8)}\n"
     found = facts(HEAD + method, "affinity")
-    return {fact.name: {key: str(fact.get(key)) for key in fact.attrs} for fact in found}
+    return {fact.name: {key: str(fact.get(key)) for key in fact.attribute_names()} for fact in found}
 
 
 ATTENTION = {

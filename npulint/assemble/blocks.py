@@ -31,10 +31,9 @@ class BlockCursor:
     @classmethod
     def of(cls, context: Context, module: Module, block: int) -> Self:
         """The one cursor of a block; block 0 is the module itself."""
-        key = (module.path, block)
-        found: Self | None = context.scopes.get(key)
+        found: Self | None = module.scopes[block]
         if found is None:
-            found = context.scopes[key] = cls(context, module, block)
+            found = module.scopes[block] = cls(context, module, block)
         return found
 
     @property
@@ -125,6 +124,12 @@ class BlockCursor:
             count += self.module.blocks[block].kind == "loop"
             block = self.module.blocks[block].parent
         return count
+
+    @property
+    def holds_loop(self) -> bool:
+        """Whether another loop stands in it."""
+        blocks = (block for block, record in enumerate(self.module.blocks) if record.kind == "loop")
+        return any(block != self.block and self.block in self.module.ancestors(block) for block in blocks)
 
     @property
     def is_conditional(self) -> bool:

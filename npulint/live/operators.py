@@ -68,8 +68,10 @@ def counted(rows: Sequence[Operator]) -> dict[str, int]:
 
 def _operator(fact: Fact, program: Program, key: str) -> Operator:
     path, line = _place(fact, program)
-    name = fact.text("op") or fact.name
-    return Operator(name, fact.text(key), fact.text("phase"), _number(fact, "count"), path, line, fact.text("via"))
+    name = fact.text_of("op") or fact.name
+    return Operator(
+        name, fact.text_of(key), fact.text_of("phase"), _number(fact, "count"), path, line, fact.text_of("via")
+    )
 
 
 def _added(rows: Iterable[Operator]) -> list[Operator]:

@@ -3,88 +3,120 @@
 from __future__ import annotations
 
 import re
-from functools import partial
+from typing import Literal, cast
 
-from npulint.assemble.context import Context
-from npulint.assemble.flow import argument
-from npulint.assemble.module import Module
-from npulint.assemble.recognizers.tensorflow.host import placed
+from npulint.assemble.code_facts import CallFact
+from npulint.assemble.cursors import CallSite, Expr
+from npulint.assemble.recognizers.registry import recognizes
+from npulint.assemble.recognizers.tensorflow.host import Placed, placed
 from npulint.assemble.recognizers.tensorflow.optional import is_for_tpu, is_optional, is_used
+from npulint.assemble.walker import walker
 from npulint.data.tf_api import Api, find
-from npulint.facts.code import Call, Op, Ref, Value
-from npulint.facts.model import Fact
+from npulint.facts.attributes import attribute
+from npulint.facts.kinds import fact_kind
 from npulint.lazy_regex import lazy_compile
 
 _GPU = lazy_compile(r"gpu|cuda", re.IGNORECASE)
 _COUNTS = frozenset(("tensorflow.reduce_max()", "tensorflow.reduce_sum()", "tensorflow.count_nonzero()"))
+Support = Literal["no", "newer", "static_shape", "manual", "deprecated", "no_effect"]
+Reason = Literal[
+    "eager",
+    "tpu",
+    "gpu",
+    "operator",
+    "raw",
+    "shape",
+    "towers",
+    "old_estimator",
+    "device",
+    "determinism",
+    "profiler",
+]
 
 
-def matches(name: str) -> bool:
-    """Recorded names of TensorFlow."""
-    return bool(find(name))
+@fact_kind("tf_api")
+class RecordedApi(CallFact):
+    """An interface of TensorFlow is called that the adapter does not support, or that means something else on the NPU;
+    only with the arguments that matter (``tf.sequence_mask`` without maxlen). The name is its canonical name, also
+    ``tensorflow.raw_ops.X`` of an operator that may lack a kernel."""
+
+    _api: Api
+
+    @attribute
+    def support(self) -> Support:
+        """How the adapter supports it: no, newer (only operator packages later than the recorded list of 2022 have the
+        operator), static_shape (the shape of its result depends on data), manual (to be ported manually), deprecated,
+        or no_effect."""
+        return cast(Support, self._api.support)
+
+    @attribute
+    def reason(self) -> Reason:
+        """What it has in common with others that share an explanation."""
+        return cast(Reason, self._api.reason)
+
+    @attribute
+    def release(self) -> Literal["1.15", "2.6", "both"]:
+        """The release of TensorFlow that this holds for."""
+        return cast(Literal["1.15", "2.6", "both"], self._api.release)
+
+    @attribute
+    def ops(self) -> str:
+        """The operator types that it builds, joined by commas."""
+        return self._api.ops.replace(" ", ", ")
+
+    @attribute
+    def instead(self) -> str:
+        """What to write instead."""
+        return self._api.instead
+
+    @attribute
+    def plain(self) -> bool:
+        """Whether the name is the one of the installed release itself: neither it nor its file goes through compat."""
+        imported = (f"{record.module}.{record.name}" for record in self.call.module.code.imports)
+        return ".compat" not in self.call.written and not any(".compat" in name for name in imported)
+
+    @attribute
+    def guarded(self) -> bool:
+        """Whether the call may be skipped or may fail: it is inside try, in one arm of a condition, or (of a TPU's
+        interface) in code for TPUs."""
+        return is_optional(self.call) or (self._api.reason == "tpu" and is_for_tpu(self.scope))
+
+    @attribute
+    def used(self) -> bool:
+        """Whether something in the project names the function or class around it."""
+        return is_used(self.scope)
+
+    @attribute
+    def place(self) -> Placed:
+        """Where it stands: in the input pipeline, between layers and what trains them, or at the edge of the graph."""
+        return placed(self.call)
 
 
-def facts_for_call(context: Context, module: Module, index: int, name: str) -> list[Fact]:
-    """A ``tf_api`` fact, if the arguments are those that the record is about."""
-    call = module.code.calls[index]
-    for api in find(name):
-        if _is_meant(context, module, call, api):
-            attrs = {
-                "support": api.support,
-                "reason": api.reason,
-                "release": api.release,
-                "ops": api.ops.replace(" ", ", "),
-                "instead": api.instead,
-                "plain": _plain(module, call),
-                "guarded": partial(_guarded, context, module, index, api),
-                "used": partial(is_used, context, module, call.block),
-                "place": partial(placed, context, module, index),
-            }
-            return [context.call_fact("tf_api", name, module, index, **attrs)]
-    return []
+@recognizes(matching=lambda name: bool(find(name)))
+def recorded_apis(call: CallSite) -> list[RecordedApi]:
+    """Recorded names of TensorFlow; the first record whose argument is as it must be."""
+    found = next((api for api in find(call.name) if _is_meant(call, api)), None)
+    return [] if found is None else [RecordedApi(call, call.name, found)]
 
 
-def _is_meant(context: Context, module: Module, call: Call, api: Api) -> bool:
+def _is_meant(call: CallSite, api: Api) -> bool:
     """Whether the argument that decides surely has the value that is meant."""
     if not api.argument:
         return True
-    value = argument(call, api.argument, api.position)
+    value = call.argument(api.argument, api.position)
     if value is None:
-        return api.value == "-" and not _starred(call)
+        return api.value == "-" and not call.starred
     if api.value == "data":
-        return _is_counted(context, module, call, value)
-    known = context.known(module, value, call)
+        return _is_counted(value)
+    single = value.single
     if api.value == "-":
-        return known.values == (None,) and known.exact
-    single = known.single
+        return value.known.values == (None,) and value.known.exact
     if api.value == "gpu":
         return isinstance(single, str) and bool(_GPU.search(single))
-    if api.value == "true":
-        return single is True
-    return isinstance(single, int | float) and single != 0
+    return single is True if api.value == "true" else isinstance(single, int | float) and single != 0
 
 
-def _is_counted(context: Context, module: Module, call: Call, value: Value) -> bool:
+@walker(depth=16, otherwise=bool)
+def _is_counted(value: Expr) -> bool:
     """Whether a number is the largest value, or the sum, of a tensor, perhaps with something added."""
-    if isinstance(value, Op) and value.op in ("+", "-"):
-        return any(_is_counted(context, module, call, part) for part in value.operands)
-    return context.names.of_value(module, value, call.block, call.line) in _COUNTS
-
-
-def _starred(call: Call) -> bool:
-    """Whether arguments are passed that the call does not show."""
-    return any(isinstance(a, Op) and a.op == "star" for a in call.args) or any(k == "**" for k, _ in call.keywords)
-
-
-def _plain(module: Module, call: Call) -> str:
-    """Whether the name is the one of the installed release itself: neither it nor its file goes through compat."""
-    imported = (f"{record.module}.{record.name}" for record in module.code.imports)
-    written = call.callee.name if isinstance(call.callee, Ref) else ""
-    return "no" if ".compat" in written or any(".compat" in name for name in imported) else "yes"
-
-
-def _guarded(context: Context, module: Module, index: int, api: Api) -> str:
-    """Whether the call may be left out or fail: it is tried, chosen, or stands in code for TPUs."""
-    block = module.code.calls[index].block
-    apart = is_optional(context, module, index) or (api.reason == "tpu" and is_for_tpu(context, module, block))
-    return "yes" if apart else "no"
+    return value.name in _COUNTS or any(map(_is_counted, value.operands("+", "-")))

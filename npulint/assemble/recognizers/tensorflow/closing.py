@@ -5,8 +5,8 @@ from __future__ import annotations
 from npulint.assemble.context import Context
 from npulint.assemble.flow import Site
 from npulint.assemble.module import Module
-from npulint.assemble.recognizers.tensorflow.gradients import receiver
 from npulint.assemble.recognizers.tensorflow.protos import site_key
+from npulint.facts.calls import receiver_of
 from npulint.facts.code import CallResult, Ref, Value
 from npulint.lazy_regex import lazy_compile
 
@@ -52,7 +52,7 @@ def _ends(context: Context) -> tuple[set[str], bool]:
         for index in module.calls_of("close", *_TAKERS):
             call = module.code.calls[index]
             method = module.callee_name(index) == "close"
-            value = receiver(call) if method else call.args[0] if call.args else None
+            value = receiver_of(call) if method else call.args[0] if call.args else None
             found = set() if value is None else _sites(context, module, value, call.block, call.line)
             ends |= found
             loose = loose or (method and not found and _may_be_session(value)) or (not method and not found)

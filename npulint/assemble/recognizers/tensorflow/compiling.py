@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from npulint.assemble.context import Context
-from npulint.assemble.flow import argument
-from npulint.assemble.module import Module
-from npulint.assemble.recognizers.tensorflow.functions import functions_of
-from npulint.facts.code import CallResult, Ref
-from npulint.facts.model import Fact
+from typing import Literal
+
+from npulint.assemble.code_facts import CallFact
+from npulint.assemble.cursors import CallSite, Scope, module_scopes
+from npulint.assemble.recognizers.registry import recognizes
+from npulint.assemble.recognizers.tensorflow.functions import compiled
+from npulint.facts.attributes import attribute
+from npulint.facts.kinds import fact_kind
 from npulint.facts.values import PossibleValues, merge
 from npulint.lazy_regex import lazy_compile
 
@@ -16,66 +18,67 @@ _OF_KERAS = frozenset(("optimizer", "loss", "metrics", "run_eagerly", "steps_per
 _MODEL = lazy_compile(r"^(?:tensorflow\.)?keras\..*\(\)\.compile$")
 
 
-def matches(name: str) -> bool:
-    """``compile`` of models, and the setting of the loop size."""
-    return name.endswith((".compile", _SIZE))
+@fact_kind("loop_size")
+@recognizes(matching=lambda name: name.endswith(_SIZE) and name.startswith("npu_device."))
+class LoopSize(CallFact):
+    """The loop size is set; the name is ``set_npu_loop_size``."""
+
+    def __post_init__(self) -> None:
+        self.name = _SIZE
+
+    @attribute
+    def value(self) -> PossibleValues:
+        """The size that is set."""
+        return self.call.argument_value("loop_size", 0) or PossibleValues()
+
+    @attribute
+    def agrees(self) -> Literal["yes", "no", "missing", "unknown"]:
+        """Whether compiled loops make as many rounds as the loop size says; missing if there are none."""
+        context = self.call.context
+        rounds = context.memoize("device loops", lambda: _rounds(module_scopes(context)))
+        if not rounds:
+            return "missing"
+        known = merge(rounds)
+        if not isinstance(self.value.single, int) or not known.exact or not known.values:
+            return "unknown"
+        return "yes" if self.value.single in known.values else "no"
 
 
-def facts_for_call(context: Context, module: Module, index: int, name: str) -> list[Fact]:
-    """A ``model_compile`` or ``loop_size`` fact."""
-    call = module.code.calls[index]
-    if name.endswith(_SIZE):
-        if not name.startswith("npu_device."):
-            return []
-        value = argument(call, "loop_size", 0)
-        size = PossibleValues() if value is None else context.known(module, value, call)
-        return [context.call_fact("loop_size", _SIZE, module, index, value=size, agrees=lambda: _agrees(context, size))]
-    given = {key for key, _ in call.keywords}
-    if _MODEL.match(name) or given & _OF_KERAS:
-        return [context.call_fact("model_compile", "compile", module, index)]
-    return []
+@fact_kind("model_compile")
+class ModelCompile(CallFact):
+    """A model of Keras is compiled; the name is ``compile``."""
 
 
-def _agrees(context: Context, size: PossibleValues) -> str:
-    """Whether compiled loops make as many rounds as the loop size says: yes, no, missing (there are none), unknown."""
-    steps: list[PossibleValues] = context.memoize("device loops", lambda: _rounds(context))
-    if not steps:
-        return "missing"
-    known = merge(steps)
-    if not isinstance(size.single, int) or not known.exact or not known.values:
-        return "unknown"
-    return "yes" if size.single in known.values else "no"
+@recognizes(matching=lambda name: name.endswith(".compile"))
+def compiled_models(call: CallSite) -> list[ModelCompile]:
+    """``compile`` of models, known as such by their class or by the arguments."""
+    is_model = _MODEL.match(call.name) is not None or not _OF_KERAS.isdisjoint(call.keywords)
+    return [ModelCompile(call, "compile")] if is_model else []
 
 
-def _rounds(context: Context) -> list[PossibleValues]:
+def _rounds(modules: list[Scope]) -> list[PossibleValues]:
     """How many rounds the loops over ``tf.range`` in compiled functions make, as their callers say."""
-    functions = functions_of(context)
     found = []
-    for module in context.project.modules.values():
-        for index in module.calls_of("range"):
-            block = module.code.calls[index].block
-            function = module.function_of(block)
-            if function < 0 or context.names.of_call(module, index) != "tensorflow.range":
-                continue
-            if functions.compiled(module, block) == "yes" and _counts(module, index):
-                found.append(_limit(context, module, index, function))
+    for call in (call for module in modules for call in module.calls_named("range")):
+        function = call.scope.function
+        if function is None or call.name != "tensorflow.range" or not _is_looped_over(call):
+            continue
+        if compiled(call.scope) == "yes":
+            found.append(_limit(call, function))
     return found
 
 
-def _counts(module: Module, index: int) -> bool:
+def _is_looped_over(call: CallSite) -> bool:
     """Whether a loop runs over the result of a call."""
-    return any(block.kind == "loop" and block.test == CallResult(index) for block in module.blocks)
+    return any(loop.test.call == call for loop in call.scope.blocks_of("loop"))
 
 
-def _limit(context: Context, module: Module, index: int, function: int) -> PossibleValues:
-    call = module.code.calls[index]
-    limit = argument(call, "limit", 1) or argument(call, "start", 0)
+def _limit(call: CallSite, function: Scope) -> PossibleValues:
+    """Where a ``tf.range`` ends; a parameter of the function is what the project's calls pass."""
+    limit = call.argument("limit", 1) or call.argument("start", 0)
     if limit is None:
         return PossibleValues()
-    if isinstance(limit, Ref) and limit.name in module.blocks[function].params:
-        passed = [
-            PossibleValues() if value is None else context.known(home, value, home.code.calls[at])
-            for (home, at), value in context.flow.passed(module, function, limit.name)
-        ]
-        return merge(passed) if passed else PossibleValues()
-    return context.known(module, limit, call)
+    if limit.written not in function.parameters:
+        return limit.known
+    passed = [PossibleValues() if value is None else value.known for _, value in function.passed(limit.written)]
+    return merge(passed) if passed else PossibleValues()

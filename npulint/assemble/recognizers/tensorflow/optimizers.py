@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from npulint.assemble.context import Context
-from npulint.assemble.flow import Site, argument
-from npulint.assemble.module import Module
-from npulint.facts.code import Call, Const, Value
-from npulint.facts.model import Fact
+from collections.abc import Iterable
+from typing import Literal
+
+from npulint.assemble.code_facts import CallFact
+from npulint.assemble.cursors import CallSite, Expr, Scope, module_scopes
+from npulint.assemble.recognizers.registry import recognizes
+from npulint.facts.attributes import Flag, attribute, flag
+from npulint.facts.kinds import fact_kind
 from npulint.lazy_regex import lazy_compile
 
 _OPTIMIZER = lazy_compile(
@@ -38,7 +41,7 @@ DISTRIBUTED = (
 )
 _WRAPS = 4  # wrappers around wrappers that are looked through
 ROOTS = ("tensorflow.", "npu_bridge.", "npu_device.", "horovod.")
-_SCALING = frozenset((*LOSS_SCALE_OPTIMIZERS, *LOSS_SCALE_MANAGERS))
+SCALING = frozenset((*LOSS_SCALE_OPTIMIZERS, *LOSS_SCALE_MANAGERS))
 _BY_NAME = {  # what tf.contrib.layers.optimize_loss makes of a text
     "Adagrad": "AdagradOptimizer",
     "Adam": "AdamOptimizer",
@@ -50,74 +53,62 @@ _BY_NAME = {  # what tf.contrib.layers.optimize_loss makes of a text
 OPTIMIZE_LOSS = "tensorflow.contrib.layers.optimize_loss"
 
 
-def matches(name: str) -> bool:
+@fact_kind("optimizer")
+class Optimizer(CallFact):
+    """An optimizer of TensorFlow, or an own one derived from it, is made; the name is its canonical class."""
+
+    what: Literal["tf", "keras"]
+    """Whose optimizer it is: tf.keras's or another of TensorFlow."""
+
+    @attribute
+    def scaled(self) -> Flag:
+        """Whether some wrapper that scales the loss gets it."""
+        return _is_wrapped(self.call, LOSS_SCALE_OPTIMIZERS)
+
+    @attribute
+    def distributed(self) -> Flag:
+        """Whether some wrapper that reduces the gradients of all devices gets it."""
+        return _is_wrapped(self.call, DISTRIBUTED)
+
+    @attribute
+    def alone(self) -> bool:
+        """Whether no other optimizer is made in the same function, perhaps in another branch."""
+        return not any(_makes_optimizer(one.name) for one in self.call.scope.routine.calls if one != self.call)
+
+
+@fact_kind("optimizer")
+class NamedOptimizer(CallFact):
+    """``optimize_loss(loss, step, rate, "Adam")`` makes the optimizer itself; the name is its canonical class."""
+
+    what: Literal["tf"] = "tf"
+    """Whose optimizer it is."""
+
+
+def _makes_optimizer(name: str) -> bool:
     """Constructors of optimizers, and what makes one of a name."""
     return (bool(_OPTIMIZER.match(name)) or bool(_OWN.search(name)) or name == OPTIMIZE_LOSS) and (
-        name.rpartition(".")[2] not in _SCALING
+        name.rpartition(".")[2] not in SCALING
     )
 
 
-def facts_for_call(context: Context, module: Module, index: int, name: str) -> list[Fact]:
-    """The ``optimizer`` fact of a constructor."""
+@recognizes(matching=_makes_optimizer)
+def optimizers(call: CallSite) -> list[Optimizer] | list[NamedOptimizer]:
+    """Constructors of optimizers, but for those that only distribute another one."""
+    name = call.name
     if name == OPTIMIZE_LOSS:
-        return _named_optimizer(context, module, index)
+        return _named_optimizer(call)
     if name.startswith(ROOTS) and _OPTIMIZER.match(name) and name.rpartition(".")[2] not in DISTRIBUTED:
-        return [_optimizer(context, module, index, name, "keras" if ".keras." in name else "tf")]
-    return _own_optimizer(context, module, index, name) if _OWN.search(name) else []
+        return [Optimizer(call, name, "keras" if ".keras." in name else "tf")]
+    target = call.target if _OWN.search(name) else None
+    own = target is not None and target.kind == "class" and any(_OPTIMIZER.match(base.name) for base in target.bases)
+    return [Optimizer(call, name, "tf")] if own else []
 
 
-def _optimizer(context: Context, module: Module, index: int, name: str, what: str) -> Fact:
-    """The fact of a constructor, with what its optimizer is handed to."""
-
-    def handed_to(wrappers: tuple[str, ...]) -> str:
-        known, unsure = context.memoize(("wrapped", wrappers), lambda: _wrapped(context, wrappers))
-        return "yes" if (module.path, index) in known else "unknown" if unsure else "no"
-
-    return context.call_fact(
-        "optimizer",
-        name,
-        module,
-        index,
-        what=what,
-        scaled=lambda: handed_to(LOSS_SCALE_OPTIMIZERS),
-        distributed=lambda: handed_to(DISTRIBUTED),
-        alone=lambda: "yes" if _alone(context, module, index) else "no",
-    )
-
-
-def _alone(context: Context, module: Module, index: int) -> bool:
-    """Whether no other optimizer is made in the same function, perhaps in another branch."""
-    function = module.function_of(module.code.calls[index].block)
-    return not any(
-        matches(name) and at != index and module.function_of(module.code.calls[at].block) == function
-        for at, name in enumerate(context.names.of_calls(module))
-    )
-
-
-def _wrapped(context: Context, wrappers: tuple[str, ...]) -> tuple[set[tuple[str, int]], bool]:
-    """The constructors whose optimizers some wrappers get, directly or wrapped already, and whether a wrapper gets one
-    that cannot be told."""
-    known: set[tuple[str, int]] = set()
-    unsure = False
-    for module in context.project.modules.values():
-        for index in module.calls_of(*wrappers):
-            call = module.code.calls[index]
-            inner = argument(call, "opt", 0) or argument(call, "optimizer", 0)
-            found = [] if inner is None else layers(context, module, inner, call)
-            known.update((home.path, at) for (home, at), _ in found)
-            unsure = unsure or not found
-    return known, unsure
-
-
-def _named_optimizer(context: Context, module: Module, index: int) -> list[Fact]:
-    """``optimize_loss(loss, step, rate, "Adam")`` makes the optimizer itself."""
-    call = module.code.calls[index]
-    value = argument(call, "optimizer", 3)
-    given = None if value is None else context.known(module, value, call).single
+def _named_optimizer(call: CallSite) -> list[NamedOptimizer]:
+    value = call.argument("optimizer", 3)
+    given = None if value is None else value.single
     known = _BY_NAME.get(given) if isinstance(given, str) else None
-    if known is None:
-        return []
-    return [context.call_fact("optimizer", f"tensorflow.train.{known}", module, index, what="tf")]
+    return [] if known is None else [NamedOptimizer(call, f"tensorflow.train.{known}")]
 
 
 def is_keras(name: str) -> bool:
@@ -125,45 +116,55 @@ def is_keras(name: str) -> bool:
     return name.startswith("tensorflow.keras.optimizers.") and bool(_OPTIMIZER.match(name))
 
 
-def _own_optimizer(context: Context, module: Module, index: int, name: str) -> list[Fact]:
-    """The project's own class, when it is derived from an optimizer of TensorFlow."""
-    target = context.names.function(name)
-    if target is None or target[0].blocks[target[1]].kind != "class":
-        return []
-    home, block = target
-    record = home.blocks[block]
-    bases = [context.names.of_value(home, base, record.parent, record.line) for base in record.bases]
-    if not any(_OPTIMIZER.match(base) for base in bases):
-        return []
-    return [_optimizer(context, module, index, name, "tf")]
+def _is_wrapped(call: CallSite, wrappers: tuple[str, ...]) -> Flag:
+    """Whether some wrapper gets the optimizer that a call makes, directly or wrapped already."""
+    known, unsure = call.context.memoize(
+        ("wrapped", wrappers), lambda: _wrapped_by(module_scopes(call.context), wrappers)
+    )
+    return flag(True if call in known else None if unsure else False)
 
 
-def layers(context: Context, module: Module, value: Value, call: Call) -> list[tuple[Site, str]]:
-    """The calls that may have made an optimizer, and those that made what they wrap, with their canonical names."""
-    return layers_of(context, context.flow.sites(module, value, call.block, call.line))
+def _wrapped_by(modules: list[Scope], wrappers: tuple[str, ...]) -> tuple[set[CallSite], bool]:
+    """The constructors whose optimizers some wrappers get, and whether a wrapper gets one that cannot be told."""
+    known: set[CallSite] = set()
+    unsure = False
+    for call in (call for module in modules for call in module.calls_named(*wrappers)):
+        inner = wrapped(call)
+        found = [] if inner is None else layers(inner.sites)
+        known.update(found)
+        unsure = unsure or not found
+    return known, unsure
 
 
-def layers_of(context: Context, sites: list[Site]) -> list[tuple[Site, str]]:
-    """The calls at some places, and those that made what they wrap, with their canonical names."""
-    found: list[tuple[Site, str]] = []
-    queue = [(s, 0) for s in sites]
-    while queue:
-        (home, at), depth = queue.pop()
-        found.append(((home, at), context.names.of_call(home, at)))
-        inner = home.code.calls[at]
-        wrapped = argument(inner, "opt", 0) or argument(inner, "optimizer", 0)
-        if wrapped is not None and depth < _WRAPS:
-            queue += [(s, depth + 1) for s in context.flow.sites(home, wrapped, inner.block, inner.line)]
+def wrapped(call: CallSite) -> Expr | None:
+    """The optimizer that a wrapper is given."""
+    return call.argument("opt", 0) or call.argument("optimizer", 0)
+
+
+def layers(makers: Iterable[CallSite]) -> list[CallSite]:
+    """The calls that made an optimizer, and those that made what they wrap."""
+    found = level = list(makers)
+    for _ in range(_WRAPS):
+        inner = [one for one in map(wrapped, level) if one is not None]
+        level = [maker for one in inner for maker in one.sites]
+        found = found + level
     return found
 
 
-def scales(site: Site, name: str) -> bool:
-    """Whether a constructor makes an optimizer that scales the loss; an NPUOptimizer does so only when it is told."""
-    last = name.rpartition(".")[2]
-    told = argument(site[0].code.calls[site[1]], "is_loss_scale", 3) if last == "NPUOptimizer" else None
-    return last in LOSS_SCALE_OPTIMIZERS and (last != "NPUOptimizer" or told not in (None, Const(False)))
+def scales(call: CallSite) -> bool:
+    """Whether a constructor makes an optimizer that scales the loss; an NPUOptimizer does so only when asked to."""
+    last = call.name.rpartition(".")[2]
+    if last != "NPUOptimizer":
+        return last in LOSS_SCALE_OPTIMIZERS
+    switch = call.argument("is_loss_scale", 3)
+    return switch is not None and (not switch.is_literal or bool(switch.literal))
 
 
-def wrapped_by(context: Context, module: Module, value: Value, call: Call, wrappers: tuple[str, ...]) -> bool:
-    """Whether an optimizer value was made by, or handed through, one of `wrappers`."""
-    return any(name.rpartition(".")[2] in wrappers for _, name in layers(context, module, value, call))
+def is_wrapped_by(value: Expr, wrappers: tuple[str, ...]) -> bool:
+    """Whether an optimizer was made by, or handed through, one of `wrappers`."""
+    return any(call.name.rpartition(".")[2] in wrappers for call in layers(value.sites))
+
+
+def scales_for_npu(module: Scope) -> bool:
+    """Whether a file makes a loss scale optimizer of the NPU."""
+    return any(call.name.startswith("npu_bridge.") for call in module.calls_named(*LOSS_SCALE_OPTIMIZERS))

@@ -2,128 +2,127 @@
 
 from __future__ import annotations
 
-from npulint.assemble.context import Context
-from npulint.assemble.flow import Site, argument
-from npulint.assemble.module import Module
+from typing import Literal
+
+from npulint.assemble.code_facts import CallFact
+from npulint.assemble.cursors import CallSite, Scope
+from npulint.assemble.recognizers.registry import recognizes
 from npulint.assemble.recognizers.tensorflow.optimizers import (
     DISTRIBUTED,
     LOSS_SCALE_MANAGERS,
-    LOSS_SCALE_OPTIMIZERS,
     ROOTS,
+    SCALING,
     is_keras,
+    is_wrapped_by,
     layers,
     scales,
-    wrapped_by,
+    wrapped,
 )
-from npulint.facts.code import Call, Const, Value
-from npulint.facts.model import Fact
+from npulint.assemble.surroundings import surroundings_of
+from npulint.assemble.walker import walker
+from npulint.facts.attributes import attribute, flag
+from npulint.facts.kinds import fact_kind
 
-_SCALING = frozenset((*LOSS_SCALE_OPTIMIZERS, *LOSS_SCALE_MANAGERS))
 _NPU = ("npu_bridge.", "npu_device.")
 _REWRITES = "enable_mixed_precision_graph_rewrite"
 _CLIPPING = "tensorflow.clip_by_"
 _SCALE_OBJECTS = ("FixedLossScale", "DynamicLossScale")  # of tf.train.experimental: they are no managers
-_CALLERS = 3  # functions around a call that may be called below control_dependencies
 
 
-def matches(name: str) -> bool:
-    """Constructors of loss scale optimizers and managers."""
-    return name.rpartition(".")[2] in _SCALING and name.startswith(ROOTS)
+@recognizes(matching=lambda name: name.rpartition(".")[2] in SCALING and name.startswith(ROOTS))
+@fact_kind("loss_scale")
+class LossScale(CallFact):
+    """A loss scale optimizer or manager is made; the name is its canonical constructor."""
+
+    @attribute
+    def what(self) -> Literal["optimizer", "manager"]:
+        """Which of the two it is."""
+        return "manager" if self.name.rpartition(".")[2] in LOSS_SCALE_MANAGERS else "optimizer"
+
+    @attribute
+    def native(self) -> bool:
+        """Whether it is TensorFlow's own, not the adapter's."""
+        return not self.name.startswith(_NPU)
+
+    @attribute
+    def wraps_distributed(self) -> bool:
+        """Whether what is wrapped is a distributed optimizer."""
+        inner = wrapped(self.call) if self.what == "optimizer" else None
+        return inner is not None and is_wrapped_by(inner, DISTRIBUTED)
+
+    @attribute
+    def wraps_scaled(self) -> bool:
+        """Whether what is wrapped scales the loss already; ``self.opt = Scaled(self.opt)`` wraps what was there
+        before."""
+        others = [call for call in layers(self._wrapped_makers()) if call != self.call]
+        return any(scales(call) or call.name.endswith(_REWRITES) for call in others)
+
+    @attribute
+    def wraps_clipping(self) -> bool:
+        """Whether an own optimizer among what is wrapped clips in its compute_gradients, where gradients are
+        scaled."""
+        targets = [call.target for call in layers(self._wrapped_makers())]
+        methods = [one.definition("compute_gradients") for one in targets if one is not None and one.kind == "class"]
+        inside = [call for method in methods if method is not None for call in method.calls]
+        return any(call.name.startswith(_CLIPPING) for call in inside)
+
+    @attribute
+    def wraps_keras(self) -> bool:
+        """Whether what is wrapped is, in every case that can be seen, an optimizer of tf.keras."""
+        makers = self._wrapped_makers()
+        return bool(makers) and all(is_keras(call.name) for call in makers)
+
+    @attribute
+    def flag(self) -> Literal["yes", "no", "missing", "unknown"]:
+        """What ``is_distributed`` is given."""
+        known = self.call.argument_value("is_distributed", 2)
+        if known is None:
+            return "missing"
+        decided = None if known.symbol or not isinstance(known.single, bool) else known.single
+        return flag(decided)  # an option or the environment may decide
+
+    @attribute
+    def manager(self) -> Literal["npu", "native", "object", "constant", "missing", "unknown"]:
+        """What an optimizer is given as its manager; object is a LossScale of tf.train.experimental."""
+        value = self.call.argument("loss_scale_manager", 1) if self.what == "optimizer" else None
+        if value is None:
+            return "unknown" if self.what == "manager" or self.call.starred else "missing"
+        if value.is_literal:
+            return "constant"
+        return _manager([call.name for call in value.sites])
+
+    @attribute
+    def branch(self) -> bool:
+        """Whether it stands below a condition."""
+        return any(scope.kind in ("if", "else") for scope in self.scope.ancestors)
+
+    @attribute
+    def dependent(self) -> bool:
+        """Whether it runs below ``tf.control_dependencies``, there or in every function that calls it."""
+        return _is_dependent(self.scope)
+
+    def _wrapped_makers(self) -> list[CallSite]:
+        """The calls that may have made what an optimizer wraps."""
+        inner = wrapped(self.call) if self.what == "optimizer" else None
+        return [] if inner is None else inner.sites
 
 
-def facts_for_call(context: Context, module: Module, index: int, name: str) -> list[Fact]:
-    """The ``loss_scale`` fact of a constructor."""
-    what = "manager" if name.rpartition(".")[2] in LOSS_SCALE_MANAGERS else "optimizer"
-    call = module.code.calls[index]
-    inner = (argument(call, "opt", 0) or argument(call, "optimizer", 0)) if what == "optimizer" else None
-    return [
-        context.call_fact(
-            "loss_scale",
-            name,
-            module,
-            index,
-            native="no" if name.startswith(_NPU) else "yes",
-            what=what,
-            wraps_distributed=lambda: _wraps(context, module, inner, call, DISTRIBUTED),
-            wraps_scaled=lambda: _wraps_scaled(context, (module, index), inner),
-            wraps_clipping=lambda: _wraps_clipping(context, module, inner, call),
-            wraps_keras=lambda: _wraps_keras(context, module, inner, call),
-            flag=lambda: _flag(context, module, call),
-            manager=lambda: _manager(context, module, call) if what == "optimizer" else "unknown",
-            branch="yes"
-            if any(module.blocks[b].kind in ("if", "else") for b in module.ancestors(call.block))
-            else "no",
-            dependent=lambda: "yes" if _dependent(context, module, call.block, 0) else "no",
-        )
-    ]
-
-
-def _wraps(context: Context, module: Module, inner: Value | None, call: Call, wrappers: tuple[str, ...]) -> str:
-    return "yes" if inner is not None and wrapped_by(context, module, inner, call, wrappers) else "no"
-
-
-def _wraps_scaled(context: Context, site: Site, inner: Value | None) -> str:
-    """Whether what is wrapped scales the loss already; ``self.opt = Scaled(self.opt)`` wraps what was there before."""
-    module, index = site
-    found = [] if inner is None else layers(context, module, inner, module.code.calls[index])
-    others = [(at, name) for at, name in found if (at[0].path, at[1]) != (module.path, index)]
-    return "yes" if any(scales(at, name) or name.endswith(_REWRITES) for at, name in others) else "no"
-
-
-def _wraps_clipping(context: Context, module: Module, inner: Value | None, call: Call) -> str:
-    """Whether an own optimizer among what is wrapped clips in its compute_gradients, where gradients are scaled."""
-    for _, name in () if inner is None else layers(context, module, inner, call):
-        target = context.names.function(name)
-        if target is None or target[0].blocks[target[1]].kind != "class":
-            continue
-        home, method = target[0], target[0].definition(target[1], "compute_gradients")
-        inside = home.calls_in.get(method, ()) if method >= 0 else ()
-        if any(context.names.of_call(home, at).startswith(_CLIPPING) for at in inside):
-            return "yes"
-    return "no"
-
-
-def _wraps_keras(context: Context, module: Module, inner: Value | None, call: Call) -> str:
-    """Whether what is wrapped is, in every case that can be seen, an optimizer of tf.keras."""
-    sites = [] if inner is None else context.flow.sites(module, inner, call.block, call.line)
-    return "yes" if sites and all(is_keras(context.names.of_call(home, at)) for home, at in sites) else "no"
-
-
-def _flag(context: Context, module: Module, call: Call) -> str:
-    value = argument(call, "is_distributed", 2)
-    if value is None:
-        return "missing"
-    known = context.known(module, value, call)
-    if known.symbol:  # an option or the environment decides
+def _manager(makers: list[str]) -> Literal["npu", "native", "object", "unknown"]:
+    """Which manager the constructors `makers` make, if it is the same one."""
+    lasts = {name.rpartition(".")[2] for name in makers}
+    if not lasts or not lasts.issubset(LOSS_SCALE_MANAGERS):
         return "unknown"
-    return "yes" if known.single is True else "no" if known.single is False else "unknown"
+    if all(name.startswith(_NPU) for name in makers):
+        return "npu"
+    if not all(name.startswith("tensorflow.") for name in makers):
+        return "unknown"
+    return "object" if lasts.issubset(_SCALE_OBJECTS) else "native"
 
 
-def _manager(context: Context, module: Module, call: Call) -> str:
-    """What an optimizer is given as its manager: npu, native, object (a LossScale of tf.train.experimental), constant,
-    missing or unknown."""
-    value = argument(call, "loss_scale_manager", 1)
-    if value is None:
-        starred = any(k == "**" for k, _ in call.keywords) or any(getattr(a, "op", "") == "star" for a in call.args)
-        return "unknown" if starred else "missing"
-    if isinstance(value, Const):
-        return "constant"
-    names = [context.names.of_call(home, at) for home, at in context.flow.sites(module, value, call.block, call.line)]
-    if names and all(n.rpartition(".")[2] in LOSS_SCALE_MANAGERS for n in names):
-        if all(n.startswith(_NPU) for n in names):
-            return "npu"
-        if all(n.startswith("tensorflow.") and n.rpartition(".")[2] in _SCALE_OBJECTS for n in names):
-            return "object"
-        return "native" if all(n.startswith("tensorflow.") for n in names) else "unknown"
-    return "unknown"
-
-
-def _dependent(context: Context, module: Module, block: int, depth: int) -> bool:
+@walker(depth=4, otherwise=bool)
+def _is_dependent(scope: Scope) -> bool:
     """Whether code runs below ``tf.control_dependencies``, there or in every function that calls it."""
-    if "control_dependencies" in context.under(module, block):
+    if "control_dependencies" in surroundings_of(scope).under:
         return True
-    function = module.function_of(block)
-    callers = context.flow.callers(module, function) if function >= 0 and depth < _CALLERS else []
-    return bool(callers) and all(
-        _dependent(context, home, home.code.calls[at].block, depth + 1) for home, at in callers
-    )
+    callers = [] if scope.function is None else scope.function.callers
+    return bool(callers) and all(_is_dependent(call.scope) for call in callers)

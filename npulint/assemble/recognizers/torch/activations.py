@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
-from npulint.assemble.context import Context
-from npulint.assemble.recognizers.torch.operations import CASTS, At, Node, Operations, Way, number
-from npulint.facts.code import CallResult, Const, Op, Ref, SequenceDisplay, Value
-from npulint.facts.model import Fact
+from typing import Literal
+
+from npulint.assemble.cursors import CallSite, Expr, Scope
+from npulint.assemble.recognizers.torch.fusible import FusibleCode
+from npulint.assemble.recognizers.torch.operations import (
+    CASTS,
+    Operation,
+    assigned_before,
+    is_same,
+    number,
+    operation,
+    operations,
+    origin,
+    trace,
+    values_in,
+)
+from npulint.assemble.walker import walker
+from npulint.facts.attributes import attribute
+from npulint.facts.code import Const
+from npulint.facts.kinds import fact_kind
 from npulint.lazy_regex import lazy_compile
 
 _COPIES = dict.fromkeys(CASTS, "first")
-_DEEP = 8
 _CUBIC = 0.044715  # the coefficient of the tanh approximation of GELU
 _QUICK = 1.702  # the coefficient of the sigmoid approximation of GELU
 _GRADIENT = lazy_compile(r"backward|grad|(?:^|[._])bwd|bwd$|_bw$")
@@ -21,148 +36,141 @@ _FUNCTION = {
     "tanh_gelu": 'torch.nn.functional.gelu(x, approximate="tanh")',
     "quick_gelu": "torch_npu.npu_fast_gelu(x)",
 }
+Form = Literal["silu", "mish", "hardswish", "gelu", "tanh_gelu", "quick_gelu"]
+Found = tuple[Form, CallSite] | None
 
 
-def written_out(context: Context, ops: Operations, function: int) -> list[Fact]:
-    """An ``activation`` fact for the first formula in a function; `instead` is the call that computes the same."""
-    if _GRADIENT.search(ops.module.qualname(function)):
+@fact_kind("affinity")
+class ActivationFormula(FusibleCode, kw_only=True):
+    """An activation function is written out as a formula. The name is ``quick_gelu`` for the sigmoid approximation of
+    GELU, which only torch_npu has, otherwise ``activation``."""
+
+    form: Form
+    _formula: Expr
+
+    @attribute
+    def instead(self) -> str:
+        """The call that computes the same."""
+        return _FUNCTION[self.form]
+
+    @attribute
+    def tensor(self) -> str:
+        """The tensor as written, where the formula is the whole of a value, has its call in it, and no other name;
+        otherwise unknown."""
+        whole = self._formula.value
+        if not any(one.value is whole for one in values_in(self.scope.routine)):
+            return "unknown"
+        names = set(self._formula.written_names)
+        calls = [part.call for part in self._formula.nested if part.call is not None]
+        return names.pop() if len(names) == 1 and calls == [self.call] else "unknown"
+
+
+def activation_formulas(function: Scope) -> list[ActivationFormula]:
+    """The first formula in a function; none in the gradient of one."""
+    if _GRADIENT.search(function.qualname):
         return []
-    products = [*ops.operators(function, "mul"), *ops.operators(function, "div")]
-    for node, at in products:
-        if len(node.inputs) < 2:
+    for product, at in (*operations(function, "mul"), *operations(function, "div")):
+        if len(product.inputs) < 2:
             continue
-        name, call = _gate(ops, node.inputs, at) if node.op == "mul" else ("", -1)
-        if not name:
-            name, call = _formula(ops, at)
-        if name:
-            kind = "quick_gelu" if name == "quick_gelu" else "activation"
-            attrs = {"confidence": "shape", "guarded": "no", "returned": "no", "conditions": ""}
-            attrs |= {"form": name, "instead": _FUNCTION[name], "tensor": _tensor(ops, function, at.value, call)}
-            return [context.call_fact("affinity", kind, ops.module, call, **attrs)]
+        found = _gate(product) if product.op == "mul" else None
+        found = found or _formula(at)
+        if found is not None:
+            form, call = found
+            name = "quick_gelu" if form == "quick_gelu" else "activation"
+            return [ActivationFormula(call, name, form=form, _formula=at)]
     return []
 
 
-def _tensor(ops: Operations, function: int, formula: Value, call: int) -> str:
-    """The tensor as written, where the formula is the whole of a value, has its call in it, and no other name; else
-    unknown."""
-    if not any(root.value is formula for root in ops.roots(function)):
-        return "unknown"
-    names, calls, stack = set(), [], [formula]
-    while stack:
-        value = stack.pop()
-        if isinstance(value, Ref):
-            names.add(value.name)
-        elif isinstance(value, CallResult):
-            calls.append(value.call)
-        elif isinstance(value, Op):
-            stack += value.operands
-    return names.pop() if len(names) == 1 and calls == [call] else "unknown"
-
-
-def _gate(ops: Operations, inputs: tuple[Value, ...], at: At) -> tuple[str, int]:
+def _gate(product: Operation) -> Found:
     """``x * sigmoid(x)``, ``x * sigmoid(1.702 * x)``, ``x * tanh(softplus(x))``."""
-    for tensor, factor in (inputs[:2], inputs[1::-1]):
-        x = At(tensor, at.block, at.line)
-        way = ops.back(At(factor, at.block, at.line), _COPIES, frozenset(("sigmoid", "tanh")))
-        if way is None or not way.node.inputs or way.node.call < 0:
+    for tensor, factor in (product.inputs[:2], product.inputs[1::-1]):
+        way = trace(factor, _COPIES, frozenset(("sigmoid", "tanh")))
+        inner = None if way is None else way.input
+        if way is None or way.call is None or inner is None:
             continue
-        inner = At(way.node.inputs[0], way.at.block, way.at.line)
-        if way.node.op == "sigmoid":
-            if ops.same(x, inner):
-                return "silu", way.node.call
-            scaled = ops.node(inner.value)
-            if scaled is not None and scaled.op == "mul" and len(scaled.inputs) > 1:
-                parts = [p for p in scaled.inputs[:2] if number(p) != _QUICK]
-                if len(parts) == 1 and ops.same(x, inner._replace(value=parts[0])):
-                    return "quick_gelu", way.node.call
+        if way.operation.op == "sigmoid":
+            if is_same(tensor, inner):
+                return "silu", way.call
+            if _is_scaled(inner, tensor):
+                return "quick_gelu", way.call
             continue
-        soft = ops.back(inner, _COPIES, frozenset(("softplus",)))
-        if soft is not None and len(soft.node.inputs) == 1 and ops.same(x, _input(soft)):
-            return "mish", way.node.call
-    return "", -1
+        soft = trace(inner, _COPIES, frozenset(("softplus",)))
+        if soft is not None and len(soft.operation.inputs) == 1 and is_same(tensor, soft.operation.inputs[0]):
+            return "mish", way.call
+    return None
 
 
-def _input(way: Way) -> At:
-    return At(way.node.inputs[0], way.at.block, way.at.line)
+def _is_scaled(value: Expr, tensor: Expr) -> bool:
+    """``1.702 * x``."""
+    scaled = operation(value)
+    parts = [one for one in scaled.inputs[:2] if number(one) != _QUICK] if scaled and scaled.op == "mul" else []
+    return len(parts) == 1 and len(scaled.inputs if scaled else ()) > 1 and is_same(tensor, parts[0])
 
 
-def _formula(ops: Operations, at: At) -> tuple[str, int]:
+def _formula(product: Expr) -> Found:
     """``0.5 * x * (1 + erf(x / sqrt(2)))``, its tanh form, ``x * relu6(x + 3) / 6``."""
-    factors = _factors(ops, at)
-    numbers = [n for n in (number(f.value) for f in factors) if n is not None]
+    factors = _factors(product)
+    numbers = [known for known in map(number, factors) if known is not None]
     for factor in factors:
-        node = ops.node(factor.value)
-        others = [f for f in factors if f is not factor and number(f.value) is None]
-        if node is None or len(node.inputs) < 1 or len(others) != 1:
+        made = operation(factor)
+        others = [one for one in factors if one is not factor and number(one) is None]
+        if made is None or not made.inputs or len(others) != 1:
             continue
-        found = ("", -1)
-        if node.op == "add" and numbers == [0.5]:
-            found = _gelu(ops, node, factor, others[0])
-        elif node.op == "relu6" and [round(n * 6, 3) for n in numbers] == [1.0]:
-            found = _hardswish(ops, node, factor, others[0])
-        if found[0]:
+        found: Found = None
+        if made.op == "add" and numbers == [0.5]:
+            found = _gelu(made, others[0])
+        elif made.op == "relu6" and [round(known * 6, 3) for known in numbers] == [1.0]:
+            found = _hardswish(made, others[0])
+        if found is not None:
             return found
-    return "", -1
+    return None
 
 
-def _gelu(ops: Operations, total: Node, at: At, tensor: At) -> tuple[str, int]:
-    """``1 + erf(…)`` or ``1 + tanh(…)`` of the tensor."""
+def _gelu(total: Operation, tensor: Expr) -> Found:
+    """``1 + erf(…)`` or ``1 + tanh(…)`` of the tensor; the tanh form has a coefficient of its own."""
     if not any(number(part) == 1.0 for part in total.inputs):
-        return "", -1
+        return None
     for part in total.inputs:
-        inner = ops.node(part)
-        if inner is not None and inner.op in ("erf", "tanh") and inner.call >= 0:
-            kind = "gelu" if inner.op == "erf" else "tanh_gelu"
-            if _mentions(ops, At(part, at.block, at.line), tensor, kind):
-                return kind, inner.call
-    return "", -1
-
-
-def _hardswish(ops: Operations, clipped: Node, at: At, tensor: At) -> tuple[str, int]:
-    """``relu6(x + 3)`` of the tensor."""
-    shifted = ops.node(clipped.inputs[0])
-    if clipped.call >= 0 and shifted is not None and shifted.op == "add":
-        parts = [part for part in shifted.inputs[:2] if number(part) != 3.0]
-        if len(parts) == 1 and ops.same(tensor, at._replace(value=parts[0])):
-            return "hardswish", clipped.call
-    return "", -1
-
-
-def _factors(ops: Operations, at: At, depth: int = 0) -> list[At]:
-    """What is multiplied, local names replaced by what they were set to; a divisor as its reciprocal."""
-    origin = ops.origin(at, frozenset()) if isinstance(at.value, Ref) else at
-    node = ops.node(origin.value)
-    if node is None or depth > _DEEP or len(node.inputs) < 2:
-        return [at if node is None else origin]
-    if node.op == "mul":
-        return [f for part in node.inputs[:2] for f in _factors(ops, origin._replace(value=part), depth + 1)]
-    divisor = number(node.inputs[1])
-    if node.op == "div" and divisor:
-        rest = _factors(ops, origin._replace(value=node.inputs[0]), depth + 1)
-        return [*rest, At(Const(1.0 / divisor), origin.block, origin.line)]
-    return [origin]
-
-
-def _mentions(ops: Operations, at: At, tensor: At, kind: str) -> bool:
-    """Whether a formula is one of `tensor` and, for the tanh form, has its coefficient."""
-    stack, cubic, found = [(at, 0)], kind == "gelu", False
-    while stack:
-        part, depth = stack.pop()
-        if number(part.value) == _CUBIC:
-            cubic = True
-        found = found or ops.same(part, tensor)
-        value = part.value
-        if depth > _DEEP:
+        inner = operation(part)
+        if inner is None or inner.op not in ("erf", "tanh") or inner.call is None:
             continue
-        inner: list[Value] = []
-        if isinstance(value, Op):
-            inner = list(value.operands)
-        elif isinstance(value, SequenceDisplay):
-            inner = list(value.items)
-        elif isinstance(value, CallResult):
-            node = ops.of_call(value.call)
-            inner = list(node.inputs)
-        elif isinstance(value, Ref):
-            stack += [(known, depth + 1) for known in ops.before(value.name, part.block, part.line)[:1]]
-        stack += [(part._replace(value=v), depth + 1) for v in inner]
-    return cubic and found
+        parts = _parts(part)
+        exact = inner.op == "erf"
+        if (exact or any(number(one) == _CUBIC for one in parts)) and any(is_same(one, tensor) for one in parts):
+            return "gelu" if exact else "tanh_gelu", inner.call
+    return None
+
+
+def _hardswish(clipped: Operation, tensor: Expr) -> Found:
+    """``relu6(x + 3)`` of the tensor."""
+    shifted = operation(clipped.inputs[0])
+    if clipped.call is not None and shifted is not None and shifted.op == "add":
+        parts = [part for part in shifted.inputs[:2] if number(part) != 3.0]
+        if len(parts) == 1 and is_same(tensor, parts[0]):
+            return "hardswish", clipped.call
+    return None
+
+
+@walker(depth=9, otherwise=list)
+def _factors(product: Expr) -> list[Expr]:
+    """What is multiplied, local names replaced by what they were set to; a divisor as its reciprocal."""
+    behind = origin(product, frozenset()) if product.written else product
+    made = operation(behind)
+    if made is None or len(made.inputs) < 2:
+        return [product if made is None else behind]
+    if made.op == "mul":
+        return [factor for part in made.inputs[:2] for factor in _factors(part) or [part]]
+    divisor = number(made.inputs[1])
+    if made.op == "div" and divisor:
+        return [*(_factors(made.inputs[0]) or made.inputs[:1]), behind.sibling(Const(1.0 / divisor))]
+    return [behind]
+
+
+@walker(depth=10, otherwise=list)
+def _parts(formula: Expr) -> list[Expr]:
+    """A formula and all that it is put together from, local names followed to what they were last set to."""
+    made = operation(formula) if formula.call is not None else None
+    inner = made.inputs if made is not None else formula.operands() + formula.items
+    if formula.written:
+        inner = assigned_before(formula.written, formula)[:1]
+    return [formula, *(part for one in inner for part in _parts(one))]

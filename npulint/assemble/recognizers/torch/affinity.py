@@ -2,39 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from npulint.assemble.context import Context
-from npulint.assemble.module import Module
-from npulint.assemble.recognizers.torch import activations, attention, fusion_patterns
-from npulint.assemble.recognizers.torch.operations import Operations
-from npulint.assemble.recognizers.torch.operations import facts_for_module as operations_of
-from npulint.facts.model import Fact, GenericFact, Span
+from npulint.assemble.cursors import CallSite, Scope
+from npulint.assemble.recognizers.registry import recognizes, recognizes_in_modules
+from npulint.assemble.recognizers.torch import fusion_patterns
+from npulint.assemble.recognizers.torch.activations import activation_formulas
+from npulint.assemble.recognizers.torch.attention import softmax_shapes
+from npulint.assemble.recognizers.torch.fusible import FusibleCode, FusibleDefinition
+from npulint.facts.model import Span
 from npulint.lazy_regex import lazy_compile
 
-_Shape = Callable[[Context, Operations, int], list[Fact]]
-_GATES: tuple[_Shape, ...] = (fusion_patterns.gated, activations.written_out)
-_NORMS: tuple[_Shape, ...] = (fusion_patterns.rms_norm,)
+_Shape = Callable[[Scope], Sequence[FusibleCode]]
+_GATES: tuple[_Shape, ...] = (fusion_patterns.gated_activations, activation_formulas)
 # Which shapes a call may be part of, by the last segment of its name.
 _SHAPES: dict[str, tuple[_Shape, ...]] = {
-    "softmax": (attention.written_out,),
-    "rsqrt": _NORMS,
-    "sqrt": _NORMS,
-    "silu": (*_GATES, fusion_patterns.group_norm),
-    "swish": (fusion_patterns.group_norm,),
-    "nonlinearity": (fusion_patterns.group_norm,),
-    "Sequential": (fusion_patterns.group_norm,),
+    "softmax": (softmax_shapes,),
+    "rsqrt": (fusion_patterns.rms_norms,),
+    "sqrt": (fusion_patterns.rms_norms,),
+    "silu": (*_GATES, fusion_patterns.group_norms),
+    "swish": (fusion_patterns.group_norms,),
+    "nonlinearity": (fusion_patterns.group_norms,),
+    "Sequential": (fusion_patterns.group_norms,),
     "gelu": _GATES,
     "sigmoid": _GATES,
-    "softplus": (activations.written_out,),
-    "relu6": (activations.written_out,),
-    "erf": (activations.written_out,),
-    "tanh": (activations.written_out,),
-    "layer_norm": (fusion_patterns.add_layer_norm,),
-    "mm": (fusion_patterns.matrix_sum,),
-    "cat": (fusion_patterns.rotary,),
-    "rotate": (fusion_patterns.rotary,),
-    "index_select": (fusion_patterns.token_permute,),
+    "softplus": (activation_formulas,),
+    "relu6": (activation_formulas,),
+    "erf": (activation_formulas,),
+    "tanh": (activation_formulas,),
+    "layer_norm": (fusion_patterns.added_layer_norms,),
+    "mm": (fusion_patterns.matrix_sums,),
+    "cat": (fusion_patterns.rotary_embeddings,),
+    "rotate": (fusion_patterns.rotary_embeddings,),
+    "index_select": (fusion_patterns.token_permutations,),
 }
 _MODULES = {
     "torch.nn.Softmax()": "softmax",
@@ -55,14 +55,7 @@ _INSIDE = {
     "channel_shuffle": frozenset(("transpose",)),
     "drop_path": frozenset(("rand", "rand_like", "bernoulli", "bernoulli_", "floor_")),
 }
-_CLASSES = {
-    "ROIAlign": ("roi_align", {"output_size", "spatial_scale"}),
-}
-
-
-def matches(name: str) -> bool:
-    """Calls that a fusible shape is recognised by."""
-    return _key(name) != ""
+_ROI_ALIGN = frozenset(("output_size", "spatial_scale"))
 
 
 def _key(name: str) -> str:
@@ -78,49 +71,40 @@ def _key(name: str) -> str:
     return "rotate" if "rotate" in last else ""
 
 
-def facts_for_call(context: Context, module: Module, index: int, name: str) -> list[Fact]:
-    """``affinity`` facts of the function around a call, told at the first call that asks."""
-    found: list[Fact] = []
-    call = module.code.calls[index]
-    function = module.function_of(call.block)
-    kind = _key(name)
-    if function < 0 or (kind == "cat" and not fusion_patterns.turns(call)):
-        return found
-    for shape in _SHAPES.get(kind, ()):
-        if _first(context, ("affinity", module.path, function, shape)):
-            found += shape(context, operations_of(context, module), function)
+@recognizes(matching=lambda name: _key(name) != "")
+def fusible_code(call: CallSite) -> list[FusibleCode]:
+    """What the function around a call computes in small operations; given at the first call that asks."""
+    function, key = call.scope.function, _key(call.name)
+    if function is None or (key == "cat" and not fusion_patterns.turns(call)):
+        return []
+    asked: set[tuple[Scope, _Shape]] = call.context.memoize("affinity", set)
+    found: list[FusibleCode] = []
+    for shape in _SHAPES[key]:
+        if (function, shape) not in asked:
+            asked.add((function, shape))
+            found += shape(function)
     return found
 
 
-def _first(context: Context, key: tuple[object, ...]) -> bool:
-    """Whether a question is asked for the first time."""
-    asked: set[object] = context.memoize("affinity", set)
-    if key in asked:
-        return False
-    asked.add(key)
-    return True
-
-
-def facts_for_module(context: Context, module: Module) -> list[Fact]:
-    """``affinity`` facts of definitions that are known by their names and parameters."""
-    found: list[Fact] = []
-    for qualified, block in module.qualified.items():
-        last = qualified.rpartition(".")[2]
-        name = _named(module, last, block)
+@recognizes_in_modules
+def fusible_definitions(module: Scope) -> list[FusibleDefinition]:
+    """Definitions that are known by their names, and by their parameters or what they call."""
+    found = []
+    for qualname, block in module.module.qualified.items():
+        definition = module.at(block)
+        name = _named(definition, qualname.rpartition(".")[2])
         if name:
-            record = module.blocks[block]
-            attrs = {"confidence": "name", "guarded": "no", "returned": "no", "conditions": ""}
-            span = Span(record.line, 1, record.line, 1)
-            found.append(GenericFact("affinity", name, module.path, span, attrs, None, context.around(module, block)))
+            line = definition.record.line
+            found.append(FusibleDefinition(definition, Span(line, 1, line, 1), name))
     return found
 
 
-def _named(module: Module, last: str, block: int) -> str:
-    if module.blocks[block].kind == "class":
-        known = _CLASSES.get(last)
-        maker = module.definition(block, "__init__") if known else -1
-        return known[0] if known and maker >= 0 and known[1] <= set(module.blocks[maker].params) else ""
+def _named(definition: Scope, last: str) -> str:
+    """The operation that a function or class stands for; empty for others."""
+    if definition.kind == "class":
+        initialiser = definition.definition("__init__") if last == "ROIAlign" else None
+        return "roi_align" if initialiser is not None and set(initialiser.parameters) >= _ROI_ALIGN else ""
     for name, pattern in _NAMED.items():
         if pattern.match(last):
-            return name if any(module.callee_name(i) in _INSIDE[name] for i in module.calls_in.get(block, ())) else ""
+            return name if any(call.last in _INSIDE[name] for call in definition.calls) else ""
     return ""

@@ -2,143 +2,209 @@
 
 from __future__ import annotations
 
-from functools import lru_cache, partial
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Literal, cast
 
-from npulint.assemble.context import Context
-from npulint.assemble.flow import argument
-from npulint.assemble.module import Module
+from npulint.assemble.code_facts import CallFact, PlaceFact
+from npulint.assemble.cursors import CallSite, Expr, Scope
+from npulint.assemble.recognizers.registry import recognizes, recognizes_in_modules
 from npulint.assemble.recognizers.torch.tensors import on_host
+from npulint.assemble.walker import walker
 from npulint.data.torch_api import Api, added, find, kernel, known_last_segments, refused, support
-from npulint.facts.calls import receiver_of
-from npulint.facts.code import Call, CallResult, Op, Ref, SequenceDisplay, Value
-from npulint.facts.model import Fact, GenericFact, Span
+from npulint.facts.attributes import attribute
+from npulint.facts.code import Ref
+from npulint.facts.kinds import fact_kind
+from npulint.facts.model import Span
 
-_KIND = "torch_api"
 _SCATTERS = frozenset(("torch.scatter", "torch.Tensor.scatter", "torch.Tensor.scatter_"))
 _GATHERS = frozenset(("torch.gather", "torch.Tensor.gather"))
 _REPEATING = frozenset(("expand", "expand_as", "repeat", "tile", "broadcast_to"))
+_FALLS_BACK = ("cpu", "backward_cpu", "none")
+Support = Literal["no", "partial", "yes", "unknown"]
+Kernel = Literal["npu", "cpu", "backward_cpu", "no_gradient", "none", "host", "unknown"]
+Group = Literal[
+    "sparse",
+    "sparse_coo",
+    "sparse_product",
+    "quantized",
+    "linalg",
+    "random",
+    "embedding_bag",
+    "recurrent",
+    "strided",
+    "tensordot",
+    "complex",
+    "gather",
+]
 
 
-def matches(name: str) -> bool:
+class _RecordedApi:
+    """What is recorded of an interface of PyTorch."""
+
+    if TYPE_CHECKING:
+        _api: Api
+
+        @property
+        def scope(self) -> Scope: ...
+
+    @attribute
+    def support(self) -> Support:
+        """Whether the documentation lists it as supported by the project's release of PyTorch."""
+        return cast("Support", support(self._api, self.scope.context.torch))
+
+    @attribute
+    def kernel(self) -> Kernel:
+        """What computes it: the NPU, the CPU (after a copy there), nothing (an error) or the host (it is not an
+        operator); no_gradient if the kernel gives none."""
+        return cast("Kernel", kernel(self._api, self.scope.context.torch))
+
+    @attribute
+    def versions_no(self) -> str:
+        """The releases whose documentation lists it as unsupported (``2.1-2.6, 2.8``); ``-`` for none."""
+        return refused(self._api) or "-"
+
+    @attribute
+    def added(self) -> str:
+        """The release from which on it runs on the NPU or is listed as supported; empty when none does."""
+        return added(self._api)
+
+    @attribute
+    def ops(self) -> str:
+        """The operators that the CPU computes, separated by commas."""
+        return self._api.ops.replace(" ", ", ")
+
+    @attribute
+    def instead(self) -> str:
+        """What to write instead; empty when there is no plain substitute."""
+        return self._api.instead
+
+    @attribute
+    def group(self) -> Group:
+        """The group of interfaces that it belongs to; empty for most."""
+        return cast("Group", self._api.group)
+
+
+@fact_kind("torch_api")
+class TorchApiCall(CallFact, _RecordedApi):
+    """A function, class or method of PyTorch that the NPU does not fully support is called. The name is its public
+    spelling."""
+
+    _api: Api
+
+    @attribute
+    def what(self) -> Literal["function", "method", "class"]:
+        """What is called."""
+        if self.name.startswith("torch.Tensor."):
+            return "method"
+        return "class" if self.name.rpartition(".")[2][:1].isupper() else "function"
+
+    @attribute
+    def along(self) -> Literal["repeated", "other"] | None:
+        """Of a gather: whether its index is one column repeated along the others."""
+        index = _index(self.call, self.name) if self.name in _GATHERS else None
+        return None if index is None else "repeated" if _is_repeated(index) else "other"
+
+    @attribute
+    def host(self) -> bool | None:
+        """Of a product of sparse matrices: whether an argument may have been copied to the host before."""
+        return any(on_host(value) for value in self.call.args) if self.group == "sparse_product" else None
+
+
+@fact_kind("torch_api")
+class TorchApiMention(PlaceFact, _RecordedApi):
+    """A class or function of PyTorch that the NPU does not fully support is named without being called: as the base of
+    a class, or passed on (`what`). The name is its public spelling."""
+
+    _api: Api
+    what: Literal["base", "mention"]
+
+
+# -- calls -------------------------------------------------------------------------------------------
+
+
+def _is_recorded(name: str) -> bool:
     """Recorded names of PyTorch, and methods of that name on tensors."""
     return name.rpartition(".")[2] in known_last_segments() and find(name) is not None
 
 
-def facts_for_call(context: Context, module: Module, index: int, name: str) -> list[Fact]:
-    """A ``torch_api`` fact, unless these arguments make another operator of it."""
-    found = find(name)
+@recognizes(matching=_is_recorded)
+def called_apis(call: CallSite) -> list[TorchApiCall]:
+    """Calls of recorded interfaces, unless the arguments make another operator of it."""
+    found = find(call.name)
     if found is None:
         return []
     spelling, api = found
-    call = module.code.calls[index]
     if spelling == "torch.Tensor.share_memory_":  # moves memory of the host, on tensors of the host
         return []
-    if spelling in _SCATTERS and argument(call, "reduce", -1) is None:
+    if spelling in _SCATTERS and call.argument("reduce") is None:
         return []
-    attrs = _said(api, context.torch) | {"what": _what(spelling)}
-    if spelling in _GATHERS:
-        position = 1 if spelling.startswith("torch.Tensor.") else 2
-        if argument(call, "index", position) is None:
-            return []
-        attrs["along"] = partial(_along, module, call, position)
-    if attrs["kernel"] in ("cpu", "backward_cpu", "none") and _made_by(".cpu()", context, module, call):
+    if spelling in _GATHERS and _index(call, spelling) is None:
         return []
-    if attrs["kernel"] == "no_gradient" and _made_by(".detach()", context, module, call):
+    fact = TorchApiCall(call, spelling, api)
+    tensor = call.args[0] if call.record.args else call.receiver
+    source = "" if tensor is None else tensor.name
+    if fact.kernel in _FALLS_BACK and ".cpu()" in source:  # it has been copied to the host already
         return []
-    if attrs["group"] == "sparse_product":
-        attrs["host"] = partial(_may_be_on_host, context, module, call)
-    return [context.call_fact(_KIND, spelling, module, index, **attrs)]
+    return [] if fact.kernel == "no_gradient" and ".detach()" in source else [fact]
 
 
-def _made_by(method: str, context: Context, module: Module, call: Call) -> bool:
-    """Whether an operator is given a tensor that its own line, or one before, has put through a method: ``.cpu()``
-    copies it to the host."""
-    value = call.args[0] if call.args else receiver_of(call)
-    return value is not None and method in context.names.of_value(module, value, call.block, call.line)
+def _index(gather: CallSite, spelling: str) -> Expr | None:
+    return gather.argument("index", 1 if spelling.startswith("torch.Tensor.") else 2)
 
 
-def _may_be_on_host(context: Context, module: Module, call: Call) -> str:
-    """Whether an argument may have been copied to the host before."""
-    return "yes" if any(on_host(context, module, value, call.block, call.line) for value in call.args) else "no"
+@walker(depth=8, otherwise=bool)
+def _is_repeated(index: Expr) -> bool:
+    """Whether an index is surely one column repeated along the others."""
+    if index.call is not None:
+        return index.call.last in _REPEATING
+    if index.written and "." not in index.written:
+        assigned = index.scope.namespace.assigned(index.written)
+        return bool(assigned) and all(_is_repeated(value) for value in assigned)
+    branches = index.operands("if")[1:]
+    return bool(branches) and all(_is_repeated(value) for value in branches)
 
 
-def facts_for_module(context: Context, module: Module) -> list[Fact]:
-    """What is named without a call: base classes, and what stands in tables or is handed on."""
-    last_segments = known_last_segments()
-    found = []
-    for block in module.blocks:
-        for base in block.bases:
-            if isinstance(base, Ref) and base.name.rpartition(".")[2] in last_segments:
-                name = context.names.of_name(module, base.name, block.parent, block.line)
-                found += _named(context, module, name, Span(block.line, 1, block.line, 1), block.parent, "base")
-    mentions = [m for m in module.code.name_uses if m.name.rpartition(".")[2] in last_segments]
-    idle = _idle(module) if mentions else set()
-    for record in mentions:
-        if (record.name, record.line) not in idle:
-            name = context.names.of_name(module, record.name, record.block, record.line)
-            span = Span(record.line, record.column, record.line, record.end_column)
-            found += _named(context, module, name, span, record.block, "mention")
-    return found
+# -- names that are not called -----------------------------------------------------------------------
 
 
-def _idle(module: Module) -> set[tuple[str, int]]:
-    """Names by line that are found elsewhere (called, a base class, given another name) or only asked for a type."""
-    found = {(bind.value.name, bind.line) for bind in module.code.assignments if isinstance(bind.value, Ref)}
-    found.update((call.callee.name, call.line) for call in module.code.calls if isinstance(call.callee, Ref))
-    found.update((base.name, b.line) for b in module.blocks for base in b.bases if isinstance(base, Ref))
-    for index in module.calls_of("isinstance", "issubclass"):
-        call = module.code.calls[index]
-        for value in call.args[1:]:
-            parts = value.items if isinstance(value, SequenceDisplay) else (value,)
-            found.update(
-                (p.name, line) for p in parts if isinstance(p, Ref) for line in range(call.line, call.end_line + 1)
-            )
-    return found
+@recognizes_in_modules
+def apis_as_bases(module: Scope) -> Iterator[TorchApiMention]:
+    """Recorded classes that others derive from."""
+    segments = known_last_segments()
+    for index, record in enumerate(module.module.blocks):
+        for base in module.at(index).bases if record.bases else ():
+            if base.written.rpartition(".")[2] in segments:
+                yield from _mention(base, Span(record.line, 1, record.line, 1), "base")
 
 
-def _named(context: Context, module: Module, name: str, span: Span, block: int, what: str) -> list[Fact]:
+@recognizes_in_modules
+def mentioned_apis(module: Scope) -> Iterator[TorchApiMention]:
+    """Recorded names that stand in tables or are handed on."""
+    segments = known_last_segments()
+    uses = [one for one in module.module.code.name_uses if one.name.rpartition(".")[2] in segments]
+    elsewhere = _found_elsewhere(module, {one.name.rpartition(".")[2] for one in uses}) if uses else set()
+    for one in uses:
+        if (one.name, one.line) not in elsewhere:
+            span = Span(one.line, one.column, one.line, one.end_column)
+            yield from _mention(module.at(one.block).expr(Ref(one.name), one.line), span, "mention")
+
+
+def _mention(written: Expr, span: Span, what: Literal["base", "mention"]) -> list[TorchApiMention]:
+    name = written.name
     found = find(name) if name.startswith("torch.") else None
     if found is None or found[0] in _SCATTERS:
         return []
-    attrs = _said(found[1], context.torch) | {"what": what}
-    return [GenericFact(_KIND, found[0], module.path, span, attrs, None, context.around(module, block))]
+    return [TorchApiMention(written.scope, span, found[0], found[1], what)]
 
 
-def _what(spelling: str) -> str:
-    if spelling.startswith("torch.Tensor."):
-        return "method"
-    return "class" if spelling.rpartition(".")[2][:1].isupper() else "function"
-
-
-@lru_cache(maxsize=4096)
-def _answers(api: Api, release: str) -> dict[str, str]:
-    return {
-        "support": support(api, release),
-        "kernel": kernel(api, release),
-        "versions_no": refused(api) or "-",
-        "added": added(api),
-        "ops": api.ops.replace(" ", ", "),
-        "instead": api.instead,
-        "group": api.group,
-    }
-
-
-def _said(api: Api, release: str) -> dict[str, object]:
-    return dict(_answers(api, release))
-
-
-def _along(module: Module, call: Call, position: int) -> str:
-    """Whether the index of a gather is one column repeated along the others."""
-    value = argument(call, "index", position)
-    return "repeated" if value is not None and _is_repeated(module, value, call.block) else "other"
-
-
-def _is_repeated(module: Module, value: Value, block: int, depth: int = 0) -> bool:
-    if isinstance(value, CallResult):
-        return module.callee_name(value.call) in _REPEATING
-    if isinstance(value, Ref) and "." not in value.name and depth < 3:
-        binds = module.names.get(module.scope[block], {}).get(value.name, ())
-        return len(binds) > 0 and all(_is_repeated(module, b.value, b.block, depth + 1) for b in binds)
-    return (
-        isinstance(value, Op) and value.op == "if" and all(_is_repeated(module, v, block) for v in value.operands[1:])
-    )
+def _found_elsewhere(module: Scope, lasts: set[str]) -> set[tuple[str, int]]:
+    """Names by line that are found elsewhere (called, a base class, given another name) or only asked for a type; of
+    those called only what ends with one of the segments `lasts`."""
+    found = {(one.value.written, one.line) for one in module.assignments}
+    found.update((call.written, call.line) for call in module.calls_named(*lasts))
+    blocks = [module.at(index) for index, record in enumerate(module.module.blocks) if record.bases]
+    found.update((base.written, base.line) for block in blocks for base in block.bases)
+    for call in module.calls_named("isinstance", "issubclass"):
+        names = {part.written for value in call.args[1:] for part in (value, *value.items)}
+        found.update((name, line) for name in names for line in range(call.line, call.span.end_line + 1))
+    return found

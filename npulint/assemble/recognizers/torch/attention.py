@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-from npulint.assemble.context import Context
-from npulint.assemble.flow import argument
-from npulint.assemble.recognizers.torch.operations import At, Node, Operations, Way, number
-from npulint.facts.code import CallResult, Const, Op, Ref, Return, SequenceDisplay, Value
-from npulint.facts.model import Fact
+from collections.abc import Iterator
+from typing import Literal
+
+from npulint.assemble.cursors import CallSite, Expr, Scope
+from npulint.assemble.recognizers.torch.fusible import FusibleCode
+from npulint.assemble.recognizers.torch.operations import (
+    Operation,
+    Trace,
+    assigned_before,
+    call_operation,
+    number,
+    operations_of_calls,
+    origin,
+    trace,
+)
+from npulint.facts.attributes import attribute
+from npulint.facts.kinds import fact_kind
 
 _PRODUCTS = frozenset(("matmul", "bmm", "einsum", "baddbmm"))
 _SOFTMAX = frozenset(("softmax",))
@@ -34,68 +46,96 @@ _FUSED = (
     "memory_efficient_attention",
     "npu_scaled_masked_softmax",
 )
+Certainty = Literal["yes", "maybe", "no"]
 
 
-def written_out(context: Context, ops: Operations, function: int) -> list[Fact]:
-    """An ``attention`` fact if a function computes it step by step, else ``masked_softmax`` facts."""
-    calls = ops.module.calls_in.get(function, ())
-    guarded = "yes" if any(ops.module.callee_name(index) in _FUSED for index in calls) else "no"
-    for product in _products(ops, function):
-        found = _attention(ops, *product)
-        if found is not None:
+class _BySoftmax(FusibleCode):
+    """Code around a softmax."""
+
+    @attribute
+    def guarded(self) -> bool:
+        """Whether the function calls a fused attention as well."""
+        return any(call.last in _FUSED for call in self.scope.routine.calls)
+
+
+@fact_kind("affinity")
+class WrittenOutAttention(_BySoftmax, kw_only=True):
+    """A function computes attention step by step; the call is its softmax."""
+
+    _weights: Trace
+    _scores: Trace
+
+    @attribute
+    def mask(self) -> Literal["none", "boolean", "additive"]:
+        """How the scores are masked."""
+        passed = self._scores.passed
+        if "masked_fill" in passed or "where" in passed:
+            return "boolean"
+        return "additive" if "add" in passed or "update" in passed else "none"
+
+    @attribute
+    def returned(self) -> Certainty:
+        """Whether the attention weights leave the function: yes, maybe (an option decides) or no."""
+        return _returned(self.call, self._weights)
+
+    @attribute
+    def conditions(self) -> str:
+        """What the fused call needs in addition, in words."""
+        words = [f"{self.mask} mask"] if self.mask != "none" else []
+        return ", ".join([*words, *(["dropout"] if "dropout" in self._weights.passed else [])])
+
+
+@fact_kind("affinity")
+class MaskedSoftmax(_BySoftmax):
+    """A softmax takes scaled values with a boolean mask filled in."""
+
+
+def softmax_shapes(function: Scope) -> list[FusibleCode]:
+    """The attention that a function computes step by step, else its masked softmaxes."""
+    for product in _products(function):
+        found = _attention(product)
+        if found is not None and found[0].call is not None:
             weights, scores = found
-            kept = _kept(ops, function, weights)
-            index = weights.node.call
-            told = _conditions(weights, scores)
-            fact = _fact(context, ops, "attention", index, guarded, kept, _mask(scores), told)
-            return [fact, *(_masked(context, ops, index, guarded) if kept == "yes" else [])]
-    if "softmax" not in ops.module.qualname(function).lower():
+            fact = WrittenOutAttention(found[0].call, "attention", _weights=weights, _scores=scores)
+            return [fact, *(_masked(fact.call) if fact.returned == "yes" else [])]
+    if "softmax" not in function.qualname.lower():
         return []
-    softmaxes = [index for index in calls if ops.of_call(index).op == "softmax"]
-    return [fact for index in softmaxes for fact in _masked(context, ops, index, guarded)]
+    softmaxes = [one.call for one in operations_of_calls(function) if one.op == "softmax"]
+    return [fact for call in softmaxes if call is not None for fact in _masked(call)]
 
 
-def _products(ops: Operations, function: int) -> list[tuple[Node, At]]:
-    module = ops.module
-    found = []
-    for index in module.calls_in.get(function, ()):
-        node = ops.of_call(index)
-        if node.op in _PRODUCTS:
-            call = module.code.calls[index]
-            found.append((node, At(CallResult(index), call.block, call.line)))
-    for note in module.code.torch_expressions:
-        if note.kind == "matmul" and module.function_of(note.block) == function and isinstance(note.value, Op):
-            found.append((Node("matmul", note.value.operands), At(note.value, note.block, note.line)))
-    return found
+def _products(function: Scope) -> Iterator[Operation]:
+    """The products of tensors in a function, by calls and by ``@``."""
+    yield from (one for one in operations_of_calls(function) if one.op in _PRODUCTS)
+    for value, _ in function.torch_expressions("matmul"):
+        if value.scope.function is function:
+            yield Operation("matmul", value.operands())
 
 
-def _attention(ops: Operations, product: Node, at: At) -> tuple[Way, Way] | None:
+def _attention(product: Operation) -> tuple[Trace, Trace] | None:
     """The ways from a product back to its softmax and from there to the scores' product."""
     factors = _factors(product)
-    if factors is None:
-        return None
     for weight in factors if product.op == "einsum" else factors[:1]:
-        weights = ops.back(At(weight, at.block, at.line), _WEIGHTS, _SOFTMAX)
-        if weights is None or not weights.node.inputs or not _over_last(ops, weights.node):
+        weights = trace(weight, _WEIGHTS, _SOFTMAX)
+        if weights is None or weights.input is None or not _over_last(weights.operation):
             continue
-        inner = At(weights.node.inputs[0], weights.at.block, weights.at.line)
-        scores = ops.back(inner, _SCORES, _PRODUCTS)
-        if scores is not None and _of_queries_and_keys(ops, scores):
+        scores = trace(weights.input, _SCORES, _PRODUCTS)
+        if scores is not None and _of_queries_and_keys(scores.operation):
             return weights, scores
     return None
 
 
-def _factors(product: Node) -> tuple[Value, ...] | None:
-    """The two tensors that a product multiplies."""
+def _factors(product: Operation) -> list[Expr]:
+    """The two tensors that a product multiplies; none when it is not clear."""
     if product.op == "einsum":
-        equation = product.inputs[0].value if product.inputs and isinstance(product.inputs[0], Const) else ""
+        equation = product.inputs[0].text if product.inputs else ""
         factors = product.inputs[1:]
-        if len(factors) == 1 and isinstance(factors[0], SequenceDisplay):
+        if len(factors) == 1 and factors[0].is_display:
             factors = factors[0].items
-        return factors if len(factors) == 2 and isinstance(equation, str) and _contracts(equation) else None
+        return factors if len(factors) == 2 and _contracts(equation) else []
     if product.op == "baddbmm":
-        return product.inputs[1:3] if len(product.inputs) > 2 else None
-    return product.inputs[:2] if len(product.inputs) > 1 else None
+        return product.inputs[1:3] if len(product.inputs) > 2 else []
+    return product.inputs[:2] if len(product.inputs) > 1 else []
 
 
 def _contracts(equation: str) -> bool:
@@ -106,108 +146,70 @@ def _contracts(equation: str) -> bool:
     return len((one & other) - left) == 1 and bool((one - other) & left) and bool((other - one) & left)
 
 
-def _over_last(ops: Operations, node: Node) -> bool:
+def _over_last(softmax: Operation) -> bool:
     """Whether a softmax may run over the last dimension: 0 and 1 are batch and heads or queries."""
-    value = ops.argument(node, "dim", 1)
-    if value is None and node.call >= 0:
-        call = ops.module.code.calls[node.call]
-        for home, index in ops.context.flow.sites(ops.module, call.callee, call.block, call.line)[:1]:
-            value = argument(home.code.calls[index], "dim", 0)
+    value = softmax.argument("dim", 1)
+    if value is None and softmax.call is not None:
+        for made in softmax.call.callee.sites[:1]:
+            value = made.argument("dim", 0)
     return number(value) not in (0.0, 1.0)
 
 
-def _of_queries_and_keys(ops: Operations, scores: Way) -> bool:
+def _of_queries_and_keys(product: Operation) -> bool:
     """Whether a product multiplies two computed tensors of more than two dimensions: neither is a parameter of the
     module (then it is a classifier's or a memory's), neither is a plain matrix."""
-    for factor in _factors(scores.node) or ():
-        at = At(factor, scores.at.block, scores.at.line)
-        if ops.back(at, _VIEWS, _FLAT) is not None:
+    factors = _factors(product)
+    for factor in factors:
+        if trace(factor, _VIEWS, _FLAT) is not None:
             return False
-        known = ops.origin(at, frozenset(_VIEWS) - {"mul", "div"})
-        if isinstance(known.value, Ref) and "." in known.value.name:
+        if "." in origin(factor, frozenset(_VIEWS) - {"mul", "div"}).written:
             return False
-    return _factors(scores.node) is not None
+    return bool(factors)
 
 
-def _kept(ops: Operations, function: int, weights: Way) -> str:
-    """Whether the attention weights leave the function: yes, maybe (an option decides) or no."""
-    module, call = ops.module, weights.node.call
-    names = {name for name in weights.names if "." not in name} | _bound_to(ops, function, call)
-    answers = {_returned(ops, function, returned, names, call) for returned in module.returns.get(function, ())}
-    for target, binds in module.dotted.items():
-        if "." in target:
-            answers |= {
-                _at(function, b.block) for b in binds if _is_inside(ops, b.block, function, b.value, names, call)
-            }
-    for index in module.calls_in.get(function, ()):
-        other = module.code.calls[index]
-        if ops.of_call(index).op.startswith("self:") and any(_holds(v, names, call) for v in other.args):
-            answers.add(_at(function, other.block))
+def _returned(softmax: CallSite, weights: Trace) -> Certainty:
+    """Whether the weights that a softmax gives leave its function."""
+    function = softmax.scope.routine
+    bound = [one.target for one in function.local_assignments if one.value.call == softmax]
+    names = {name for name in (*weights.names, *bound) if "." not in name and "[" not in name}
+    answers = {_given_away(value, function, names, softmax) for value in function.returns}
+    for one in function.local_assignments:
+        if "." in one.target and _holds(one.value, names, softmax):
+            answers.add("yes" if one.scope is function else "maybe")
+    for call in function.calls:
+        if any(_holds(value, names, softmax) for value in call.args) and call_operation(call).op.startswith("self:"):
+            answers.add("yes" if call.scope is function else "maybe")
     return "yes" if "yes" in answers else "maybe" if "maybe" in answers else "no"
 
 
-def _at(function: int, block: int) -> str:
-    return "yes" if block == function else "maybe"
-
-
-def _is_inside(ops: Operations, block: int, function: int, value: Value, names: set[str], call: int) -> bool:
-    return ops.module.function_of(block) == function and _holds(value, names, call)
-
-
-def _returned(ops: Operations, function: int, returned: Return, names: set[str], call: int) -> str:
-    """Whether one return statement gives the weights away."""
-    parts = [returned.value]
-    if isinstance(returned.value, Ref) and returned.value.name not in names:
-        parts = [at.value for at in ops.before(returned.value.name, returned.block, returned.line + 1)]
-    held = [part for part in parts if _holds(part, names, call)]
+def _given_away(value: Expr, function: Scope, names: set[str], softmax: CallSite) -> Certainty:
+    """Whether one returned value gives the weights away."""
+    parts = [value]
+    if value.written and value.written not in names:
+        parts = assigned_before(value.written, value)
+    held = [part for part in parts if _holds(part, names, softmax)]
     if not held:
         return "no"
-    sure = len(parts) == 1 and returned.block == function and not isinstance(held[0], Op)
-    emptied = any(at.value == Const(None) for n in names for at in ops.before(n, returned.block, returned.line))
+    sure = len(parts) == 1 and value.scope is function and not held[0].operator
+    emptied = any(one.is_literal and one.literal is None for name in names for one in assigned_before(name, value))
     return "yes" if sure and not emptied else "maybe"
 
 
-def _bound_to(ops: Operations, function: int, call: int) -> set[str]:
-    scope = ops.module.names.get(ops.module.scope[function], {}) if function > 0 else {}
-    return {name for name, binds in scope.items() if any(b.value == CallResult(call) for b in binds)}
-
-
-def _holds(value: Value, names: set[str], call: int) -> bool:
+def _holds(value: Expr, names: set[str], softmax: CallSite) -> bool:
     """Whether a value is, or is a tuple with, one of some names or a call's result."""
-    if isinstance(value, SequenceDisplay):
-        return any(_holds(item, names, call) for item in value.items)
-    if isinstance(value, Op) and value.op in ("if", "or", "add", "+"):
-        return any(_holds(item, names, call) for item in value.operands)
-    return (isinstance(value, Ref) and value.name in names) or value == CallResult(call)
+    parts = value.items or value.operands("if", "or", "add", "+")
+    if parts:
+        return any(_holds(part, names, softmax) for part in parts)
+    return value.written in names or (value.call is not None and value.call == softmax)
 
 
-def _mask(scores: Way) -> str:
-    if "masked_fill" in scores.passed or "where" in scores.passed:
-        return "boolean"
-    return "additive" if "add" in scores.passed or "update" in scores.passed else "none"
-
-
-def _conditions(weights: Way, scores: Way) -> str:
-    """What a fused call has to be told of, in words."""
-    words = [f"{_mask(scores)} mask"] if _mask(scores) != "none" else []
-    return ", ".join([*words, *(["dropout"] if "dropout" in weights.passed else [])])
-
-
-def _masked(context: Context, ops: Operations, index: int, guarded: str) -> list[Fact]:
-    """A ``masked_softmax`` fact if a softmax takes scaled values with a boolean mask filled in."""
-    node = ops.of_call(index)
-    call = ops.module.code.calls[index]
-    if not node.inputs or not _over_last(ops, node):
+def _masked(softmax: CallSite) -> list[FusibleCode]:
+    """A softmax of scaled values with a boolean mask filled in; none for any other."""
+    found = call_operation(softmax)
+    if not found.inputs or not _over_last(found):
         return []
-    filled = ops.back(At(node.inputs[0], call.block, call.line), _COPIES, frozenset(("masked_fill",)))
-    if filled is None or not filled.node.inputs:
+    filled = trace(found.inputs[0], _COPIES, frozenset(("masked_fill",)))
+    if filled is None or filled.input is None:
         return []
-    scaled = ops.back(At(filled.node.inputs[0], filled.at.block, filled.at.line), _COPIES, frozenset(("mul", "div")))
-    return [_fact(context, ops, "masked_softmax", index, guarded, "no", "boolean", "")] if scaled is not None else []
-
-
-def _fact(
-    context: Context, ops: Operations, name: str, index: int, guarded: str, returned: str, mask: str, conditions: str
-) -> Fact:
-    attrs = {"guarded": guarded, "returned": returned, "mask": mask, "conditions": conditions}
-    return context.call_fact("affinity", name, ops.module, index, confidence="shape", **attrs)
+    scaled = trace(filled.input, _COPIES, frozenset(("mul", "div")))
+    return [] if scaled is None else [MaskedSoftmax(softmax, "masked_softmax")]

@@ -37,7 +37,7 @@ class DoubleTensor(CallFact):
             return "cpu" if values and all(str(value).startswith("cpu") for value in values) else "other"
         receiver = self.call.receiver if self.name.startswith("torch.Tensor.") else None
         if receiver is not None:
-            return "cpu" if _is_on_host(receiver) else "unknown"
+            return "cpu" if on_host(receiver) else "unknown"
         return "unknown" if self.name.endswith("_like") else "cpu"
 
     @attribute
@@ -55,10 +55,6 @@ class DoubleTensor(CallFact):
         if not value.written:
             return _is_result(value, self.call)
         return any(_is_result(one, self.call) for one in self.call.scope.namespace.assigned(value.written))
-
-
-def _is_on_host(value: Expr) -> bool:
-    return on_host(value.context, value.module, value.value, value.scope.block, value.line)
 
 
 def _is_result(value: Expr, call: CallSite) -> bool:

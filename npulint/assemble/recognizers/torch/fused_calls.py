@@ -1,14 +1,17 @@
-"""Calls of torch_npu's fused operations: how their results are used, what they are told of masks and scale."""
+"""Calls of torch_npu's fused operations: how their results are used, which mask and scale they are given."""
 
 from __future__ import annotations
 
-from npulint.assemble.context import Context
-from npulint.assemble.flow import argument
-from npulint.assemble.module import Module
-from npulint.assemble.recognizers.torch.operations import RESHAPES, At, Operations
-from npulint.assemble.recognizers.torch.operations import facts_for_module as operations_of
-from npulint.facts.code import Assignment, CallResult, Const, Op, Ref, SequenceDisplay, Value
-from npulint.facts.model import Fact
+from typing import Literal
+
+from npulint.assemble.code_facts import CallFact
+from npulint.assemble.cursors import AssignmentSite, CallSite, Expr, Scope
+from npulint.assemble.recognizers.registry import recognizes
+from npulint.assemble.recognizers.torch.operations import RESHAPES, number, operation, origin, trace, values_in
+from npulint.assemble.walker import walker
+from npulint.facts.attributes import Flag, attribute, flag
+from npulint.facts.code import CallResult, Ref, Value
+from npulint.facts.kinds import fact_kind
 from npulint.lazy_regex import lazy_compile
 
 _TUPLES = frozenset(
@@ -25,168 +28,169 @@ _FORWARD = frozenset(
 )
 _ATTENTION = frozenset(("npu_fusion_attention", "npu_fusion_attention_v2"))
 _ROOTS = ("torch_npu.", "torch.ops.npu.")
+_UNTRAINED = ("training", "no_grad", "inference", "requires_grad", "is_grad_enabled")
 _DROPPED = lazy_compile(r"(?:^|[._])(?:attn_|attention_|attn_pdrop|attention_)?(?:p?drop(?:out)?)(?:_p|_prob|_rate)?$")
 _PROJECTION = lazy_compile(r"^self:(?:w?q|to_q|qkv|\w*query\w*|\w*proj\w*)$")
+_SHAPING = dict.fromkeys(RESHAPES | {"rearrange", "stack", "squeeze", "unsqueeze", "chunk", "split"}, "first")
+_SCALINGS = frozenset(("mul", "div"))
 _ARITHMETIC = frozenset(("+", "-", "*", "/", "@", "**", "neg"))
 _ELEMENT = frozenset(("count", "index"))  # methods that a tuple has
+_HUGE = -1000  # what is added to masked scores is below
 
 
-def matches(name: str) -> bool:
-    """Fused operations with a tuple for a result, or without a gradient."""
-    return name.startswith(_ROOTS) and name.rpartition(".")[2] in _TUPLES | _FORWARD
+@fact_kind("fused_call")
+class FusedCall(CallFact):
+    """A fused operation of torch_npu with a tuple for a result, or without a gradient, is called. The name is the
+    operation."""
+
+    @attribute
+    def gradient(self) -> bool:
+        """Whether it has a derivative."""
+        return self.name not in _FORWARD
+
+    @attribute
+    def used(self) -> Literal["tensor", "element", "returned", "unknown"]:
+        """How its result, where that is a tuple, is used: as a tensor, by element, or returned as it is."""
+        return _use(self.call) if self.name in _TUPLES else "unknown"
+
+    @attribute
+    def training_only(self) -> bool:
+        """Whether nothing keeps it from training: no condition on that, no ``no_grad``."""
+        return not _is_excluded(self.call.scope)
 
 
-def facts_for_call(context: Context, module: Module, index: int, name: str) -> list[Fact]:
-    """A ``fused_call`` fact, named by the operation."""
-    last = name.rpartition(".")[2]
-    ops = operations_of(context, module)
-    attrs: dict[str, object] = {
-        "gradient": "no" if last in _FORWARD else "yes",
-        "used": lambda: _use(ops, index) if last in _TUPLES else "unknown",
-        "training_only": lambda: "no" if _excluded(module, index) else "yes",
-    }
-    if last in _ATTENTION:
-        attrs |= {
-            "scaled": lambda: _scaled(ops, index),
-            "mask": lambda: _mask(ops, index),
-            "keep": lambda: _keep(module, index),
-        }
-    return [context.call_fact("fused_call", last, module, index, **attrs)]
+@fact_kind("fused_call")
+class FusedAttention(FusedCall):
+    """``npu_fusion_attention`` is called."""
+
+    @attribute
+    def scaled(self) -> Flag:
+        """Whether the scores are scaled: by `scale`, or the query or key before the call."""
+        return flag(_is_scaled(self.call))
+
+    @attribute
+    def mask(self) -> Literal["none", "shared", "additive", "other"]:
+        """What mask it is given: none, the one that scaled_dot_product_attention is given too (its meaning is the
+        opposite), an additive one, or another."""
+        return _mask(self.call)
+
+    @attribute
+    def keep(self) -> Literal["none", "dropped", "other"]:
+        """Whether `keep_prob` is given a dropout probability; none when it is not given."""
+        value = self.call.argument("keep_prob", 9)
+        if value is None:
+            return "none"
+        return "dropped" if _DROPPED.search(value.written) and "keep" not in value.written else "other"
 
 
-def _excluded(module: Module, index: int) -> bool:
-    """Whether a call is kept from training: below a condition on it, or under no_grad."""
-    for block in module.ancestors(module.code.calls[index].block):
-        record = module.blocks[block]
-        words = " ".join(_words(module, record.test, 0)) if record.kind in ("if", "else", "with") else ""
-        words += " ".join(_words(module, SequenceDisplay(record.decorators), 0)) if record.kind == "function" else ""
-        if any(word in words for word in ("training", "no_grad", "inference", "requires_grad", "is_grad_enabled")):
+@recognizes(matching=lambda name: name.startswith(_ROOTS) and name.rpartition(".")[2] in _TUPLES | _FORWARD)
+def fused_calls(call: CallSite) -> list[FusedCall]:
+    """Calls of fused operations with a tuple for a result, or without a gradient."""
+    name = call.name.rpartition(".")[2]
+    return [FusedAttention(call, name) if name in _ATTENTION else FusedCall(call, name)]
+
+
+def _is_excluded(scope: Scope) -> bool:
+    """Whether code is kept from training: below a condition on it, or under no_grad."""
+    for around in scope.ancestors:
+        words = _words(around.test) if around.kind in ("if", "else", "with") else []
+        if around.kind == "function":
+            words += [word for decorator in around.decorators for word in _words(decorator)]
+        if any(part in word for word in words for part in _UNTRAINED):
             return True
     return False
 
 
-def _words(module: Module, value: Value, depth: int) -> list[str]:
-    if isinstance(value, Ref):
-        return [value.name]
-    if isinstance(value, Const):
-        return [str(value.value)]
-    return [word for part in module.parts(value) for word in _words(module, part, depth + 1)] if depth < 6 else []
+@walker(depth=7, otherwise=list)
+def _words(value: Expr) -> list[str]:
+    """The names and literals in an expression."""
+    if value.written:
+        return [value.written]
+    if value.is_literal:
+        return [str(value.literal)]
+    return [word for part in value.parts for word in _words(part)]
 
 
-def _use(ops: Operations, index: int) -> str:
-    """How a call's result is used: as a tensor, by element, returned or unknown."""
-    module = ops.module
-    method = module.methods.get(index)
+Use = Literal["tensor", "element", ""]
+
+
+def _use(call: CallSite) -> Literal["tensor", "element", "returned", "unknown"]:
+    """How a call's result is used."""
+    method = call.method
     if method is not None:
-        return "unknown" if method[1] in _ELEMENT else "tensor"
-    function = module.function_of(module.code.calls[index].block)
-    for bind in module.code.assignments:
-        if bind.value == CallResult(index):
-            return _use_of_name(ops, bind, function)
-    for root in ops.roots(function):
-        use = _use_in(root.value, CallResult(index))
+        return "unknown" if method.last in _ELEMENT else "tensor"
+    for assignment in call.scope.routine.local_assignments:
+        if assignment.value.call == call:
+            return _use_of_name(assignment, call.scope.routine) or "unknown"
+    for root in values_in(call.scope.routine):
+        use = _use_in(root, CallResult(call.index))
         if use:
             return use
-    returned = [r for r in module.returns.get(function, ()) if r.value == CallResult(index)]
-    if returned and module.callee_name(index) in _REPLACES and module.qualname(function).endswith("forward"):
-        return "returned"
-    return "unknown"
+    function = call.scope.function
+    returned = function is not None and any(value.call == call for value in function.returns)
+    return "returned" if returned and call.last in _REPLACES and call.scope.qualname.endswith("forward") else "unknown"
 
 
-def _use_of_name(ops: Operations, bind: Assignment, function: int) -> str:
-    module, name = ops.module, bind.target
+def _use_of_name(assignment: AssignmentSite, function: Scope) -> Use:
+    """How the name that a result is assigned to is used before it is assigned anew."""
+    name, line = assignment.target, assignment.line
     if "." in name or "[" in name:
-        return "unknown"
-    binds = module.names.get(module.scope[bind.block], {}).get(name, ())
-    end = min((b.line for b in binds if b.line > bind.line), default=1 << 30)
-    use = ""
-    for index in module.calls_in.get(function, ()):
-        call = module.code.calls[index]
-        head, _, method = call.callee.name.partition(".") if isinstance(call.callee, Ref) else ("", "", "")
-        if head == name and method and "." not in method and bind.line < call.line <= end:
-            use = use or ("" if method in _ELEMENT else "tensor")
-    for root in ops.roots(function):
-        if bind.line < root.line <= end + 1:
-            found = _use_in(root.value, Ref(name))
+        return ""
+    later = [one.line for one in function.local_assignments if one.target == name and one.line > line]
+    end = min(later, default=1 << 30)
+    use: Use = ""
+    for call in function.calls:
+        head, _, method = call.written.partition(".")
+        if head == name and method and "." not in method and method not in _ELEMENT and line < call.line <= end:
+            use = "tensor"
+    for root in values_in(function):
+        if line < root.line <= end + 1:
+            found = _use_in(root, Ref(name))
             if found == "element":
-                return "element"
+                return found
             use = use or found
-    return use or "unknown"
+    return use
 
 
-def _use_in(value: Value, wanted: Value) -> str:
+def _use_in(whole: Expr, wanted: Value) -> Use:
     """How an expression uses a value: by element, as a tensor; empty when it does not, or otherwise."""
-    stack, found = [value], ""
-    while stack:
-        part = stack.pop()
-        if isinstance(part, Op):
-            if wanted in part.operands:
-                if part.op == "[]" and part.operands[0] == wanted:
-                    return "element"
-                found = "tensor" if part.op in _ARITHMETIC else found
-            stack += part.operands
-        elif isinstance(part, SequenceDisplay):
-            stack += part.items
+    found: Use = ""
+    for part in whole.nested:
+        inner = part.operands()
+        if part.operator == "[]" and inner[0].value == wanted:
+            return "element"
+        if part.operator in _ARITHMETIC and any(one.value == wanted for one in inner):
+            found = "tensor"
     return found
 
 
-_SHAPING = dict.fromkeys(RESHAPES | {"rearrange", "stack", "squeeze", "unsqueeze", "chunk", "split"}, "first")
+def _is_scaled(call: CallSite) -> bool | None:
+    """Whether the scores of a fused attention are scaled; None when that is not seen."""
+    query = call.argument("query", 0)
+    if call.argument("scale", 8) is not None or call.has_keyword("**"):
+        return True
+    if query is None or call.starred:
+        return None
+    for value in (query, call.argument("key", 1)):
+        if value is not None and trace(value, _SHAPING, _SCALINGS) is not None:
+            return True
+    made = operation(origin(query, RESHAPES))
+    return False if made is not None and (made.op == "linear" or _PROJECTION.match(made.op)) else None
 
 
-def _scaled(ops: Operations, index: int) -> str:
-    """Whether the scores are scaled: by `scale`, or the query before the call."""
-    call = ops.module.code.calls[index]
-    if argument(call, "scale", 8) is not None or any(k == "**" for k, _ in call.keywords):
-        return "yes"
-    if any(isinstance(a, Op) and a.op == "star" for a in call.args):
-        return "unknown"
-    query = argument(call, "query", 0)
-    if query is None:
-        return "unknown"
-    at = At(query, call.block, call.line)
-    for factor in ("query", "key"):
-        value = argument(call, factor, 0 if factor == "query" else 1)
-        if value is not None and ops.back(At(value, call.block, call.line), _SHAPING, frozenset(("mul", "div"))):
-            return "yes"
-    origin = ops.origin(at, RESHAPES)
-    node = ops.node(origin.value)
-    return "no" if node is not None and (node.op == "linear" or _PROJECTION.match(node.op)) else "unknown"
-
-
-def _mask(ops: Operations, index: int) -> str:
-    """What mask a fused attention is given: none, the one that scaled_dot_product_attention is given too (its
-    meaning is the opposite), an additive one, or another."""
-    call = ops.module.code.calls[index]
-    mask = argument(call, "atten_mask", 7)
-    if mask is None or mask == Const(None):
+def _mask(call: CallSite) -> Literal["none", "shared", "additive", "other"]:
+    """What mask a fused attention is given."""
+    mask = call.argument("atten_mask", 7)
+    if mask is None or (mask.is_literal and mask.literal is None):
         return "none"
-    function = ops.module.function_of(call.block)
-    for other in ops.module.calls_in.get(function, ()):
-        if ops.module.callee_name(other) == "scaled_dot_product_attention":
-            given = argument(ops.module.code.calls[other], "attn_mask", 3)
-            if isinstance(mask, Ref) and given == mask and _unchanged(ops, mask.name, function):
-                return "shared"
-    node = ops.node(ops.origin(At(mask, call.block, call.line), frozenset()).value)
-    if node is not None and node.op in ("float", "half", "bfloat16"):
-        return "additive"
-    if node is not None and node.op == "mul" and any(_huge(v) for v in node.inputs):
-        return "additive"
-    return "other"
-
-
-def _huge(value: Value) -> bool:
-    return isinstance(value, Const) and isinstance(value.value, int | float) and value.value <= -1000
-
-
-def _unchanged(ops: Operations, name: str, function: int) -> bool:
-    return not ops.module.names.get(function, {}).get(name.partition(".")[0])
-
-
-def _keep(module: Module, index: int) -> str:
-    """Whether `keep_prob` is given a dropout probability: dropped, other or none (not given)."""
-    value = argument(module.code.calls[index], "keep_prob", 9)
-    if value is None:
-        return "none"
-    if isinstance(value, Ref) and _DROPPED.search(value.name) and "keep" not in value.name:
-        return "dropped"
-    return "other"
+    function = call.scope.routine
+    if mask.written and not function.assigned(mask.written.partition(".")[0]):
+        others = [other for other in function.calls if other.last == "scaled_dot_product_attention"]
+        given = [value.written for other in others if (value := other.argument("attn_mask", 3)) is not None]
+        if mask.written in given:
+            return "shared"
+    made = operation(origin(mask, frozenset()))
+    if made is None:
+        return "other"
+    added = made.op == "mul" and any((number(value) or 0.0) <= _HUGE for value in made.inputs)
+    return "additive" if added or made.op in ("float", "half", "bfloat16") else "other"

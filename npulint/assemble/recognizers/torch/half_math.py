@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from npulint.assemble.context import Context
-from npulint.assemble.module import Module
-from npulint.assemble.recognizers.torch.operations import At
-from npulint.assemble.recognizers.torch.operations import facts_for_module as operations_of
-from npulint.facts.model import Fact
+from npulint.assemble.code_facts import CallFact
+from npulint.assemble.cursors import CallSite
+from npulint.assemble.recognizers.registry import recognizes
+from npulint.assemble.recognizers.torch.operations import call_operation, operation, origin
+from npulint.facts.kinds import fact_kind
 
 _SENSITIVE = frozenset(
     "exp log log2 log10 softmax log_softmax norm var std prod cumprod cumsum logsumexp cross_entropy nll_loss "
@@ -18,25 +18,21 @@ _COPIES = frozenset(
 _HALF = ("torch.float16", "torch.half", "torch.HalfTensor")
 
 
-def matches(name: str) -> bool:
-    """Calls of operations that overflow or lose digits in float16."""
-    return name.rpartition(".")[2] in _SENSITIVE
+@fact_kind("half_math")
+class HalfMath(CallFact):
+    """An operation that overflows or loses digits in float16 is given a tensor that the same function has made
+    float16. The name is the operation."""
 
 
-def facts_for_call(context: Context, module: Module, index: int, name: str) -> list[Fact]:
-    """A ``half_math`` fact if the tensor that comes in was made float16 in the same function."""
-    ops = operations_of(context, module)
-    node = ops.of_call(index)
-    call = module.code.calls[index]
-    if not node.inputs or any(key == "dtype" for key, _ in call.keywords):
+@recognizes(matching=lambda name: name.rpartition(".")[2] in _SENSITIVE)
+def half_math(call: CallSite) -> list[HalfMath]:
+    """Calls of sensitive operations on a tensor that was made float16 in the same function."""
+    found = call_operation(call)
+    if not found.inputs or call.has_keyword("dtype"):
         return []
-    origin = ops.origin(At(node.inputs[0], call.block, call.line), _COPIES)
-    made = ops.node(origin.value)
-    if made is None or made.op not in ("half", "to", "type") or made.call < 0:
+    made = operation(origin(found.inputs[0], _COPIES))
+    if made is None or made.op not in ("half", "to", "type") or made.call is None:
         return []
-    if made.op != "half":
-        target = ops.argument(made, "dtype", 1)
-        kind = context.names.of_value(module, target, origin.block, origin.line) if target is not None else ""
-        if kind not in _HALF:
-            return []
-    return [context.call_fact("half_math", node.op, module, index)]
+    target = made.argument("dtype", 1)
+    is_half = made.op == "half" or (target is not None and target.name in _HALF)
+    return [HalfMath(call, found.op)] if is_half else []

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from functools import partial
 
-from npulint.assemble.context import Context
-from npulint.assemble.cursors import call_at
-from npulint.assemble.flow import argument
-from npulint.assemble.module import Module
-from npulint.assemble.recognizers.torch.losses import added_losses, gathers_loss, is_loss, shows_loss, takes_loss
-from npulint.assemble.recognizers.torch.tensors import method_of, names_in, on_host, written
+from npulint.assemble.code_facts import CallFact
+from npulint.assemble.cursors import CallSite, Expr, Scope
+from npulint.assemble.recognizers.registry import recognizes
+from npulint.assemble.recognizers.torch.losses import gathers_loss, is_loss, shows_loss, takes_loss
+from npulint.assemble.recognizers.torch.tensors import method_of, on_host, short_text
 from npulint.assemble.recognizers.torch.timing import starts_interval
-from npulint.facts.calls import receiver_of
-from npulint.facts.code import Call, CallResult, Const, Op, Ref, Value
-from npulint.facts.model import Fact
+from npulint.assemble.surroundings import surroundings_of
+from npulint.assemble.walker import walker
+from npulint.facts.attributes import attribute
+from npulint.facts.code import Ref
+from npulint.facts.kinds import fact_kind
 from npulint.facts.values import truth
 from npulint.lazy_regex import lazy_compile
 
@@ -53,278 +52,251 @@ _MODULE = lazy_compile(
 )
 _WAITS = lazy_compile(r"stream|event", re.IGNORECASE)
 # Functions that a training loop calls now and then, whatever the condition; what stands below a debugging switch.
-_ASIDE = lazy_compile(r"(?:^|[._])(?:save|dump|plot|visuali[sz]e|draw|export|checkpoint)(?:_|$)", re.IGNORECASE)
+_OCCASIONAL = lazy_compile(r"(?:^|[._])(?:save|dump|plot|visuali[sz]e|draw|export|checkpoint)(?:_|$)", re.IGNORECASE)
 _DEBUG = lazy_compile(r"debug", re.IGNORECASE)
 _SAME_PLACE = frozenset("detach float double long int half clone contiguous squeeze unsqueeze view reshape".split())
 _GRAPHS = frozenset(("dgl", "torch_geometric", "torch_sparse"))
 _NEAR = 4  # lines between a synchronisation and the clock that it is for
-_DEPTH = 5
+_DEVICE = lazy_compile(r"(?:^|[._])(?:device|dev|gpu|npu|local_rank|rank|loc|cuda)(?:_?id|_?name)?$", re.IGNORECASE)
 
 _METHODS = _READS | _MOVES | _SHOWN | _GATHERS | {"synchronize", "isnan", "isinf", "isfinite"}
 
 
-def matches(name: str) -> bool:
-    """What may read a tensor on the host, wait for the device, or copy to it."""
+@fact_kind("host_sync")
+class HostSync(CallFact):
+    """A call makes the host wait for the device in every training step, or repeats work there; also the copy of a
+    batch in another loop. The name is the cause: item, tolist, cpu, cpu_scalar, float, int, bool, print, log, clock,
+    synchronize, empty_cache, gc_collect, isfinite_if, append_graph, host_tensor or blocking_copy."""
+
+    @attribute
+    def written(self) -> str:
+        """What is called, shortened for the message."""
+        return short_text(self.call.callee)
+
+    @attribute
+    def timed(self) -> bool:
+        """Whether a clock is read next to it: a synchronisation is then for that."""
+        near = (call for call in self.scope.routine.calls if abs(call.line - self.call.line) <= _NEAR)
+        return any(call.name in _CLOCKS for call in near)
+
+
+def _may_wait(name: str) -> bool:
+    """Calls that may read a tensor on the host, wait for the device, or copy to it."""
     if name in _CALLS or name in _NUMBERS or name == "print":
         return True
     head, _, last = name.rpartition(".")
     return last in _METHODS and bool(head) and not head.startswith(("numpy", "tensorflow", "os", "sys"))
 
 
-def facts_for_call(context: Context, module: Module, index: int, name: str) -> list[Fact]:
-    """``host_sync`` facts of calls that run in every training step, and of batches copied in other loops."""
-    block, last = module.code.calls[index].block, name.rpartition(".")[2]
-    step = context.around(module, block).get("step")
-    if step != "yes" and (step != "no" or last not in _MOVES or module.loop_of(block) < 0):
+@recognizes(matching=_may_wait)
+def host_syncs(call: CallSite) -> list[HostSync]:
+    """Calls in every training step, and batches copied in other loops."""
+    scope, name = call.scope, call.name
+    last = name.rpartition(".")[2]
+    step = surroundings_of(scope).step
+    if step != "yes" and (step != "no" or last not in _MOVES or scope.loop is None):
         return []
-    if context.names.function(name) is not None or _aside(context, module, block):
+    if call.target is not None or _is_occasional(scope):
         return []
-    cause = _CALLS.get(name) or _cause(context, module, index, name, last)
-    if step != "yes" and cause != "blocking_copy":
+    cause = _CALLS.get(name) or _cause(call, name, last)
+    if not cause or (step != "yes" and cause != "blocking_copy"):
         return []
-    if not cause or (cause == "clock" and not starts_interval(call_at(context, module, index))):
+    if cause == "clock" and not starts_interval(call):
         return []
-    text = written(module, module.code.calls[index].callee)
-    timed = partial(_timed, context, module, index)
-    return [context.call_fact("host_sync", cause, module, index, written=text, timed=timed)]
+    return [HostSync(call, cause)]
 
 
-def _aside(context: Context, module: Module, block: int) -> bool:
+def _is_occasional(scope: Scope) -> bool:
     """Whether code only writes a checkpoint or a picture, or runs when somebody debugs."""
-    if _ASIDE.search(module.qualname(block).rpartition(".")[2]):
+    if _OCCASIONAL.search(scope.qualname.rpartition(".")[2]):
         return True
-    return any(_DEBUG.search(word) for word in context.guards.words(module, block))
+    return any(_DEBUG.search(word) for word in scope.context.guards.words(scope.module, scope.block))
 
 
-def facts_for_module(context: Context, module: Module) -> list[Fact]:
-    """``total += loss`` keeps the graph of every step."""
-    return added_losses(context, module)
-
-
-def _cause(context: Context, module: Module, index: int, name: str, last: str) -> str:
-    call = module.code.calls[index]
+def _cause(call: CallSite, name: str, last: str) -> str:
+    """Why a call makes the host wait; empty when it does not."""
     if last in _READS:
-        return _read(context, module, call, name, last)
+        return _read(call, name, last)
     if last in _MOVES:
-        return _moved(context, module, call, last)
+        return _moved(call, last)
     if last == "synchronize":
-        return "synchronize" if _WAITS.search(name.rpartition(".")[0]) else ""
+        return last if _WAITS.search(name.rpartition(".")[0]) else ""
     if last in _FINITE:
-        return "isfinite_if" if _in_test(context, module, index) and takes_loss(context, module, call) else ""
+        return "isfinite_if" if _is_tested(call) and takes_loss(call) else ""
     if last == "append":
-        return "append_graph" if takes_loss(context, module, call) and gathers_loss(context, module, call) else ""
+        return "append_graph" if takes_loss(call) and gathers_loss(call) else ""
     if name in _NUMBERS:
-        return name if call.args and is_loss(context, module, call.args[0], call.block, call.line) else ""
-    if last in _SHOWN and shows_loss(context, module, call):
+        return name if call.record.args and is_loss(call.args[0]) else ""
+    if last in _SHOWN and shows_loss(call):
         return "print" if name == "print" else "log"
     return ""
 
 
-def _read(context: Context, module: Module, call: Call, name: str, last: str) -> str:
+# -- values that are read ----------------------------------------------------------------------------
+
+
+def _read(call: CallSite, name: str, last: str) -> str:
     """item, tolist, cpu; cpu_scalar for a single number."""
-    receiver = receiver_of(call)
-    if receiver is None or not method_of(name) or call.args:
+    receiver = call.receiver
+    if receiver is None or not method_of(name) or call.record.args:
         return ""
-    if on_host(context, module, receiver, call.block, call.line):
+    if on_host(receiver) or _MODULE.search(receiver.name) or _is_made_on_host(receiver):
         return ""
-    if _is_module(context, module, receiver, call) or (last == "cpu" and _is_dropped(module, call)):
+    if _is_from_loader(receiver):  # it is there already
         return ""
-    if _made_on_host(context, module, receiver):
+    if last != "cpu":
+        return last
+    if _is_dropped(call) or _only_converts(call) or _uses_host_library(call.scope):
         return ""
-    if _from_loader(context, module, receiver, call.block, call.line):  # it is there already
-        return ""
-    if last == "cpu" and (_converts(module, call) or _feeds_host_library(module)):
-        return ""
-    if last == "cpu" and (_small(module, receiver) or is_loss(context, module, receiver, call.block, call.line)):
-        return "cpu_scalar"
-    return last
+    return "cpu_scalar" if _is_small(receiver) or is_loss(receiver) else last
 
 
-def _converts(module: Module, call: Call) -> bool:
+def _only_converts(call: CallSite) -> bool:
     """Whether a function does nothing but hand its argument over to numpy: its callers decide when."""
-    function = module.function_of(call.block)
-    if function <= 0:
+    function = call.scope.function
+    if function is None or len(function.parameters) != 1:
         return False
-    record = module.blocks[function]
-    lines = {module.code.calls[i].line for i in module.calls_in.get(function, ())}
-    plain = (
-        len(record.params) == 1
-        and lines == {call.line}
-        and not any(b.block == function for b in module.code.assignments)
-    )
-    return plain and any(r.block == function and r.line == call.line for r in module.code.returns)
+    if any(one.scope is function for one in function.local_assignments):
+        return False
+    returned = [value.line - 1 for value in function.returns if value.scope is function]
+    return call.line in returned and all(other.line == call.line for other in function.calls)
 
 
-def _feeds_host_library(module: Module) -> bool:
+def _uses_host_library(scope: Scope) -> bool:
     """Whether the module computes with a library that has no operators for the NPU, which is reported itself."""
-    return any(record.module.partition(".")[0] in _GRAPHS for record in module.code.imports)
+    return any(record.module.partition(".")[0] in _GRAPHS for record in scope.module.code.imports)
 
 
-def _is_module(context: Context, module: Module, receiver: Value, call: Call) -> bool:
-    name = context.names.of_value(module, receiver, call.block, call.line)
-    return _MODULE.search(name) is not None
-
-
-def _is_dropped(module: Module, call: Call) -> bool:
+def _is_dropped(call: CallSite) -> bool:
     """Whether nobody takes a call's result: then it moves a module, for tensors are copied."""
-    binds, returns = module.code.assignments, module.code.returns
-    if any(bind.block == call.block and bind.line <= call.line <= bind.end_line for bind in binds):
+    code, block, line = call.module.code, call.scope.block, call.line
+    if any(one.block == block and one.line <= line <= one.end_line for one in code.assignments):
         return False
-    if any(record.block == call.block and record.line <= call.line for record in returns):
+    if any(one.block == block and one.line <= line for one in code.returns):
         return False
-    if any(block.parent == call.block and block.line == call.line for block in module.blocks):
+    if any(one.parent == block and one.line == line for one in code.blocks):
         return False
-    place = (call.line, call.column)
-    return not any(
-        other is not call and (other.line, other.column) <= place and (other.end_line, other.end_column) >= place
-        for other in module.code.calls
-    )
+    start = (line, call.record.column)
+    around = (one for one in code.calls if (one.line, one.column) <= start <= (one.end_line, one.end_column))
+    return all(one is call.record for one in around)
 
 
-def _small(module: Module, value: Value, depth: int = 0) -> bool:
+@walker(depth=6, otherwise=bool)
+def _is_small(value: Expr) -> bool:
     """Whether an expression reads like one number: a loss, an accuracy, a sum."""
-    if isinstance(value, Ref):
-        return _SCALAR.search(value.name) is not None
-    if isinstance(value, CallResult):
-        last = module.callee_name(value.call)
-        if last in _REDUCES or _SCALAR.search(last):
-            return True
-        receiver = receiver_of(module.code.calls[value.call])
-        return receiver is not None and depth < _DEPTH and _small(module, receiver, depth + 1)
-    return isinstance(value, Op) and depth < _DEPTH and _small(module, value.operands[0], depth + 1)
-
-
-def _moved(context: Context, module: Module, call: Call, last: str) -> str:
-    """``x.to("cpu")``, a blocking copy of a batch, or a tensor that is made on the host first."""
-    receiver = receiver_of(call)
-    if receiver is None:
-        return ""
-    if last == "to":
-        target = argument(call, "device", 0)
-        if target is None:
-            return ""
-        known = context.known(module, target, call).single
-        if known == "cpu" or _is_cpu(context, module, target, call):
-            if on_host(context, module, receiver, call.block, call.line) or _is_dropped(module, call):
-                return ""
-            return "cpu_scalar" if _small(module, receiver) else "cpu"
-        if not _is_device(context, module, target, call):
-            return ""
-    if _made_on_host(context, module, receiver):
-        return "host_tensor"
-    if _non_blocking(context, module, call, last):
-        return ""
-    return "blocking_copy" if _from_loader(context, module, receiver, call.block, call.line) else ""
-
-
-def _made_on_host(context: Context, module: Module, value: Value) -> bool:
-    """``torch.zeros(n)`` without a device."""
-    if not isinstance(value, CallResult) or context.names.of_call(module, value.call) not in _FACTORIES:
-        return False
-    return not any(key in ("device", "**") for key, _ in module.code.calls[value.call].keywords)
-
-
-def _non_blocking(context: Context, module: Module, call: Call, last: str) -> bool:
-    """Whether a copy may be asynchronous already."""
-    if any(key == "**" for key, _ in call.keywords):
+    if value.written:
+        return _SCALAR.search(value.written) is not None
+    call = value.call
+    if call is None:
+        return any(_is_small(part) for part in value.operands()[:1])
+    if call.last in _REDUCES or _SCALAR.search(call.last):
         return True
-    value = argument(call, "non_blocking", -1 if last == "to" else 1) or argument(call, "async", -1)
-    return value is not None and truth(context.known(module, value, call)) is not False
+    return call.receiver is not None and _is_small(call.receiver)
 
 
-def _is_cpu(context: Context, module: Module, target: Value, call: Call) -> bool:
-    if not isinstance(target, CallResult) or context.names.of_call(module, target.call) != "torch.device":
-        return False
-    made = module.code.calls[target.call]
-    return bool(made.args) and context.known(module, made.args[0], made).single == "cpu"
-
-
-def _is_device(context: Context, module: Module, target: Value, call: Call) -> bool:
-    """Whether the first argument of ``to`` reads like a device, not like a type or another tensor."""
-    known = context.known(module, target, call).values
-    if any(isinstance(v, str) and v.partition(":")[0] in ("npu", "cuda") for v in known):
-        return True
-    if isinstance(target, Const):
-        return isinstance(target.value, int) and not isinstance(target.value, bool)
-    if context.names.of_value(module, target, call.block, call.line) == "torch.device()":
-        return True
-    return isinstance(target, Ref) and _reads_like_device(target.name)
-
-
-_DEVICE = lazy_compile(r"(?:^|[._])(?:device|dev|gpu|npu|local_rank|rank|loc|cuda)(?:_?id|_?name)?$", re.IGNORECASE)
-
-
-def _reads_like_device(name: str) -> bool:
-    """Whether a name is customary for a device."""
-    return bool(_DEVICE.search(name))
-
-
-def _from_loader(context: Context, module: Module, value: Value, block: int, line: int, depth: int = 0) -> bool:
-    """Whether a value is (a part of) what a loop in this function goes through."""
-    if depth > 2 * _DEPTH:
-        return False
-    if isinstance(value, Op) and value.op in ("[]", ".", "iter"):
-        part = _table_of(module, value.operands[0]) if value.op == "iter" else value.operands[0]
-        return part is None or _from_loader(context, module, part, block, line, depth + 1)
-    if isinstance(value, CallResult) and module.callee_name(value.call) in _SAME_PLACE:
-        source = receiver_of(module.code.calls[value.call])
-        return source is not None and _from_loader(context, module, source, block, line, depth + 1)
-    if not isinstance(value, Ref):
-        return False
-    around = block
-    while around > 0:  # a comprehension over the batch
-        record = module.blocks[around]
-        if value.name in record.params and record.kind == "loop":
-            return any(
-                _from_loader(context, module, Ref(name.partition(".")[0]), record.parent, line, depth + 1)
-                for name in _sources(module, record.test)
-            )
-        around = record.parent
-    binds = context.flow.bindings(module, value.name.partition(".")[0], block, line)
-    return any(
-        home is module and _from_loader(context, home, bind.value, bind.block, bind.line, depth + 1)
-        for home, bind in binds
-    )
-
-
-def _table_of(module: Module, value: Value) -> Value | None:
-    """The table whose parts a loop goes through, as in ``for key, part in batch.items()``."""
-    if not isinstance(value, CallResult) or module.callee_name(value.call) not in ("items", "values", "keys"):
-        return None
-    return receiver_of(module.code.calls[value.call])
-
-
-def _sources(module: Module, value: Value) -> Iterator[str]:
-    if isinstance(value, CallResult):
-        receiver = receiver_of(module.code.calls[value.call])
-        yield from names_in(receiver) if receiver is not None else ()
-    else:
-        yield from names_in(value)
-
-
-def _in_test(context: Context, module: Module, index: int) -> bool:
+def _is_tested(call: CallSite) -> bool:
     """Whether a call is part of the condition of a branch."""
-    return index in context.memoize(("tests", module.path), lambda: frozenset(_tested(module)))
+
+    def look() -> frozenset[int]:
+        tests = [call.scope.at(index).test for index, one in enumerate(call.module.blocks) if one.kind == "if"]
+        return frozenset(index for test in tests for index in _calls_in(test))
+
+    return call.index in call.context.memoize(("tests", call.path), look)
 
 
-def _tested(module: Module) -> Iterator[int]:
-    queue = [block.test for block in module.blocks if block.kind == "if"]
-    while queue:
-        part = queue.pop()
-        if isinstance(part, Op):
-            queue += part.operands
-        elif isinstance(part, CallResult):
-            yield part.call
-            receiver = receiver_of(module.code.calls[part.call])
-            queue += [*module.code.calls[part.call].args, *((receiver,) if receiver is not None else ())]
+def _calls_in(test: Expr) -> list[int]:
+    """The calls in an expression, with those in their arguments and those that they are methods of."""
+    found = []
+    for part in test.nested:
+        call = part.call
+        if call is not None:
+            inner = (*call.args, call.receiver)
+            found += [call.index, *(index for value in inner if value is not None for index in _calls_in(value))]
+    return found
 
 
-def _timed(context: Context, module: Module, index: int) -> str:
-    """Whether a clock is read beside a synchronisation, for which it then is."""
-    call = module.code.calls[index]
-    near = any(
-        abs(module.code.calls[i].line - call.line) <= _NEAR
-        for i in module.calls_in.get(module.function_of(call.block), ())
-        if context.names.of_call(module, i) in _CLOCKS
-    )
-    return "yes" if near else "no"
+# -- values that are moved ---------------------------------------------------------------------------
+
+
+def _moved(call: CallSite, last: str) -> str:
+    """``x.to("cpu")``, a blocking copy of a batch, or a tensor that is made on the host first."""
+    receiver = call.receiver
+    target = call.argument("device", 0) if last == "to" else None
+    if receiver is None or (last == "to" and target is None):
+        return ""
+    if target is not None and _is_cpu(target):
+        if on_host(receiver) or _is_dropped(call):
+            return ""
+        return "cpu_scalar" if _is_small(receiver) else "cpu"
+    if target is not None and not _is_device(target):
+        return ""
+    if _is_made_on_host(receiver):
+        return "host_tensor"
+    return "blocking_copy" if not _is_asynchronous(call, last) and _is_from_loader(receiver) else ""
+
+
+def _is_made_on_host(value: Expr) -> bool:
+    """``torch.zeros(n)`` without a device."""
+    made = value.call
+    if made is None or made.name not in _FACTORIES:
+        return False
+    return not (made.has_keyword("device") or made.has_keyword("**"))
+
+
+def _is_asynchronous(call: CallSite, last: str) -> bool:
+    """Whether a copy may be asynchronous already."""
+    if call.has_keyword("**"):
+        return True
+    value = call.argument("non_blocking", -1 if last == "to" else 1) or call.argument("async")
+    return value is not None and truth(value.known) is not False
+
+
+def _is_cpu(target: Expr) -> bool:
+    """Whether the first argument of ``to`` is the host."""
+    if target.single == "cpu":
+        return True
+    made = target.call
+    return made is not None and made.name == "torch.device" and any(one.single == "cpu" for one in made.args[:1])
+
+
+def _is_device(target: Expr) -> bool:
+    """Whether the first argument of ``to`` reads like a device, not like a type or another tensor."""
+    if any(isinstance(known, str) and known.partition(":")[0] in ("npu", "cuda") for known in target.known.values):
+        return True
+    if target.is_literal:
+        return isinstance(target.literal, int) and not isinstance(target.literal, bool)
+    return target.name == "torch.device()" or bool(_DEVICE.search(target.written))
+
+
+@walker(depth=11, otherwise=bool)
+def _is_from_loader(value: Expr) -> bool:
+    """Whether a value is (a part of) what a loop in this function goes through."""
+    operator, call = value.operator, value.call
+    if operator == "iter":
+        table = _table_of(value.operands()[0])
+        return table is None or _is_from_loader(table)
+    if operator in ("[]", "."):
+        return _is_from_loader(value.operands()[0])
+    if call is not None:
+        source = call.receiver if call.last in _SAME_PLACE else None
+        return source is not None and _is_from_loader(source)
+    if not value.written:
+        return False
+    for around in value.scope.ancestors:  # a comprehension over the batch
+        if around.kind == "loop" and value.written in around.parameters:
+            outside = around.test.scope
+            return any(_is_from_loader(outside.expr(Ref(name), value.line)) for name in _iterated(around.test))
+    head = value.sibling(Ref(value.written.partition(".")[0]))
+    return any(one.scope.module is value.module and _is_from_loader(one.value) for one in head.assignments)
+
+
+def _table_of(value: Expr) -> Expr | None:
+    """The table whose parts a loop goes through, as in ``for key, part in batch.items()``."""
+    call = value.call
+    return call.receiver if call is not None and call.last in ("items", "values", "keys") else None
+
+
+def _iterated(test: Expr) -> set[str]:
+    """The names that a loop may go through the values of."""
+    holder = test if test.call is None else test.call.receiver
+    return set() if holder is None else {name.partition(".")[0] for name in holder.written_names}

@@ -3,14 +3,12 @@ from a value to the operation that made it, within one function."""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
-from typing import NamedTuple
 
-from npulint.assemble.context import Context
-from npulint.assemble.flow import argument
-from npulint.assemble.module import Module
-from npulint.facts.code import Assignment, CallResult, Const, Op, Ref, SequenceDisplay, Value
+import msgspec
+
+from npulint.assemble.cursors import CallSite, Expr, Scope
+from npulint.facts.code import Op, Ref
 
 _BUDGET = 160  # values looked at on one way back; a function with many branches would make it explode
 _HOPS = 40  # steps from a value to the names or the operation that it only reshapes
@@ -41,205 +39,207 @@ RESHAPES = frozenset(
 CASTS = frozenset("to type type_as float half bfloat16 contiguous clone identity".split())
 
 
-class Node(NamedTuple):
+class Operation(msgspec.Struct, frozen=True):
     """An operation: its name without a trailing underscore (``masked_fill``; ``own:f`` for a function of the project,
-    ``self:f`` for a module of unknown kind), the values that go in, and its call (-1: an operator)."""
+    ``self:f`` for a module of unknown kind), the values that go in, and its call (None: an operator)."""
 
     op: str
-    inputs: tuple[Value, ...]
-    call: int = -1
+    inputs: list[Expr]
+    call: CallSite | None = None
+
+    def argument(self, name: str, position: int) -> Expr | None:
+        """What a call passes for a parameter; `position` counts the tensor that a method is called on."""
+        if self.call is None:
+            return None
+        given = len(self.call.record.args)
+        shift = len(self.inputs) - given if given or self.inputs else 0
+        return self.call.argument(name, position - shift if position >= shift else -1)
 
 
-class At(NamedTuple):
-    """A value and where it stands."""
+class Trace(msgspec.Struct, frozen=True):
+    """The way back from a value: the operation found, the value that it is, and the operations and local names passed
+    on the way."""
 
-    value: Value
-    block: int
-    line: int
-
-
-class Way(NamedTuple):
-    """A way back: the operation found, where, and the operations and local names passed."""
-
-    node: Node
-    at: At
+    operation: Operation
+    at: Expr
     passed: tuple[str, ...]
     names: tuple[str, ...]
 
+    @property
+    def call(self) -> CallSite | None:
+        """The call that the operation found is; None for an operator."""
+        return self.operation.call
 
-class Operations:
-    """The tensor operations of one module."""
-
-    def __init__(self, context: Context, module: Module) -> None:
-        self.context = context
-        self.module = module
-        self._set: dict[int, list[Assignment]] | None = None  # function -> its assignments
-
-    def node(self, value: Value) -> Node | None:
-        """The operation that an expression is; None for names and literals."""
-        if isinstance(value, CallResult):
-            return self.of_call(value.call)
-        if isinstance(value, Op):
-            if value.op == ".":
-                return Node(str(value.operands[1].value), value.operands[:1])  # type: ignore[union-attr]
-            return Node(_OPERATORS.get(value.op, value.op), value.operands)
-        if isinstance(value, Ref) and value.name.endswith((".T", ".mT")):
-            head, _, last = value.name.rpartition(".")
-            return Node(last, (Ref(head),))
-        return None
-
-    def of_call(self, index: int) -> Node:
-        """The operation that a call is."""
-        call = self.module.code.calls[index]
-        name = self.context.names.of_call(self.module, index)
-        inputs = call.args or tuple(value for key, value in call.keywords if key in _FIRST)
-        if name.endswith("()"):
-            last = name[:-2].rpartition(".")[2]
-            if name.startswith("torch.") and last in _MODULES:
-                return Node(_MODULES[last], inputs, index)
-            if "Dropout" in last or "DropPath" in last:
-                return Node("dropout", inputs, index)
-            if last.endswith("Linear") or name[:-2].rpartition(":")[2].endswith("Linear"):
-                return Node("linear", inputs, index)
-        last = self.module.callee_name(index).rstrip("_") or self.module.callee_name(index)
-        callee = call.callee
-        if isinstance(callee, Ref):
-            head = callee.name.rpartition(".")[0]
-            if _is_function(name) or head in _SPACES:
-                last = name.rpartition(".")[2].rstrip("_") if _is_function(name) else last
-                return Node(_SAME.get(last, last), inputs, index)
-            if not head:
-                return Node(f"own:{last}", inputs, index)
-            if head == "self" or self.module.owner_of_self(head, call.block) >= 0:
-                return Node("dropout" if "drop" in last else f"self:{last}", inputs, index)
-            return Node(_SAME.get(last, last), (Ref(head), *call.args), index)
-        if isinstance(callee, Op) and callee.op == ".":
-            return Node(_SAME.get(last, last), (callee.operands[0], *call.args), index)
-        return Node("?", inputs, index)
-
-    def argument(self, node: Node, name: str, position: int) -> Value | None:
-        """What a call passes for a parameter; `position` counts the tensor that a method is called on."""
-        if node.call < 0:
-            return None
-        call = self.module.code.calls[node.call]
-        shift = len(node.inputs) - len(call.args) if call.args or node.inputs else 0
-        return argument(call, name, position - shift if position >= shift else -1)
-
-    def before(self, name: str, block: int, line: int) -> list[At]:
-        """The values that a local name may hold, the nearest first; empty for parameters and outer names.
-        ``x += y`` counts as the operation ``update`` on x and y."""
-        scope = self.module.scope[block]
-        binds = self.module.names.get(scope, {}).get(name, ())
-        known = [b for b in binds if b.line < line]
-        if not known:
-            return []
-        found = []
-        for bind in self.module.reaching(known, block, line):
-            value = bind.value
-            if isinstance(value, Op) and value.op == "+=":
-                value = Op("update", (Ref(name), *value.operands))
-            found.append(At(value, bind.block, bind.line))
-        return found
-
-    def back(self, at: At, passes: dict[str, str], goal: frozenset[str]) -> Way | None:
-        """The nearest operation of `goal` that leads to a value through operations of `passes` only. These
-        map an operation to the inputs that may be followed: first, all or tail (all but the first)."""
-        stack: list[tuple[At, tuple[str, ...], tuple[str, ...]]] = [(at, (), ())]
-        for _ in range(_BUDGET):
-            if not stack:
-                return None
-            (value, block, line), passed, names = stack.pop()
-            node = self.node(value)
-            if node is None:
-                if isinstance(value, Ref):
-                    found = self.before(value.name, block, line)
-                    stack += [(known, passed, (*names, value.name)) for known in reversed(found)]
-                continue
-            if node.op in goal:
-                return Way(node, At(value, block, line), passed, names)
-            which = passes.get(node.op)
-            if which is not None:
-                inputs = node.inputs[:1] if which == "first" else node.inputs[which == "tail" :]
-                here = self._line(node, line)
-                stack += [(At(v, block, here), (*passed, node.op), names) for v in reversed(inputs)]
-        return None
-
-    def _line(self, node: Node, line: int) -> int:
-        return self.module.code.calls[node.call].line if node.call >= 0 else line
-
-    def origin(self, at: At, through: frozenset[str] = CASTS) -> At:
-        """What a value is before the operations `through`: the name or operation behind plain copies."""
-        for _ in range(_HOPS):
-            node = self.node(at.value)
-            if node is None:
-                known = self.before(at.value.name, at.block, at.line) if isinstance(at.value, Ref) else []
-                if len(known) != 1 or (self.node(known[0].value) is None and not isinstance(known[0].value, Ref)):
-                    return at
-                at = known[0]
-            elif node.op in through and node.inputs:
-                at = At(node.inputs[0], at.block, at.line)
-            else:
-                return at
-        return at
-
-    def same(self, first: At, second: At) -> bool:
-        """Whether two values are certainly the same tensor, but for its dtype."""
-        one, other = self.origin(first), self.origin(second)
-        if one.value != other.value or isinstance(one.value, Const):
-            return False
-        if not isinstance(one.value, Ref):
-            return True
-        name = one.value.name
-        return self.before(name, one.block, one.line) == self.before(name, other.block, other.line)
-
-    def roots(self, function: int) -> Iterator[At]:
-        """Every value that stands in a function (-1: in none) and in no function within it."""
-        home = self.module.function_of
-        if self._set is None:
-            self._set = defaultdict(list)
-            for bind in self.module.code.assignments:
-                self._set[home(bind.block)].append(bind)
-        for bind in self._set.get(function, ()):
-            yield At(bind.value, bind.block, bind.line)
-        for returned in self.module.returns.get(function, ()):
-            yield At(returned.value, returned.block, returned.line + 1)
-        for index in self.module.calls_in.get(function, ()):
-            call = self.module.code.calls[index]
-            for part in (*call.args, *(v for _, v in call.keywords), call.callee):
-                if isinstance(part, Op | SequenceDisplay):
-                    yield At(part, call.block, call.line)
-
-    def operators(self, function: int, op: str) -> Iterator[tuple[Node, At]]:
-        """The operations of one name in a function, operators and calls."""
-        for root in self.roots(function):
-            stack = [root.value]
-            while stack:
-                value = stack.pop()
-                if isinstance(value, Op):
-                    node = self.node(value)
-                    if node is not None and node.op == op:
-                        yield node, At(value, root.block, root.line)
-                    stack += value.operands
-                elif isinstance(value, SequenceDisplay):
-                    stack += value.items
-        for index in self.module.calls_in.get(function, ()):
-            node = self.of_call(index)
-            if node.op == op:
-                call = self.module.code.calls[index]
-                yield node, At(CallResult(index), call.block, call.line)
+    @property
+    def input(self) -> Expr | None:
+        """The first value that goes into the operation found."""
+        return self.operation.inputs[0] if self.operation.inputs else None
 
 
-def facts_for_module(context: Context, module: Module) -> Operations:
-    """The operations of a module, made once."""
-    return context.memoize(("operations", module.path), lambda: Operations(context, module))
-
-
-def number(value: Value | None) -> float | None:
-    """A numeric literal."""
-    if isinstance(value, Const) and isinstance(value.value, int | float) and not isinstance(value.value, bool):
-        return float(value.value)
+def operation(value: Expr) -> Operation | None:
+    """The operation that an expression is; None for names and literals."""
+    call = value.call
+    if call is not None:
+        return _of_call(call, value)
+    operator = value.operator
+    if operator == ".":
+        holder, name = value.operands()
+        return Operation(name.text, [holder])
+    if operator:
+        return Operation(_OPERATORS.get(operator, operator), value.operands())
+    if value.written.endswith((".T", ".mT")):
+        head, _, last = value.written.rpartition(".")
+        return Operation(last, [value.sibling(Ref(head))])
     return None
+
+
+def call_operation(call: CallSite) -> Operation:
+    """The operation that a call is."""
+    return _of_call(call, call.result)
+
+
+def _of_call(call: CallSite, place: Expr) -> Operation:
+    """The operation that a call is, whose inputs are looked at from `place`."""
+    name, args = call.name, [place.sibling(value) for value in call.record.args]
+    inputs = args or [place.sibling(value) for key, value in call.record.keywords if key in _FIRST]
+    if name.endswith("()"):
+        kind = _of_object(name[:-2])
+        if kind:
+            return Operation(kind, inputs, call)
+    last = call.last.rstrip("_") or call.last
+    receiver = call.receiver
+    if not call.written:
+        op = _SAME.get(last, last)
+        return Operation("?", inputs, call) if receiver is None else Operation(op, [_at(receiver, place), *args], call)
+    if _is_function(name):
+        last = name.rpartition(".")[2].rstrip("_")
+        return Operation(_SAME.get(last, last), inputs, call)
+    head = call.written.rpartition(".")[0]
+    if head in _SPACES:
+        return Operation(_SAME.get(last, last), inputs, call)
+    if receiver is None:
+        return Operation(f"own:{last}", inputs, call)
+    if head == "self" or call.module.owner_of_self(head, call.scope.block) >= 0:
+        return Operation("dropout" if "drop" in last else f"self:{last}", inputs, call)
+    return Operation(_SAME.get(last, last), [_at(receiver, place), *args], call)
+
+
+def _at(value: Expr, place: Expr) -> Expr:
+    return place.sibling(value.value)
+
+
+def _of_object(maker: str) -> str:
+    """The operation that a call of an object is, by what made that; empty when it does not say."""
+    last = maker.rpartition(".")[2]
+    if maker.startswith("torch.") and last in _MODULES:
+        return _MODULES[last]
+    if "Dropout" in last or "DropPath" in last:
+        return "dropout"
+    return "linear" if last.endswith("Linear") or maker.rpartition(":")[2].endswith("Linear") else ""
 
 
 def _is_function(name: str) -> bool:
     return name.startswith("torch.") and "()" not in name and "[]" not in name
+
+
+def assigned_before(name: str, at: Expr) -> list[Expr]:
+    """The values that a local name may hold at an expression, the nearest first; empty for parameters and outer names.
+    ``x += y`` counts as the operation ``update`` on x and y."""
+    module, block, line = at.module, at.scope.block, at.line
+    assigned = module.names.get(module.scope[block], {}).get(name, ())
+    earlier = [one for one in assigned if one.line < line]
+    found = []
+    for one in module.reaching(earlier, block, line) if earlier else ():
+        value = one.value
+        if isinstance(value, Op) and value.op == "+=":
+            value = Op("update", (Ref(name), *value.operands))
+        found.append(at.scope.at(one.block).expr(value, one.line))
+    return found
+
+
+def trace(value: Expr, passes: dict[str, str], goal: frozenset[str]) -> Trace | None:
+    """The nearest operation of `goal` that leads to a value through operations of `passes` only. These
+    map an operation to the inputs that may be followed: first, all or tail (all but the first)."""
+    stack: list[tuple[Expr, tuple[str, ...], tuple[str, ...]]] = [(value, (), ())]
+    for _ in range(_BUDGET):
+        if not stack:
+            return None
+        at, passed, names = stack.pop()
+        found = operation(at)
+        if found is None:
+            if at.written:
+                before = assigned_before(at.written, at)
+                stack += [(known, passed, (*names, at.written)) for known in reversed(before)]
+            continue
+        if found.op in goal:
+            return Trace(found, at, passed, names)
+        which = passes.get(found.op)
+        if which is not None:
+            inputs = found.inputs[:1] if which == "first" else found.inputs[which == "tail" :]
+            stack += [(one, (*passed, found.op), names) for one in reversed(inputs)]
+    return None
+
+
+def origin(value: Expr, through: frozenset[str] = CASTS) -> Expr:
+    """What a value is before the operations `through`: the name or operation behind plain copies."""
+    for _ in range(_HOPS):
+        found = operation(value)
+        if found is None:
+            known = assigned_before(value.written, value) if value.written else []
+            if len(known) != 1 or (operation(known[0]) is None and not known[0].written):
+                return value
+            value = known[0]
+        elif found.op in through and found.inputs:
+            value = found.inputs[0]
+        else:
+            return value
+    return value
+
+
+def made_by(value: Expr) -> Operation | None:
+    """The operation that makes a value, plain copies and local names left out."""
+    return operation(origin(value))
+
+
+def is_same(first: Expr, second: Expr) -> bool:
+    """Whether two values are certainly the same tensor, but for its dtype."""
+    one, other = origin(first), origin(second)
+    if one.value != other.value or one.is_literal:
+        return False
+    return not one.written or assigned_before(one.written, one) == assigned_before(one.written, other)
+
+
+def values_in(function: Scope) -> Iterator[Expr]:
+    """Every value that stands in a function, or at module level, and in no function within it."""
+    for one in function.local_assignments:
+        yield one.value
+    yield from function.returns
+    for call in function.calls:
+        for part in (*call.arguments, call.callee):
+            if part.operator or part.is_display:
+                yield part
+
+
+def operations(function: Scope, op: str) -> Iterator[tuple[Operation, Expr]]:
+    """The operations of one name in a function, operators and calls, with the expressions that they are."""
+    for root in values_in(function):
+        for part in root.nested:
+            operator = part.operator
+            made = operation(part) if operator and _OPERATORS.get(operator, op) == op else None
+            if made is not None and made.op == op:
+                yield made, part
+    for call in function.calls:
+        found = call_operation(call)
+        if found.op == op:
+            yield found, call.result
+
+
+def operations_of_calls(function: Scope) -> Iterator[Operation]:
+    """The operations that the calls in a function are."""
+    return (call_operation(call) for call in function.calls)
+
+
+def number(value: Expr | None) -> float | None:
+    """A numeric literal."""
+    literal = None if value is None else value.literal
+    return float(literal) if isinstance(literal, int | float) and not isinstance(literal, bool) else None

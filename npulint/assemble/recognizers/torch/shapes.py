@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
-from npulint.assemble.context import Context
-from npulint.assemble.cursors import scope_at
-from npulint.assemble.flow import argument
-from npulint.assemble.module import Module
+from npulint.assemble.code_facts import AssignmentFact, CallFact, PlaceFact
+from npulint.assemble.cursors import AssignmentSite, CallSite, Expr, Scope, assignment_at
+from npulint.assemble.recognizers.registry import recognizes, recognizes_in_modules
 from npulint.assemble.recognizers.torch.classes import is_idle
-from npulint.assemble.recognizers.torch.tensors import depends_on_data, is_mask, method_of, names_in, on_host, written
-from npulint.facts.calls import receiver_of
-from npulint.facts.code import Assignment, Call, CallResult, Const, Op, Ref, SequenceDisplay, Unknown, Value
-from npulint.facts.model import Fact
+from npulint.assemble.recognizers.torch.tensors import depends_on_data, is_mask, method_of, on_host, short_text
+from npulint.assemble.surroundings import surroundings_of
+from npulint.facts.attributes import attribute
+from npulint.facts.kinds import fact_kind
 from npulint.lazy_regex import lazy_compile
 
 _ALWAYS = {
@@ -52,9 +52,48 @@ _LENGTH = lazy_compile(r"len|size|max|width", re.IGNORECASE)
 _NUMBERS = lazy_compile(r"(?:math|numpy|torch)\.(?:inf|nan|pi|e|finfo\(\)\.\w+|iinfo\(\)\.\w+)$")
 _BARE = 2  # at most so many arguments of a padding function that is not at hand: the samples and the filling
 _IN_STEP = ("yes", "gated")
+_COUNTS = (".item()", ".size()", ".dim()", ".numel()")
 
 
-def matches(name: str) -> bool:
+@fact_kind("dynamic_shape")
+class ShapeFromData(CallFact):
+    """A call gives a tensor whose shape depends on data, in a training step, or a collate function pads to the longest
+    sample. The name is the cause: boolean_mask, masked_select, nonzero, unique, nms, dynamic_topk, pad_in_collate …"""
+
+    @attribute
+    def written(self) -> str:
+        """What is called, shortened for the message."""
+        text = short_text(self.call.callee)
+        return "max(…)" if text == "max" else text
+
+
+@fact_kind("dynamic_shape")
+class MaskSelection(PlaceFact):
+    """A tensor is subscripted by a boolean mask (``boolean_mask``)."""
+
+    _selection: Expr
+
+    @attribute
+    def written(self) -> str:
+        """The subscript, shortened for the message."""
+        return short_text(self._selection)
+
+
+@fact_kind("dynamic_shape")
+class MaskedStore(AssignmentFact):
+    """What a boolean mask selects of a tensor is set: to one number (``masked_store``) or to a tensor, whose shape
+    must fit (``masked_assign``)."""
+
+    @attribute
+    def written(self) -> str:
+        """What is assigned to, shortened for the message."""
+        return f"{self.assignment.holder.written}[{short_text(self.assignment.key)}]"
+
+
+# -- which calls -------------------------------------------------------------------------------------
+
+
+def _may_have_dynamic_shape(name: str) -> bool:
     """Calls whose result has a shape that depends on data; padding functions and ``max`` for collate functions."""
     if name in _ALWAYS or name in _SOMETIMES or name == "max":
         return True
@@ -69,198 +108,158 @@ def _joins(name: str) -> bool:
     return _PADS.search(name) is not None or _BATCHES.search(name) is not None
 
 
-def facts_for_call(context: Context, module: Module, index: int, name: str) -> list[Fact]:
-    """``dynamic_shape`` facts of calls."""
-    block = module.code.calls[index].block
-    if _collates(context, module, block):
-        return _padding(context, module, index, name)
-    if name == "max" or not _in_step(context, module, block):
+@recognizes(matching=_may_have_dynamic_shape)
+def shapes_from_data(call: CallSite) -> list[ShapeFromData]:
+    """Calls in a training step whose result has a shape that depends on data; padding in collate functions."""
+    name = call.name
+    if _is_in_collate(call.scope):
+        return [ShapeFromData(call, "pad_in_collate")] if _pads_to_longest(call, name) else []
+    if name == "max" or not _is_in_step(call.scope) or call.target is not None:
         return []
-    if context.names.function(name) is not None:
-        return []
-    cause = _cause(context, module, index, name)
-    return [_call_fact(context, module, index, cause)] if cause else []
+    cause = _cause(call, name)
+    return [ShapeFromData(call, cause)] if cause else []
 
 
-def facts_for_module(context: Context, module: Module) -> list[Fact]:
-    """``dynamic_shape`` facts of subscripts by a boolean mask, read and written."""
-    found = []
-    for note in module.code.torch_expressions:
-        if note.kind == "mask" and isinstance(note.value, Op) and _in_step(context, module, note.block):
-            holder, key = note.value.operands
-            if _selects(context, module, holder, key, note.block, note.line):
-                text = written(module, note.value)
-                found.append(context.note_fact("dynamic_shape", "boolean_mask", module, note, written=text))
-    for target, binds in module.dotted.items():
-        if target.endswith("]"):
-            found += [fact for bind in binds for fact in _store(context, module, bind)]
-    return found
+def _is_in_step(scope: Scope) -> bool:
+    return surroundings_of(scope).step in _IN_STEP and not is_idle(scope)
 
 
-def _in_step(context: Context, module: Module, block: int) -> bool:
-    return context.around(module, block).get("step") in _IN_STEP and not is_idle(scope_at(context, module, block))
-
-
-def _selects(context: Context, module: Module, holder: Value, key: Value, block: int, line: int) -> bool:
-    return is_mask(context, module, key, block, line) and not (
-        on_host(context, module, holder, block, line) or _host_mask(context, module, key, block, line)
-    )
-
-
-def _host_mask(context: Context, module: Module, key: Value, block: int, line: int) -> bool:
-    """Whether the mask itself was computed by numpy or on the CPU."""
-    parts = key.operands if isinstance(key, Op) else key.items if isinstance(key, SequenceDisplay) else (key,)
-    return any(on_host(context, module, part, block, line) for part in parts if not isinstance(part, Const))
-
-
-def _store(context: Context, module: Module, bind: Assignment) -> list[Fact]:
-    """``x[mask] = 0`` is masked_store; with a tensor on the right the shape of what is written must fit."""
-    if isinstance(bind.key, Unknown) or (isinstance(bind.value, Op) and bind.value.op == "+="):
-        return []
-    if not _in_step(context, module, bind.block):
-        return []
-    holder = Ref(bind.target.partition("[")[0])
-    if not _selects(context, module, holder, bind.key, bind.block, bind.line):
-        return []
-    scalar = _is_scalar(context, module, bind)
-    text = f"{holder.name}[{written(module, bind.key)}]"
-    return [
-        context.bind_fact("dynamic_shape", "masked_store" if scalar else "masked_assign", module, bind, written=text)
-    ]
-
-
-def _is_scalar(context: Context, module: Module, bind: Assignment) -> bool:
-    value = bind.value.operands[0] if isinstance(bind.value, Op) and bind.value.op == "neg" else bind.value
-    if isinstance(value, CallResult):
-        return context.names.of_call(module, value.call) in ("float", "int", "bool")
-    if _NUMBERS.match(context.names.of_value(module, value, bind.block, bind.line)):
-        return True
-    return isinstance(value, Const) or bool(context.flow.known(module, value, bind.block, bind.line).values)
-
-
-def _cause(context: Context, module: Module, index: int, name: str) -> str:
-    call = module.code.calls[index]
+def _cause(call: CallSite, name: str) -> str:
+    """What makes the shape of a result depend on data; empty when nothing does."""
     method = "" if name in _ALWAYS or name in _SOMETIMES else method_of(name)
-    receiver = receiver_of(call) if method else None
-    if receiver is not None and on_host(context, module, receiver, call.block, call.line):
-        return ""
-    if not method and call.args and on_host(context, module, call.args[0], call.block, call.line):
+    tensor = call.receiver if method else call.args[0] if call.record.args else None
+    if tensor is not None and on_host(tensor):
         return ""
     cause = _ALWAYS.get(name) or _METHODS.get(method)
     if cause == "nonzero":
-        return "count_by_nonzero" if _only_counted(context, module, index) else cause
+        return "count_by_nonzero" if _is_only_counted(call) else cause
     if cause:
         return cause
     if name == "torch.where":
-        alone = len(call.args) == 1 and not call.keywords
-        return "where_one_argument" if alone else ""
-    return _by_argument(context, module, index, method or name.rpartition(".")[2], 0 if method else 1)
+        return "where_one_argument" if len(call.arguments) == 1 and call.record.args else ""
+    return _by_argument(call, method or name.rpartition(".")[2], 0 if method else 1)
 
 
-def _by_argument(context: Context, module: Module, index: int, function: str, position: int) -> str:
+def _by_argument(call: CallSite, function: str, position: int) -> str:
     """The cause if an argument decides: k, the repeats, the sections."""
-    call = module.code.calls[index]
     if function == "repeat_interleave":
-        if any(key == "output_size" for key, _ in call.keywords):
-            return ""
-        if position and len(call.args) == 1 and not any(key in ("repeats", "dim") for key, _ in call.keywords):
-            return "repeat_interleave"
-        value = argument(call, "repeats", position)
-        return "repeat_interleave" if value is not None and _is_tensor(context, module, value, index) else ""
+        return function if _repeats_by_tensor(call, position) else ""
     if function not in _DECIDED:
         return ""
     keyword, cause = _DECIDED[function]
-    value = argument(call, keyword, position)
-    return cause if value is not None and depends_on_data(context, module, value, call.block, call.line) else ""
+    value = call.argument(keyword, position)
+    return cause if value is not None and depends_on_data(value) else ""
 
 
-def _is_tensor(context: Context, module: Module, value: Value, index: int) -> bool:
-    call = module.code.calls[index]
-    if context.flow.known(module, value, call.block, call.line).values:
+def _repeats_by_tensor(call: CallSite, position: int) -> bool:
+    """Whether ``repeat_interleave`` is given its repeats by a tensor, and no size of the output."""
+    if call.has_keyword("output_size"):
         return False
-    name = context.names.of_value(module, value, call.block, call.line)
-    if name.endswith((".item()", ".size()", ".dim()", ".numel()")):
-        return False
-    return name.startswith("torch.") and name.endswith("()")
-
-
-def _only_counted(context: Context, module: Module, index: int) -> bool:
-    """``nonzero(m).size(0)``, ``len(m.nonzero())``: a count of the mask's ones is all that is asked."""
-    after = module.methods.get(index)
-    if after is not None:
-        return after[1] in _SIZES
-    counted = context.memoize(("counted", module.path), lambda: _counted(module))
-    return index in counted
-
-
-def _counted(module: Module) -> frozenset[int]:
-    """The calls whose result is handed to ``len`` or ``torch.numel``."""
-    return frozenset(
-        value.call
-        for index in module.calls_of("len", "numel")
-        for value in module.code.calls[index].args
-        if isinstance(value, CallResult)
-    )
-
-
-def _call_fact(context: Context, module: Module, index: int, cause: str) -> Fact:
-    text = written(module, module.code.calls[index].callee)
-    text = "max(…)" if text == "max" else text
-    return context.call_fact("dynamic_shape", cause, module, index, written=text)
-
-
-def _collates(context: Context, module: Module, block: int) -> bool:
-    function = module.function_of(block)
-    if function < 0:
-        return False
-    if _COLLATE.search(module.blocks[function].name):
+    if position and len(call.args) == 1 and not (call.has_keyword("repeats") or call.has_keyword("dim")):
         return True
-    return context.training.collates(module, function)
+    repeats = call.argument("repeats", position)
+    if repeats is None or repeats.known.values or repeats.name.endswith(_COUNTS):
+        return False
+    return repeats.name.startswith("torch.") and repeats.name.endswith("()")
 
 
-def _padding(context: Context, module: Module, index: int, name: str) -> list[Fact]:
-    """Padding to the longest sample of a batch, found in a collate function."""
-    call = module.code.calls[index]
+def _is_only_counted(call: CallSite) -> bool:
+    """``nonzero(m).size(0)``, ``len(m.nonzero())``: a count of the mask's ones is all that is asked."""
+    if call.method is not None:
+        return call.method.last in _SIZES
+
+    def look() -> frozenset[int]:
+        values = (value.call for other in call.scope.calls_named("len", "numel") for value in other.args)
+        return frozenset(counted.index for counted in values if counted is not None)
+
+    return call.index in call.context.memoize(("counted", call.path), look)
+
+
+# -- masks -------------------------------------------------------------------------------------------
+
+
+@recognizes_in_modules
+def mask_selections(module: Scope) -> Iterator[MaskSelection]:
+    """Subscripts by a boolean mask that are read, in a training step."""
+    for selection, span in module.torch_expressions("mask"):
+        subscript = selection.subscript
+        if subscript is not None and _is_in_step(selection.scope) and _selects(*subscript):
+            yield MaskSelection(selection.scope, span, "boolean_mask", selection)
+
+
+@recognizes_in_modules
+def masked_stores(module: Scope) -> Iterator[MaskedStore]:
+    """Subscripts by a boolean mask that are assigned to, in a training step."""
+    dotted = module.module.dotted.items()
+    stores = [record for target, records in dotted if target.endswith("]") for record in records]
+    for store in (assignment_at(module.context, module.module, record) for record in stores):
+        if store.key.is_unknown or store.value.operator == "+=" or not _is_in_step(store.scope):
+            continue
+        if _selects(store.holder, store.key):
+            yield MaskedStore(store, "masked_store" if _is_number(store) else "masked_assign")
+
+
+def _selects(holder: Expr, key: Expr) -> bool:
+    """Whether a subscript is one of a tensor by a boolean mask, neither of them on the host."""
+    if not is_mask(key) or on_host(holder):
+        return False
+    parts = key.operands() or (key.items if key.is_display else [key])
+    return not any(on_host(part) for part in parts if not part.is_literal)
+
+
+def _is_number(assignment: AssignmentSite) -> bool:
+    """Whether what is assigned is one number."""
+    value = assignment.value
+    value = value.operands()[0] if value.operator == "neg" else value
+    if value.call is not None:
+        return value.call.name in ("float", "int", "bool")
+    return _NUMBERS.match(value.name) is not None or value.is_literal or bool(value.known.values)
+
+
+# -- padding -----------------------------------------------------------------------------------------
+
+
+def _is_in_collate(scope: Scope) -> bool:
+    """Whether code makes batches of samples."""
+    function = scope.function
+    if function is None:
+        return False
+    return bool(_COLLATE.search(function.record.name)) or scope.context.training.collates(scope.module, function.block)
+
+
+def _pads_to_longest(call: CallSite, name: str) -> bool:
+    """Whether a call in a collate function pads to the longest sample of a batch."""
     if name == "torch.nn.utils.rnn.pad_sequence":
-        return [_call_fact(context, module, index, "pad_in_collate")]
+        return True
     if name == "max":
-        longest = _over_lengths(module, index) and not _replaced_by_number(module, call)
-        return [_call_fact(context, module, index, "pad_in_collate")] if longest else []
-    if not _joins(name) or any(_LENGTH.search(key) for key, _ in call.keywords):
-        return []
-    target = context.names.function(name)
+        return _is_over_lengths(call) and not _is_replaced_by_number(call)
+    if not _joins(name) or any(_LENGTH.search(key) for key in call.keywords):
+        return False
+    given, target = len(call.args), call.target
     if target is None:
-        to_longest = 1 <= len(call.args) <= _BARE and _PADS.search(name) is not None
-    else:
-        to_longest = _pads_to_longest(context, *target, len(call.args))
-    return [_call_fact(context, module, index, "pad_in_collate")] if to_longest else []
+        return 1 <= given <= _BARE and _PADS.search(name) is not None
+    longest = any("max" in other.last and _is_over_lengths(other) for other in target.calls)
+    return longest and not any(_LENGTH.search(parameter) for parameter in target.parameters[:given])
 
 
-def _pads_to_longest(context: Context, home: Module, function: int, given: int) -> bool:
-    """Whether an own function pads to the longest sample: it looks for it, and is given no length."""
-    longest = any("max" in home.callee_name(i) and _over_lengths(home, i) for i in home.calls_in.get(function, ()))
-    params = home.blocks[function].params
-    return longest and not any(_LENGTH.search(name) for name in params[:given])
-
-
-def _replaced_by_number(module: Module, call: Call) -> bool:
+def _is_replaced_by_number(call: CallSite) -> bool:
     """Whether the variable that the longest length is put into is then set to a fixed one."""
-    binds = [bind for bind in module.code.assignments if bind.block == call.block]
-    targets = {bind.target for bind in binds if bind.line <= call.line <= bind.end_line}
-    return any(b.target in targets and b.line > call.line and isinstance(b.value, Const) for b in binds)
+    here = [one for one in call.scope.routine.local_assignments if one.scope is call.scope]
+    targets = {one.target for one in here if one.line <= call.line <= one.span.end_line}
+    return any(one.target in targets and one.line > call.line and one.value.is_literal for one in here)
 
 
-def _over_lengths(module: Module, index: int) -> bool:
+def _is_over_lengths(call: CallSite) -> bool:
     """``max(len(x) for x in batch)``, ``max([x.shape[0] …])``, ``max(lengths)``."""
-    call = module.code.calls[index]
     if len(call.args) != 1:
         return False
     value = call.args[0]
-    if isinstance(value, Op) and value.op == "each":
-        element = value.operands[0]
-        if isinstance(element, CallResult):
-            if module.callee_name(element.call) in ("list", "tuple"):
-                return any(".shape" in name for part in module.code.calls[element.call].args for name in names_in(part))
-            return module.callee_name(element.call) in ("len", "size", "numel", "__len__")
-        return any(".shape" in n or _LENGTH.search(n) for n in names_in(element))
-    return isinstance(value, Ref) and _LENGTH.search(value.name) is not None
+    if value.operator != "each":
+        return bool(_LENGTH.search(value.written))
+    element = value.operands()[0]
+    made = element.call
+    if made is None:
+        return any(".shape" in name or _LENGTH.search(name) for name in element.written_names)
+    if made.last in ("list", "tuple"):
+        return any(".shape" in name for part in made.args for name in part.written_names)
+    return made.last in ("len", "size", "numel", "__len__")

@@ -3,15 +3,11 @@ on the data of a tensor. Everything is answered only when surely so."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from npulint.assemble.context import Context
-from npulint.assemble.module import Module
-from npulint.facts.calls import receiver_of
-from npulint.facts.code import Call, CallResult, Const, Op, Ref, SequenceDisplay, Table, Unknown, Value
+from npulint.assemble.cursors import CallSite, Expr, Scope
+from npulint.assemble.walker import walker
+from npulint.facts.code import Ref
 from npulint.lazy_regex import lazy_compile
 
-_DEPTH = 7
 _COMPARISONS = frozenset(("==", "!=", "<", "<=", ">", ">="))
 _MASK_METHODS = frozenset(
     """gt ge lt le eq ne greater less greater_equal less_equal not_equal bool byte isnan isinf isfinite logical_and
@@ -30,6 +26,7 @@ _HOST_NAME = lazy_compile(
     r"|[.)](?:numpy|tolist|cpu|items|keys|split)\(\)"
 )
 _ON_HOST_NAME = lazy_compile(r"^(?:numpy|pandas|scipy|cv2|sklearn|skimage)\.")
+_ELEMENTS = ("[]", ".", "iter")  # operators that give a part of the first operand
 _READS = frozenset(("item", "tolist"))
 _COUNTS = frozenset(
     """sum max min amax amin argmax argmin count_nonzero mean median clamp round ceil floor int long float type to
@@ -41,220 +38,165 @@ _FIXED = frozenset(
 )
 
 
-def is_mask(context: Context, module: Module, value: Value, block: int, line: int, depth: int = 0) -> bool:
+def values_of(name: Expr) -> list[Expr]:
+    """What may stand behind a name: what is assigned to it, else what the project's calls pass for a parameter."""
+    assigned = name.assignments
+    if assigned:
+        return [one.value for one in assigned if one.value.operator != "+="]
+    function = name.parameter_of
+    passed = [] if function is None else function.passed(name.written)
+    return [value for _, value in passed if value is not None]
+
+
+# -- boolean masks -----------------------------------------------------------------------------------
+
+
+@walker(depth=8, otherwise=bool)
+def is_mask(value: Expr) -> bool:
     """Whether a value surely is a boolean tensor, or (as an index) has one among its parts."""
-    if depth > _DEPTH:
-        return False
-    if isinstance(value, SequenceDisplay):
-        return any(is_mask(context, module, item, block, line, depth + 1) for item in value.items)
-    if isinstance(value, Op):
-        return _is_mask_operation(context, module, value, block, line, depth)
-    if isinstance(value, CallResult):
-        return _is_mask_result(context, module, value.call, depth)
-    if not isinstance(value, Ref):
-        return False
-    head, _, last = value.name.rpartition(".")
+    if value.is_display:
+        return any(is_mask(item) for item in value.items)
+    if value.operator:
+        return _is_mask_operation(value)
+    if value.call is not None:
+        return _gives_mask(value.call)
+    head, _, last = value.written.rpartition(".")
     if head and last in _SAME and last != "to":
-        return is_mask(context, module, Ref(head), block, line, depth + 1)
-    values = _given(context, module, value.name, block, line)
-    return bool(values) and all(is_mask(context, home, given, at, on, depth + 1) for home, given, at, on in values)
+        return is_mask(value.sibling(Ref(head)))
+    values = values_of(value) if value.written else []
+    return bool(values) and all(is_mask(one) for one in values)
 
 
-def _is_mask_operation(context: Context, module: Module, value: Op, block: int, line: int, depth: int) -> bool:
-    def mask(part: Value) -> bool:
-        return is_mask(context, module, part, block, line, depth + 1)
-
-    if value.op in _COMPARISONS:
-        return _compares_tensors(context, module, value, block, line)
-    if value.op == "~":
-        return not isinstance(value.operands[0], Const)
-    if value.op in ("&", "|", "^", "*"):
-        found = [mask(part) for part in value.operands]
-        return all(found) if value.op == "*" else any(found)
-    if value.op == "[]":
-        return mask(value.operands[0])
-    if value.op == "." and isinstance(value.operands[1], Const):
-        return value.operands[1].value in _SAME and mask(value.operands[0])
-    return value.op == "if" and all(mask(part) for part in value.operands[1:])
+def _is_mask_operation(value: Expr) -> bool:
+    operator, parts = value.operator, value.operands()
+    if operator in _COMPARISONS:
+        return _compares_tensors(parts)
+    if operator == "~":
+        return not parts[0].is_literal
+    if operator in ("&", "|", "^"):
+        return any(is_mask(part) for part in parts)
+    if operator == ".":
+        return parts[1].text in _SAME and is_mask(parts[0])
+    followed = {"*": parts, "[]": parts[:1], "if": parts[1:]}.get(operator, [])
+    return bool(followed) and all(is_mask(part) for part in followed)
 
 
-def _compares_tensors(context: Context, module: Module, value: Op, block: int, line: int) -> bool:
+def _compares_tensors(operands: list[Expr]) -> bool:
     """Whether a comparison is one of tensors: no text, None or two plain numbers."""
-    numbers = 0
-    for operand in value.operands:
-        if isinstance(operand, Const) and not isinstance(operand.value, int | float):
-            return False
-        plain = _is_plain(context, module, operand, block, line)
-        numbers += plain or bool(context.flow.known(module, operand, block, line).values)
-    return numbers < len(value.operands)
+    if any(one.is_literal and not isinstance(one.literal, int | float) for one in operands):
+        return False
+    return not all(_is_plain(one) or one.known.values for one in operands)
 
 
-def _is_plain(context: Context, module: Module, value: Value, block: int, line: int, depth: int = 0) -> bool:
+@walker(depth=8, otherwise=bool)
+def _is_plain(value: Expr) -> bool:
     """Whether a value is a number of Python: a size, a counter of a loop."""
-    if isinstance(value, CallResult):
-        return module.callee_name(value.call) in _FIXED or context.names.of_call(module, value.call) in _PYTHON
-    if isinstance(value, Op) and value.op in ("[]", "iter", "+", "-", "*", "//", "%") and depth < _DEPTH:
-        return _is_plain(context, module, value.operands[0], block, line, depth + 1)
-    if not isinstance(value, Ref) or depth > _DEPTH:
-        return False
-    if value.name.endswith((".shape", ".ndim")):
+    call = value.call
+    if call is not None:
+        return call.last in _FIXED or call.name in _PYTHON
+    if value.operator in ("[]", "iter", "+", "-", "*", "//", "%"):
+        return _is_plain(value.operands()[0])
+    if value.written.endswith((".shape", ".ndim")):
         return True
-    binds = context.flow.bindings(module, value.name, block, line)
-    return bool(binds) and all(
-        _is_plain(context, home, bind.value, bind.block, bind.line, depth + 1) or _is_counter(context, home, bind.value)
-        for home, bind in binds
-    )
+    assigned = [one.value for one in value.assignments]
+    return bool(assigned) and all(_is_plain(one) or _is_counter(one) for one in assigned)
 
 
-def _is_counter(context: Context, module: Module, value: Value) -> bool:
+def _is_counter(value: Expr) -> bool:
     """The first element of what ``enumerate`` gives."""
-    if not isinstance(value, Op) or value.op != "[]" or not isinstance(value.operands[0], Op):
-        return False
-    source = value.operands[0].operands[0]
-    first = isinstance(value.operands[1], Const) and value.operands[1].value == 0
-    return first and isinstance(source, CallResult) and context.names.of_call(module, source.call) == "enumerate"
+    element = value.subscript
+    source = element[0].operands() if element is not None and element[1].literal == 0 else []
+    return bool(source) and source[0].call is not None and source[0].call.name == "enumerate"
 
 
-def _is_mask_result(context: Context, module: Module, index: int, depth: int) -> bool:
-    name = context.names.of_call(module, index)
-    call = module.code.calls[index]
+def _gives_mask(call: CallSite) -> bool:
+    """Whether what a call gives is a mask."""
+    name, last = call.name, call.last
     if _ON_HOST_NAME.match(name):
         return False
-    target = context.names.function(name)
+    target = call.target
     if target is not None:
-        home, inner = target
-        returns = home.returns.get(inner, ())
-        return bool(returns) and all(is_mask(context, home, r.value, r.block, r.line + 1, depth + 1) for r in returns)
-    last = module.callee_name(index)
-    if last in _MASK_METHODS:
+        returns = target.returns
+        return bool(returns) and all(is_mask(one) for one in returns)
+    if last in _MASK_METHODS or (last in _MADE and not _types(call).isdisjoint(_BOOL_TYPES)):
         return True
-    if last in _MADE and any(t in _types(context, module, call) for t in _BOOL_TYPES):
-        return True
-    receiver = receiver_of(call)
-    if last not in _SAME or (receiver is None and not call.args):
+    if last not in _SAME:
         return False
-    source = call.args[0] if name.startswith("torch.") and "(" not in name and call.args else receiver
-    return source is not None and is_mask(context, module, source, call.block, call.line, depth + 1)
+    source = call.args[0] if name.startswith("torch.") and "(" not in name and call.record.args else call.receiver
+    return source is not None and is_mask(source)
 
 
-def _types(context: Context, module: Module, call: Call) -> list[str]:
-    values = [*call.args, *(value for key, value in call.keywords if key in ("dtype", "type"))]
-    return [context.names.of_value(module, v, call.block, call.line) for v in values if isinstance(v, Ref)]
+def _types(call: CallSite) -> set[str]:
+    """The canonical names that a call is given by position or as a type."""
+    values = [*call.args, *(value for key, value in call.keywords.items() if key in ("dtype", "type"))]
+    return {value.name for value in values if value.written}
 
 
-def on_host(context: Context, module: Module, value: Value, block: int, line: int, depth: int = 0) -> bool:
+# -- values of the host ------------------------------------------------------------------------------
+
+
+@walker(depth=8, otherwise=bool)
+def on_host(value: Expr) -> bool:
     """Whether a value may well be an array, list or table of the host, or a tensor that was copied there."""
-    if isinstance(value, SequenceDisplay | Table):
+    if value.is_display or value.is_dict:
         return True
-    if depth > _DEPTH:
+    if value.operator:
+        parts = value.operands()
+        parts = parts[:1] if value.operator in _ELEMENTS else parts
+        return any(on_host(part) for part in parts if not part.is_literal)
+    call = value.call
+    if not value.written and call is None:
         return False
-    if isinstance(value, CallResult | Ref) and _HOST_NAME.search(context.names.of_value(module, value, block, line)):
+    if _HOST_NAME.search(value.name):
         return True
-    if isinstance(value, Op):
-        parts = value.operands[:1] if value.op in ("[]", ".", "iter") else value.operands
-        return any(on_host(context, module, p, block, line, depth + 1) for p in parts if not isinstance(p, Const))
-    if isinstance(value, CallResult):
-        receiver = receiver_of(module.code.calls[value.call])
-        return receiver is not None and on_host(context, module, receiver, block, line, depth + 1)
-    if not isinstance(value, Ref):
-        return False
-    return any(
-        on_host(context, home, given, at, on, depth + 1)
-        for home, given, at, on in _given(context, module, value.name, block, line)
-    ) or _shared_with_numpy(context, module, value.name, block)
+    if call is not None:
+        return call.receiver is not None and on_host(call.receiver)
+    return any(on_host(one) for one in values_of(value)) or value.written in _shared_with_numpy(value.scope.routine)
 
 
-def _shared_with_numpy(context: Context, module: Module, name: str, block: int) -> bool:
-    """Whether a function of numpy is given this name in the same function."""
-    function = module.function_of(block)
-    return name in context.memoize(("numpy", module.path, function), lambda: _numpy_names(context, module, function))
+def _shared_with_numpy(function: Scope) -> frozenset[str]:
+    """The names that functions of numpy are given in a function."""
+
+    def look() -> frozenset[str]:
+        given = (value for call in function.calls if _ON_HOST_NAME.match(call.name) for value in call.args)
+        return frozenset(name for value in given for name in value.written_names)
+
+    return function.context.memoize(("numpy", function.path, function.block), look)
 
 
-def _numpy_names(context: Context, module: Module, function: int) -> frozenset[str]:
-    return frozenset(
-        name
-        for index in module.calls_in.get(function, ())
-        if _ON_HOST_NAME.match(context.names.of_call(module, index))
-        for value in module.code.calls[index].args
-        for name in names_in(value)
-    )
+# -- numbers that depend on data ---------------------------------------------------------------------
 
 
-def depends_on_data(context: Context, module: Module, value: Value, block: int, line: int, depth: int = 0) -> bool:
+@walker(depth=8, otherwise=bool)
+def depends_on_data(value: Expr) -> bool:
     """Whether a number surely comes out of a tensor's data: ``n.item()``, ``int(mask.sum()) * 3``."""
-    if depth > _DEPTH:
+    if value.call is not None:
+        return _gives_data(value.call)
+    if value.written:
+        return any(depends_on_data(one) for one in values_of(value))
+    if value.operator in _COMPARISONS:
         return False
-
-    def depends(part: Value) -> bool:
-        return depends_on_data(context, module, part, block, line, depth + 1)
-
-    if isinstance(value, Op):
-        parts = value.operands[:1] if value.op in ("[]", ".", "iter") else value.operands
-        return value.op not in _COMPARISONS and any(depends(part) for part in parts)
-    if isinstance(value, SequenceDisplay):
-        return any(depends(part) for part in value.items)
-    if isinstance(value, Ref):
-        return any(
-            depends_on_data(context, home, given, at, on, depth + 1)
-            for home, given, at, on in _given(context, module, value.name, block, line)
-        )
-    return isinstance(value, CallResult) and _result_depends(context, module, value.call, depth)
+    parts = value.operands() or value.items
+    return any(depends_on_data(part) for part in (parts[:1] if value.operator in _ELEMENTS else parts))
 
 
-def _result_depends(context: Context, module: Module, index: int, depth: int) -> bool:
-    call = module.code.calls[index]
-    name = context.names.of_call(module, index)
-    last = module.callee_name(index)
+def _gives_data(call: CallSite) -> bool:
+    """Whether the number that a call gives comes out of a tensor's data."""
+    name, last = call.name, call.last
     if last in _FIXED or _ON_HOST_NAME.match(name):
         return False
     if name in _PYTHON:
-        return any(depends_on_data(context, module, a, call.block, call.line, depth + 1) for a in call.args)
-    target = context.names.function(name)
+        return any(depends_on_data(value) for value in call.args)
+    target = call.target
     if target is not None:
-        home, inner = target
-        returns = home.returns.get(inner, ())
-        return any(depends_on_data(context, home, r.value, r.block, r.line + 1, depth + 1) for r in returns)
-    receiver = receiver_of(call)
-    if last in _READS and receiver is not None:
-        return not on_host(context, module, receiver, call.block, call.line)
-    if last not in _COUNTS:
-        return False
-    if name.startswith("torch.") and "(" not in name:
+        return any(depends_on_data(value) for value in target.returns)
+    receiver = call.receiver
+    if last in _COUNTS and name.startswith("torch.") and "(" not in name:
         return True
-    return receiver is not None and not on_host(context, module, receiver, call.block, call.line)
+    return (last in _COUNTS or last in _READS) and receiver is not None and not on_host(receiver)
 
 
-def _given(context: Context, module: Module, name: str, block: int, line: int) -> list[tuple[Module, Value, int, int]]:
-    """What may stand behind a name: its assignments, else what the project's calls pass for a parameter."""
-    binds = context.flow.bindings(module, name, block, line)
-    if binds:
-        return [(home, b.value, b.block, b.line) for home, b in binds if not _adds(b.value)]
-    function = module.function_of(block)
-    while function > 0 and name not in module.blocks[function].params:
-        function = module.function_of(module.blocks[function].parent)
-    found: list[tuple[Module, Value, int, int]] = []
-    for (home, index), value in context.flow.passed(module, function, name) if function > 0 else ():
-        if value is not None:
-            call = home.code.calls[index]
-            found.append((home, value, call.block, call.line))
-    return found
-
-
-def _adds(value: Value) -> bool:
-    return isinstance(value, Op) and value.op == "+="
-
-
-def names_in(value: Value) -> Iterator[str]:
-    """The names in an expression as written, results of calls left out."""
-    queue = [value]
-    while queue:
-        part = queue.pop()
-        if isinstance(part, Ref):
-            yield part.name
-        elif isinstance(part, Op):
-            queue += part.operands
-        elif isinstance(part, SequenceDisplay):
-            queue += part.items
+# -- names and texts ---------------------------------------------------------------------------------
 
 
 def method_of(name: str) -> str:
@@ -266,22 +208,26 @@ def method_of(name: str) -> str:
     return last if tensor else ""
 
 
-def written(module: Module, value: Value, depth: int = 0) -> str:
-    """A short text of an expression for messages: ``boxes[keep]`` for a longer one ``boxes[…]``."""
-    if isinstance(value, Ref):
-        return value.name
-    if isinstance(value, Op) and value.op == "[]" and depth < 2:
-        return f"{written(module, value.operands[0], depth + 1)}[{written(module, value.operands[1], depth + 1)}]"
-    if isinstance(value, CallResult):
-        callee = module.code.calls[value.call].callee
-        return f"{written(module, callee, depth + 1)}()" if depth < 2 else "…"
-    if isinstance(value, Op) and value.op == "." and depth < 3 and isinstance(value.operands[1], Const):
-        base = written(module, value.operands[0], depth + 1)
-        return f"({base}).{value.operands[1].value}" if " " in base else f"{base}.{value.operands[1].value}"
-    if isinstance(value, Op) and value.op in _COMPARISONS | {"&", "|"} and depth < 2:
-        return f" {value.op} ".join(written(module, part, depth + 1) for part in value.operands)
-    if isinstance(value, Op) and value.op == "~" and depth < 2:
-        return f"~{written(module, value.operands[0], depth + 1)}"
-    if isinstance(value, SequenceDisplay) and depth < 2:
-        return ", ".join(":" if isinstance(part, Unknown) else written(module, part, depth + 1) for part in value.items)
-    return str(value.value) if isinstance(value, Const) else "…"
+def short_text(value: Expr, levels: int = 2) -> str:
+    """A short text of an expression for messages, with so many levels of it written out: ``boxes[keep]``, for a longer
+    one ``boxes[…]``."""
+    if value.written or value.is_literal:
+        return value.written or str(value.literal)
+    if value.attribute is not None and levels >= 0:
+        holder, name = value.attribute
+        text = short_text(holder, levels - 1)
+        return f"({text}).{name}" if " " in text else f"{text}.{name}"
+    return _compound_text(value, levels - 1) if levels > 0 else "…"
+
+
+def _compound_text(value: Expr, levels: int) -> str:
+    operator, texts = value.operator, [short_text(part, levels) for part in value.operands()]
+    if operator == "[]":
+        return f"{texts[0]}[{texts[1]}]"
+    if operator in _COMPARISONS or operator in ("&", "|"):
+        return f" {operator} ".join(texts)
+    if operator == "~":
+        return f"~{texts[0]}"
+    if value.is_display:
+        return ", ".join(":" if part.is_unknown else short_text(part, levels) for part in value.items)
+    return f"{short_text(value.call.callee, levels)}()" if value.call is not None else "…"
