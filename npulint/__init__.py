@@ -1,3 +1,3 @@
-"""npulint: tells before any NPU hour is spent whether a training project is ready for Ascend NPUs."""
+"""npulint: checks NPU readiness of TensorFlow and PyTorch training projects before you spend NPU time."""
 
 __version__ = "0.1.0"

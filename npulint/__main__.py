@@ -1,4 +1,5 @@
-"""``python -m npulint`` and the ``npulint`` command. This file is read by interpreters that are too old."""
+"""Entry point of ``npulint`` and ``python -m npulint``; must parse under Python versions that npulint does not
+support."""
 
 import sys
 
@@ -6,7 +7,7 @@ OLDEST = (3, 10)
 
 
 def too_old(version: "tuple[int, ...]") -> str:
-    """What to say to an interpreter of this version; nothing when it will do."""
+    """The error message for an interpreter of this version; empty for a supported one."""
     if tuple(version[:2]) >= OLDEST:
         return ""
     return (
@@ -24,13 +25,13 @@ def main() -> int:
         return 2
     import gc
 
-    gc.disable()  # a run collects between projects, when it has read many files
+    gc.disable()  # workers.py collects between projects instead
     from npulint.cli.main import main as run
 
     try:
         return run()
     finally:
-        gc.freeze()  # or the interpreter would walk over everything once more before it ends
+        gc.freeze()  # spares the interpreter a full collection at exit
         gc.enable()
 
 

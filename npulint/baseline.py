@@ -1,7 +1,7 @@
-"""The baseline file: findings that a project has accepted for now, one per line, so that a change reads well.
+"""Reads and writes the baseline file: accepted findings, one per line so that diffs are readable.
 
-It is JSON: ``{"version": 1, "findings": [...]}`` with entries in a fixed order. Paths are relative to the folder
-of the file, so that it means the same wherever a run starts.
+It is JSON: ``{"version": 1, "findings": [...]}`` with sorted entries. Paths are relative to the folder of the file, so
+that they do not depend on the working directory.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _LIMIT = 64_000_000  # bytes
 
 
 class Document(msgspec.Struct):
-    """A baseline file of any kind: what it is a version of comes first."""
+    """Base of all baseline files; subclasses add the entries."""
 
     version: int
 
@@ -41,8 +41,8 @@ def load_baseline(path: str, lang: str) -> list[BaselineEntry]:
 
 
 def read_document(path: str, kind: type[AnyDocument], lang: str, empty: AnyDocument | None = None) -> AnyDocument:
-    """What a baseline file of some `kind` holds; `empty`, if given, where there is nothing in it. Raises `ConfigError`
-    when it cannot be read, is something else or of another version."""
+    """Decode the baseline file at `path` as a `kind`; return `empty`, if not None, for an empty file. Raises
+    `ConfigError` when the file cannot be read or decoded, or has another version."""
     try:
         data = b"" if empty is not None and path == os.devnull else read_regular(path, _LIMIT)
         document = empty if empty is not None and not data.strip() else msgspec.json.decode(data, type=kind)
@@ -56,19 +56,19 @@ def read_document(path: str, kind: type[AnyDocument], lang: str, empty: AnyDocum
 
 
 def encode(entries: Sequence[BaselineEntry]) -> bytes:
-    """The bytes of a baseline file, an entry on each line."""
+    """The bytes of a baseline file with one entry per line."""
     lines = [msgspec.json.encode(entry).decode() for entry in sorted(entries, key=_order)]
     listed = "".join(f"\n  {line}," for line in lines).removesuffix(",")
     return f'{{"version": {VERSION}, "findings": [{listed}\n]}}\n'.encode()
 
 
 def save_baseline(path: str, entries: Sequence[BaselineEntry], lang: str) -> None:
-    """Write the file; raises `ConfigError`."""
+    """Write the baseline file atomically; raises `ConfigError`."""
     write_whole(path, encode(entries), lang)
 
 
 def write_whole(path: str, data: bytes, lang: str) -> None:
-    """Write a file so that a reader sees the old or the new one; raises `ConfigError`."""
+    """Write a file atomically (temporary file, then rename); raises `ConfigError`."""
     real = os.path.realpath(path)
     try:
         handle, temporary = tempfile.mkstemp(prefix=".npulint-", dir=os.path.dirname(real))
@@ -85,7 +85,7 @@ def write_whole(path: str, data: bytes, lang: str) -> None:
 
 
 def _mode(path: str) -> int:
-    """That of the file which is replaced; else what the user's mask leaves of a new one."""
+    """The permission bits of the file to be replaced; for a new file, what the umask permits."""
     try:
         return os.stat(path).st_mode & 0o777
     except OSError:

@@ -1,7 +1,7 @@
-"""What earlier runs found out, by content: a file that has not changed is not read again.
+"""Cache of facts and results, keyed by content, so that unchanged files are not read again.
 
-One SQLite file in the user's cache folder. Whatever is wrong with it (damage, a lock, another owner, a
-read-only disk) is a miss, never an error. Values are bytes that the caller encodes with msgpack.
+One SQLite file in the user's cache folder. Any problem with it (damage, a lock, another owner, a read-only disk) is a
+cache miss, never an error. Values are bytes that the caller encodes with msgpack.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 from npulint.digest import blake2b
 
 FORMAT = 1
-"""The layout of the file; another layout has another file name."""
+"""The version of the file layout, part of the file name."""
 
 LIMIT = 256 * 1024 * 1024
-"""Bytes of the file above which the oldest entries go."""
+"""Bytes of the file above which entries are evicted."""
 
-_BATCH = 500  # keys of one question; SQLite bounds the variables of a statement
-_MUCH = 16 * 1024 * 1024  # bytes that are kept back at most
-_WAIT = 0.5  # seconds to wait for another run's lock
-_AGE_STEP = 24 * 3600  # seconds; an entry's last use is not written more often
+_BATCH = 500  # keys per query; SQLite limits the variables of a statement
+_BUFFER_LIMIT = 16 * 1024 * 1024  # bytes that are buffered at most
+_LOCK_TIMEOUT = 0.5  # seconds to wait for another run's lock
+_AGE_STEP = 24 * 3600  # seconds between two updates of an entry's last use
 
 
 def key(*parts: bytes | str) -> bytes:
-    """The key of an entry made of `parts` (content, reader version, kind, …); their borders count."""
+    """The cache key for `parts` (content, reader version, kind, …); each part is hashed with its length."""
     digest = blake2b(digest_size=20)
     for part in parts:
         data = part.encode("utf-8", "surrogateescape") if isinstance(part, str) else part
@@ -42,9 +42,9 @@ def key(*parts: bytes | str) -> bytes:
 
 
 def open_cache(enabled: bool, directory: str | None = None, limit: int = LIMIT) -> Cache:
-    """The cache in `directory` (default: ``NPULINT_CACHE_DIR``, else the user's cache folder); one that
-    never has anything when not `enabled` or when the folder cannot be trusted or written."""
-    if not enabled or importlib.util.find_spec("_sqlite3") is None:  # some Pythons are built without
+    """The cache in `directory` (default: ``NPULINT_CACHE_DIR``, else the user's cache folder); a disabled cache when
+    not `enabled` or when the folder is not writable or not safe."""
+    if not enabled or importlib.util.find_spec("_sqlite3") is None:  # some Python builds lack it
         return Cache(None)
     folder = directory or os.environ.get("NPULINT_CACHE_DIR") or _user_folder()
     return Cache(os.path.join(folder, f"cache-{FORMAT}.sqlite") if folder and _usable(folder) else None, limit)
@@ -58,7 +58,7 @@ def _user_folder() -> str | None:
 
 
 def _usable(folder: str) -> bool:
-    """Whether the folder exists (or could be made), is ours and nobody else may write to it."""
+    """Whether the folder exists or can be created, belongs to the user and is not writable for others."""
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
         status = os.stat(folder)
@@ -70,7 +70,7 @@ def _usable(folder: str) -> bool:
 
 
 def _ours(location: str) -> bool:
-    """A file made by somebody else, or a link to one, is not opened."""
+    """Whether `location` does not exist or is a regular file (no symbolic link) of this user."""
     try:
         status = os.lstat(location)
     except FileNotFoundError:
@@ -81,30 +81,31 @@ def _ours(location: str) -> bool:
 
 
 class Cache:
-    """Bytes by key. Use it from one process and thread; other processes may use the same file."""
+    """A key-value store of bytes. Use it from one process and thread; other processes may use the same file."""
 
     def __init__(self, location: str | None, limit: int = LIMIT) -> None:
         self._location = location
         self._limit = limit
-        self._waiting: dict[bytes, bytes] | None = None  # what is written together later
+        self._buffer: dict[bytes, bytes] | None = None  # buffer of `together`
 
     @property
     def enabled(self) -> bool:
-        """Whether there is a place to remember anything."""
+        """Whether values are stored at all."""
         return self._location is not None
 
     @contextmanager
     def together(self) -> Iterator[None]:
-        """Inside, what is put is kept back and written at once: opening the file costs more than writing."""
-        self._waiting = {}
+        """Context manager that batches writes into one transaction, because opening the file costs more than
+        writing."""
+        self._buffer = {}
         try:
             yield
         finally:
-            items, self._waiting = self._waiting, None
+            items, self._buffer = self._buffer, None
             self.put_many(items)
 
     def get_many(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        """The values of those `keys` that are known."""
+        """The stored values of `keys`; keys that are not stored are omitted."""
         found: dict[bytes, bytes] = {}
         if not keys or self._location is None:
             return found
@@ -128,14 +129,14 @@ class Cache:
         return found
 
     def put_many(self, items: Mapping[bytes, bytes]) -> None:
-        """Remember `items`, in one transaction; the oldest entries go when there is no room."""
+        """Store `items` in one transaction; evicts the least recently used entries above the size limit."""
         if not items or self._location is None:
             return
-        if self._waiting is not None:
-            self._waiting.update(items)
-            if sum(map(len, self._waiting.values())) < _MUCH:
+        if self._buffer is not None:
+            self._buffer.update(items)
+            if sum(map(len, self._buffer.values())) < _BUFFER_LIMIT:
                 return
-            items, self._waiting = self._waiting, {}
+            items, self._buffer = self._buffer, {}
         now = int(time.time())
         with self._connection() as connection:
             if connection is None:
@@ -145,7 +146,7 @@ class Cache:
             self._prune(connection)
 
     def _prune(self, connection: sqlite3.Connection) -> None:
-        """Bring what is stored below nine tenths of the limit, the least recently used first."""
+        """Evict the least recently used entries until 90 % of the size limit is used."""
         pages, free, size = (
             connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count", "page_size")
         )
@@ -164,7 +165,7 @@ class Cache:
 
     @contextmanager
     def _connection(self) -> Iterator[sqlite3.Connection | None]:
-        """A connection in a transaction, or None; an error inside ends the block without a trace."""
+        """A connection in a transaction, or None; SQLite errors inside are swallowed."""
         import sqlite3
 
         connection = self._open()
@@ -173,9 +174,9 @@ class Cache:
             if connection is not None:
                 connection.commit()
         except sqlite3.OperationalError as error:
-            if str(error).startswith("no such"):  # other tables than ours
+            if str(error).startswith("no such"):  # not our schema
                 self._discard()
-            # else locked, full or read-only: another run will do
+            # else locked, full or read-only: keep the file
         except (sqlite3.Error, ValueError, TypeError):
             self._discard()
         finally:
@@ -191,7 +192,7 @@ class Cache:
             connection = None
             try:
                 os.close(os.open(self._location, os.O_RDWR | os.O_CREAT, 0o600))
-                connection = sqlite3.connect(self._location, timeout=_WAIT)
+                connection = sqlite3.connect(self._location, timeout=_LOCK_TIMEOUT)
                 connection.execute("PRAGMA synchronous = OFF")
                 connection.execute(
                     "CREATE TABLE IF NOT EXISTS entry"
@@ -201,7 +202,7 @@ class Cache:
             except (sqlite3.OperationalError, OSError):
                 _close(connection)
                 return None
-            except sqlite3.Error:  # no database, or a damaged one: begin a new one
+            except sqlite3.Error:  # not a database, or damaged: start a new one
                 _close(connection)
                 if not last:
                     self._discard()

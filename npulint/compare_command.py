@@ -1,4 +1,4 @@
-"""The straight way of a comparison: two projects, their recipes, what differs, the checklist."""
+"""Runs a comparison: reads two projects, extracts their training configs, lists differences, fills the checklist."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ from npulint.training_config.program import Recipe
 from npulint.training_config.repeatability import random_facts
 from npulint.training_config.starts import paired_starts, trained_scripts
 
-_SPEAKING = ("NPU0", "NPU6")  # what cannot be read, and comparisons
-_MODULES = 10_000  # of pairs of programs together; pairs beyond them are not compared, or a run takes minutes
-_STARTS = 4  # ways to start a pair of programs that are compared
+_REPORTED_CODES = ("NPU0", "NPU6")  # codes of unreadable files and of comparisons
+_MODULES = 10_000  # of all compared pairs together; more would take minutes
+_STARTS = 4  # launch configurations compared per pair of programs
 
 
 class PairAnswer(msgspec.Struct, frozen=True, eq=False):
-    """What is said of two programs before it is settled: the pair without its items, the answers of the checklist, what
-    was compared, and the findings. `notice` says why nothing could be compared."""
+    """The comparison of two programs before postprocessing: the pair without its items, the results of the checklist,
+    the compared rows, and the findings. `notice` says why nothing could be compared."""
 
     pair: ComparedPair
     answers: list[ChecklistItem]
@@ -50,25 +50,25 @@ class PairAnswer(msgspec.Struct, frozen=True, eq=False):
 
 
 def compare(settings: Settings, reference: str, progress: Progress | None = None) -> RunResult:
-    """Compare the project (or entry script) at `reference` with the one of the settings' paths. Raises `CatalogueError`
-    for a broken check file."""
+    """The result of comparing the project (or entry script) at `reference` with that of ``settings.paths``. Raises
+    `CatalogueError` for a broken check file."""
     begun = time.perf_counter()
     catalogue = load_catalogue(settings.checks, whole=False)
     left, right = (discovered(path, settings.discovery()) for path in (reference, settings.paths[0]))
-    told = progress_counter(len(left.sources) + len(right.sources), progress)
-    first, second = (project(side, settings.declared(), told) for side in (left, right))
+    advance = progress_counter(len(left.sources) + len(right.sources), progress)
+    first, second = (project(side, settings.declared(), advance) for side in (left, right))
     return ProjectComparer(first, second, settings, catalogue).result(begun)
 
 
 def add_comparison(result: RunResult, settings: Settings, progress: Progress | None = None) -> RunResult:
-    """The result of a check with what the comparison with the reference of the settings says."""
-    asked = settings if settings.select else msgspec.structs.replace(settings, select=_SPEAKING[1:])
+    """The result of a check, merged with the comparison with ``settings.reference``."""
+    selected = settings if settings.select else msgspec.structs.replace(settings, select=_REPORTED_CODES[1:])
     catalogue = load_catalogue(settings.checks, whole=False)
-    return merge_results(result, compare(asked, settings.reference, progress), catalogue)
+    return merge_results(result, compare(selected, settings.reference, progress), catalogue)
 
 
 def compare_sources(files: dict[str, str], target: dict[str, str], catalogue: Catalogue, lang: str = "en") -> RunResult:
-    """What a comparison says of texts by file name below ``reference/`` and ``migrated/``. Paths are these names."""
+    """The result of comparing source texts by file name; names begin with ``reference/`` or ``migrated/``."""
     settings = Settings(target=target, cache=False, lang=lang)
     with materialize(files, configurations=True) as (_, sources):
         reference, migrated = (project(below(sources, side), settings.declared()) for side in SIDES)
@@ -76,12 +76,12 @@ def compare_sources(files: dict[str, str], target: dict[str, str], catalogue: Ca
 
 
 def compare_folders(reference: str, migrated: str) -> RunResult:
-    """What a comparison of two folders says with the built-in checks."""
+    """The result of comparing two folders with the built-in checks."""
     return compare(Settings(paths=(migrated,), cache=False), reference)
 
 
 class ProjectComparer:
-    """Compares two projects by the checks and the checklist of a catalogue."""
+    """Compares two projects with the checks and the checklist of a catalogue."""
 
     def __init__(
         self, reference: ComparedProject, migrated: ComparedProject, settings: Settings, catalogue: Catalogue
@@ -92,10 +92,10 @@ class ProjectComparer:
         self._matched = counterparts(reference.names, migrated.names)
 
     def result(self, begun: float = 0.0) -> RunResult:
-        """What is reported after suppressions and thresholds, in a run that has `begun` (by the performance counter).
-        Only checks of comparisons report here."""
+        """The result after suppressions and thresholds, with findings of comparison checks only. `begun` is the start
+        of the run on the performance counter."""
         pairs = self.pairs()
-        many = _as_many_as_pay(pairs.pairs)
+        many = _pairs_within_limit(pairs.pairs)
         beyond = say(self._settings.language(), "compare.beyond", n=many)
         answers = [self._answer(left, right) for left, right in pairs.pairs[:many]]
         answers += [self._unanswered(left, right, beyond) for left, right in pairs.pairs[many:]]
@@ -113,7 +113,7 @@ class ProjectComparer:
     def _settled(self, answers: Sequence[PairAnswer], begun: float) -> RunResult:
         settings = self._settings
         if not settings.select:
-            settings = msgspec.structs.replace(settings, select=_SPEAKING)
+            settings = msgspec.structs.replace(settings, select=_REPORTED_CODES)
         raw = RawResults(
             findings=[one for answer in answers for one in answer.findings],
             files=[file for side in self._sides for file in side.files],
@@ -123,7 +123,7 @@ class ProjectComparer:
         return finalize(raw, RunContext(settings, self._catalogue, lines, comparing=True, started=begun))
 
     def pairs(self) -> ProgramPairs:
-        """The programs of both projects that belong together, whose scripts are counterparts then."""
+        """The matched programs of both projects; their entry scripts become counterparts."""
         reference, migrated = (side.whole.context for side in self._sides)
         started = trained_scripts(reference), trained_scripts(migrated)
         pairs = pairs_of(self._sides[0].programs(), self._sides[1].programs(), self._matched, started)
@@ -133,7 +133,7 @@ class ProjectComparer:
         return pairs
 
     def _answer(self, left: Program, right: Program) -> PairAnswer:
-        """What is said of one pair of programs: nothing where the code leads the comparison round in circles."""
+        """The comparison of one pair of programs; without rows when the code recurses too deeply to be resolved."""
         try:
             return self._compared(left, right)
         except UNMANAGEABLE:
@@ -141,7 +141,7 @@ class ProjectComparer:
             return self._unanswered(left, right, say(self._settings.language(), "compare.unmanageable", **entries))
 
     def _unanswered(self, left: Program, right: Program, because: str) -> PairAnswer:
-        """A pair of programs that was not compared."""
+        """A pair that could not be compared, with the reason as notice."""
         items = unanswered(self._catalogue, self._settings.language(), because)
         return PairAnswer(_bare_pair(left, right), items, [], [], because)
 
@@ -160,18 +160,18 @@ class ProjectComparer:
         return PairAnswer(_bare_pair(left, right, starts[0]), items, found, findings)
 
     def starts(self, left: Program, right: Program) -> list[Start]:
-        """The ways to start two programs that are to be compared, the most telling first."""
+        """The launch configurations to compare the two programs with, most informative first."""
         reference, migrated = self._sides
         ways = paired_starts(reference.whole.context, left.entry, migrated.whole.context, right.entry)
         return [Start(one, other, reference.configs, migrated.configs) for one, other in ways[:_STARTS]]
 
     def differences(self, left: Program, right: Program, starts: Sequence[Start]) -> list[Difference]:
-        """What differs between two programs that are started in these ways, and what was compared and is equal."""
+        """The compared rows, different and equal, of two programs under these launch configurations."""
         return compared(*self._recipes(left, right), self._matched, starts)
 
     def _recipes(self, left: Program, right: Program) -> tuple[Recipe, Recipe]:
-        """The recipes of two programs. A module that one of them comes to and whose counterpart the other one has is
-        taken for a module of both: it may be loaded by a computed name."""
+        """The training configs of two programs. A module that only one of them reaches and whose counterpart belongs to
+        the other project counts as reached by both, since a computed name may load it."""
         ours, theirs = self._matched.reference_modules, self._matched.modules
         return (
             Recipe(self._sides[0].whole.context, left, [ours[path] for path in right.paths if path in ours]),
@@ -180,17 +180,17 @@ class ProjectComparer:
 
 
 def _bare_pair(left: Program, right: Program, start: Start | None = None) -> ComparedPair:
-    """Two programs and how they are launched, without what was compared."""
+    """Two programs and their launchers, without compared items."""
     launchers = ("" if one is None else one.fact.path for one in (start.reference, start.migrated)) if start else ()
     return ComparedPair(left.entry, right.entry, left.attrs["framework"], right.attrs["framework"], *launchers)
 
 
-def _as_many_as_pay(pairs: Sequence[tuple[Program, Program]]) -> int:
-    """How many pairs of programs are compared: the first, and those more that do not take too long."""
+def _pairs_within_limit(pairs: Sequence[tuple[Program, Program]]) -> int:
+    """The number of program pairs to compare: the first, then more while their modules stay below `_MODULES`."""
     work = accumulate(len(left.paths) + len(right.paths) for left, right in pairs)
     return sum(number == 0 or modules <= _MODULES for number, modules in enumerate(work))
 
 
 def _with_items(answer: PairAnswer, findings: Sequence[Finding]) -> ComparedPair:
-    """A pair with its items, decided by the `findings` that are reported."""
+    """The pair with its checklist items, their statuses decided by the reported `findings`."""
     return msgspec.structs.replace(answer.pair, items=items_of(answer.answers, answer.found, findings))

@@ -1,4 +1,4 @@
-"""The two sides of a comparison: each read, with what concerns no framework, and assembled as one project."""
+"""The two inputs of a comparison: each is read (with framework-independent functions) and assembled as one project."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from npulint.read.files import load, read
 from npulint.training_config.configs.lookup import Configs
 
 UNMANAGEABLE = (RecursionError, MemoryError)
-"""What code ends in that leads resolution round in circles, or into the depth."""
+"""What resolution raises on code that is recursive or nested too deeply."""
 _CONFIGURATION = "configuration"
-_APART = (_CONFIGURATION, "graph")  # settings are read where a program names them, graphs are not compared
+_APART = (_CONFIGURATION, "graph")  # configuration files are read when a program names them; graphs are not compared
 
 
 class Sources(msgspec.Struct, frozen=True):
-    """The files of one side; `entry` is the script that was named."""
+    """The files of one side; `entry` is the script that was named on the command line."""
 
     root: str
     sources: Sequence[SourceFile]
@@ -35,12 +35,12 @@ class Sources(msgspec.Struct, frozen=True):
 
 
 def below(sources: Iterable[SourceFile], side: str) -> Sources:
-    """Those of some files that lie in the folder of a side."""
+    """The files in the folder of one side."""
     return Sources(side, [source for source in sources if source.path.startswith(f"{side}/")], ())
 
 
 def discovered(path: str, options: DiscoverOptions) -> Sources:
-    """The files of the project, or of the script's project, at `path`."""
+    """The files of the project at `path`, or of the project of the script at `path`."""
     options = msgspec.structs.replace(options, configurations=True)
     found = discover((path,), options)
     if os.path.isdir(path):
@@ -51,8 +51,8 @@ def discovered(path: str, options: DiscoverOptions) -> Sources:
 
 
 class ComparedProject(msgspec.Struct, frozen=True, eq=False):
-    """One side: what of it was not found, its facts, the project assembled from them, and its configuration files.
-    `entry` is the script that was named, if one was."""
+    """One side: the problems of discovery, its facts, the assembled project, and its configuration files. `entry` is
+    the script that was named, empty for a folder."""
 
     root: str
     problems: Sequence[Problem]
@@ -63,23 +63,23 @@ class ComparedProject(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def names(self) -> Side:
-        """What the modules of the project are called, for finding their counterparts."""
+        """The module names of the project, for finding counterparts."""
         return Side(self.whole.context.names, list(self.whole.context.project.modules))
 
     def programs(self) -> Sequence[Program]:
-        """The programs that are to be compared."""
+        """The programs to compare."""
         named = [program for program in self.whole.programs if program.entry == self.entry]
         return named if self.entry and named else self.whole.programs
 
 
-def project(side: Sources, declared: Sequence[str], told: Advance = no_progress) -> ComparedProject:
-    """Read and assemble one side, functions that concern no framework included. `declared` are the releases and the
-    chip that the settings declare."""
+def project(side: Sources, declared: Sequence[str], advance: Advance = no_progress) -> ComparedProject:
+    """Read and assemble one side, including functions that use no framework. `declared` are the versions and the SoC
+    version that the settings declare."""
     files = []
     for source in side.sources:
         if source.kind not in _APART:
             files.append(read(load(source), whole=True))
-        told(1)
+        advance(1)
     try:
         whole = assembled(side.root, files, *declared)
     except UNMANAGEABLE:

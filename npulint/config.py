@@ -1,8 +1,5 @@
-"""From defaults, the closest configuration file and the command line to `Settings`.
-
-Configuration is data: it holds no code and names none. All that it can make a run write are fixes of the very files
-that are checked.
-"""
+"""Builds `Settings` from defaults, the closest configuration file and the command line. A configuration file is data:
+it contains no code and refers to none. The only files it can make a run write are fixes of the checked files."""
 
 from __future__ import annotations
 
@@ -23,11 +20,12 @@ from npulint.texts import say
 CONFIG_NAME = "npulint.toml"
 LANGUAGE_VARIABLES = ("NPULINT_LANG", "LC_ALL", "LC_MESSAGES", "LANG")
 BASELINE_NAME = "npulint-baseline.json"
-_LIMIT = 1_000_000  # bytes; a configuration is a page, not a book
+_LIMIT = 1_000_000  # bytes
 
 
 def language(environ: Mapping[str, str], wanted: str = "auto") -> str:
-    """``en`` or ``zh``: what is wanted, else what the environment speaks (``NPULINT_LANG`` first)."""
+    """``en`` or ``zh``: `wanted` if it is one of them, else the language of the environment (``NPULINT_LANG``
+    first)."""
     if wanted in ("en", "zh"):
         return wanted
     for name in LANGUAGE_VARIABLES:
@@ -42,25 +40,25 @@ def load(
     environ: Mapping[str, str],
     stdin: bytes | None = None,
 ) -> Settings:
-    """The settings of a run over `paths`. `words` are the options of the command line by their names:
-    a flag as a bool, everything else as the texts given. Raises `ConfigError` with every problem."""
+    """The settings of a run over `paths`. `words` maps names of command line options to a bool (flags) or to the values
+    passed. Raises `ConfigError` with all problems."""
     spoken = language(environ, _last(words.get("lang"), "auto"))
     problems: list[str] = []
-    given = _command_line(words, spoken, problems)
-    file, isolated = given.pop("config", ""), given.pop("isolated", False)
+    args = _command_line(words, spoken, problems)
+    file, isolated = args.pop("config", ""), args.pop("isolated", False)
     if file and isolated:
         problems.append(say(spoken, "bad.combination", one="--config", other="--isolated"))
-    start = given.get("stdin_filename") or (paths[0] if paths else ".")
+    start = args.get("stdin_filename") or (paths[0] if paths else ".")
     values: dict[str, Any] = {}
     if not isolated:
         path, table = _chosen(file, spoken) if file else _closest(start, environ, spoken)
         values = _configured(path, table, spoken, problems) if path else {}
     if problems:
         raise ConfigError(problems)
-    _relative_to(values.get("base", ""), given)
-    _settle_fixes(values, given, spoken)
-    _settle_reference(values, given, stdin, spoken)
-    values.update(given)
+    _relative_to(values.get("base", ""), args)
+    _settle_fixes(values, args, spoken)
+    _settle_reference(values, args, stdin, spoken)
+    values.update(args)
     _settle_supported(values, environ)
     _settle_language(values, environ)
     _settle_revision(values, environ)
@@ -74,67 +72,66 @@ def _last(value: Sequence[str] | bool | None, default: str) -> str:
 
 
 _APART = {"fix": ("write_baseline",), "diff": ("write_baseline", "prune_baseline", "output")}
-"""Options that change or show files, and what cannot be asked for beside them."""
+"""Options that change or show files, and the options that they cannot be combined with."""
 
 
-def _settle_fixes(values: dict[str, Any], given: Mapping[str, Any], lang: str) -> None:
-    """A run that accepts findings mends none because the configuration would; who asks for both is told to choose."""
-    if given.get("write_baseline"):
+def _settle_fixes(values: dict[str, Any], args: Mapping[str, Any], lang: str) -> None:
+    """Turn off configured fixes when a baseline is written; report options that exclude each other."""
+    if args.get("write_baseline"):
         values.pop("fix", None)
-    pairs = [(one, other) for one, others in _APART.items() for other in others if given.get(one) and given.get(other)]
+    pairs = [(one, other) for one, others in _APART.items() for other in others if args.get(one) and args.get(other)]
     spelled = [tuple(f"--{name.replace('_', '-')}" for name in pair) for pair in pairs]
     if spelled:
         raise ConfigError([say(lang, "bad.combination", one=one, other=other) for one, other in spelled])
 
 
-def _settle_reference(values: dict[str, Any], given: Mapping[str, Any], stdin: bytes | None, lang: str) -> None:
-    """One file, or a change, is not compared with a project: what the configuration says is left out, and who asks for
-    both is told to choose."""
-    alone = "-" if stdin is not None else "--consequences-since" if given.get("consequences_since") else ""
-    if alone and given.get("reference"):
+def _settle_reference(values: dict[str, Any], args: Mapping[str, Any], stdin: bytes | None, lang: str) -> None:
+    """Drop the configured reference for standard input or a change; report it when both are on the command line."""
+    alone = "-" if stdin is not None else "--consequences-since" if args.get("consequences_since") else ""
+    if alone and args.get("reference"):
         raise ConfigError([say(lang, "bad.combination", one="--reference", other=alone)])
     if alone:
         values.pop("reference", None)
 
 
 def _settle_language(values: dict[str, Any], environ: Mapping[str, str]) -> None:
-    """Machines get English unless a language is asked for: their reader is rarely the one who ran it."""
+    """Set `lang`: machine formats default to English, because who reads them rarely started the run."""
     wanted = values.get("lang", "auto")
     machine = values.get("format", "text") in MACHINE_FORMATS
     values["lang"] = "en" if wanted == "auto" and machine else language(environ, wanted)
 
 
 def _settle_supported(values: dict[str, Any], environ: Mapping[str, str]) -> None:
-    """Without a word about it, the operator packages of the CANN installation tell what they support."""
+    """Default `supported_ops` to the operator packages of the installed CANN."""
     if "supported_ops" not in values and environ.get("ASCEND_OPP_PATH"):
         further = environ.get("ASCEND_CUSTOM_OPP_PATH", "").split(":")
         values["supported_ops"] = (environ["ASCEND_OPP_PATH"], *filter(None, further))
 
 
 def _settle_revision(values: dict[str, Any], environ: Mapping[str, str]) -> None:
-    """Between two commits pre-commit has nothing staged and says where it begins."""
+    """Default the revision to the start of the range that pre-commit checks: then nothing is staged."""
     if values.get("consequences_since") == "auto":
         values["consequences_since"] = environ.get("PRE_COMMIT_FROM_REF") or "auto"
 
 
 def _settle_baseline(values: dict[str, Any]) -> None:
-    """Without a word about it, the baseline beside the configuration or in the working directory is used."""
+    """Default the baseline to the file next to the configuration or in the working directory."""
     usual = os.path.join(values.get("base", ""), BASELINE_NAME)
     if "baseline" not in values and (values.get("write_baseline") or os.path.exists(usual)):
         values["baseline"] = usual
 
 
 def _command_line(words: Mapping[str, Sequence[str] | bool], lang: str, problems: list[str]) -> dict[str, Any]:
-    given: dict[str, Any] = {}
+    args: dict[str, Any] = {}
     for option in OPTIONS:
         value = words.get(option.name)
         if value is None:
             continue
         try:
-            given[option.name] = value if isinstance(value, bool) else from_words(option, value, lang)
+            args[option.name] = value if isinstance(value, bool) else from_words(option, value, lang)
         except InvalidOption as refused:
             problems += [f"--{option.key}: {text}" for text in refused.texts]
-    return given
+    return args
 
 
 def _configured(path: str, table: Mapping[str, Any], lang: str, problems: list[str]) -> dict[str, Any]:
@@ -163,13 +160,13 @@ def _configured(path: str, table: Mapping[str, Any], lang: str, problems: list[s
 
 
 def places(path: str, lang: str) -> dict[str, str]:
-    """Where a configuration file sets which key: ``path:line`` by key. Raises `ConfigError`."""
+    """Where a configuration file sets which key, as ``path:line`` by key. Raises `ConfigError`."""
     _, table = _chosen(path, lang)
     return {key: _place_of(key, path, lang) for key in table}
 
 
 def _place_of(key: str, path: str, lang: str) -> str:
-    """``path:line`` of a key that is written as usual, else the path alone: the parser forgets lines."""
+    """``path:line`` of a key written in the usual way, else the path alone: tomllib keeps no positions."""
     import re
 
     text = _bytes(path, lang).decode("utf-8", "replace")
@@ -180,13 +177,13 @@ def _place_of(key: str, path: str, lang: str) -> str:
     return f"{path}:{text.count(chr(10), 0, found.start()) + 1}" if found else path
 
 
-def _relative_to(base: str, given: dict[str, Any]) -> None:
-    """Patterns on the command line mean the working directory; rewrite those that name folders."""
+def _relative_to(base: str, args: dict[str, Any]) -> None:
+    """Rewrite command line patterns with a folder, which are relative to the working directory, relative to `base`."""
     if os.path.abspath(base or ".") == os.getcwd():
         return
     for name in ("exclude", "extend_exclude"):
-        if name in given:
-            given[name] = tuple(_rebased(pattern, base) for pattern in given[name])
+        if name in args:
+            args[name] = tuple(_rebased(pattern, base) for pattern in args[name])
 
 
 def _rebased(pattern: str, base: str) -> str:
@@ -204,7 +201,7 @@ def _chosen(path: str, lang: str) -> tuple[str, Mapping[str, Any]]:
 
 
 def _closest(start: str, environ: Mapping[str, str], lang: str) -> tuple[str, Mapping[str, Any]]:
-    """The configuration nearest above `start`; the search ends at a repository or the home folder."""
+    """Path and content of the closest configuration at or above `start`, up to the repository root or home folder."""
     folder = os.path.abspath(start)
     if not os.path.isdir(folder):
         folder = os.path.dirname(folder)
@@ -215,7 +212,7 @@ def _closest(start: str, environ: Mapping[str, str], lang: str) -> tuple[str, Ma
             if os.path.isfile(path):
                 shown = _shown(path)
                 data = _bytes(path, lang)
-                if name == CONFIG_NAME or b"npulint" in data:  # a TOML parser costs more than the look
+                if name == CONFIG_NAME or b"npulint" in data:  # parsing TOML costs more than this search
                     table = _section(path, _parsed(shown, data, lang))
                     if table is not None:
                         return shown, table
@@ -231,7 +228,7 @@ def _shown(path: str) -> str:
 
 
 def _section(path: str, document: dict[str, Any]) -> Mapping[str, Any] | None:
-    """The part about npulint: all of its own file, or its table in pyproject.toml."""
+    """npulint's settings in a TOML document: the whole npulint.toml, or its table in pyproject.toml."""
     if os.path.basename(path) != "pyproject.toml":
         return document
     tool = document.get("tool")
@@ -240,7 +237,7 @@ def _section(path: str, document: dict[str, Any]) -> Mapping[str, Any] | None:
 
 
 def has_section(path: str) -> bool:
-    """Whether the pyproject.toml at `path` configures npulint. Raises `ConfigError` for one that is broken."""
+    """Whether the pyproject.toml at `path` configures npulint. Raises `ConfigError` for broken TOML."""
     if not os.path.isfile(path):
         return False
     return _section(path, _parsed(_shown(path), _bytes(path, "en"), "en")) is not None
@@ -277,7 +274,8 @@ def _parsed(path: str, data: bytes, lang: str) -> dict[str, Any]:
 
 
 def _place(message: str, data: bytes) -> tuple[str, str]:
-    """Take ``(at line 3, column 5)`` out of the parser's message; without it, the end is meant."""
+    """The parser's message without ``(at line 3, column 5)``, and that position; the end of the file when it has
+    none."""
     import re
 
     found = re.search(r" \(at line (\d+), column (\d+)\)$", message)
@@ -287,6 +285,6 @@ def _place(message: str, data: bytes) -> tuple[str, str]:
 
 
 def defaults() -> dict[str, Any]:
-    """The default of every configurable option, by configuration key; for documentation."""
+    """The default of every configurable option by configuration key, for the documentation."""
     blank = msgspec.structs.asdict(Settings())
     return {option.key: blank[option.name] for option in OPTIONS if option.config}

@@ -1,4 +1,4 @@
-"""The errors that npulint raises for its user to read, never for a bug."""
+"""Errors meant for the user of npulint; a bug never raises one of these."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections.abc import Sequence
 
 
 class NpulintError(Exception):
-    """Something the user can put right; the text is ready to be printed."""
+    """An error that the user can fix; its text is ready to be printed."""
 
 
 class ConfigError(NpulintError):
-    """Options or configuration that cannot be used. `problems` holds one line for each."""
+    """Invalid options or configuration. `problems` has one line for each."""
 
     def __init__(self, problems: Sequence[str]) -> None:
         super().__init__("\n".join(problems))
         self.problems = tuple(problems)
 
     def __reduce__(self) -> tuple[type[ConfigError], tuple[tuple[str, ...]]]:
-        return type(self), (self.problems,)  # worker processes hand it on
+        return type(self), (self.problems,)  # worker processes pickle it

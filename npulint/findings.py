@@ -1,4 +1,4 @@
-"""Findings: what a run says, before any reporter gives it a shape."""
+"""Findings and the result of a run, independent of any report format."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Related(msgspec.Struct, frozen=True):
 
 
 class Edit(msgspec.Struct, frozen=True):
-    """A replacement: `text` instead of what stands at `span` of the file at `path`. Columns count code points."""
+    """Replace `span` of the file at `path` by `text`. Columns count code points."""
 
     path: str
     span: Span
@@ -28,7 +28,7 @@ class Edit(msgspec.Struct, frozen=True):
 
 
 class FixStep(msgspec.Struct, frozen=True):
-    """One verb of the closed set (`npulint.catalogue.vocabulary.verbs`) with its words, about a place in a file."""
+    """One verb (`npulint.catalogue.vocabulary.verbs`) with its arguments, applied to a place in a file."""
 
     verb: str
     path: str
@@ -37,15 +37,15 @@ class FixStep(msgspec.Struct, frozen=True):
 
 
 class FixEdit(msgspec.Struct, frozen=True):
-    """What mends one place: steps that are taken all or not at all. Applicability: safe or unsafe."""
+    """The steps that fix one place, applied all or none. Applicability: safe or unsafe."""
 
     applicability: str
     steps: tuple[FixStep, ...]
 
 
 class Fix(msgspec.Struct, frozen=True):
-    """How to mend it. Applicability: safe, unsafe (when a part of it is) or manual (nothing is known that a program can
-    do). `edits` do it, where they are known exactly; `changes` are what they are to be worked out from."""
+    """How to fix a finding. Applicability: safe, unsafe (if any part is) or manual (no automatic fix is known). `edits`
+    are exact replacements, where known; `changes` are the steps that edits are derived from."""
 
     text: str
     applicability: str = "manual"
@@ -54,8 +54,8 @@ class Fix(msgspec.Struct, frozen=True):
 
 
 class MatchCandidate(msgspec.Struct, frozen=True):
-    """A finding about the source that may say what a run says, by its code and place. Of several, those with the
-    lowest `rank` are meant; what they say is alike."""
+    """A source finding, by code and place, that may report the same problem as a graph or run finding. Those with the
+    lowest `rank` match; they are equivalent."""
 
     code: str
     path: str
@@ -64,11 +64,11 @@ class MatchCandidate(msgspec.Struct, frozen=True):
 
 
 class ArtifactLocation(msgspec.Struct, frozen=True):
-    """Where an artifact of a run shows what a finding says: its row or line. `operator` is what that is about, its
-    type and its node, if it is about one; `origins` are the lines that build it. `exact`: it is said of the very line
-    of code that the artifact names; `several`: of operators, each of which has a place of its own. `same` are the
-    places of findings about the source of the project that may say the same, the likeliest first. `about` is what stays
-    when the run is repeated: other times, numbers and rows say the same then."""
+    """The row or line of a run artifact that shows a finding. `operator` is the type and node of the operator
+    concerned, if any; `origins` are the source lines that build it. `exact`: the artifact names that line of code
+    itself; `several`: the finding covers operators with different places. `same` are the places of source findings that
+    may report the same problem, likeliest first. `about` identifies the finding across runs, without times, numbers and
+    rows."""
 
     path: str
     span: Span
@@ -81,10 +81,10 @@ class ArtifactLocation(msgspec.Struct, frozen=True):
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """One judgement at one place, its texts already in the language of the run. `places` is the number of places that
-    it speaks for; the others are among the related ones. What is said of a graph has a `subject`, the name of the fact
-    that was found (an operator); its `program` is the file of the graph. `cost` is what a run lost to it, in percent of
-    its time (0: nobody measured it)."""
+    """What a check reports at one place, with texts in the language of the run. `places` is the number of places
+    that it covers; the others are related locations. A graph finding has a `subject`, the name of the fact (an
+    operator), and the graph file as `program`. `cost` is the share of the run's time that it took, in percent (0:
+    not measured)."""
 
     code: str
     name: str
@@ -108,7 +108,7 @@ class Finding(msgspec.Struct, frozen=True):
 
 
 class Silenced(msgspec.Struct, frozen=True):
-    """A finding that is not reported: `by` a ``comment`` with its `reason`, or because a ``baseline`` knows it."""
+    """A suppressed finding: `by` is ``comment``, with its `reason`, or ``baseline``."""
 
     finding: Finding
     by: str
@@ -116,9 +116,9 @@ class Silenced(msgspec.Struct, frozen=True):
 
 
 class BaselineEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Findings that a project has accepted for now: equal ones of one check in one file. `path` is relative to the
-    folder of the baseline file. `line` is the text where they stand, its blanks made even, `scope` the function around
-    it. `count` tells how many there are, `places` for how many places one of them speaks."""
+    """Accepted findings: equal ones of one check in one file. `path` is relative to the folder of the baseline file.
+    `line` is the source line with normalized whitespace, `scope` the enclosing function. `count` is the number of
+    findings, `places` how many places each of them covers."""
 
     path: str
     check: str
@@ -131,14 +131,14 @@ class BaselineEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What has to be equal for a finding to be this one: path, code and line."""
+        """What must be equal for a finding to match this entry: path, code and line."""
         return self.path, self.code, self.line
 
 
 class Baseline(msgspec.Struct, frozen=True):
-    """How the baseline file at `path` stands to a run: entries that still hold, where they hold now (`active`), that
-    hold for fewer places than there are (`stale`), that the run says nothing about (`not_evaluated`), and of which
-    nothing is left (`fixed`)."""
+    """The state of the baseline file at `path`: entries that still match, with their current place (`active`), that
+    cover more places than there are (`stale`), that the run did not evaluate (`not_evaluated`), and whose findings are
+    gone (`fixed`)."""
 
     path: str
     active: list[BaselineEntry] = []
@@ -148,8 +148,8 @@ class Baseline(msgspec.Struct, frozen=True):
 
 
 class Evidence(msgspec.Struct, frozen=True):
-    """A place that decides a readiness item. `check` and `code` name the check that fails it there; they are
-    empty for what passes it, and for what a person has to look at."""
+    """A place that decides a readiness item. `check` and `code` name the check that fails the item there; they are
+    empty for evidence that it passes, or that needs review."""
 
     path: str
     span: Span
@@ -158,9 +158,9 @@ class Evidence(msgspec.Struct, frozen=True):
 
 
 class ChecklistItem(msgspec.Struct, frozen=True):
-    """One line of a program's readiness list, its texts in the language of the run. Status is passed, failed
-    or unknown; `evidence` is the place that shows it, if there is one. `look` says what a person has to
-    look at where the status is unknown. `failures` are all places that fail the item, the gravest first."""
+    """One item of a program's readiness checklist, its texts in the language of the run. Status is passed, failed or
+    unknown; `evidence` is the place that shows it, if any. `look` says what needs review when the status is unknown.
+    `failures` are all places that fail the item, most severe first."""
 
     item: str
     title: str
@@ -171,8 +171,8 @@ class ChecklistItem(msgspec.Struct, frozen=True):
 
 
 class ProgramSummary(msgspec.Struct, frozen=True):
-    """What the run knows about one entry script. `state` is not_started, partial or migrated;
-    `roles` are train, evaluate, export, data, library."""
+    """Facts of a run about one entry script. `state` is not_started, partial or migrated; `roles` are train, evaluate,
+    export, data, library."""
 
     entry: str
     files: int
@@ -185,13 +185,13 @@ class ProgramSummary(msgspec.Struct, frozen=True):
 
 
 class GraphSummary(msgspec.Struct, frozen=True):
-    """What the run knows about the graph in the file at `path`; form, framework and version are those of
-    `npulint.facts.graph.Graph`. `nodes` are those of its main body and of its `functions`, `trains` tells whether a
-    training step is in it. `counts` are nodes by where they run, as far as that was judged: device, aicpu, host and
-    unknown with TensorFlow; npu, decomposes, cpu, error, custom and unknown with PyTorch. `clusters` are the parts that
-    the device could take, `left` the nodes that stay on the host although it could take them. `listed` is the list of
-    operators that was used (empty: the recorded one), `release` the release that was judged for: that of the list, or
-    of PyTorch, which is `assumed` where nothing tells it."""
+    """Facts of a run about the graph in the file at `path`; form, framework and version as in
+    `npulint.facts.graph.Graph`. `nodes` counts its main body and its `functions`, `trains` says whether it has a
+    training step. `counts` are nodes by placement, if evaluated: device, aicpu, host and unknown with TensorFlow; npu,
+    decomposes, cpu, error, custom and unknown with PyTorch. `clusters` is the number of subgraphs that the device could
+    run, `left` that of nodes that stay on the host although the device supports them. `listed` is the operator list
+    that was used (empty: the built-in one), `release` the release of that list, or of PyTorch; `assumed` says that
+    nothing specifies it."""
 
     path: str
     form: str
@@ -209,9 +209,9 @@ class GraphSummary(msgspec.Struct, frozen=True):
 
 
 class Summary(msgspec.Struct, frozen=True):
-    """Counts of the run: `files` that were found, of which `read` were read and `skipped` were not;
-    findings by severity; `suppressed` were silenced by comments, `known` by the baseline, `hidden` by thresholds;
-    `elsewhere` lie in files of the same projects that were not named."""
+    """Counts of the run: `files` found, of which `read` were read and `skipped` not; findings by severity; `suppressed`
+    by comments, `known` by the baseline, `hidden` by thresholds; `elsewhere` in files of the same projects that were
+    not named."""
 
     files: int = 0
     read: int = 0
@@ -227,8 +227,8 @@ class Summary(msgspec.Struct, frozen=True):
 
 
 class ComparedSide(msgspec.Struct, frozen=True):
-    """One side of a row: what it says, where, and the places that the value came by (`path`, `span`, name as message),
-    the first of them being where it is written."""
+    """One side of a row: its text, its place, and the locations that its value was passed through (`path`, `span`, name
+    as message), beginning with where it is written."""
 
     text: str
     path: str = ""
@@ -237,9 +237,9 @@ class ComparedSide(msgspec.Struct, frozen=True):
 
 
 class ComparedRow(msgspec.Struct, frozen=True):
-    """One thing that was compared. `part` is a word of `npulint.facts.recipe.ITEMS`, `what` names the thing. Answers:
-    same, differs, unknown, note (differs in a way that the NPU asks for). A side that lacks it is None; `near` is then
-    where the migrated program would have it. `code` is the check that speaks of a difference."""
+    """One compared value. `part` is one of `npulint.facts.recipe.ITEMS`, `what` names the value. Answers: same,
+    differs, unknown, note (a difference that the NPU requires). A side that lacks the value is None; `near` is then
+    where the migrated program would set it. `code` is the check that reports the difference."""
 
     part: str
     what: str
@@ -252,8 +252,8 @@ class ComparedRow(msgspec.Struct, frozen=True):
 
 class ComparedItem(msgspec.Struct, frozen=True):
     """One item of the pre-tuning checklist, its texts in the language of the run. Status: consistent, differs or
-    unknown. `look` says what a person has to look at where the code alone cannot tell; `failures` are the places of
-    the findings that make it differ, the gravest first; `same` counts what was compared and found equal."""
+    unknown. `look` says what needs review when the code alone does not decide; `failures` are the places of the
+    findings that make it differ, most severe first; `same` counts equal values."""
 
     item: str
     title: str
@@ -265,8 +265,8 @@ class ComparedItem(msgspec.Struct, frozen=True):
 
 
 class ComparedPair(msgspec.Struct, frozen=True):
-    """A training program of the reference and its migrated counterpart: their entry scripts, frameworks, how they are
-    started (the launcher that the values are those of; empty: none), and the items."""
+    """A training program of the reference and its migrated counterpart: entry scripts, frameworks, the launcher whose
+    values were compared (empty: none), and the items."""
 
     reference: str
     migrated: str
@@ -278,8 +278,8 @@ class ComparedPair(msgspec.Struct, frozen=True):
 
 
 class Comparison(msgspec.Struct, frozen=True):
-    """What a comparison of two projects says: their roots, the pairs of programs, and the training programs of either
-    side that have no counterpart."""
+    """The result of comparing two projects: their roots, the pairs of programs, and the training programs of each side
+    without a counterpart."""
 
     reference: str
     migrated: str
@@ -289,10 +289,10 @@ class Comparison(msgspec.Struct, frozen=True):
 
 
 class RunResult(msgspec.Struct, frozen=True):
-    """The whole answer of one run. `target` maps framework, adapter, cann and soc to text such as
-    ``1.15 (inferred)``. `notices` are warnings about the run itself, ready to be printed. `suppressed` are the
-    findings that comments or the `baseline` keep out of `findings`. `comparison` is there when there was a
-    reference. `graphs` are those of the files that held one, `runs` what is known of the artifacts of each project."""
+    """The result of a run. `target` maps framework, adapter, cann and soc to texts such as ``1.15 (inferred)``.
+    `notices` are warnings about the run itself, ready to be printed. `suppressed` are the findings that comments or the
+    `baseline` remove from `findings`. `comparison` is None without a reference. `graphs` describe the graph files,
+    `runs` the run artifacts of each project."""
 
     findings: list[Finding] = []
     programs: list[ProgramSummary] = []

@@ -1,5 +1,5 @@
-"""Mends what findings say can be mended: judge, change, judge again, until nothing is left to do. In memory; what is to
-be written is handed back (`npulint.fix.write`)."""
+"""Applies fixes in memory: evaluates, edits and evaluates again until nothing is left to fix. `npulint.fix.write`
+writes the files."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ from npulint.temp_project import materialize
 from npulint.workers import collector_at_rest
 
 _ROUNDS = 10
-_ATTEMPTS = 5  # to leave out what does not come to rest
-_COLLECT_AFTER = 1500  # files judged again
+_ATTEMPTS = 5  # to leave out fixes that do not converge
+_COLLECT_AFTER = 1500  # files evaluated again
 _RESTLESS = "restless"
 
 
 def apply_fixes(settings: Settings, unsafe: bool, progress: Progress | None = None) -> FixResult:
-    """Mend the files of the paths of `settings`, with `unsafe` also by changes that may alter results. Nothing is
-    written. Raises `CatalogueError` for a broken check file, `ConfigError` for settings that name unknown checks."""
+    """Fix the files of ``settings.paths``, with `unsafe` also by fixes that may change results; writes nothing. Raises
+    `CatalogueError` for a broken check file, `ConfigError` for settings that select unknown checks."""
     begun = time.perf_counter()
     catalogue = load_catalogue(settings.checks, whole=False)
     first = check_paths(settings, catalogue, progress)
     mender = _Fixer(Evaluator(catalogue, settings, open_cache(settings.cache)), unsafe, first.context_only)
-    given = settings.piped()
+    piped = settings.piped()
     found: list[_ProjectFixes] = []
     waiting = 0
     with collector_at_rest():
@@ -56,7 +56,7 @@ def apply_fixes(settings: Settings, unsafe: bool, progress: Progress | None = No
                 found.append(_ProjectFixes(outcome))
                 continue
             named = {source.path for source in sources} - first.context_only
-            desk = FixWorkspace(root, sources, named, given, growing=not given, explicit=first.found.named)
+            desk = FixWorkspace(root, sources, named, piped, growing=not piped, explicit=first.found.named)
             found.append(mender.project(root, desk, outcome))
             waiting += len(sources)
             if waiting > _COLLECT_AFTER:
@@ -64,7 +64,7 @@ def apply_fixes(settings: Settings, unsafe: bool, progress: Progress | None = No
                 waiting = 0
     after = {one.path: one.after for some in found for one in some.files}
     last = CheckedProjects(first.found, first.context_only, first.projects, [some.outcome for some in found])
-    return _together(found, build_result(last, settings, catalogue, begun, FileLines({**given, **after})))
+    return _together(found, build_result(last, settings, catalogue, begun, FileLines({**piped, **after})))
 
 
 def fix_texts(
@@ -74,7 +74,7 @@ def fix_texts(
     codes: Collection[str] | None = None,
     unsafe: bool = True,
 ) -> FixResult:
-    """Mend some texts by file name as one project, by the checks with these codes (None: all)."""
+    """Fix source texts by file name as one project, with the checks of these `codes` (None: all)."""
     settings = Settings(target=target, cache=False, select=tuple(codes or ()))
     with materialize(files) as (folder, sources):
         mender = _Fixer(Evaluator(catalogue, settings, open_cache(False)), unsafe)
@@ -87,15 +87,15 @@ def fix_texts(
 def fixed_example(
     files: dict[str, str], target: dict[str, str], code: str, catalogue: Catalogue
 ) -> tuple[dict[str, str], list[str]]:
-    """The texts that the fixes of one check alone change, and where and why it leaves others: how the examples of
-    checks are tested."""
-    mended = fix_texts(files, target, catalogue, (code,))
-    refused = [f"{one.path}:{one.line} {one.reason}" for one in mended.refused]
-    return {one.path: one.after.decode("utf-8") for one in mended.files}, refused
+    """The texts changed by the fixes of one check, and ``path:line reason`` of each refused fix; for tests of
+    examples."""
+    fixes = fix_texts(files, target, catalogue, (code,))
+    refused = [f"{one.path}:{one.line} {one.reason}" for one in fixes.refused]
+    return {one.path: one.after.decode("utf-8") for one in fixes.files}, refused
 
 
 class _ProjectFixes(msgspec.Struct, frozen=True):
-    """What became of one project."""
+    """The fixes of one project."""
 
     outcome: RawResults
     files: list[FileChange] = []
@@ -104,7 +104,8 @@ class _ProjectFixes(msgspec.Struct, frozen=True):
 
 
 class _Attempt(msgspec.Struct, frozen=True):
-    """Where one attempt to mend a project ended: what it made, what it could not make, and what never came to rest."""
+    """The outcome of one attempt to fix a project: what was applied, what was refused, and which checks never
+    converge."""
 
     outcome: RawResults
     fixed: list[Fixed]
@@ -113,16 +114,16 @@ class _Attempt(msgspec.Struct, frozen=True):
 
 
 class _Fixer:
-    """What is the same for all projects of a run."""
+    """Fixes projects one by one with the same checks and settings."""
 
-    def __init__(self, evaluator: Evaluator, unsafe: bool, silent: frozenset[str] = frozenset()) -> None:
+    def __init__(self, evaluator: Evaluator, unsafe: bool, context_only: frozenset[str] = frozenset()) -> None:
         self._evaluator = evaluator
         self._unsafe = unsafe
-        self._scope = Scope(silent)
+        self._scope = Scope(context_only)
         self._facts: dict[tuple[str, str], tuple[bytes, FileFacts]] = {}
 
     def project(self, root: str, desk: FixWorkspace, first: RawResults) -> _ProjectFixes:
-        """Mend one project, whose outcome as it is now is known. What spoils that leaves the project as it is."""
+        """Fix one project with `first` as its current results. After an internal error the project stays as it is."""
         self._facts.clear()
         blamed: set[Spot] = set()
         try:
@@ -137,12 +138,12 @@ class _Fixer:
             return _ProjectFixes(first, refused=[Refusal("", "", root, 0, "too-deep")])
 
     def result(self, outcome: RawResults, lines: FileLines) -> RunResult:
-        """What a run says of one project alone."""
+        """The postprocessed result of one project alone."""
         evaluator = self._evaluator
         return finalize(outcome, RunContext(evaluator.settings, evaluator.catalogue, lines, self._scope))
 
     def judge(self, root: str, loaded: list[Loaded]) -> RawResults:
-        """The outcome of a project, remembered if it can be. Only files that changed are read again."""
+        """The raw results of a project, from the cache if possible. Only changed files are read again."""
         return self._evaluator.loaded(root, loaded, lambda: self._read(loaded))
 
     def _read(self, loaded: list[Loaded]) -> list[FileFacts]:
@@ -157,7 +158,7 @@ class _Fixer:
         return [self._facts[name][1] for name in names]
 
     def _attempt(self, root: str, desk: FixWorkspace, first: RawResults, blamed: Collection[Spot]) -> _Attempt:
-        """Rounds until nothing is left to do, without what is `blamed`."""
+        """Run fix passes until nothing is left to fix, without the fixes in `blamed`."""
         from npulint.fix.cleanup import tidied
         from npulint.fix.imports import united
         from npulint.fix.plan import planned
@@ -168,9 +169,9 @@ class _Fixer:
         for number in range(_ROUNDS + 1):
             findings = self.result(outcome, FileLines(desk.bytes_of())).findings
             guard = _Guard(desk, outcome, blamed)
-            wanted, denied = proposals(findings, self._unsafe, desk.document, planned, guard.objection)
-            again = {mark.spot for mark in marks if mark.recurs([*wanted, *denied], desk)}
-            done = made(wanted, desk.document, united)
+            proposed, denied = proposals(findings, self._unsafe, desk.document, planned, guard.objection)
+            again = {mark.spot for mark in marks if mark.recurs([*proposed, *denied], desk)}
+            done = made(proposed, desk.document, united)
             if again or (done.data and number == _ROUNDS):
                 return _Attempt(outcome, fixed, [], again or {one.spot for one in done.made})
             if not done.data and not tidy and number < _ROUNDS:
@@ -191,7 +192,7 @@ class _Fixer:
 
 
 class _Guard:
-    """Keeps changes away from where they do not belong."""
+    """Refuses fixes outside their permitted places."""
 
     def __init__(self, desk: FixWorkspace, outcome: RawResults, blamed: Collection[Spot]) -> None:
         self._desk = desk
@@ -203,8 +204,8 @@ class _Guard:
                 self._commented.setdefault(file.path, []).append(file)
 
     def objection(self, one: Finding, path: str, place: Span, plan: Plan) -> str:
-        """Why a change at a place is not to be made: it does not come to rest, touches a file that was not named, or a
-        place or file that a comment keeps the check away from."""
+        """Why a fix at a place is refused, empty if it is not: it does not converge, changes a file that was not named,
+        or a comment suppresses the check there."""
         if (one.code, path) in self._blamed:
             return _RESTLESS
         paths = {edit.path for edit in plan.edits} | {wish.path for wish in plan.imports}
@@ -217,13 +218,12 @@ class _Guard:
         return ""
 
     def _of_other_adapter(self, plan: Plan) -> bool:
-        """Whether imports are wished for that cannot be had beside the adapter of the project: npu_bridge is there
-        under TensorFlow 1 alone, npu_device under TensorFlow 2."""
-        wished = {wish.statement.split()[1].partition(".")[0] for wish in plan.imports} & {"npu_bridge"}
+        """Whether a plan imports npu_bridge into a project for TensorFlow 2, whose adapter is npu_device."""
+        adapters = {wish.statement.split()[1].partition(".")[0] for wish in plan.imports} & {"npu_bridge"}
         return (
-            bool(wished)
+            bool(adapters)
             and self._desk.imported_at_first("npu_device")
-            and not any(map(self._desk.imported_at_first, wished))
+            and not any(map(self._desk.imported_at_first, adapters))
         )
 
     def _ignored(self, one: Finding, path: str, place: Span | None) -> bool:
@@ -236,7 +236,7 @@ class _Guard:
 
 
 def _promising(outcome: RawResults, unsafe: bool) -> bool:
-    """Whether there may be something to mend; comments may be of no use."""
+    """Whether there may be something to fix, unused suppression comments included."""
     fixes = [one.fix for one in outcome.findings if one.fix.changes or one.fix.edits]
     if any(
         unsafe or fix.applicability == "safe" or any(c.applicability == "safe" for c in fix.changes) for fix in fixes
@@ -256,7 +256,7 @@ def _refusal(one: Denied, desk: FixWorkspace) -> Refusal:
 
 
 def _idle(done: Done) -> list[Denied]:
-    """Changes that were made and changed nothing."""
+    """Fixes that were applied without changing anything, as refusals."""
     return [Denied(one.finding, one.path, one.place, one.change, _RESTLESS) for one in done.made]
 
 

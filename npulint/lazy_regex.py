@@ -1,7 +1,5 @@
-"""Regular expressions that are compiled when they are first used.
-
-Compiling all patterns of the package takes longer than checking a small file; a run needs few of them.
-"""
+"""Regular expressions that are compiled on first use: compiling all patterns takes longer than checking a small
+file."""
 
 from __future__ import annotations
 
@@ -12,7 +10,7 @@ _METHODS = ("match", "search", "fullmatch", "sub", "split", "findall", "finditer
 
 
 class _Pattern:
-    """Stands for a compiled pattern; after the first use it holds that pattern's own methods."""
+    """Placeholder for a compiled pattern; on first use it takes over that pattern's methods."""
 
     def __init__(self, pattern: Any, flags: int) -> None:
         self._source = (pattern, flags)
@@ -27,5 +25,5 @@ class _Pattern:
 
 
 def lazy_compile(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
-    """As `re.compile`, but a mistake in `pattern` (`re.error`) shows at the first use."""
+    """As `re.compile`, but an invalid `pattern` raises `re.error` only on first use."""
     return cast("re.Pattern[AnyStr]", _Pattern(pattern, flags))

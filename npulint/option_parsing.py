@@ -1,4 +1,4 @@
-"""Values of options: from words of the command line or a TOML value to what `Settings` holds."""
+"""Converts option values from command line words or TOML to the types of `Settings`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FRAMEWORKS = ("tensorflow", "torch")
 
 
 class InvalidOption(Exception):
-    """A value that an option does not take; `texts` say why."""
+    """An invalid option value; `texts` say why."""
 
     def __init__(self, *texts: str) -> None:
         super().__init__(*texts)
@@ -25,7 +25,7 @@ class InvalidOption(Exception):
 
 
 def from_words(option: Option, words: Sequence[str], lang: str) -> Any:
-    """The value that `words` (one per time the option was given) stand for; raises `InvalidOption`."""
+    """The value of an option from `words`, one per occurrence on the command line; raises `InvalidOption`."""
     if option.kind in ("list", "folders"):
         parts = [word.split(",") if option.kind == "list" else [word] for word in words]
         return tuple(part.strip() for group in parts for part in group if part.strip())
@@ -46,7 +46,7 @@ def from_words(option: Option, words: Sequence[str], lang: str) -> Any:
 
 
 def from_table(option: Option, value: Any, lang: str) -> Any:
-    """The value that a configuration file gives; raises `InvalidOption` when it is of another type."""
+    """The value of an option from a configuration file; raises `InvalidOption` for a wrong type."""
     if option.kind == "flag" and isinstance(value, bool):
         return value
     if option.kind in ("list", "folders") and isinstance(value, list):
@@ -63,7 +63,7 @@ def from_table(option: Option, value: Any, lang: str) -> Any:
 
 
 def choice(word: str, choices: Sequence[str], lang: str) -> str:
-    """`word` if it is one of `choices`; raises `InvalidOption` with the nearest one."""
+    """`word` if it is one of `choices`; raises `InvalidOption` with the closest match."""
     if word in choices:
         return word
     text = say(lang, "unknown.value", word=word, choices=say(lang, "list.and").join(choices))
@@ -96,7 +96,7 @@ def _checked_map(option: Option, table: dict[str, Any], lang: str) -> dict[str, 
 
 
 def soc_family(soc: str) -> str:
-    """The family that checks speak of: ``Ascend910B1`` is a ``910B``."""
+    """The SoC family that checks use: ``910B`` for ``Ascend910B1``."""
     name = re.sub(r"^ASCEND[-_]?", "", soc.upper())
     return re.sub(r"(?<=[A-Z])[0-9]+$", "", name)
 

@@ -1,4 +1,4 @@
-"""The table of options: command line, configuration keys, help and documentation all come from it."""
+"""The table of options: source of the command line, the configuration keys, the help and the documentation."""
 
 from __future__ import annotations
 
@@ -11,13 +11,11 @@ GROUPS = ("rules", "fixes", "output", "files", "run")
 
 
 class Option(msgspec.Struct, frozen=True):
-    """One option. `name` is the field of `Settings`; flag and configuration key are spelled from it.
-
-    Kinds: ``flag`` (yes/no), ``choice`` (one of `choices`), ``number`` (from 0), ``text``, ``list``
-    (comma-separated or repeated), ``folders`` (repeated; in a configuration relative to it), ``map``
-    (KEY=VALUE with the keys `choices`), ``pairs`` (CHOICE=TEXT, repeated). `default_on` is a flag's
-    default. `config` tells whether a configuration file may set it. `help` is English, then Chinese.
-    """
+    """One option. `name` is the field of `Settings`, from which flag and configuration key are derived. Kinds: ``flag``
+    (yes/no), ``choice`` (one of `choices`), ``number`` (from 0), ``text``, ``list`` (comma-separated or repeated),
+    ``folders`` (repeated; relative to the configuration file that sets it), ``map`` (KEY=VALUE with the keys
+    `choices`), ``pairs`` (CHOICE=TEXT, repeated). `default_on` is a flag's default. `config` says whether a
+    configuration file may set it. `help` is English, then Chinese."""
 
     name: str
     kind: str
@@ -35,7 +33,7 @@ class Option(msgspec.Struct, frozen=True):
 
     @property
     def flag(self) -> str:
-        """The spelling on the command line; a flag that is on by default is shown by its negative."""
+        """The spelling on the command line; ``--no-…`` for a flag that is on by default."""
         return f"--no-{self.key}" if self.default_on else f"--{self.key}"
 
 

@@ -1,4 +1,4 @@
-"""The straight way: paths, sources, facts, programs, findings, settled findings. Start reading here."""
+"""The main pipeline: paths, sources, facts, programs, findings, postprocessed findings. Start reading here."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ from npulint.workers import check_projects
 
 
 class CheckedProjects(msgspec.Struct, frozen=True):
-    """Every project of a run with its raw results: the files that were found, the projects of these and their company
-    (the `context_only` paths), and what each project gives."""
+    """All projects of a run with their raw results: the files that were found, the files of each project,
+    `context_only` paths included, and the results of each."""
 
     found: Discovery
     context_only: frozenset[str]
@@ -48,19 +48,19 @@ def run(settings: Settings, progress: Progress | None = None) -> RunResult:
 
 
 def check_paths(settings: Settings, catalogue: Catalogue, progress: Progress | None = None) -> CheckedProjects:
-    """Find the files, and judge each project by itself."""
+    """Discover the files of ``settings.paths`` and evaluate each project."""
     found = piped(settings) if settings.stdin is not None else discover(settings.paths, settings.discovery())
     more = context_files(found, settings.discovery())
     projects = with_runs(group([*found.files, *more]))
-    told = progress_counter(sum(map(len, projects.values())), progress)
-    outcomes = check_projects(projects, catalogue, settings, told)
+    advance = progress_counter(sum(map(len, projects.values())), progress)
+    outcomes = check_projects(projects, catalogue, settings, advance)
     return CheckedProjects(found, frozenset(file.path for file in more), projects, outcomes)
 
 
 def build_result(
     judged: CheckedProjects, settings: Settings, catalogue: Catalogue, begun: float, lines: LineProvider | None = None
 ) -> RunResult:
-    """What a run that has `begun` (by the performance counter) says of all its projects together."""
+    """The postprocessed result of all projects. `begun` is the start of the run on the performance counter."""
     scope = Scope(judged.context_only, _caused(judged, catalogue, settings))
     lines = lines or FileLines(settings.piped())
     context = RunContext(settings, catalogue, lines, scope, started=begun)
@@ -76,7 +76,7 @@ def _caused(judged: CheckedProjects, catalogue: Catalogue, settings: Settings) -
 
 
 def piped(settings: Settings) -> Discovery:
-    """Standard input as the one file that was found, under the name it is to have."""
+    """Standard input as a discovery of one file, named ``settings.stdin_filename``."""
     name = settings.stdin_filename
     kinds = kinds_of(os.path.basename(name)) or _of_run(name, settings.stdin or b"") or ("python",)
     sources = [SourceFile(name, kind, name, base_of(name, False), len(settings.stdin or b"")) for kind in kinds]
@@ -84,20 +84,20 @@ def piped(settings: Settings) -> Discovery:
 
 
 def _of_run(name: str, data: bytes) -> tuple[str, ...]:
-    """The kind of what a run left behind, if that was piped in."""
+    """The kind of a piped run artifact, as a tuple; empty for anything else."""
     from npulint.discover.artifacts import form_of_text
 
     return ARTIFACT if form_of_text(name, data[:HEAD]) else ()
 
 
 def judge(files: dict[str, str], target: dict[str, str], catalogue: Catalogue, lang: str = "en") -> list[Finding]:
-    """The findings of the catalogue about some texts by file name: how the examples of checks are tested."""
+    """The findings of the catalogue in source texts by file name; for tests of examples."""
     return check_sources(files, target, catalogue, lang).findings
 
 
 def check_sources(files: dict[str, str], target: dict[str, str], catalogue: Catalogue, lang: str = "en") -> RunResult:
-    """All that the catalogue says of some texts by file name, as one project; those of two sides are compared. What a
-    run says is told although the source says it, for it is each check by itself that examples are about."""
+    """The result of checking source texts by file name as one project; texts of two sides are compared. Run findings
+    are not merged into source findings, because examples are about each check by itself."""
     if two_sided(files):
         from npulint import compare_command
 
@@ -109,20 +109,20 @@ def check_sources(files: dict[str, str], target: dict[str, str], catalogue: Cata
 
 
 def facts_of(path: str) -> list[Fact]:
-    """Every fact of one file (the rest of its project is read too, for names reach across files); of a graph also
-    those at the places of the source that built it. Raises `FileNotFoundError` when it is not among the files that are
+    """Every fact of one file; of a graph, also those at the places of the source that built it. The rest of its project
+    is read too, because names are resolved across files. Raises `FileNotFoundError` for a file that npulint does not
     read."""
     options = Settings().discovery()
     found = discover([path], options)
     if not found.files:
         raise FileNotFoundError(path)
-    wanted = found.files[0].path
+    path = found.files[0].path
     projects = group([*found.files, *context_files(found, options)])
-    root, sources = next((r, s) for r, s in projects.items() if any(one.path == wanted for one in s))
+    root, sources = next((r, s) for r, s in projects.items() if any(one.path == path for one in s))
     unique: dict[int, Fact] = {}
     for program in assemble(root, [read(load(source)) for source in sources]):
-        if program.entry == wanted and "graph" in program.attrs:
+        if program.entry == path and "graph" in program.attrs:
             return [fact for facts in program.index.tables[0].values() for fact in facts]
         for kind in program.index.kinds():
-            unique.update({id(fact): fact for fact in program.index.of_kind(kind) if fact.path == wanted})
+            unique.update({id(fact): fact for fact in program.index.of_kind(kind) if fact.path == path})
     return sorted(unique.values(), key=lambda f: (f.span, f.kind, f.name))

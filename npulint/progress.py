@@ -1,28 +1,28 @@
-"""How far a run is, for those who watch it."""
+"""Progress of a run, in files."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 Progress = Callable[[int, int], None]
-"""Hears how many files of how many are done."""
+"""Called with the numbers of finished and of all files."""
 Advance = Callable[[int], None]
-"""Hears how many more files are done."""
+"""Called with the number of files finished since the last call."""
 
 
 def no_progress(_: int) -> None:
-    """Nobody wants to know."""
+    """An `Advance` that reports nothing."""
 
 
 def progress_counter(total: int, progress: Progress | None) -> Advance:
-    """Adds up what is done of `total` files for `progress`."""
+    """An `Advance` that adds up finished files and reports (finished, `total`) to `progress`."""
     if progress is None:
         return no_progress
     done = 0
 
-    def told(more: int) -> None:
+    def advance(more: int) -> None:
         nonlocal done
         done += more
         progress(done, total)
 
-    return told
+    return advance

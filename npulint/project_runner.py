@@ -21,55 +21,59 @@ from npulint.result_cache import cached_facts, configured_op_list, fingerprint, 
 from npulint.run_summary import RunSummary
 from npulint.settings import Settings
 
-_FEW = 40  # files of a project; to read so few anew costs less than to remember the facts of each
+_FEW = 40  # files of a project; reading so few again costs less than caching the facts of each
 
 
 class Evaluator(msgspec.Struct, frozen=True):
-    """Evaluates projects by one catalogue and the same settings; `cache` holds earlier results."""
+    """Evaluates projects with one catalogue and one set of settings; `cache` holds earlier results."""
 
     catalogue: Catalogue
     settings: Settings
     cache: Cache
 
     def project(
-        self, root: str, sources: Sequence[SourceFile], given: Mapping[str, bytes] = {}, told: Advance = no_progress
+        self, root: str, sources: Sequence[SourceFile], data: Mapping[str, bytes] = {}, advance: Advance = no_progress
     ) -> RawResults:
-        """The results of one project. `given` are the bytes of files that are to be judged as if they held these.
-        `told` hears of every file that is done."""
-        content = {**self.settings.piped(), **given}
-        loaded = [load(source, content.get(source.path)) for source in sources]
-        return self.loaded(root, loaded, lambda: facts_of(loaded, self.cache, told), told)
+        """The raw results of one project. `data` replaces the bytes of files by path; `advance` is called with the
+        number of files finished."""
+        data = {**self.settings.piped(), **data}
+        loaded = [load(source, data.get(source.path)) for source in sources]
+        return self.loaded(root, loaded, lambda: facts_of(loaded, self.cache, advance), advance)
 
     def loaded(
-        self, root: str, loaded: Sequence[Loaded], read: Callable[[], Sequence[FileFacts]], told: Advance = no_progress
+        self,
+        root: str,
+        loaded: Sequence[Loaded],
+        read: Callable[[], Sequence[FileFacts]],
+        advance: Advance = no_progress,
     ) -> RawResults:
-        """The results of a project whose files are loaded, from the cache if it has them; else `read` gives the facts.
-        `told` hears of the files of results from the cache."""
+        """The raw results of loaded files, from the cache if possible; else `read` returns their facts. `advance` is
+        called for results from the cache."""
         if not self.cache.enabled:
             return evaluate_project(root, read(), self.catalogue, self.settings)
         key = fingerprint(loaded, root, self.catalogue.digest, self.settings)
         known = decoded(self.cache.get_many([key]).get(key, b""))
         if known is not None:
-            told(len(loaded))
+            advance(len(loaded))
             return known
         results = evaluate_project(root, read(), self.catalogue, self.settings)
         self.cache.put_many({key: msgspec.msgpack.encode(results)})
         return results
 
 
-def facts_of(loaded: Sequence[Loaded], cache: Cache, told: Advance = no_progress) -> list[FileFacts]:
-    """The facts of loaded files, remembered where that pays."""
+def facts_of(loaded: Sequence[Loaded], cache: Cache, advance: Advance = no_progress) -> list[FileFacts]:
+    """The facts of loaded files, from the cache if there are many of them."""
     if cache.enabled and len(loaded) > _FEW:
-        return cached_facts(loaded, cache, told)
+        return cached_facts(loaded, cache, advance)
     files = []
     for item in loaded:
         files.append(read(item))
-        told(1)
+        advance(1)
     return files
 
 
 def evaluate_project(root: str, files: Sequence[FileFacts], catalogue: Catalogue, settings: Settings) -> RawResults:
-    """What a project gives. Code that leads resolution round in circles spoils that project alone, and is named."""
+    """The raw results of a project. Code that recurses too deeply to be resolved becomes a problem of this project."""
     try:
         return _judged(root, files, catalogue, settings)
     except RecursionError:
@@ -82,7 +86,7 @@ def _judged(root: str, files: Sequence[FileFacts], catalogue: Catalogue, setting
     programs: list[ProgramSummary] = []
     graphs: list[GraphSummary] = []
     runs: list[RunSummary] = []
-    beside: frozenset[str] | None = None
+    related_files: frozenset[str] | None = None
     own = configured_op_list(settings.supported_ops) if listed_ops(files) else None
     for program in assemble(root, files, *settings.declared(), None if own is None else own.ops):
         program.attrs["port"] = settings.torch_port
@@ -96,7 +100,7 @@ def _judged(root: str, files: Sequence[FileFacts], catalogue: Catalogue, setting
             from npulint.evaluate.runs import summarise_run  # most projects have none
 
             runs.append(summarise_run(program))
-            beside = program.source_files
+            related_files = program.source_files
         elif program.entry and program.attrs["framework"] != "none":
             programs.append(summarise(program, verdict.checklist))
     if graphs:
@@ -106,7 +110,7 @@ def _judged(root: str, files: Sequence[FileFacts], catalogue: Catalogue, setting
     if any(one.artifact_location is not None for one in findings):
         from npulint.postprocess.merge_run_findings import with_counterparts
 
-        findings = with_counterparts(findings, catalogue, beside)
+        findings = with_counterparts(findings, catalogue, related_files)
     slim = [FileFacts(f.path, f.kind, problems=f.problems, comments=f.comments) for f in files]
     return RawResults(findings, programs, slim, graphs, [] if own is None else own.problems, runs)
 

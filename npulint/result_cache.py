@@ -1,4 +1,4 @@
-"""What a run remembers: facts by content, whole projects by the content of all their files."""
+"""The cache of a run: facts by file content, raw results of a project by the content of all its files."""
 
 from __future__ import annotations
 
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
 @cache
 def engine_version() -> str:
-    """Names the code that made a remembered answer: the release, and in a checkout the newest change of any
-    of its modules."""
+    """The version of the code in cache keys: the release, and the newest modification time of npulint's modules."""
     newest = 0
     folders = [os.path.dirname(os.path.abspath(__file__))]
     while folders:
@@ -37,8 +36,8 @@ def engine_version() -> str:
 
 
 def fingerprint(loaded: Sequence[Loaded], root: str, catalogue: str, settings: Settings) -> bytes:
-    """The key of a project's outcome: every file's path and content, the catalogue, and what of the
-    settings reaches the judgement."""
+    """The cache key of a project's results: path and content of every file, the catalogue, and the settings that affect
+    evaluation."""
     parts: list[bytes | str] = [
         engine_version(),
         root,
@@ -55,20 +54,20 @@ def fingerprint(loaded: Sequence[Loaded], root: str, catalogue: str, settings: S
 
 
 def listed_ops(files: Iterable[Loaded | FileFacts]) -> bool:
-    """Whether the operators that an installation lists matter to files: there is a graph of TensorFlow among them."""
+    """Whether the list of supported operators matters to these files: one of them is a TensorFlow graph."""
     return any(file.graph is not None and file.graph.framework == "tensorflow" for file in files)
 
 
 def configured_op_list(paths: tuple[str, ...]) -> Listed:
-    """The operators of the installation whose lists or packages lie at `paths`."""
+    """The supported operators from the lists or operator packages at `paths`."""
     from npulint.read.supported_ops import listed  # most projects have no graph
 
     return listed(paths)
 
 
-def cached_facts(loaded: Sequence[Loaded], store: Cache, told: Advance = no_progress) -> list[FileFacts]:
-    """The facts of files, from the cache where it has them; what is read anew is put there. Graphs are not: loading
-    them is reading them, and they are large."""
+def cached_facts(loaded: Sequence[Loaded], store: Cache, advance: Advance = no_progress) -> list[FileFacts]:
+    """The facts of files, from the cache where it has them; facts that are read are stored. Graphs are not cached: they
+    are large, and loading them is reading them."""
     keys = [key(engine_version(), item.file.path, item.file.kind, item.data) for item in loaded]
     known = store.get_many(keys)
     files: list[FileFacts] = []
@@ -80,7 +79,7 @@ def cached_facts(loaded: Sequence[Loaded], store: Cache, told: Advance = no_prog
             if item.problem is None and item.graph is None and item.facts is None:
                 fresh[name] = msgspec.msgpack.encode(facts)
         files.append(facts)
-        told(1)
+        advance(1)
     store.put_many(fresh)
     return files
 

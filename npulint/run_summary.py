@@ -1,4 +1,4 @@
-"""A training run as a whole, as reports tell it: what was read of it, where its time went, how it went."""
+"""Summary of a training run for reports: the artifacts read, where the time went, and how values developed."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import msgspec
 
 
 class RunFile(msgspec.Struct, frozen=True):
-    """A file that a run left behind: its `form` and `generation` (as of the fact ``run_source``), its rows, how many of
-    them are malformed and the line of the first, the needed columns that are `missing`, and a `note` where there is no
-    verdict: empty, header, unread, older, first, no-npu, no-operators, no-kernels, no-values."""
+    """A run artifact: its `form` and `generation` (as in the fact ``run_source``), its rows, the number of malformed
+    ones and the line of the first, the required columns that are `missing`, and a `note` when it was not evaluated:
+    empty, header, unread, older, first, no-npu, no-operators, no-kernels, no-values."""
 
     path: str
     form: str
@@ -21,7 +21,7 @@ class RunFile(msgspec.Struct, frozen=True):
 
 
 class RunPart(msgspec.Struct, frozen=True):
-    """A part of some time: its µs and its share of the whole in percent; of operators how many kernels it has."""
+    """A part of a time: its µs and its share of the total in percent; for operators, their number of kernels."""
 
     name: str
     us: float
@@ -30,10 +30,10 @@ class RunPart(msgspec.Struct, frozen=True):
 
 
 class RunTimes(msgspec.Struct, frozen=True):
-    """Where the time of one table goes. `what`: operators (`parts` are types, `count` is the number of kernels, `us`
-    what they computed), step (computing, exposed, free; the mean of `count` steps) or iteration (data, compute,
-    refresh; medians of `count` iterations). `more` further types take `rest_us`, `rest_share` percent. `line` shows it
-    best."""
+    """How the time of one table is divided. `what`: operators (`parts` are types, `count` is the number of kernels,
+    `us` their compute time), step (computing, exposed, free; mean of `count` steps) or iteration (data, compute,
+    refresh; medians of `count` iterations). `more` further types take `rest_us`, `rest_share` percent. `line` is the
+    row that shows it best."""
 
     path: str
     line: int
@@ -47,9 +47,9 @@ class RunTimes(msgspec.Struct, frozen=True):
 
 
 class RunCurve(msgspec.Struct, frozen=True):
-    """The course of a number. `what`: loss_scale, loss, accuracy, or similarity (of outputs in the order of the graph).
-    `points` are few that stand for `count` values; None is no number. Of these values `bad` are no numbers or, of a
-    similarity, lie below 0.98."""
+    """A value over the run. `what`: loss_scale, loss, accuracy, or similarity (of outputs in graph order). `points`
+    are samples of `count` values; None is NaN or infinite. `bad` counts such values or, for a similarity, those
+    below 0.98."""
 
     path: str
     line: int
@@ -65,8 +65,8 @@ class RunCurve(msgspec.Struct, frozen=True):
 
 
 class RunStall(msgspec.Struct, frozen=True):
-    """Slow steps that come again every `period` steps, `count` times: the share of the whole time that they lose in
-    percent, the seconds where these are known (else 0), and how many times the median the worst takes."""
+    """Slow steps that recur every `period` steps, `count` times: their share of the total time in percent, the seconds
+    if known (else 0), and the worst step as a multiple of the median."""
 
     path: str
     line: int
@@ -80,7 +80,7 @@ class RunStall(msgspec.Struct, frozen=True):
 
 
 class RunGraph(msgspec.Struct, frozen=True):
-    """Runs of one graph on the device: the first one, and the median and the longest of the later ones, in ms."""
+    """Executions of one graph on the device: the first, and the median and maximum of the later ones, in ms."""
 
     path: str
     line: int
@@ -92,7 +92,7 @@ class RunGraph(msgspec.Struct, frozen=True):
 
 
 class RunSummary(msgspec.Struct, frozen=True):
-    """What the artifacts of one project tell as a whole. `left_out` counts pictures that are too many to be kept."""
+    """The summary of all artifacts of one project. `left_out` counts curves beyond the limit."""
 
     files: tuple[RunFile, ...] = ()
     times: tuple[RunTimes, ...] = ()

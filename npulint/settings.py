@@ -1,4 +1,4 @@
-"""The settings of one run, complete and checked; `npulint.config` builds them."""
+"""The complete, validated settings of one run; `npulint.config` builds them."""
 
 from __future__ import annotations
 
@@ -12,26 +12,21 @@ if TYPE_CHECKING:
 PEOPLE_FORMATS = ("text", "concise", "github", "markdown", "html")
 MACHINE_FORMATS = ("json", "jsonl", "sarif", "gitlab", "junit", "checkstyle")
 FORMATS = PEOPLE_FORMATS + MACHINE_FORMATS
-FILTERED_FORMATS = ("html",)  # for people as well, but they choose there what they see
+FILTERED_FORMATS = ("html",)  # interactive: readers filter findings themselves
 DOCS_URL = "https://npulint.readthedocs.io"
-"""Where the pages of the built-in checks are published; a team without internet names a copy of its own."""
+"""The published documentation of the built-in checks; a team without internet access can set its own copy."""
 PORTS = ("explicit", "transfer")
 RANK = {"note": 0, "warning": 1, "error": 2, "never": 3}
 TARGET_KEYS = ("framework", "tensorflow", "torch", "adapter", "cann", "soc")
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run shall do. The fields are the options of `npulint.options`, their names the same.
-
-    `base` is the folder that `exclude` and `extend_exclude` are relative to and `config` the file they
-    were read from (both empty: none was found). `exclude` is None for the usual exclusions,
-    `baseline` is the path of a baseline
-    file, empty for none. `reference` is the project before its migration, which it is compared with, empty for none.
-    `supported_ops` are lists of operators, or folders of operator packages that have some; none: the recorded list.
-    `docs_url` may be empty: then findings name no page.
-    `min_severity` is empty for "warning for people, note for machines". `lang` is ``en`` or ``zh``.
-    `stdin` holds the bytes of the source that was piped in under the name `stdin_filename`.
-    """
+    """The settings of a run; fields are named as the options of `npulint.options`. `base` is the folder that `exclude`
+    and `extend_exclude` are relative to, `config` the configuration file (both empty: none). `exclude` is None for the
+    default exclusions. `baseline` is the path of a baseline file and `reference` the project before its migration
+    (empty: none). `supported_ops` are operator lists or folders with operator packages; empty: the built-in list. An
+    empty `docs_url` omits links to documentation. An empty `min_severity` means warning in formats for people and note
+    in others. `lang` is ``en`` or ``zh``. `stdin` holds standard input, checked under the name `stdin_filename`."""
 
     paths: tuple[str, ...] = (".",)
     select: tuple[str, ...] = ()
@@ -80,17 +75,16 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         return "zh" if self.lang == "zh" else "en"
 
     def declared(self) -> tuple[str, str, str, str]:
-        """The declared releases of the adapter, PyTorch and CANN, and the chip; empty for what is not declared."""
+        """The declared versions of the adapter, PyTorch and CANN, and the SoC version; empty where not declared."""
         adapter, torch, cann, soc = (self.target.get(key, "") for key in ("adapter", "torch", "cann", "soc"))
         return adapter, torch, cann, soc
 
     def piped(self) -> dict[str, bytes]:
-        """The bytes of standard input by file name; empty when nothing was piped in."""
+        """Standard input by file name; empty when nothing was piped in."""
         return {} if self.stdin is None else {self.stdin_filename: self.stdin}
 
     def shown_from(self, format_name: str) -> str:
-        """The lowest severity that a report in this format shows. People are spared notes, unless
-        notes make the run fail."""
+        """The lowest severity shown in this format. Formats for people hide notes, unless notes fail the run."""
         if self.min_severity:
             return self.min_severity
         if format_name not in PEOPLE_FORMATS or format_name in FILTERED_FORMATS:
@@ -98,7 +92,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         return "note" if self.fail_on == "note" else "warning"
 
     def discovery(self) -> DiscoverOptions:
-        """The part of the settings that says which files are looked at."""
+        """The settings that select files."""
         from npulint.discover.files import EXCLUDED, DiscoverOptions
 
         return DiscoverOptions(

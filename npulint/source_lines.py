@@ -1,4 +1,4 @@
-"""The text lines of files on disk, for frames and fingerprints. What cannot be read has no lines."""
+"""Text lines of files on disk, for source excerpts and fingerprints; none for files that cannot be read."""
 
 from __future__ import annotations
 
@@ -14,36 +14,36 @@ from npulint.read.source import Source, decode
 LineProvider = Callable[[str], Sequence[str]]
 
 _LIMIT = 20_000_000  # bytes
-_KEPT = 32  # files
-_HELD = 40_000_000  # bytes of these files together, beside the last one
-_BINARY = (  # graphs and what is packed; TypeScript is not read either
+_MAX_FILES = 32  # files
+_MAX_BYTES = 40_000_000  # bytes of all cached files but the last
+_BINARY = (  # graphs and archives; .ts is TorchScript
     *(".pb", ".meta", ".pt2", ".pt", ".pth", ".ts", ".torchscript", ".ptl", ".jit", ".gz"),
 )
 
 
 class FileLines:
-    """Reads files when their lines are asked for and keeps the last few; `given` holds texts that are
-    not on disk, such as standard input. Graphs that nobody reads line by line have none."""
+    """Reads the lines of files on demand and caches the last few. `content` replaces files by path, such as standard
+    input. Binary files and graphs have no lines."""
 
-    def __init__(self, given: dict[str, bytes] | None = None) -> None:
-        self._given = given or {}
+    def __init__(self, content: dict[str, bytes] | None = None) -> None:
+        self._content = content or {}
         self._kept: OrderedDict[str, Sequence[str]] = OrderedDict()
         self._sizes: dict[str, int] = {}
 
     def __call__(self, path: str) -> Sequence[str]:
-        """The lines of the file at `path` without their ends; none when it cannot be read."""
+        """The lines of the file at `path` without line ends; empty when it cannot be read."""
         lines = self._kept.get(path)
         if lines is None:
             data = self._bytes(path)
             self._sizes[path] = len(data)
-            while self._kept and (len(self._kept) >= _KEPT or sum(self._sizes.values()) > _HELD):
+            while self._kept and (len(self._kept) >= _MAX_FILES or sum(self._sizes.values()) > _MAX_BYTES):
                 del self._sizes[self._kept.popitem(last=False)[0]]
             lines = self._kept[path] = split(data) if kinds_of(os.path.basename(path)) else _lines_of_run(data)
         return lines
 
     def _bytes(self, path: str) -> bytes:
-        if path in self._given:
-            return self._given[path]
+        if path in self._content:
+            return self._content[path]
         if path.endswith(_BINARY):
             return b""
         try:
@@ -54,7 +54,7 @@ class FileLines:
 
 
 def split(data: bytes, python: bool = True) -> list[str]:
-    """The lines of a source as Python counts them; bytes that are no text stand as escapes."""
+    """The lines of a source as Python counts them; undecodable bytes become backslash escapes."""
     source = decode(data, "", python)
     if isinstance(source, Source):
         text = source.text
@@ -64,12 +64,12 @@ def split(data: bytes, python: bool = True) -> list[str]:
 
 
 def _lines_of_run(data: bytes) -> list[str]:
-    """The lines of what a run left behind as its readers count them: a progress bar that rewrote its line is one."""
+    """The lines of a run artifact as its readers count them: a progress bar with carriage returns is one line."""
     return split(data.replace(b"\r\n", b"\n").replace(b"\r", b" "), python=False)
 
 
 def cell_line(line: str) -> str:
-    """The code in a line of a notebook file: the text of its JSON string, where columns count from."""
+    """The code in a line of a notebook file: the decoded JSON string; columns of findings count in it."""
     import json
 
     stripped = line.strip().removesuffix(",")

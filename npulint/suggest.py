@@ -1,4 +1,4 @@
-"""The nearest known word to one that is not known: "did you mean ...?"."""
+"""Suggestions for unknown words: "did you mean ...?"."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from npulint.texts import say
 
 
 def closest_match(word: str, known: Iterable[str]) -> str:
-    """The known word that `word` probably means, or nothing; letter case and ``_``/``-`` do not count."""
-    from difflib import get_close_matches  # only mistakes pay for it
+    """The known word most similar to `word`, else empty; ignores case and ``_``/``-``."""
+    from difflib import get_close_matches  # imported only after a mistake
 
     plain = {_plain(candidate): candidate for candidate in sorted(known, reverse=True)}
     close = get_close_matches(_plain(word[:80]), plain, n=1, cutoff=0.6)
@@ -17,7 +17,7 @@ def closest_match(word: str, known: Iterable[str]) -> str:
 
 
 def did_you_mean(word: str, lang: str) -> str:
-    """The question that follows a complaint about an unknown word; nothing without a near `word`."""
+    """The text "did you mean `word`?", empty for an empty `word`."""
     return say(lang, "meant", word=word) if word else ""
 
 

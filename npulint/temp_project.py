@@ -1,4 +1,4 @@
-"""Texts by name as files in a folder of their own: how examples and other texts that are no files are judged."""
+"""Writes source texts to a temporary folder, so that examples can be checked like a project."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ from npulint.settings import Settings
 
 @contextmanager
 def materialize(files: dict[str, str], configurations: bool = False) -> Iterator[tuple[str, list[SourceFile]]]:
-    """Some texts by file name as files in a folder of their own, while it lasts: the folder, and the files that a run
-    reads. Their paths are the names. `configurations`: also those that may hold the
-    settings of a program."""
+    """Context manager: texts by file name written to a temporary folder; yields the folder and the files that a run
+    would read there, their paths relative to it. `configurations` includes files that may configure a program."""
     import tempfile
 
     with tempfile.TemporaryDirectory(prefix="npulint-") as folder:

@@ -1,4 +1,4 @@
-"""All projects of a run, one after the other or in several processes where that pays."""
+"""Evaluates all projects of a run, sequentially or in several processes if there are many files."""
 
 from __future__ import annotations
 
@@ -20,32 +20,32 @@ from npulint.project_runner import Evaluator, decoded
 from npulint.settings import Settings
 
 _COLLECT_AFTER = 1500  # files
-_PAYS_FROM = 2000  # files; starting processes costs as much as reading some hundreds
-_MOST = 8
-_CHUNKS = 32  # of the work, per process: small enough to share it evenly, and to tell how far it is
+_PARALLEL_FROM = 2000  # files; starting processes costs as much as reading several hundred
+_MAX_PROCESSES = 8
+_CHUNKS = 32  # per process: small enough for an even load and regular progress
 
 Projects = Mapping[str, list[SourceFile]]
 
 
 def check_projects(
-    projects: Projects, catalogue: Catalogue, settings: Settings, told: Advance = no_progress
+    projects: Projects, catalogue: Catalogue, settings: Settings, advance: Advance = no_progress
 ) -> list[RawResults]:
-    """The outcomes of all projects, in their order. `told` hears of files that are done: one by one, or of many at once
-    when they come from other processes."""
+    """The raw results of all projects, in order. `advance` is called with the number of files finished: 1 each time, or
+    more from other processes."""
     count = _processes(projects, settings)
     if count > 1:
-        return _together(projects, settings, count, told)
-    return _in_turn(projects, catalogue, settings, told)
+        return _together(projects, settings, count, advance)
+    return _in_turn(projects, catalogue, settings, advance)
 
 
 def _processes(projects: Projects, settings: Settings) -> int:
     files = sum(len(sources) for sources in projects.values())
-    wanted = settings.jobs or (min(_MOST, os.cpu_count() or 1) if files >= _PAYS_FROM else 1)
+    wanted = settings.jobs or (min(_MAX_PROCESSES, os.cpu_count() or 1) if files >= _PARALLEL_FROM else 1)
     return min(wanted, len(projects))
 
 
 def _in_turn(
-    projects: Projects, catalogue: Catalogue, settings: Settings, told: Advance = no_progress
+    projects: Projects, catalogue: Catalogue, settings: Settings, advance: Advance = no_progress
 ) -> list[RawResults]:
     outcomes = []
     store = open_cache(settings.cache)
@@ -53,7 +53,7 @@ def _in_turn(
     waiting = 0
     with collector_at_rest(), store.together():
         for root, sources in projects.items():
-            outcomes.append(evaluator.project(root, sources, told=told))
+            outcomes.append(evaluator.project(root, sources, advance=advance))
             waiting += len(sources)
             if waiting > _COLLECT_AFTER:
                 gc.collect()
@@ -63,8 +63,8 @@ def _in_turn(
 
 @contextmanager
 def collector_at_rest() -> Iterator[None]:
-    """Inside, nothing is collected: the collector of cyclic garbage would walk over all syntax trees and facts again
-    and again (a third of the time), and finds something only between projects."""
+    """Context manager that disables garbage collection: it would traverse all syntax trees again and again (a third of
+    the time), and only between projects is there garbage."""
     collecting = gc.isenabled()
     gc.disable()
     try:
@@ -74,23 +74,23 @@ def collector_at_rest() -> Iterator[None]:
             gc.enable()
 
 
-def _together(projects: Projects, settings: Settings, count: int, told: Advance) -> list[RawResults]:
-    """In `count` processes. They send bytes, so that nothing is pickled but names and settings."""
+def _together(projects: Projects, settings: Settings, count: int, advance: Advance) -> list[RawResults]:
+    """The raw results of all projects from `count` processes, which return msgpack bytes instead of pickled objects."""
     from concurrent.futures import ProcessPoolExecutor
 
     items = list(projects.items())
     size = max(1, -(-len(items) // (count * _CHUNKS)))
     chunks = [dict(items[start : start + size]) for start in range(0, len(items), size)]
     outcomes: list[RawResults] = []
-    with ProcessPoolExecutor(count, initializer=_obedient) as pool:
+    with ProcessPoolExecutor(count, initializer=_end_on_interrupt) as pool:
         for chunk, answers in zip(chunks, pool.map(_chunk, chunks, [settings] * len(chunks)), strict=True):
             outcomes += [outcome for outcome in map(decoded, answers) if outcome is not None]
-            told(sum(map(len, chunk.values())))
+            advance(sum(map(len, chunk.values())))
     return outcomes
 
 
-def _obedient() -> None:
-    """Ctrl-C reaches all processes of a terminal: the one that asked says so, and the others just end."""
+def _end_on_interrupt() -> None:
+    """Initialise a worker so that Ctrl-C ends it without a traceback: the parent process reports it."""
     import signal
 
     signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -103,5 +103,5 @@ def _chunk(projects: Projects, settings: Settings) -> list[bytes]:
 
 @cache
 def _catalogue(folders: tuple[str, ...]) -> Catalogue:
-    """The catalogue of a process that works for another."""
+    """The catalogue of a worker process."""
     return load_catalogue(folders, whole=False)

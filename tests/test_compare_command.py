@@ -56,7 +56,7 @@ class World:
             lambda path: (),
             lambda files, target, catalogue: sample(),
             compare=self.compare,
-            beside=self.beside,
+            add_comparison=self.beside,
         )
         code = main(list(words), host)
         return Answer(code, self.out.getvalue(), self.err.getvalue(), self.asked[0][0] if self.asked else None)

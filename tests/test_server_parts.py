@@ -22,7 +22,7 @@ from npulint.server.actions import FIX_ALL, File, Proposer
 from npulint.server.configuration import ClientSettings, problems_of, settings_for, understood
 from npulint.server.diagnostics import Abilities, diagnostic
 from npulint.server.documents import unsaved
-from npulint.server.hover import named_at, plain, told
+from npulint.server.hover import as_markdown, named_at, plain
 from npulint.server.positions import Places
 from npulint.server.publishing import PATIENT, QUICK, Board, pause, shown_elsewhere
 from npulint.server.uris import path_of, uri_of
@@ -320,11 +320,13 @@ def test_the_name_in_a_noqa_comment() -> None:
 
 def test_hover_tells_the_whole_story_of_each_finding() -> None:
     page = RulePage("The title", "why", "fix", "# page")
-    text = told([finding(url="https://example.org"), finding(name="other", fix=Fix(""))], "en", lambda code: page)
+    text = as_markdown(
+        [finding(url="https://example.org"), finding(name="other", fix=Fix(""))], "en", lambda code: page
+    )
     assert text.count("The title") == 2 and "\n\n---\n\n" in text
     for part in ("**native-dropout** (NPU1301, warning, performance)", "Use npu_ops.dropout.", "<https://example.org>"):
         assert part in text
-    assert "**原因：** The native" in told([finding()], "zh", lambda code: None)
+    assert "**原因：** The native" in as_markdown([finding()], "zh", lambda code: None)
 
 
 def test_plain_text_has_no_signs() -> None:

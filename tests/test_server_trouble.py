@@ -43,7 +43,7 @@ class Heard(Server):
 def test_a_bug_is_logged_each_time_and_shown_once() -> None:
     server = Heard()
     for _ in range(3):
-        server._told(EngineAnswer(failures=["Traceback\nRuntimeError: x"]))
+        server._on_answer(EngineAnswer(failures=["Traceback\nRuntimeError: x"]))
     assert len(server.logged) == 3
     assert [text for text in server.shown if "bug in npulint" in text] == server.shown
     assert len(server.shown) == 1
@@ -52,8 +52,8 @@ def test_a_bug_is_logged_each_time_and_shown_once() -> None:
 def test_a_problem_of_the_configuration_is_shown_once() -> None:
     server = Heard()
     answer = EngineAnswer(problems=[ConfigProblem("/w/npulint.toml", 2, 1, "unknown key `x`")])
-    server._told(answer)
-    server._told(answer)
+    server._on_answer(answer)
+    server._on_answer(answer)
     assert server.shown == [
         "npulint: the configuration is invalid and cannot be used: /w/npulint.toml:2: unknown key `x`"
     ]
@@ -62,7 +62,7 @@ def test_a_problem_of_the_configuration_is_shown_once() -> None:
 def test_a_notice_is_logged_once() -> None:
     server = Heard()
     for _ in range(2):
-        server._told(EngineAnswer(notices=["`ignore` names no check"]))
+        server._on_answer(EngineAnswer(notices=["`ignore` names no check"]))
     assert (server.logged, server.shown) == (["`ignore` names no check"], [])
 
 
@@ -73,7 +73,7 @@ def test_a_bug_in_what_is_shown_does_not_stop_the_next_run(monkeypatch: pytest.M
         raise ZeroDivisionError
 
     monkeypatch.setattr(server, "show", broken)
-    server._told(EngineAnswer())
+    server._on_answer(EngineAnswer())
     assert "ZeroDivisionError" in server.logged[0]
 
 

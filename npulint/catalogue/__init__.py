@@ -1,1 +1,1 @@
-"""The catalogue: one YAML file is one check, its tests and its documentation page."""
+"""The catalogue: each check is a YAML file with its tests and documentation."""

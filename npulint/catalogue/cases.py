@@ -1,4 +1,4 @@
-"""Reads the examples of a check: texts with ``# expect`` markers that become its tests."""
+"""Reads the examples of a check: sources with ``# expect`` markers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Mark = tuple[str, int]
 
 
 def read_examples(fields: Fields, node: Node) -> tuple[Example, ...]:
-    """The examples in their written order."""
+    """The examples in file order."""
     found = [_example(fields, item, f"examples[{place}]") for place, item in enumerate(fields.items(node, "examples"))]
     return tuple(example for example in found if example is not None)
 
@@ -51,7 +51,7 @@ def _example(fields: Fields, node: Node, what: str) -> Example | None:
 
 
 def _fixed(fields: Fields, keys: Keys, files: dict[str, str], what: str) -> dict[str, str]:
-    """The files that a fix changes, by name: those of the example, or new ones."""
+    """The expected files after fixes, by name: changed or new ones."""
     body = keys["fixed"]
     if isinstance(body, Mapping):
         found, _ = _several(fields, body, f"{what}.fixed")
@@ -64,7 +64,7 @@ def _fixed(fields: Fields, keys: Keys, files: dict[str, str], what: str) -> dict
 
 
 def read_files(fields: Fields, keys: Keys, side: str, what: str) -> tuple[dict[str, str], tuple[Mark, ...]]:
-    """The files of an example by name, without their markers, and the marked lines."""
+    """The files of an example by name, without markers, and the marked lines."""
     body = keys[side]
     if isinstance(body, Mapping):
         if "file" in keys:
@@ -91,8 +91,8 @@ def _several(fields: Fields, node: Mapping, what: str) -> tuple[dict[str, str], 
 
 
 def _folder(fields: Fields, node: Node, what: str, prefix: str, files: dict[str, str]) -> list[Mark]:
-    """The marked lines of the files of one folder, which are added to `files`; of a side a text alone is the usual
-    file."""
+    """Add the files of one folder to `files` and return their marked lines; a plain text is one file with the default
+    name."""
     if prefix and isinstance(node, Scalar):
         name = prefix + _DEFAULT_FILE
         files[name], marks = _text(fields, node, name, what)
@@ -106,7 +106,7 @@ def _folder(fields: Fields, node: Node, what: str, prefix: str, files: dict[str,
 
 
 def _text(fields: Fields, node: Node, name: str, what: str, empty: bool = False) -> tuple[str, tuple[Mark, ...]]:
-    """The text without its markers, and the lines that bore one."""
+    """A source without its markers, and the marked lines."""
     if not isinstance(node, Scalar) or not (isinstance(node.value, str) or (empty and not node.text)):
         fields.problem(node, f"{what} must be the text of a file")
         return "", ()
@@ -118,7 +118,7 @@ def _text(fields: Fields, node: Node, name: str, what: str, empty: bool = False)
 
 
 def _unmarked(line: str) -> tuple[str, bool]:
-    """A line without a ``# expect`` at its end, and whether it had one."""
+    """A line without a trailing ``# expect``, and whether it had one."""
     before, word, after = line.rpartition("expect")
     before = before.rstrip(" \t")
     if word and not after.strip(" \t") and before.endswith("#"):
@@ -142,7 +142,7 @@ def _expected(fields: Fields, node: Node, files: dict[str, str], what: str) -> l
 
 
 def _name(fields: Fields, node: Node, what: str) -> str:
-    """A file name that stays below the folder that it is written to."""
+    """A relative file name that does not leave its folder."""
     name = node.text if isinstance(node, Scalar) else ""
     parts = name.split("/")
     if not name or _UNSAFE.search(name) or any(part in ("", ".", "..") for part in parts):
@@ -152,7 +152,7 @@ def _name(fields: Fields, node: Node, what: str) -> str:
 
 
 def read_target(fields: Fields, keys: Keys, what: str) -> dict[str, str]:
-    """What an example runs with: versions and the SoC."""
+    """The target of an example: versions and SoC."""
     if "target" not in keys:
         return {}
     found = fields.mapping(keys["target"], f"{what}.target", (), TARGETS)

@@ -1,4 +1,4 @@
-"""What a check file says, as typed records (the YAML keys one by one)."""
+"""Typed records of check files; fields correspond to the YAML keys."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 import msgspec
 
 CATEGORIES = ("functional", "precision", "performance", "hygiene")
-LEFT = "left"  # a PyTorch program that stands unported beside others that use the NPU
+LEFT = "left"  # an unported PyTorch program next to others that use the NPU
 MIGRATIONS = ("none", "transfer", "manual", "agnostic", LEFT)
 STATES = ("not_started", "partial", "migrated")
 FAMILIES = {"engine": 0, "tensorflow": 1, "pytorch": 2, "launch": 3, "graph": 4, "run": 5, "compare": 6}
-ANSWERS = ("passed", "failed", "unknown")  # of a readiness item; in a comparison: consistent, differs, cannot tell
+ANSWERS = ("passed", "failed", "unknown")  # of a readiness item; in a comparison: consistent, differs, undetermined
 COMPARE = "compare"  # the family of checks that need a reference
-GRAPH = "graph"  # the family of checks that are asked of graphs alone
-RUN = "run"  # the family of checks that are asked of what a run left behind
+GRAPH = "graph"  # the family of checks evaluated for graphs only
+RUN = "run"  # the family of checks evaluated for run artifacts
 SIDES = ("reference", "migrated")
 TOPICS = frozenset(
     """session_config estimator_migration setting mixed_precision mixlist loss_scale dropout drop_remainder
@@ -27,12 +27,10 @@ TOPICS = frozenset(
 
 
 class Query(msgspec.Struct, frozen=True):
-    """A question about facts. Either `kind` with patterns and filters, or one of all/any/not.
-
-    `names` are canonical-name patterns (``*`` one dotted segment, ``**`` any number). `where` maps an
-    attribute to a condition; `args` an argument, written ``name``, ``position`` or ``name|position``. In `when` of a
-    fix `anywhere` tells that any fact of the program is meant, where the kind is that of the found one.
-    """
+    """A query about facts: either `kind` with patterns and filters, or one of all/any/not. `names` are canonical-name
+    patterns (``*`` one dotted segment, ``**`` any number). `where` maps attributes to conditions; `args` maps
+    arguments, written ``name``, ``position`` or ``name|position``. In `when` of a fix, `anywhere` queries all facts of
+    the program even if the kind is that of the found fact."""
 
     kind: str = ""
     names: tuple[str, ...] = ()
@@ -47,7 +45,7 @@ class Query(msgspec.Struct, frozen=True):
 
 
 class Text(msgspec.Struct, frozen=True):
-    """The wording of a check in one language; ``{captures}`` are filled from the found fact."""
+    """The texts of a check in one language; ``{captures}`` are filled from the found fact."""
 
     title: str
     message: str
@@ -56,8 +54,8 @@ class Text(msgspec.Struct, frozen=True):
 
 
 class StepRule(msgspec.Struct, frozen=True):
-    """A verb with its words. It is about the place of the found fact, of the first fact that `at` finds (one in the
-    same file before all), or of the head of the entry script (`entry`)."""
+    """A fix verb with its arguments. It applies to the place of the found fact, of the first fact that `at` finds
+    (preferably in the same file), or of the head of the entry script (`entry`)."""
 
     verb: str
     words: dict[str, str] = {}
@@ -66,8 +64,8 @@ class StepRule(msgspec.Struct, frozen=True):
 
 
 class FixRule(msgspec.Struct, frozen=True):
-    """How facts for which `when` holds are mended. A part of `when` that names the kind of the found fact is asked of
-    that fact alone."""
+    """How to fix facts for which `when` holds. A part of `when` with the kind of the found fact is evaluated for that
+    fact alone."""
 
     applicability: str
     steps: tuple[StepRule, ...]
@@ -75,10 +73,9 @@ class FixRule(msgspec.Struct, frozen=True):
 
 
 class Example(msgspec.Struct, frozen=True):
-    """A test of the check. `files` maps file name to text; `bad` tells whether the marked lines must be
-    reported (``# expect`` at the line's end) or nothing at all. `target` sets versions; `also` lists
-    the codes of other checks that may speak in a good example. `fixed` are the files that the fixes of the check
-    change, as they are then."""
+    """A test of the check. `files` maps names to sources; if `bad`, the marked lines must be reported (``# expect`` at
+    their end), else nothing. `target` sets versions; `also` lists codes of other checks that may report in a good
+    example. `fixed` are the files that the fixes change, after fixing."""
 
     bad: bool
     files: dict[str, str]
@@ -89,22 +86,22 @@ class Example(msgspec.Struct, frozen=True):
 
 
 def two_sided(files: Iterable[str]) -> bool:
-    """Whether files of an example, by name, are a reference and what was made of it: each lies below the folder of one
-    of the two, and both have some."""
+    """Whether file names form a comparison: all lie below the folders ``reference`` and ``migrated``, and both have
+    some."""
     return {side if below else "" for side, _, below in (name.partition("/") for name in files)} == set(SIDES)
 
 
 class Reference(msgspec.Struct, frozen=True):
-    """Where the fact comes from: a document title with an address, or ``owner/repo:path``."""
+    """The source of a check: a document title with URL, or ``owner/repo:path``."""
 
     title: str
     source: str = ""
 
 
 class Applies(msgspec.Struct, frozen=True):
-    """For which programs a check speaks; empty means any. `versions` maps tensorflow, torch, adapter,
-    cann to a range such as ``>=1.15,<2``; `soc` lists SoC families; `trains` asks for a training
-    program (or, when false, for any other); `migrations` are the ways in which PyTorch code comes to the NPU."""
+    """The programs that a check applies to; empty fields mean any. `versions` maps tensorflow, torch, adapter, cann to
+    ranges such as ``>=1.15,<2``; `soc` lists SoC families; `trains` requires a training program (or, if false, any
+    other); `migrations` are the ways of porting PyTorch code to the NPU."""
 
     frameworks: tuple[str, ...] = ()
     states: tuple[str, ...] = ()
@@ -116,9 +113,9 @@ class Applies(msgspec.Struct, frozen=True):
 
 
 class Check(msgspec.Struct, frozen=True):
-    """One check. `once` is ``program``, ``file`` or empty: how far one finding speaks for all places; it
-    stands at the first of them and relates the others. `joins` are the codes of checks of the source that say the same
-    as one of the family graph. Of `fixes` the first that fits a place mends it."""
+    """One check. `once` is ``program``, ``file`` or empty: within it, one finding at the first place covers all places,
+    the others are related locations. `joins` are codes of source checks that report the same problem as this graph or
+    run check. Of `fixes` the first matching rule applies."""
 
     code: str
     name: str
@@ -143,22 +140,21 @@ class Check(msgspec.Struct, frozen=True):
 
     @property
     def applicability(self) -> str:
-        """What can be done about it at best: safe, unsafe or manual."""
+        """The best applicability of its fixes: safe, unsafe or manual."""
         known = {rule.applicability for rule in self.fixes}
         return next((word for word in ("safe", "unsafe") if word in known), "manual")
 
 
 class ItemText(msgspec.Struct, frozen=True):
-    """The wording of a readiness item in one language: its title, and what a person has to look at where the
-    code alone cannot tell."""
+    """The texts of a checklist item in one language: title, and what needs review when undetermined."""
 
     title: str
     look: str
 
 
 class Failing(msgspec.Struct, frozen=True):
-    """The findings that fail a readiness item: those of some topics from a severity on, without some
-    checks, and those of some checks whatever their severity."""
+    """The findings that fail a checklist item: of some topics from a severity on, without some checks, and of some
+    checks at any severity."""
 
     topics: tuple[str, ...] = ()
     checks: tuple[str, ...] = ()
@@ -167,8 +163,8 @@ class Failing(msgspec.Struct, frozen=True):
 
 
 class ItemExample(msgspec.Struct, frozen=True):
-    """A test of a readiness item: its `answer` (passed, failed, unknown, absent) for the program train.py, and
-    the places that are evidence for it."""
+    """A test of a checklist item: its `answer` (passed, failed, unknown, absent) for the program train.py, and the
+    places of its evidence."""
 
     answer: str
     files: dict[str, str]
@@ -177,10 +173,9 @@ class ItemExample(msgspec.Struct, frozen=True):
 
 
 class Item(msgspec.Struct, frozen=True):
-    """One line of the readiness list of a training program, or of the pre-tuning checklist of two that are compared. It
-    is left out where `needs` does not hold. Else a finding that `fails` it, or a fact that `failed` finds, fails it;
-    the first fact that `passed` finds passes it; `otherwise` holds when there is none. The first fact that `look` finds
-    is where a person has to look."""
+    """One item of the readiness or pre-tuning checklist. It is omitted where `needs` does not hold. A finding in
+    `fails` or a fact found by `failed` fails it; else the first fact found by `passed` passes it; else `otherwise` is
+    its status. The first fact found by `look` is the place that needs review."""
 
     name: str
     order: int
@@ -196,14 +191,13 @@ class Item(msgspec.Struct, frozen=True):
 
     @property
     def key(self) -> str:
-        """The name as reports for programs spell it."""
+        """The name in machine-readable reports."""
         return self.name.replace("-", "_")
 
 
 class Catalogue(msgspec.Struct, frozen=True):
-    """All checks in code order and the items of the readiness list in theirs; `digest` identifies their
-    content for caches. `foreign` are the codes of checks that are not built in. `pretuning` are the items of the
-    checklist for a program and its reference."""
+    """All checks by code and the checklist items in order; `digest` identifies the content for caches. `foreign` are
+    codes of checks that are not built in. `pretuning` are the items of the pre-tuning checklist."""
 
     checks: tuple[Check, ...] = ()
     digest: str = ""

@@ -1,14 +1,14 @@
 """Codes of checks: NPU, a digit for the family, one for the category, and a number of two characters.
 
-The numbers are 01 to 99, then A0 to Z9. Codes of one length sort as they were given out, and no code is the beginning
-of another: ``NPU11`` selects all checks of a category, ``NPU1110`` one check.
+The numbers are 01 to 99, then A0 to Z9. Codes of one length sort in the order of assignment, and no code is a prefix of
+another: ``NPU11`` selects all checks of a category, ``NPU1110`` one check.
 """
 
 from __future__ import annotations
 
 _LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ"  # I and O look like digits
 PATTERN = rf"NPU[0-9]{{2}}(?:[0-9]|[{_LETTERS}])[0-9]"
-"""A regular expression for one code."""
+"""The regular expression of a code."""
 LAST = 99 + 10 * len(_LETTERS)
 """The highest number of a family and category."""
 
@@ -32,6 +32,6 @@ def number_of(code: str) -> int:
 
 
 def distance(code: str, other: str) -> int:
-    """How far two codes are apart, where a category is 100 from the next: near codes are about the same things."""
+    """The distance of two codes, 100 per category; near codes are about similar problems."""
     one, two = (100 * int(each[3:5]) + number_of(each) for each in (code, other))
     return abs(one - two)

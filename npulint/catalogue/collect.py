@@ -1,4 +1,4 @@
-"""From check files to one catalogue: parses every file and compares the checks with each other."""
+"""Builds a catalogue from check files: parses every file and validates the checks against each other."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _RETIRED_LINE = re.compile(rf"({PATTERN})(?:\s|\Z)")
 
 
 def collect(files: Sequence[SourceFile], alone: bool = False) -> Catalogue:
-    """The catalogue of these files; raises `CatalogueError` with every problem of every file. Files that stand
-    `alone` may name checks that are not among them."""
+    """The catalogue of these files; raises `CatalogueError` with all problems. Files collected `alone` may name checks
+    that are not among them."""
     problems: list[CatalogueProblem] = []
     retired: dict[str, str] = {}
     parsed: list[Parsed] = []
@@ -63,19 +63,19 @@ def _ordered(parsed: Sequence[ParsedItem]) -> list[Item]:
 
 
 def _foreign(parsed: Sequence[Parsed]) -> set[str]:
-    """The codes of checks whose files do not lie in the folder of the built-in ones."""
+    """The codes of checks outside the built-in folder."""
     home = os.path.join(builtin_directory(), "")
     outside = (one for one in parsed if not os.path.realpath(one.path).startswith(home))
     return {one.check.code for one in outside if one.check is not None}
 
 
 def content_digest(checks: Sequence[Check], items: Sequence[Item] = ()) -> str:
-    """A text that changes whenever anything in the checks or items changes."""
+    """A digest of checks and items."""
     return blake2b(msgspec.msgpack.encode((checks, items)), digest_size=16).hexdigest()
 
 
 def _strangers(parsed: ParsedItem, checks: Sequence[Check]) -> list[CatalogueProblem]:
-    """The checks that an item names and that do not exist."""
+    """Problems for checks that an item names and that do not exist."""
     if parsed.item is None:
         return []
     names = {check.name for check in checks}
@@ -84,7 +84,7 @@ def _strangers(parsed: ParsedItem, checks: Sequence[Check]) -> list[CataloguePro
 
 
 def _twice(tables: Mapping[str, messages.Table]) -> list[CatalogueProblem]:
-    """Messages of logs that several entries have, by the path of their table."""
+    """Problems for log messages that occur in several entries, by table path."""
     found: list[CatalogueProblem] = []
     places: dict[str, str] = {}
     for path, table in tables.items():
@@ -97,14 +97,14 @@ def _twice(tables: Mapping[str, messages.Table]) -> list[CatalogueProblem]:
 
 
 def _unreported(tables: Mapping[str, messages.Table], checks: Sequence[Check]) -> list[CatalogueProblem]:
-    """Messages of entries without a code whose name no check file has."""
+    """Problems for entries without a code whose name is not that of a check file."""
     names = {check.name for check in checks} | {""}
     lost = [(path, one) for path, table in tables.items() for one in table.messages if one.finding not in names]
     return [CatalogueProblem(path, one.line, 1, f"{one.id}: there is no check '{one.finding}'") for path, one in lost]
 
 
 def _retired(source: SourceFile, problems: list[CatalogueProblem]) -> dict[str, str]:
-    """The codes of a list of retired codes, each with the place that retires it."""
+    """The retired codes in a list, each with its place."""
     found: dict[str, str] = {}
     text = read_file(source).decode("utf-8", "replace")
     for number, line in enumerate(text.split("\n"), 1):
@@ -119,7 +119,7 @@ def _retired(source: SourceFile, problems: list[CatalogueProblem]) -> dict[str, 
 
 
 def _clashes(results: Sequence[Parsed], retired: dict[str, str]) -> list[CatalogueProblem]:
-    """Codes and names that are used twice, and retired codes."""
+    """Problems for duplicate codes and names, and reused retired codes."""
     found: list[CatalogueProblem] = []
     codes: dict[str, str] = {}
     names: dict[str, str] = {}

@@ -1,7 +1,7 @@
 """The compiled catalogue: one file that start-up reads instead of the YAML files.
 
-``python -m npulint.catalogue.compiled DEST`` writes the compiled form of the built-in checks, to be shipped
-beside them as ``catalogue.msgpack``.
+``python -m npulint.catalogue.compiled DEST`` writes it for the built-in checks, to be shipped next to them as
+``catalogue.msgpack``.
 """
 
 from __future__ import annotations
@@ -22,24 +22,23 @@ from npulint.digest import blake2b
 
 _MAGIC = b"npulint-catalogue-5"
 _Prose = tuple[list[tuple[tuple[Example, ...], tuple[Reference, ...]]], list[tuple[ItemExample, ...]]]
-"""What of the checks and of the items of both lists only their pages and their tests need."""
+"""The parts of checks and checklist items that only pages and tests need."""
 
 
 def shipped_key(files: Iterable[SourceFile]) -> str:
-    """What a shipped compiled file depends on: names and sizes (installing changes the times)."""
+    """The key of a shipped compiled file: names and sizes of check files (installing changes times)."""
     return _digest(f"{file.relative}\0{file.size}" for file in files)
 
 
 def cache_key(files: Iterable[SourceFile]) -> str:
-    """What a cached compiled file depends on: names, sizes and times of all check files, and of the code
-    that reads them."""
+    """The key of a cached compiled file: names, sizes and times of check files, and the code that reads them."""
     readers = sorted(os.scandir(os.path.dirname(__file__)), key=lambda entry: entry.name)
     own = (f"{e.name}\0{e.stat().st_size}\0{e.stat().st_mtime_ns}" for e in readers if e.name.endswith(".py"))
     return _digest([*(f"{file.path}\0{file.size}\0{file.mtime_ns}" for file in files), *own])
 
 
 def encode(catalogue: Catalogue, key: str) -> bytes:
-    """The bytes of a compiled file: a header line, the catalogue without its prose, and the prose."""
+    """The bytes of a compiled file: a header line, the catalogue without long texts, and the long texts."""
     bare = tuple(msgspec.structs.replace(check, examples=(), references=()) for check in catalogue.checks)
     items, pretuning = (
         tuple(msgspec.structs.replace(item, examples=()) for item in some)
@@ -53,14 +52,14 @@ def encode(catalogue: Catalogue, key: str) -> bytes:
 
 
 def decode(data: bytes, key: str, whole: bool = True) -> Catalogue | None:
-    """The catalogue of a compiled file, or None if it is damaged or was made from something else. Unless `whole`
-    its checks come without examples and references, which a run does not need."""
+    """The catalogue of a compiled file; None if it is damaged or has another key. Unless `whole`, checks lack examples
+    and references, which a run does not need."""
     header, _, body = data.partition(b"\n")
     start, _, length = header.rpartition(b" ")
     if start != b"%s %s %08x" % (_MAGIC, key.encode("ascii"), zlib.crc32(body)) or not length.isdigit():
         return None
     collecting = gc.isenabled()
-    gc.disable()  # thousands of new records and no garbage: a third of the time would go into looking for it
+    gc.disable()  # decoding creates no garbage, but collection would take a third of the time
     try:
         lean = msgspec.msgpack.decode(body[: int(length)], type=Catalogue)
         return _complete(lean, body[int(length) :]) if whole else lean
@@ -84,7 +83,7 @@ def _complete(lean: Catalogue, data: bytes) -> Catalogue:
 
 
 def read(path: str, key: str, whole: bool = True) -> Catalogue | None:
-    """The catalogue of the compiled file at `path` (see `decode`); None if there is none that fits."""
+    """The catalogue of the compiled file at `path` (see `decode`); None if there is none with this key."""
     try:
         with open(path, "rb") as stream:
             if not _owned(stream.fileno()):
@@ -95,7 +94,7 @@ def read(path: str, key: str, whole: bool = True) -> Catalogue | None:
 
 
 def write(path: str, data: bytes) -> None:
-    """Write a compiled file so that a reader sees all of it or nothing; raises `OSError`."""
+    """Write a compiled file atomically; raises `OSError`."""
     temporary = f"{path}.{os.getpid()}.tmp"
     try:
         with open(temporary, "wb") as stream:
@@ -108,7 +107,7 @@ def write(path: str, data: bytes) -> None:
 
 
 def cache_path(directories: Sequence[str]) -> str | None:
-    """The cached compiled file for this set of check directories; None where there is no cache."""
+    """The path of the cached compiled file for these check directories; None without a cache."""
     home = _cache_directory()
     if home is None:
         return None
@@ -116,7 +115,7 @@ def cache_path(directories: Sequence[str]) -> str | None:
 
 
 def write_cache(path: str, data: bytes) -> None:
-    """Keep a compiled file for the next start; a cache that cannot be written is done without."""
+    """Write a compiled file to the cache; errors are ignored."""
     with contextlib.suppress(OSError):
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
         write(path, data)
@@ -128,7 +127,7 @@ def _digest(parts: Iterable[str]) -> str:
 
 
 def _cache_directory() -> str | None:
-    """``NPULINT_CACHE_DIR``, or npulint's folder in the user's cache."""
+    """``NPULINT_CACHE_DIR``, or npulint's folder in the user's cache folder."""
     named = os.environ.get("NPULINT_CACHE_DIR")
     if named:
         return named
@@ -142,14 +141,14 @@ def _cache_directory() -> str | None:
 
 
 def _owned(descriptor: int) -> bool:
-    """Whether a cache file is ours or the system's, so that no other user can put words into reports."""
+    """Whether a file belongs to this user or root, so that no other user can inject text into reports."""
     if not hasattr(os, "getuid"):
         return True
     return os.fstat(descriptor).st_uid in (os.getuid(), 0)
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Write the compiled built-in catalogue to the path in `arguments`; returns the exit status."""
+    """Write the compiled built-in catalogue to the path in `arguments`; returns the exit code."""
     from npulint.catalogue.collect import collect
     from npulint.catalogue.problems import CatalogueError
     from npulint.catalogue.sources import builtin_directory, list_files

@@ -18,7 +18,7 @@ _COMPARISONS = ("lt", "le", "gt", "ge")
 
 
 def read_condition(fields: Fields, node: Node, what: str, allowed: frozenset[str] = frozenset()) -> Any:
-    """A condition as plain data. `allowed` is the closed set of words that the value can hold, if any."""
+    """A condition as plain data. `allowed` is the closed set of words of the attribute, if any."""
     if isinstance(node, Scalar):
         return _literal(fields, node, what, allowed)
     if not isinstance(node, Mapping):
@@ -66,7 +66,7 @@ def _number(fields: Fields, node: Node, what: str) -> int | float:
 
 
 def decimal(node: Scalar) -> Any:
-    """The value of a scalar in a condition: there, unlike in versions, an unquoted 0.5 is a number."""
+    """The value of a scalar in a condition, where an unquoted 0.5 is a number (unlike in versions)."""
     value = node.value
     if node.plain and isinstance(value, str) and _DECIMAL.match(value) and not _leading_zero(value):
         return float(value)

@@ -1,4 +1,4 @@
-"""Runs the examples of checks and of readiness items: the tests that each of them carries."""
+"""Runs the examples of checks and checklist items."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from npulint.catalogue.readiness import ABSENT, ENTRY
 from npulint.findings import ChecklistItem, ComparedItem, Comparison, Evidence, Finding, ProgramSummary
 
 Judge = Callable[[dict[str, str], dict[str, str]], list[Finding]]
-"""Runs the whole catalogue over files (name to text) with target versions. Paths of the findings are the
+"""Evaluates the whole catalogue for files (name to text) and target versions. Paths of the findings are the
 names of the files."""
 
 Review = Callable[[dict[str, str], dict[str, str]], list[ProgramSummary]]
-"""The same, for the programs with their readiness lists."""
+"""As `Judge`, for programs with their readiness checklists."""
 
 Compare = Callable[[dict[str, str], dict[str, str]], Comparison | None]
-"""The same, for what the comparison of the two programs says."""
+"""As `Judge`, for the comparison of two programs."""
 
-Mend = Callable[[dict[str, str], dict[str, str], str], tuple[dict[str, str], Sequence[str]]]
-"""Lets the fixes of the check with a code mend files (name to text) with target versions: the texts that changed, and
-why others did not."""
+ApplyFixes = Callable[[dict[str, str], dict[str, str], str], tuple[dict[str, str], Sequence[str]]]
+"""Applies the fixes of the check with a code to files (name to text) with target versions: the changed texts, and
+refusals."""
 
 GOOD_WORDS = ("reported", "validated")
-_TALL = 40  # lines of a difference
+_TALL = 40  # lines of a diff
 
 
 class Place(msgspec.Struct, frozen=True, order=True):
-    """A line of an example and the code that spoke, or should have spoken, there."""
+    """A line of an example and the code that reported, or should have reported, there."""
 
     file: str
     line: int
@@ -40,10 +40,10 @@ class Place(msgspec.Struct, frozen=True, order=True):
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """How one example went. `word` is ``reported`` (bad, as marked), ``validated`` (good, silent),
-    ``missing`` (marked lines without a finding) or ``noisy`` (findings where none belongs); of its fixes ``unfixed``
-    (they change nothing), ``misfixed`` (they make something else of it) or ``restless`` (they go on changing it).
-    `example` counts from 1; `places` are the lines that were wrong; `difference` tells what was made otherwise."""
+    """The result of one example. `word` is ``reported`` (bad, as marked), ``validated`` (good, no finding), ``missing``
+    (marked lines without a finding) or ``noisy`` (unexpected findings); for fixes ``unfixed`` (nothing changed),
+    ``misfixed`` (unexpected result) or ``restless`` (not idempotent). `example` counts from 1; `places` are the wrong
+    lines; `difference` is a diff of expected and actual fix."""
 
     code: str
     name: str
@@ -54,7 +54,7 @@ class Outcome(msgspec.Struct, frozen=True):
 
     @property
     def ok(self) -> bool:
-        """Whether the example held."""
+        """Whether the example passed."""
         return self.word in GOOD_WORDS
 
     def __str__(self) -> str:
@@ -63,20 +63,20 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 def run_examples(
-    checks: Sequence[Check], all_checks: Sequence[Check], judge: Judge, mend: Mend | None = None
+    checks: Sequence[Check], all_checks: Sequence[Check], judge: Judge, apply_fixes: ApplyFixes | None = None
 ) -> list[Outcome]:
-    """The outcomes of all examples of `checks`; an example that is both missing and noisy has two. `all_checks` tells
-    which of the other checks are stable: those police each other's good examples. With `mend` it is tried whether the
-    fixes of a check make of its examples what stands there."""
+    """The outcomes of all examples of `checks`; an example can be both missing and noisy. Stable checks among
+    `all_checks` must not report in good examples of others. With `apply_fixes`, the fixes of bad examples are tested
+    too."""
     stable = {check.code for check in all_checks if check.status == "stable"}
     outcomes: list[Outcome] = []
     for check in checks:
         for number, example in enumerate(check.examples, 1):
             findings = judge(example.files, example.target)
-            told = _outcomes(check, number, example, findings, stable)
-            if mend is not None and example.fixed and all(outcome.ok for outcome in told):
-                told = _mended(check, number, example, mend) or told
-            outcomes += told
+            found = _outcomes(check, number, example, findings, stable)
+            if apply_fixes is not None and example.fixed and all(outcome.ok for outcome in found):
+                found = _fix_outcomes(check, number, example, apply_fixes) or found
+            outcomes += found
     return outcomes
 
 
@@ -93,21 +93,21 @@ def _outcomes(
     return outcomes or [Outcome(check.code, check.name, number, GOOD_WORDS[0] if example.bad else GOOD_WORDS[1])]
 
 
-def _mended(check: Check, number: int, example: Example, mend: Mend) -> list[Outcome]:
-    """What is wrong with the fixes of a bad example, if anything is. A good one has no findings to be mended."""
-    made, refused = mend(example.files, example.target, check.code)
+def _fix_outcomes(check: Check, number: int, example: Example, apply_fixes: ApplyFixes) -> list[Outcome]:
+    """The outcomes of the fixes of a bad example; empty if they are as expected, and for good examples."""
+    made, refused = apply_fixes(example.files, example.target, check.code)
     wanted = {name: text for name, text in example.fixed.items() if example.files.get(name) != text}
     if made != wanted:
         why = "".join(f"\n  refused: {reason}" for reason in refused)
         word, difference = "misfixed" if made else "unfixed", why + _difference(wanted, made, example.files)
     else:
-        again, _ = mend({**example.files, **made}, example.target, check.code)
+        again, _ = apply_fixes({**example.files, **made}, example.target, check.code)
         word, difference = "restless", _difference(made, again, made) if again else ""
     return [Outcome(check.code, check.name, number, word, difference=difference)] if difference else []
 
 
 def _difference(wanted: Mapping[str, str], made: Mapping[str, str], before: Mapping[str, str]) -> str:
-    """The lines that are wanted (-) and were not made, and the other way round (+)."""
+    """A diff of expected (-) and actual (+) lines."""
     from difflib import unified_diff
 
     lines: list[str] = []
@@ -118,14 +118,13 @@ def _difference(wanted: Mapping[str, str], made: Mapping[str, str], before: Mapp
 
 
 def _intrudes(finding: Finding, check: Check, example: Example, stable: set[str]) -> bool:
-    """Whether another check's finding in a good example shows that one of the two is wrong."""
+    """Whether a finding of another check in a good example shows that one of the two is wrong."""
     other = finding.code != check.code and finding.code not in example.also
     return other and finding.severity == "error" and finding.code in stable
 
 
 def run_item_examples(items: Sequence[Item], review: Review) -> list[Outcome]:
-    """The outcomes of all examples of readiness items: does the entry script get the answer, and does its
-    evidence stand where the example says?"""
+    """The outcomes of all examples of readiness items: status of the entry script and places of evidence."""
     outcomes = []
     for item in items:
         for number, example in enumerate(item.examples, 1):
@@ -136,8 +135,8 @@ def run_item_examples(items: Sequence[Item], review: Review) -> list[Outcome]:
 
 
 def run_pretuning_examples(items: Sequence[Item], compare: Compare) -> list[Outcome]:
-    """The outcomes of all examples of items of the pre-tuning checklist: does the pair of entry scripts get the answer,
-    and does the gravest place that makes it differ stand where the example says?"""
+    """The outcomes of all examples of pre-tuning items: status of the pair of entry scripts, and the place of the most
+    severe finding that makes the item differ."""
     outcomes = []
     for item in items:
         for number, example in enumerate(item.examples, 1):
@@ -150,7 +149,7 @@ def run_pretuning_examples(items: Sequence[Item], compare: Compare) -> list[Outc
 
 
 def _answer(item: ComparedItem) -> ChecklistItem:
-    """An item of a comparison in the words of examples."""
+    """A comparison item with the statuses used in examples."""
     word = {"consistent": "passed", "differs": "failed"}.get(item.status, item.status)
     place: Evidence | None = next(iter(item.failures), None)
     return ChecklistItem(item.item, item.title, word, place if word == "failed" else None)

@@ -1,4 +1,4 @@
-"""Reads values out of a tree and collects every problem instead of stopping at the first."""
+"""Reads typed values from a YAML tree, collecting all problems instead of stopping at the first."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ Keys = dict[str, Node]
 
 
 class Fields:
-    """The reader of one file. A value that is wrong is noted in `problems` and read as empty."""
+    """The reader of one file. An invalid value is recorded in `problems` and read as empty."""
 
     def __init__(self, path: str) -> None:
         self.path = path
         self.problems: list[CatalogueProblem] = []
 
     def problem(self, node: Node, message: str) -> None:
-        """Note a mistake at a node."""
+        """Record a problem at a node."""
         self.problems.append(CatalogueProblem(self.path, node.line, node.column, message))
 
     def mapping(self, node: Node, what: str, required: Collection[str], optional: Collection[str] = ()) -> Keys:
@@ -36,21 +36,21 @@ class Fields:
         return {name: value for name, (_, value) in node.entries.items() if name in known}
 
     def open_mapping(self, node: Node, what: str) -> dict[str, tuple[Scalar, Node]]:
-        """The entries of a mapping whose keys the caller judges."""
+        """The entries of a mapping whose keys the caller validates."""
         if isinstance(node, Mapping) and node.entries:
             return node.entries
         self.problem(node, f"{what} must be a non-empty mapping")
         return {}
 
     def items(self, node: Node, what: str) -> tuple[Node, ...]:
-        """The items of a list that is not empty."""
+        """The items of a non-empty list."""
         if isinstance(node, Sequence) and node.items:
             return node.items
         self.problem(node, f"{what} must be a non-empty list")
         return ()
 
     def text(self, node: Node, what: str) -> str:
-        """A text that is not empty."""
+        """A non-empty text."""
         if not isinstance(node, Scalar) or not isinstance(node.value, str):
             hint = "; put it in quotes" if isinstance(node, Scalar) and node.text else ""
             self.problem(node, f"{what} must be a string{hint}")

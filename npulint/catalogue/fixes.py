@@ -1,4 +1,4 @@
-"""Reads how a check is mended: rules with a condition, and steps of the closed set of verbs."""
+"""Reads the fixes of a check: rules with a condition, and steps with a verb of the closed set."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MODULE = re.compile(r"\([A-Za-z_][\w.]*\)\Z")
 
 
 def read_fixes(fields: Fields, node: Node) -> tuple[FixRule, ...]:
-    """The rules in their order, of one mapping or of a list of them."""
+    """The rules in order, from one mapping or a list."""
     nodes = (node,) if isinstance(node, Mapping) else fields.items(node, "fix")
     return tuple(_rule(fields, item, "fix" if item is node else f"fix[{place}]") for place, item in enumerate(nodes))
 

@@ -1,4 +1,4 @@
-"""The catalogue of a run: the built-in checks and those of the user's directories."""
+"""Loads the catalogue of a run: built-in checks and those of the user's directories."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from npulint.catalogue.sources import PRECOMPILED, SourceFile, builtin_directory
 
 
 def load_catalogue(extra_dirs: Sequence[str] = (), use_cache: bool = True, whole: bool = True) -> Catalogue:
-    """All checks in code order. `extra_dirs` are folders of further check files (or single files). Unless `whole`
-    their examples and references may be missing. Raises `CatalogueError` with every problem of every file. Without
-    `use_cache` the YAML files are read."""
+    """All checks by code. `extra_dirs` are folders or files with further checks. Unless `whole`, examples and
+    references may be missing. Without `use_cache` the YAML files are read. Raises `CatalogueError` with all
+    problems."""
     builtin = builtin_directory()
     directories = [builtin, *extra_dirs]
     files = list_files(directories)
@@ -34,7 +34,7 @@ def load_catalogue(extra_dirs: Sequence[str] = (), use_cache: bool = True, whole
 
 
 def load_files(paths: Sequence[str]) -> Catalogue:
-    """What some files or folders hold alone; raises `CatalogueError`."""
+    """The catalogue of these files or folders alone; raises `CatalogueError`."""
     from npulint.catalogue.collect import collect
 
     return collect(list_files(paths), alone=True)

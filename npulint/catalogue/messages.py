@@ -1,7 +1,7 @@
-"""Tables of log messages: an entry is one cause with its messages, its texts and its tests.
+"""Tables of log messages: an entry is one cause with messages, texts and tests.
 
-An entry becomes a check of the family run that finds its messages, as if it were a file of its own; what is written in
-no entry is `_USUAL`. An entry of messages alone belongs to a check that has a file, or to none (`UNREPORTED`).
+An entry becomes a run check that finds its messages, like a check file of its own, with defaults from `_USUAL`. An
+entry with messages only belongs to a check with a file, or to none (`UNREPORTED`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from npulint.catalogue.texts import LANGUAGES
 from npulint.catalogue.yaml_tree import Mapping, Node, Scalar, Sequence, TreeError, load_tree
 
 FOLDER = "messages"
-"""The folder of the tables, beside the folders of the families."""
+"""The folder of the tables, next to those of the families."""
 UNREPORTED = "unreported"
 """The entry of messages that no check reports."""
 KINDS = ("fatal", "error", "warning", "info", "note", "context", "series", "ignore")
@@ -30,7 +30,7 @@ LINES = {
     "trace": 'Traceback (most recent call last):\n  File "train.py", line 42, in <module>',
     "steps": "step 100 loss: 0.412\nstep 200 loss: 0.377",
 }
-"""Words that stand for usual lines in the logs of examples."""
+"""Placeholders for usual lines in logs of examples."""
 
 _USUAL = {
     "since": "0.1",
@@ -47,8 +47,8 @@ _LOG = "train.log"
 
 
 class Message(msgspec.Struct, frozen=True):
-    """One message as `npulint.data.error_patterns.Pattern` has it, with its flags in a list; `finding` is the name of
-    its entry. It stands in `line` of its table; `source` says where it is known from."""
+    """One message: `npulint.data.error_patterns.Pattern` with flags as a list; `finding` is the name of its entry,
+    `line` its line in the table, `source` its origin."""
 
     id: str
     kind: str
@@ -65,7 +65,7 @@ class Message(msgspec.Struct, frozen=True):
 
 
 class Table(msgspec.Struct, frozen=True):
-    """What one file holds: the result of each check, the messages, and the mistakes outside of checks."""
+    """The content of one table: the parsed checks, the messages, and problems outside of checks."""
 
     checks: tuple[Parsed, ...] = ()
     messages: tuple[Message, ...] = ()
@@ -73,7 +73,7 @@ class Table(msgspec.Struct, frozen=True):
 
 
 def parse_table(data: bytes, path: str) -> Table:
-    """Read one table. `path` is only used to name places."""
+    """Parse one table. `path` is only used in places of problems."""
     try:
         tree = load_tree(data)
     except TreeError as error:
@@ -92,7 +92,7 @@ def parse_table(data: bytes, path: str) -> Table:
 
 
 def names_in(data: bytes) -> tuple[str, ...]:
-    """The names of the entries of a table, also of one with mistakes."""
+    """The names of the entries of a table, even if it has problems."""
     try:
         tree = load_tree(data)
     except TreeError:
@@ -111,7 +111,7 @@ def _messages(fields: Fields, node: Node, name: str) -> list[Message]:
 
 
 def _message(fields: Fields, key: Scalar, node: Node, finding: str) -> Message:
-    """A message whose regex is its id as a word, and its only literal the id, unless it says otherwise."""
+    """A message; by default its regex is the id as a word, and its only literal the id."""
     what = key.text
     keys = fields.mapping(
         node, what, ("cause", "fix", "example", "source"), ("kind", "regex", "literals", "check", *FLAGS)
@@ -137,7 +137,7 @@ def _message(fields: Fields, key: Scalar, node: Node, finding: str) -> Message:
 
 
 def _fits(fields: Fields, node: Node, what: str, regex: str, literals: tuple[str, ...], example: str) -> None:
-    """See that the example has one of the literals, and that the regex finds it."""
+    """Report an example without one of the literals or without a match of the regex."""
     try:
         found = re.search(regex, example)
     except re.error as error:
@@ -166,7 +166,7 @@ def _literals(fields: Fields, node: Node, what: str) -> tuple[str, ...]:
 
 
 def _raw(fields: Fields, node: Node, what: str) -> str:
-    """A text with the blanks at its ends."""
+    """A text with leading and trailing blanks."""
     return node.text if fields.text(node, what) and isinstance(node, Scalar) else ""
 
 
@@ -186,7 +186,7 @@ def _check(fields: Fields, keys: Keys, key: Scalar, messages: list[Message]) -> 
 
 
 def _texts(fields: Fields, keys: Keys, key: Scalar) -> Mapping:
-    """The texts by language, as check files have them; the table has them by part."""
+    """The texts by language, as in check files; tables have them by part."""
     parts = {part: fields.mapping(keys[part], f"{key.text}.{part}", (), LANGUAGES) for part in _PARTS if part in keys}
     parts.setdefault("message", {lang: _text(key, text) for lang, text in _USUAL_MESSAGE.items()})
     by_language = {lang: {part: found[lang] for part, found in parts.items() if lang in found} for lang in LANGUAGES}
@@ -194,7 +194,7 @@ def _texts(fields: Fields, keys: Keys, key: Scalar) -> Mapping:
 
 
 def _examples(fields: Fields, node: Node) -> Sequence:
-    """Examples whose logs are lists of lines have one text; others are as in check files."""
+    """Examples with logs as lists of lines converted to texts; others as in check files."""
     found = [_example(fields, item, f"examples[{place}]") for place, item in enumerate(fields.items(node, "examples"))]
     return Sequence(tuple(found), node.line, node.column)
 

@@ -1,4 +1,4 @@
-"""The documentation page of a check and the list of all checks, as Markdown in either language."""
+"""Documentation pages of checks and the list of all checks, as Markdown in both languages."""
 
 from __future__ import annotations
 
@@ -61,11 +61,11 @@ _CAPTURE = re.compile(r"\{[A-Za-z_]\w*(?::(\w+))?\}")
 
 
 class CheckPage:
-    """The documentation page of one check in ``en`` or ``zh``, section by section. What shows it elsewhere than on a
-    terminal overrides how parts look; which parts there are, and in which order, is the same everywhere."""
+    """The documentation page of one check in ``en`` or ``zh``. Subclasses override how parts look outside of a
+    terminal; which parts there are, and their order, is fixed."""
 
     def __init__(self, check: Check, lang: str) -> None:
-        """Raises `KeyError` for another language."""
+        """Raises `KeyError` for an unknown language."""
         self.check, self.lang = check, lang
         self.label, self.text = _LABELS[lang], check.text[lang]
 
@@ -85,7 +85,7 @@ class CheckPage:
         return "\n\n".join(sections) + "\n"
 
     def head(self) -> list[str]:
-        """What stands above the first section: name, title and facts."""
+        """The lines above the first section: name, title and facts."""
         facts = _table((self.label["title"], ""), self.facts())
         return [f"# {self.check.code} {self.check.name}", self.text.title, facts]
 
@@ -102,7 +102,7 @@ class CheckPage:
         return general(text)
 
     def facts(self) -> list[tuple[str, str]]:
-        """Label and value of what the check file says of the check."""
+        """Labels and values of the properties of the check."""
         check, label = self.check, self.label
         joined = "confirms" if check.family == RUN else "joins"
         return [
@@ -119,10 +119,10 @@ class CheckPage:
         ]
 
     def applies(self) -> str:
-        """For which programs the check speaks."""
+        """The programs that the check applies to."""
         applies, label = self.check.applies, self.label
-        spoken = (applies.frameworks, applies.states, tuple(f"way.{way}" for way in applies.migrations))
-        parts = [label["comma"].join(word(w, self.lang) for w in group) for group in spoken]
+        groups = (applies.frameworks, applies.states, tuple(f"way.{way}" for way in applies.migrations))
+        parts = [label["comma"].join(word(w, self.lang) for w in group) for group in groups]
         parts += [label["comma"].join(f"`{w}`" for w in group) for group in (applies.modes, applies.soc)]
         parts += [f"{word(name, self.lang)} `{wanted}`" for name, wanted in applies.versions.items()]
         if applies.trains is not None:
@@ -130,40 +130,40 @@ class CheckPage:
         return label["stop"].join(part for part in parts if part) or label["any"]
 
     def examples(self, bad: bool) -> list[str]:
-        """The section of the bad or of the good examples, if there are any."""
+        """The section of bad or good examples; empty if none."""
         chosen = [self.example(example) for example in self.check.examples if example.bad == bad]
         return [self.section("bad" if bad else "good", *chosen)] if chosen else []
 
     def example(self, example: Example) -> str:
-        """One example: what it runs with, its files, and the places that are reported."""
+        """One example: target, files, and reported places."""
         parts = [f"{caption(name, example, self.lang)}\n\n{fenced(name, text)}" for name, text in example.files.items()]
         if example.target:
             parts.insert(0, self.label["comma"].join(f"`{name}={given}`" for name, given in example.target.items()))
         if example.expect:
             places = self.label["comma"].join(f"`{name}:{line}`" for name, line in example.expect)
             parts.append(f"{self.label['lines']} {places}")
-        return "\n\n".join([*parts, *self.mended(example)])
+        return "\n\n".join([*parts, *self.fix_diff(example)])
 
-    def mended(self, example: Example) -> list[str]:
-        """What the fixes of the check make of an example, if it has any."""
+    def fix_diff(self, example: Example) -> list[str]:
+        """The diff of the fixes in an example; empty if none."""
         patch = difference(example)
         return [self.label["fixed"], fenced("fixed.diff", patch)] if patch else []
 
     def references(self) -> list[str]:
-        """The section of the sources, if any are named."""
+        """The section of references; empty if none."""
         if not self.check.references:
             return []
         return [self.section("references", "\n".join(f"- {self.reference(one)}" for one in self.check.references))]
 
     def reference(self, reference: Reference) -> str:
-        """One source, linked where it has an address."""
+        """One reference, linked if it has a URL."""
         link, path = address(reference)
         linked = f"[{_cell(reference.title)}](<{link}>)" if link else reference.title
         return f"{linked} `{path}`" if path else linked
 
 
 def applicabilities(check: Check) -> list[str]:
-    """How its rules mend what a check finds, and ``manual`` where they may leave something to a person."""
+    """The applicabilities of its fix rules, with ``manual`` if some findings may not be fixed."""
     known = {rule.applicability for rule in check.fixes}
     if not known or all(rule.when is not None for rule in check.fixes):
         known.add("manual")
@@ -171,14 +171,14 @@ def applicabilities(check: Check) -> list[str]:
 
 
 def caption(name: str, example: Example, lang: str) -> str:
-    """What a file of an example is called above it; of two programs also which one it belongs to."""
+    """The caption of a file of an example, for comparisons with its side."""
     side, _, below = name.partition("/")
     return f"{_LABELS[lang][side]} `{below}`" if two_sided(example.files) else f"`{name}`"
 
 
 def difference(example: Example) -> str:
-    """What the fixes change in an example, as a patch; of a single file without its head."""
-    from difflib import unified_diff  # few checks have fixes
+    """The fixes of an example as a patch, without header for a single file."""
+    from difflib import unified_diff  # rarely needed
 
     lines: list[str] = []
     for name, after in example.fixed.items():
@@ -189,7 +189,7 @@ def difference(example: Example) -> str:
 
 
 def general(text: str) -> str:
-    """A text of a check where no finding fills its captures in: they are left open."""
+    """A text of a check with its captures as placeholders, outside of a finding."""
     return _CAPTURE.sub(lambda match: f"… {match[1]}" if match[1] in PLURALS else "…", text)
 
 
@@ -199,7 +199,7 @@ def render_page(check: Check, lang: str) -> str:
 
 
 def fenced(name: str, text: str, options: str = "") -> str:
-    """A code block whose fence is longer than any run of backticks inside; `options` follow its language."""
+    """A code block whose fence is longer than any backticks inside; `options` follow the language."""
     longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     language = _FENCES.get(name.rpartition(".")[2], "text") if "." in name else _NAMED.get(name, "text")
@@ -207,17 +207,17 @@ def fenced(name: str, text: str, options: str = "") -> str:
 
 
 def heading(lang: str, name: str) -> str:
-    """The heading of a section, or the label of a fact, of the page of a check."""
+    """The heading of a section or the label of a property."""
     return _LABELS[lang][name]
 
 
 def word(name: str, lang: str) -> str:
-    """How a word of check files (a severity, a category, a framework) is spelled for people."""
+    """The display text of a word of check files (a severity, category or framework)."""
     return _WORDS[lang].get(name, name)
 
 
 def address(reference: Reference) -> tuple[str, str]:
-    """Where a source can be read, and the path of the file there; empty where it has none."""
+    """The URL of a reference and the path of the file there; empty without one."""
     source = reference.source
     if source.startswith(("https://", "http://")):
         return source, ""

@@ -1,4 +1,4 @@
-"""What can be wrong with a check file, each with its place."""
+"""Problems in check files, with their places."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from npulint.suggest import closest_match
 
 
 class CatalogueProblem(msgspec.Struct, frozen=True, order=True):
-    """One mistake in a check file. Line and column count from 1."""
+    """A problem in a check file. Line and column count from 1."""
 
     path: str
     line: int
@@ -23,17 +23,17 @@ class CatalogueProblem(msgspec.Struct, frozen=True, order=True):
 
 
 class CatalogueError(NpulintError):
-    """The catalogue cannot be used; `problems` holds every mistake that was found, in file order."""
+    """An invalid catalogue; `problems` holds all that were found, in file order."""
 
     def __init__(self, problems: Iterable[CatalogueProblem]) -> None:
         self.problems = tuple(sorted(problems))
         super().__init__("\n".join(str(p) for p in self.problems))
 
     def __reduce__(self) -> tuple[type[CatalogueError], tuple[tuple[CatalogueProblem, ...]]]:
-        return type(self), (self.problems,)  # worker processes hand it on
+        return type(self), (self.problems,)  # worker processes pickle it
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:
-    """`` (did you mean 'x'?)`` or nothing, for a word that is not in a closed set."""
+    """`` (did you mean 'x'?)`` for a word outside of a closed set, or empty."""
     near = closest_match(word, known)
     return f" (did you mean '{near}'?)" if near else ""

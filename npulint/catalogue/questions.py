@@ -1,4 +1,4 @@
-"""Reads questions about facts: ``find``, ``needs``, ``unless`` and ``related``."""
+"""Reads queries: ``find``, ``needs``, ``unless`` and ``related``."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ _NAME = re.compile(r"[^\s*]*(?:\*{1,2}[^\s*]+)*\*{0,2}\Z")
 
 
 class Questions:
-    """The questions of one file. A question that is asked as a condition (`needs`, `unless`, the later
-    parts of ``all`` in `find`) also sees code behind options that are off by default."""
+    """The queries of one file. Queries used as conditions (`needs`, `unless`, all but the first part of ``all`` in
+    `find`) also see code behind options that are off by default."""
 
     def __init__(self, fields: Fields) -> None:
         self.fields = fields
 
     def find(self, node: Node, what: str) -> Query:
-        """A question whose facts are reported."""
+        """A query whose facts are reported."""
         return self._read(node, what, condition=False)
 
     def condition(self, node: Node, what: str) -> Query:
-        """A question that is only answered yes, no or unknown."""
+        """A query used as a condition."""
         return self._read(node, what, condition=True)
 
     def _read(self, node: Node, what: str, condition: bool) -> Query:
-        """All keys of the mapping must hold; the kind comes first, whatever the written order."""
+        """The conjunction of all keys of the mapping; the kind comes first, whatever the order in the file."""
         entries = self.fields.open_mapping(node, what)
         keys: Keys = {name: value for name, (_, value) in entries.items()}
         named = [name for name in keys if name not in _FILTERS and name not in _GROUPS]
@@ -141,7 +141,7 @@ class Questions:
 
 
 def kinds_found(query: Query) -> tuple[str, ...]:
-    """The kinds of the facts that a `find` question reports."""
+    """The fact kinds that a `find` query reports."""
     if query.any:
         return tuple(kind for part in query.any for kind in kinds_found(part))
     if query.all:

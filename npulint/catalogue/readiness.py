@@ -1,4 +1,4 @@
-"""From one file of the folder ``readiness`` or ``pretuning`` to an item, with every mistake at its line."""
+"""Parses a file of the folder ``readiness`` or ``pretuning`` to a checklist item, with the line of each problem."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from npulint.catalogue.yaml_tree import Node, Scalar, TreeError, load_tree
 from npulint.findings import SEVERITIES
 
 FOLDER = "readiness"
-PRETUNING = "pretuning"  # the folder of items about two programs
+PRETUNING = "pretuning"  # the folder of pre-tuning items
 ENTRY = "train.py"  # the program that examples are about
 ABSENT = "absent"  # the item does not concern the program
 
@@ -24,7 +24,7 @@ _OPTIONAL = ("applies", "needs", "fails", "passed", "failed", "look")
 
 
 class ParsedItem(msgspec.Struct, frozen=True):
-    """What came of one file: the item, or why there is none."""
+    """The result of parsing one file: the item, or the problems."""
 
     path: str
     item: Item | None
@@ -32,8 +32,8 @@ class ParsedItem(msgspec.Struct, frozen=True):
 
 
 def parse_item(data: bytes, path: str, name: str, compared: bool = False) -> ParsedItem:
-    """Read one item, of two programs where they are `compared`. `path` is only used to name places; the name comes
-    from it."""
+    """Parse one item, of a comparison if `compared`. `path` is only used in places of problems; `name` comes from
+    it."""
     try:
         tree = load_tree(data)
     except TreeError as error:

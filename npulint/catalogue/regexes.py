@@ -1,4 +1,4 @@
-"""Which regular expressions a check may use: those that cannot run away on hostile input."""
+"""Restricts the regular expressions of checks to those without catastrophic backtracking."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _PLAIN_GROUPS = ("(", "(?:", "(?i:")
 
 
 def regex_problem(pattern: str) -> str:
-    """Why `pattern` is refused, or an empty text. Look-around, backreferences, conditionals, flags other
-    than ``(?i)`` and a repetition around another repetition or around alternatives are refused."""
+    """Why `pattern` is rejected; empty if it is not. Look-around, backreferences, conditionals, flags other than
+    ``(?i)`` and repetitions of repetitions or alternatives are rejected."""
     if len(pattern) > _LONGEST:
         return f"longer than {_LONGEST} characters"
     try:
@@ -27,7 +27,7 @@ def regex_problem(pattern: str) -> str:
 
 
 class _Scan:
-    """Walks over the tokens; per open group it remembers whether its length or path can vary."""
+    """A walk over the tokens that tracks for each open group whether its length or path can vary."""
 
     def __init__(self) -> None:
         self.varies = [False]
@@ -81,7 +81,7 @@ class _Scan:
 
 
 def _bounds(text: str) -> tuple[int, int | None]:
-    """The least and greatest count of a repetition; None is without end."""
+    """The minimum and maximum count of a repetition; None is unlimited."""
     if text in ("*", "+", "?"):
         return {"*": (0, None), "+": (1, None), "?": (0, 1)}[text]
     low, comma, high = text[1:-1].partition(",")

@@ -1,4 +1,4 @@
-"""Writes the skeleton of a new check: valid, but its example fails until the check is written."""
+"""Creates the skeleton of a new check: valid, but its example fails until the check is written."""
 
 from __future__ import annotations
 
@@ -112,14 +112,13 @@ _SKELETONS = {
     RUN: ("find: {run_op_total: TodoOperatorType}  # messages of logs: an entry in checks/messages", _RUNS),
     COMPARE: ('find: {difference: any, where: {what: "TODO: operation or setting"}}', _COMPARED),
 }
-"""By family the question and the examples of a new check."""
+"""Per family, the query and the examples of a new check."""
 
 
 def create(root: str, family: str, name: str, category: str = "functional") -> str:
-    """Write ``<root>/<family>/<name>.yaml`` and return its path.
-
-    Raises `ValueError` for a family, name or category that does not exist, or when no code is free;
-    `FileExistsError` when a check of that name is there already; `OSError` when it cannot be written."""
+    """Write ``<root>/<family>/<name>.yaml`` and return its path. Raises `ValueError` for an unknown family or
+    category, an invalid name, or without a free code; `FileExistsError` when a check has this name; `OSError` when
+    writing fails."""
     if family not in WRITABLE:
         raise ValueError(f"there is no family '{family}': it must be one of {', '.join(WRITABLE)}")
     if category not in CATEGORIES:
@@ -139,7 +138,7 @@ def create(root: str, family: str, name: str, category: str = "functional") -> s
 
 
 def _names(source: SourceFile) -> tuple[str, ...]:
-    """The names of the checks that a file holds: its own, or those of the entries of a table."""
+    """The names of the checks in a file: its own, or those of a table's entries."""
     return messages.names_in(read_file(source)) if source.family == messages.FOLDER else (source.name,)
 
 
@@ -150,12 +149,12 @@ def _skeleton(code: str, family: str, category: str) -> str:
 
 
 def _sources(root: str) -> list[SourceFile]:
-    """The built-in check files, those below `root`, and the lists of retired codes."""
+    """The built-in check files, those below `root`, and lists of retired codes."""
     return list_files([builtin_directory(), *([root] if os.path.isdir(root) else [])])
 
 
 def _free_code(sources: list[SourceFile], family: str, category: str) -> str:
-    """The code after the last one of this family and category; gaps are filled before a letter is needed."""
+    """The code after the last one of this family and category; gaps are filled before a letter is used."""
     prefix = f"NPU{FAMILIES[family]}{CATEGORIES.index(category) + 1}"
     used = {number_of(code) for code in _used_codes(sources) if code.startswith(prefix)}
     last = max((number for number in used if number <= _PLAIN), default=0)
@@ -166,5 +165,5 @@ def _free_code(sources: list[SourceFile], family: str, category: str) -> str:
 
 
 def _used_codes(sources: list[SourceFile]) -> set[str]:
-    """All codes that these files name at the beginning of a line, also where a file has mistakes."""
+    """All codes at line starts of these files, which may be invalid."""
     return {code.decode("ascii") for source in sources for code in _CODE.findall(Path(source.path).read_bytes())}

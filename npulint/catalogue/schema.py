@@ -1,4 +1,4 @@
-"""From the tree of one check file to a `Check`, with every mistake at its line."""
+"""Converts the tree of a check file to a `Check`, with the line of each problem."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from npulint.findings import CONFIDENCES, SEVERITIES
 STATUSES = ("stable", "preview", "deprecated")
 FRAMEWORKS = ("tensorflow", "torch")
 MODES = ("session", "estimator", "keras", "function")
-WRITABLE = tuple(family for family in FAMILIES if family != "engine")  # the engine's own checks are code
+WRITABLE = tuple(family for family in FAMILIES if family != "engine")  # engine checks are written in Python
 SPANS = ("program", "file")
 VERSIONED = ("tensorflow", "torch", "adapter", "cann")
 
@@ -50,7 +50,7 @@ _OPTIONAL = ("applies", "needs", "unless", "related", "once", "joins", "fix")
 
 
 class Parsed(msgspec.Struct, frozen=True):
-    """What came of one file: the check, or why there is none. `code_at` is the place of its code."""
+    """The result of parsing one file: the check, or the problems. `code_at` is the place of its code."""
 
     path: str
     check: Check | None
@@ -59,7 +59,7 @@ class Parsed(msgspec.Struct, frozen=True):
 
 
 def parse_check(data: bytes, path: str, family: str, name: str) -> Parsed:
-    """Read one check file. `path` is only used to name places; family and name come from it."""
+    """Parse one check file. `path` is only used in places of problems; family and name come from it."""
     try:
         tree = load_tree(data)
     except TreeError as error:
@@ -68,7 +68,7 @@ def parse_check(data: bytes, path: str, family: str, name: str) -> Parsed:
 
 
 def read_check(tree: Node, path: str, family: str, name: str) -> Parsed:
-    """Read the tree of one check file."""
+    """Convert the tree of one check file."""
     fields = Fields(path)
     if family not in WRITABLE:
         folders = ", ".join(WRITABLE)
@@ -82,7 +82,7 @@ def read_check(tree: Node, path: str, family: str, name: str) -> Parsed:
 
 
 def valid_name(name: str) -> bool:
-    """Whether a text can be the name of a check: kebab case, at most 60 characters."""
+    """Whether a text can be a check name: kebab case, at most 60 characters."""
     return len(name) <= 60 and _NAME.match(name) is not None
 
 
@@ -122,7 +122,7 @@ def _check(fields: Fields, keys: Keys, family: str, name: str) -> Check:
 
 
 def _joins(fields: Fields, keys: Keys, family: str) -> tuple[str, ...]:
-    """The codes of the checks of the source that say the same as one about graphs or runs."""
+    """The codes of source checks that report the same problem as a graph or run check."""
     if "joins" not in keys:
         return ()
     codes = fields.words(keys["joins"], "joins")
@@ -137,7 +137,7 @@ def _joins(fields: Fields, keys: Keys, family: str) -> tuple[str, ...]:
 
 
 def check_sides(fields: Fields, node: Node, examples: Iterable[dict[str, str]], compared: bool) -> None:
-    """See that the files of examples are those of two programs where programs are `compared`, and only there."""
+    """Report examples whose files do not form a comparison where `compared`, or do where not."""
     for number, files in enumerate(examples):
         if files and two_sided(files) != compared:
             wanted = "needs a 'reference' and a 'migrated' program" if compared else "is about one program, not two"
@@ -173,7 +173,7 @@ def _code(fields: Fields, keys: Keys, family: str) -> str:
 
 
 def read_applies(fields: Fields, node: Node) -> Applies:
-    """For which programs something speaks."""
+    """The programs that a check or item applies to."""
     keys = fields.mapping(node, "applies", (), ("framework", "state", "mode", "soc", "trains", "migration", *VERSIONED))
 
     def words(name: str, known: tuple[str, ...] = ()) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Where check files lie, and what can be said of them without opening one."""
+"""Locations of check files, and what is known without opening them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PRECOMPILED = "catalogue.msgpack"
 
 
 class SourceFile(msgspec.Struct, frozen=True):
-    """One check file as the directory shows it. `relative` is its POSIX path below the directory."""
+    """A check file in a directory. `relative` is its POSIX path below the directory."""
 
     path: str
     relative: str
@@ -25,17 +25,17 @@ class SourceFile(msgspec.Struct, frozen=True):
 
     @property
     def family(self) -> str:
-        """The name of the folder that holds it."""
+        """The name of its folder."""
         return os.path.basename(os.path.dirname(os.path.abspath(self.path)))
 
     @property
     def name(self) -> str:
-        """The file name without its ending."""
+        """The file name without extension."""
         return os.path.splitext(os.path.basename(self.path))[0]
 
 
 def builtin_directory() -> str:
-    """The folder of the built-in checks: inside the package when installed, beside it in a checkout."""
+    """The folder of the built-in checks: inside the package when installed, next to it in a checkout."""
     package = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
     places = [os.path.join(home, "checks") for home in (package, os.path.dirname(package))]
     for place in places:
@@ -45,9 +45,8 @@ def builtin_directory() -> str:
 
 
 def list_files(directories: Sequence[str]) -> list[SourceFile]:
-    """All check files (and lists of retired codes) below the directories, in a stable order. A path that
-    is itself a file is taken as it is. Directory links are not followed. Raises `CatalogueError` for a
-    path that does not exist."""
+    """All check files and lists of retired codes below the directories, sorted; a path may also be a file. Links to
+    directories are not followed. Raises `CatalogueError` for a missing path."""
     found: dict[str, SourceFile] = {}
     for directory in directories:
         real = os.path.realpath(directory)
@@ -60,7 +59,7 @@ def list_files(directories: Sequence[str]) -> list[SourceFile]:
 
 
 def read_file(source: SourceFile) -> bytes:
-    """The bytes of a check file, at most a little more than the loader accepts; raises `CatalogueError`."""
+    """The bytes of a check file, slightly more than the limit at most; raises `CatalogueError`."""
     try:
         with open(source.path, "rb") as stream:
             return stream.read(MAX_BYTES + 1)

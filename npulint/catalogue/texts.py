@@ -1,4 +1,4 @@
-"""Reads the wording of a check in both languages and sees that the placeholders agree."""
+"""Reads the texts of a check in both languages and validates their placeholders."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PARTS = ("title", "message", "why", "fix")
 _PLACEHOLDER = re.compile(r"\{([A-Za-z_]\w*(?::\w+)?)\}")
 _WIDE = r"[\u3000-\u303f\u3400-\u9fff\uff00-\uffef]"
 _SEAM = re.compile(rf"(?<=[\u3000-\u303f\uff00-\uffef]) | (?=[\u3000-\u303f\uff00-\uffef])|(?<={_WIDE}) (?={_WIDE})")
-"""The blank that a folded line leaves beside Chinese punctuation or between two Chinese characters."""
+"""The blank that line folding leaves next to Chinese punctuation or between Chinese characters."""
 _CHINESE = re.compile(r"[\u3400-\u9fff]")
 _ALWAYS = frozenset(("name", "short", "path", "count", "files"))
 _COMPOSED = {
@@ -26,11 +26,11 @@ _COMPOSED = {
     "before": ("reference", "reference_place"),
     "after": ("migrated", "migrated_place"),
 }
-"""Placeholders that are made of several attributes."""
+"""Placeholders composed of several attributes."""
 
 
 def read_texts(fields: Fields, node: Node, find: Query) -> dict[str, Text]:
-    """The texts by language; `find` decides which placeholders can be filled."""
+    """The texts by language; `find` decides which placeholders are valid."""
     found: dict[str, Text] = {}
     places: dict[str, Keys] = {}
     for lang, block in fields.mapping(node, "text", LANGUAGES).items():
@@ -44,12 +44,12 @@ def read_texts(fields: Fields, node: Node, find: Query) -> dict[str, Text]:
 
 
 def placeholders(text: str) -> frozenset[str]:
-    """The names that stand in braces in a text, each with its form (``total_us:time``)."""
+    """The placeholders in a text, each with its format (``total_us:time``)."""
     return frozenset(_PLACEHOLDER.findall(text))
 
 
 def unfolded(text: str) -> str:
-    """A Chinese text without the blanks that folding left."""
+    """A Chinese text without the blanks from YAML line folding."""
     return _SEAM.sub("", text)
 
 
@@ -82,8 +82,8 @@ def _meant(names: frozenset[str], lang: str) -> frozenset[str]:
 
 
 def _fillable(fields: Fields, place: Node, part: str, names: frozenset[str], find: Query) -> None:
-    """Every placeholder must be an attribute of each kind of fact that may be reported; calls have
-    arguments of any name."""
+    """Report placeholders that are not an attribute of every fact kind that may be found; calls have arguments of any
+    name."""
     reported = [fact_kinds()[kind] for kind in kinds_found(find)]
     for written in sorted(names - _ALWAYS):
         name, _, form = written.partition(":")
@@ -97,7 +97,7 @@ def _fillable(fields: Fields, place: Node, part: str, names: frozenset[str], fin
 
 
 def _twins(name: str) -> tuple[str, ...]:
-    """The attributes that a placeholder stands for in the two languages."""
+    """The attributes of a placeholder in both languages."""
     return (name, f"{name.removesuffix('_en')}_zh") if name.endswith("_en") else (name,)
 
 

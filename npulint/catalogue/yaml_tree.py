@@ -1,8 +1,8 @@
-"""YAML as a tree that remembers its places, without YAML's traps.
+"""YAML as a tree with places, without YAML's implicit types.
 
-The tree is built from parse events with an explicit stack: nothing is constructed, so no tag can name a
-class, and nothing recurses, so deep nesting cannot crash the C parser's composer. Only null, true, false
-and decimal integers have a type; ``yes``, ``on``, ``1.10``, ``012``, ``12:30`` and dates stay text.
+The tree is built from parse events with an explicit stack: nothing is constructed, so no tag can name a class, and
+nothing recurses, so deep nesting cannot crash the C parser's composer. Only null, true, false and decimal integers are
+typed; ``yes``, ``on``, ``1.10``, ``012``, ``12:30`` and dates stay text.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _WORDS: dict[str, bool | None] = {"": None, "~": None, "null": None, "true": Tru
 
 
 class Scalar(msgspec.Struct, frozen=True):
-    """A single value. `plain` tells that it was written without quotes and not as a block."""
+    """A scalar. `plain` says that it is neither quoted nor a block."""
 
     text: str
     plain: bool
@@ -52,7 +52,7 @@ class Sequence(msgspec.Struct, frozen=True):
 
 
 class Mapping(msgspec.Struct, frozen=True):
-    """A mapping in its written order; keys are text whatever they look like (``1``, ``no``)."""
+    """A mapping in file order; keys are always text (``1``, ``no``)."""
 
     entries: dict[str, tuple[Scalar, Node]]
     line: int
@@ -64,7 +64,7 @@ Place = tuple[int, int, str]
 
 
 class TreeError(Exception):
-    """Not a tree that npulint accepts; `places` holds (line, column, message) of each reason."""
+    """Invalid YAML, or YAML that npulint does not accept; `places` holds (line, column, message) of each problem."""
 
     def __init__(self, places: list[Place]) -> None:
         self.places = places
@@ -72,7 +72,7 @@ class TreeError(Exception):
 
 
 def load_tree(data: bytes) -> Node:
-    """The tree of one UTF-8 document; raises `TreeError`."""
+    """The tree of a UTF-8 document; raises `TreeError`."""
     if len(data) > MAX_BYTES:
         raise TreeError([(1, 1, f"larger than {MAX_BYTES // 1024} KB")])
     try:
@@ -108,14 +108,14 @@ def _syntax_error(error: yaml.MarkedYAMLError) -> Place:
 
 
 def _unreadable(text: str, error: yaml.YAMLError) -> tuple[int, int]:
-    """The place of a character that YAML does not allow."""
+    """The place of the first character that YAML does not allow."""
     position = getattr(error, "position", 0)
     before = text[:position] if isinstance(position, int) else ""
     return before.count("\n") + 1, len(before) - before.rfind("\n")
 
 
 class _Open:
-    """A list or mapping whose end has not come yet."""
+    """A list or mapping that is not complete yet."""
 
     def __init__(self, is_map: bool, line: int, column: int) -> None:
         self.is_map = is_map
@@ -132,7 +132,7 @@ class _Open:
 
 
 class _Builder:
-    """Builds the tree from events and notes what is refused on the way."""
+    """Builds the tree from events and records problems."""
 
     def __init__(self) -> None:
         self.roots: list[Node] = []
@@ -140,7 +140,7 @@ class _Builder:
         self._open: list[_Open] = []
 
     def feed(self, events: Iterable[yaml.Event]) -> None:
-        """Take all events; raises `TreeError` at once when the nesting is too deep."""
+        """Process all events; raises `TreeError` at once if nested too deep."""
         import yaml
 
         for event in events:

@@ -1,1 +1,1 @@
-"""The command line: words in, a report and an exit code out."""
+"""The command line: parses arguments, runs a command, prints reports, returns an exit code."""

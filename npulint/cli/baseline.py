@@ -1,4 +1,4 @@
-"""What `npulint check` does about the baseline besides holding findings against it: write, prune, remind."""
+"""Writes, prunes and reports on the baseline file for ``npulint check``."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from npulint.texts import count, say
 
 
 def attend(result: RunResult, settings: Settings, host: Host) -> bool:
-    """Write or prune the baseline as asked, else tell what of it is fixed. Whether the run ends here: after findings
-    were accepted there is nothing to report. Raises `ConfigError`."""
+    """Write or prune the baseline if asked, else warn about fixed entries. Returns whether the run ends here, because
+    all findings were just accepted. Raises `ConfigError`."""
     lang = settings.language()
     if settings.write_baseline and settings.prune_baseline:
         raise ConfigError([say(lang, "bad.combination", one="--write-baseline", other="--prune-baseline")])

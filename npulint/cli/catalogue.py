@@ -1,4 +1,4 @@
-"""What the commands about checks share: the catalogue by the options given, and looking checks up."""
+"""Shared by the commands about checks: loading the catalogue for the options, looking up checks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ def load_all(settings: Settings) -> Catalogue:
 
 
 def pages_of(settings: Settings) -> Callable[[str], RulePage | None]:
-    """What may be told about the checks of a run, by code or name; the catalogue is loaded whole when it is asked."""
+    """A function from check code or name to the documentation page, None if unknown; it loads the full catalogue on
+    first use."""
     lang = settings.language()
     rules: dict[str, Check | EngineRule] = {}
 
@@ -47,7 +48,7 @@ def _told(rule: Check | EngineRule, lang: str) -> RulePage:
 
 
 def page_of(rule: Check | EngineRule, lang: str) -> str:
-    """The documentation page of a check, as Markdown."""
+    """The documentation page of a check as Markdown."""
     if isinstance(rule, Check):
         from npulint.catalogue.page import render_page
 
@@ -60,13 +61,13 @@ def page_of(rule: Check | EngineRule, lang: str) -> str:
 
 
 def known_options(options: dict[str, list[str] | bool]) -> dict[str, list[str] | bool]:
-    """The options that a run also has; the format of a list is not the format of a report."""
+    """The options that ``check`` also has, without `format`: list formats are not report formats."""
     names = {option.name for option in OPTIONS}
     return {name: value for name, value in options.items() if name in names and name != "format"}
 
 
 def look_up(word: str, catalogue: Catalogue, lang: str) -> Check | EngineRule:
-    """The check with this code or name; raises `ConfigError` with the nearest one."""
+    """The check with this code or name; raises `ConfigError` with the closest match."""
     rules: Sequence[Check | EngineRule] = (*catalogue.checks, *ENGINE_RULES)
     for rule in rules:
         if word.casefold() in (rule.code.casefold(), rule.name):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from npulint.cli.host import Host
-from npulint.cli.reference import beside_reference, require
+from npulint.cli.reference import require, with_comparison
 from npulint.cli.reporting import report
 from npulint.config import load
 from npulint.discover.files import discover
@@ -18,7 +18,7 @@ _STDIN = "-"
 
 
 def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang: str) -> int:
-    """Check and report; the exit code is that of `npulint.cli.reporting.exit_code`."""
+    """Check, report, and return the exit code of `npulint.cli.reporting.exit_code`."""
     settings = _settings(words, options, host, lang)
     if settings.show_files:
         found = discover(settings.paths, settings.discovery())
@@ -30,7 +30,7 @@ def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang
         from npulint.cli.fix import fix
 
         return fix(settings, host, lang)
-    result = beside_reference(host.watched(host.run, settings, lang), settings, host)
+    result = with_comparison(host.watched(host.run, settings, lang), settings, host)
     if settings.show_fixes:
         from npulint.cli.fix import with_edits
 

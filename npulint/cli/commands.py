@@ -1,4 +1,4 @@
-"""The table of commands. A command's module is imported when the command is run."""
+"""The table of commands. A command's module is imported when it is run."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from npulint.options import CHECKS, LANG, LIST_FORMAT, OPTIONS, SELECT, Option
 
 
 class Command(msgspec.Struct, frozen=True):
-    """One verb. `module` below ``npulint.cli`` has ``run(words, options, host, lang) -> int``; `words`
-    names what may stand beside the options and `least` how many of it there must be."""
+    """One command. `module` below ``npulint.cli`` has ``run(words, options, host, lang) -> int``; `words` names the
+    positional arguments, `least` is their minimum number."""
 
     name: str
     module: str

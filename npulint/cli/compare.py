@@ -1,4 +1,4 @@
-"""``npulint compare``: two projects, the checklist of what differs, exit code."""
+"""``npulint compare``: compares two projects and prints the pre-tuning checklist."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from npulint.settings import Settings
 
 
 def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang: str) -> int:
-    """Compare and report; the exit code is that of `npulint.cli.reporting.exit_code`. The configuration is that of the
-    migrated side. Raises `ConfigError`, or `NpulintError` for a side that is not there."""
+    """Compare, report, and return the exit code of `npulint.cli.reporting.exit_code`. Uses the configuration of the
+    migrated side. Raises `ConfigError`, or `NpulintError` for a side that does not exist."""
     reference, migrated = words
     settings = _settings(load([migrated], options, host.environ), reference)
-    if "select" not in options:  # what a configuration selects is meant for checks of one project
+    if "select" not in options:  # configured selections are for checks of one project
         settings = msgspec.structs.replace(settings, select=())
     for path in words:
         require(path, settings.language())
 
-    def compared(asked: Settings, progress: Progress | None) -> RunResult:
-        return host.compare(asked, reference, progress)
+    def compared(run_settings: Settings, progress: Progress | None) -> RunResult:
+        return host.compare(run_settings, reference, progress)
 
     return report(host.watched(compared, settings, lang), settings, host, comparing=True)
 
 
 def _settings(settings: Settings, reference: str) -> Settings:
-    """Nothing is mended here, whatever a configuration says of checks."""
+    """The settings of a comparison: no fixes, whatever the configuration says."""
     return msgspec.structs.replace(settings, reference=reference, fix=False, show_fixes=False)

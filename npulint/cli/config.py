@@ -1,4 +1,4 @@
-"""``npulint config``: every setting of a run over a path, and where it comes from."""
+"""``npulint config``: prints the settings in force for a path, with their origins."""
 
 from __future__ import annotations
 
@@ -15,12 +15,11 @@ from npulint.report.terminal import escape_control_chars
 from npulint.settings import Settings
 from npulint.texts import say
 
-_WIDTH = 40  # columns up to which the origins stand below each other
+_WIDTH = 40  # column at which origins are aligned
 
 
 def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang: str) -> int:
-    """Print the settings as TOML that a configuration file may hold; what is empty stands as a comment. Raises
-    `ConfigError` as a check would."""
+    """Print the settings as valid TOML; unset ones are comments. Raises `ConfigError` as ``check`` does."""
     settings = load(words, options, host.environ)
     lang = settings.language()
     written = places(settings.config, lang) if settings.config else {}
@@ -40,7 +39,7 @@ def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang
 
 
 def _value(option: Option, settings: Settings) -> Any:
-    """The value that is in force."""
+    """The effective value of an option."""
     if option.name == "min_severity":
         return settings.shown_from(settings.format)
     value = msgspec.structs.asdict(settings)[option.name]

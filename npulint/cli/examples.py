@@ -1,4 +1,4 @@
-"""``npulint test``: do the examples of checks and of the items of both lists hold?"""
+"""``npulint test``: runs the examples of checks and of checklist items."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from npulint.texts import count
 
 
 def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang: str) -> int:
-    """Run the examples of the files, or of all checks; 1 when one does not hold."""
+    """Run the examples of the named files, or of all checks; returns 1 when one fails."""
     from npulint.catalogue.examples import run_examples, run_item_examples, run_pretuning_examples
     from npulint.catalogue.load import load_files
 

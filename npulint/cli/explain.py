@@ -1,4 +1,4 @@
-"""``npulint explain``: the page of a check."""
+"""``npulint explain``: prints the documentation page of checks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from npulint.config import load
 
 
 def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang: str) -> int:
-    """Print the pages; an unknown name raises `ConfigError` with the nearest one."""
+    """Print the pages; an unknown name raises `ConfigError` with the closest match."""
     settings = load([], known_options(options), host.environ)
     catalogue = load_all(settings)
     rules = [look_up(word, catalogue, settings.language()) for word in words]

@@ -1,4 +1,4 @@
-"""``npulint facts``: what a check sees of a file."""
+"""``npulint facts``: lists the facts of a file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from npulint.texts import say
 
 
 def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang: str) -> int:
-    """Print the facts of one file in the order of their places."""
+    """Print the facts of one file, ordered by place."""
     shape = list_format(options, lang)
     path = words[0]
     lang = load([], known_options(options), host.environ).language()
@@ -49,15 +49,15 @@ def _table(facts: Sequence[Fact], here: str) -> str:
     width = max(map(len, places))
     rows = []
     for fact, place in zip(facts, places, strict=True):
-        told = "  ".join(f"{name}={_word(fact.get(name))}" for name in fact.own_attributes())
+        attributes = "  ".join(f"{name}={_word(fact.get(name))}" for name in fact.own_attributes())
         rows.append(
-            escape_control_chars(f"{place:>{width}}  {fact.kind:<{kinds}}  {fact.name}  {told}".rstrip()) + "\n"
+            escape_control_chars(f"{place:>{width}}  {fact.kind:<{kinds}}  {fact.name}  {attributes}".rstrip()) + "\n"
         )
     return "".join(rows)
 
 
 def _elsewhere(fact: Fact, here: str) -> str:
-    """The file of a fact that lies in another than the one that was asked about: in the source of a graph."""
+    """The path of a fact in another file than `here` (the source that built a graph); empty otherwise."""
     return "" if fact.path == here else f"{fact.path}:"
 
 
@@ -83,7 +83,7 @@ def _row(fact: Fact, here: str) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """A value for JSON; one that is not fully known tells what it may be."""
+    """A value as JSON data; a partly known one becomes its possible values."""
     if isinstance(value, PossibleValues):
         return {"values": [_plain(part) for part in value.values], "exact": value.exact, "symbol": value.symbol}
     if isinstance(value, tuple | list):

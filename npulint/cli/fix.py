@@ -1,4 +1,4 @@
-"""``npulint check --fix`` and ``--diff``: mend, write or show, then report what is left."""
+"""``npulint check --fix`` and ``--diff``: applies or shows fixed, then reports what is left."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import msgspec
 
 from npulint.cli.host import Host
 from npulint.cli.outputs import STANDARD_OUTPUT
-from npulint.cli.reference import beside_reference
+from npulint.cli.reference import with_comparison
 from npulint.cli.reporting import fruitless, report, warn_of_nothing
 from npulint.errors import ConfigError
 from npulint.findings import Finding, RunResult
 from npulint.fix.model import FileChange, FixResult
-from npulint.report.fix_summary import told
+from npulint.report.fix_summary import summary_lines
 from npulint.report.summary import fixable
 from npulint.report.terminal import Paint, is_terminal, plain_line, wants_color
 from npulint.report.view import ReportView
@@ -24,23 +24,23 @@ _COLORS = {"+": "green", "-": "red", "@": "cyan"}
 
 
 def fix(settings: Settings, host: Host, lang: str) -> int:
-    """Mend what can be mended; the exit code. Files are written one by one, each whole or not at all: 2 when one cannot
-    be written, else as for any run over what is left. A patch alone gives 1 when there is something in it."""
+    """Apply or show fixes and return the exit code. Each file is written completely or not at all: 2 when one cannot be
+    written, else as for a check of the fixed files. ``--diff`` alone returns 1 when the patch is not empty."""
     _only_one(settings)
-    mended = host.watched(host.mend, settings, lang)
+    fixed = host.watched(host.fix, settings, lang)
     if settings.diff:
-        return _show(mended, settings, host)
+        return _show(fixed, settings, host)
     if settings.stdin is not None:
-        return _pass_on(mended, settings.stdin, settings, host)
-    failed = _write(mended.files, host, settings.language())
-    kept = [one for one in mended.files if one.path not in failed]
-    result = beside_reference(mended.result, settings, host)
-    code = report(result, settings, host, msgspec.structs.replace(mended, files=kept))
+        return _pass_on(fixed, settings.stdin, settings, host)
+    failed = _write(fixed.files, host, settings.language())
+    kept = [one for one in fixed.files if one.path not in failed]
+    result = with_comparison(fixed.result, settings, host)
+    code = report(result, settings, host, msgspec.structs.replace(fixed, files=kept))
     return 2 if failed else code
 
 
 def _only_one(settings: Settings) -> None:
-    """Standard output holds a mended source or a report. Raises `ConfigError`."""
+    """Raise `ConfigError` when both the fixed source and a report would go to standard output."""
     if settings.stdin is None or settings.diff:
         return
     twice = [f"{name}={path}" for name, path in settings.output if path in STANDARD_OUTPUT]
@@ -49,7 +49,7 @@ def _only_one(settings: Settings) -> None:
 
 
 def _write(changes: Sequence[FileChange], host: Host, lang: str) -> set[str]:
-    """Write the files; the paths of those that cannot be, which stay as they are."""
+    """Write the files; returns the paths of those that failed, which stay unchanged."""
     from npulint.fix.write import why, write
 
     failed = set()
@@ -63,45 +63,45 @@ def _write(changes: Sequence[FileChange], host: Host, lang: str) -> set[str]:
     return failed
 
 
-def _pass_on(mended: FixResult, source: bytes, settings: Settings, host: Host) -> int:
-    """The source from standard input goes on to standard output, mended or not; the report goes elsewhere."""
-    after = next((one.after for one in mended.files if one.path == settings.stdin_filename), source)
+def _pass_on(fixed: FixResult, source: bytes, settings: Settings, host: Host) -> int:
+    """Write the source from standard input, fixed or not, to standard output; the report goes elsewhere."""
+    after = next((one.after for one in fixed.files if one.path == settings.stdin_filename), source)
     host.put(after)
-    return report(mended.result, msgspec.structs.replace(settings, stdin=after), host, mended)
+    return report(fixed.result, msgspec.structs.replace(settings, stdin=after), host, fixed)
 
 
-def _show(mended: FixResult, settings: Settings, host: Host) -> int:
-    """The patch, and on the other stream what is in it."""
+def _show(fixed: FixResult, settings: Settings, host: Host) -> int:
+    """Print the patch to standard output and its summary to standard error."""
     from npulint.fix.diff import unified
     from npulint.report.github import fenced
 
-    patch = unified(mended.files)
+    patch = unified(fixed.files)
     if settings.format == "github":
         host.put(fenced(patch))
     elif is_terminal(host.stdout):
         host.write(_readable(patch, Paint(wants_color(settings.color, host.stdout, host.environ))))
     else:
         host.put(patch)
-    for notice in mended.result.notices:
+    for notice in fixed.result.notices:
         host.warn(notice)
     view = ReportView(
         lang=settings.language(),
         verbose=settings.verbose,
         fixes=settings.show_fixes,
         unsafe=settings.unsafe_fixes,
-        mended=mended,
+        applied=fixed,
         dry=True,
     )
-    unsafe = 0 if settings.unsafe_fixes else fixable(mended.result.findings)["unsafe"]
-    host.warn("\n".join(told(mended, unsafe, view)))
-    warn_of_nothing(mended.result, settings, host)
-    if fruitless(mended.result, settings):
+    unsafe = 0 if settings.unsafe_fixes else fixable(fixed.result.findings)["unsafe"]
+    host.warn("\n".join(summary_lines(fixed, unsafe, view)))
+    warn_of_nothing(fixed.result, settings, host)
+    if fruitless(fixed.result, settings):
         return 2
-    return 1 if mended.files and not settings.exit_zero else 0
+    return 1 if fixed.files and not settings.exit_zero else 0
 
 
 def _readable(patch: bytes, paint: Paint) -> str:
-    """The patch for a person at a terminal: nothing in it is obeyed there."""
+    """The patch with colors and escaped control characters, for a terminal."""
     rows = []
     for line in patch.decode("utf-8", "backslashreplace").split("\n")[:-1]:
         color = _COLORS.get(line[:1], "")
@@ -111,7 +111,7 @@ def _readable(patch: bytes, paint: Paint) -> str:
 
 
 def with_edits(result: RunResult, settings: Settings) -> RunResult:
-    """The result with the edits that mend each finding, worked out for the files as they are."""
+    """The result with the fix edits of each finding, computed for the current files."""
     from npulint.fix.code_actions import Files, edits_of
     from npulint.fix.model import FixRefused
 

@@ -1,4 +1,4 @@
-"""What the commands need of the world outside: streams, environment, and the pipeline."""
+"""The environment of a command: streams, environment variables, and the pipeline functions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _Done = TypeVar("_Done")
 
 
-def _mend(settings: Settings, progress: Progress | None) -> FixResult:
+def _fix(settings: Settings, progress: Progress | None) -> FixResult:
     from npulint.fix_command import apply_fixes
 
     return apply_fixes(settings, settings.unsafe_fixes, progress)
@@ -34,14 +34,14 @@ def _compare(settings: Settings, reference: str, progress: Progress | None) -> R
     return compare(settings, reference, progress)
 
 
-def _beside(result: RunResult, settings: Settings, progress: Progress | None) -> RunResult:
+def _add_comparison(result: RunResult, settings: Settings, progress: Progress | None) -> RunResult:
     from npulint.compare_command import add_comparison
 
     return add_comparison(result, settings, progress)
 
 
 class Host(msgspec.Struct, frozen=True):
-    """The streams and functions of one run; tests bring their own."""
+    """The streams and functions of one run; tests pass their own."""
 
     environ: Mapping[str, str]
     stdin: TextIO
@@ -50,12 +50,12 @@ class Host(msgspec.Struct, frozen=True):
     run: Callable[[Settings, Progress | None], RunResult]
     facts_of: Callable[[str], Sequence[Fact]]
     review: Callable[[dict[str, str], dict[str, str], Catalogue], RunResult]
-    mend: Callable[[Settings, Progress | None], FixResult] = _mend
+    fix: Callable[[Settings, Progress | None], FixResult] = _fix
     compare: Callable[[Settings, str, Progress | None], RunResult] = _compare
-    beside: Callable[[RunResult, Settings, Progress | None], RunResult] = _beside
+    add_comparison: Callable[[RunResult, Settings, Progress | None], RunResult] = _add_comparison
 
     def watched(self, work: Callable[[Settings, Progress | None], _Done], settings: Settings, lang: str) -> _Done:
-        """The result of the work; a person at a terminal sees how far it is."""
+        """The result of `work`; shows progress on a terminal."""
         if is_terminal(self.stderr):
             from npulint.cli.progress import ProgressLine, wants_progress
 
@@ -69,7 +69,7 @@ class Host(msgspec.Struct, frozen=True):
         return self.stdin.buffer.read()
 
     def write(self, text: str) -> None:
-        """Print to standard output; a reader that went away (``| head``) ends the output, not the run."""
+        """Print to standard output; a closed pipe (``| head``) ends the output, not the run."""
         try:
             _put(self.stdout, text)
             self.stdout.flush()
@@ -77,7 +77,7 @@ class Host(msgspec.Struct, frozen=True):
             _silence(self.stdout)
 
     def put(self, data: bytes) -> None:
-        """Print bytes to standard output as they are."""
+        """Write bytes to standard output."""
         stream = getattr(self.stdout, "buffer", None)
         if stream is None:
             self.write(data.decode("utf-8", "replace"))
@@ -90,7 +90,7 @@ class Host(msgspec.Struct, frozen=True):
             _silence(self.stdout)
 
     def warn(self, text: str) -> None:
-        """Print lines to standard error, made harmless."""
+        """Print lines to standard error, control characters escaped."""
         try:
             _put(self.stderr, "".join(f"{plain_line(line)}\n" for line in text.split("\n")))
             self.stderr.flush()
@@ -99,7 +99,7 @@ class Host(msgspec.Struct, frozen=True):
 
 
 def _put(stream: TextIO, text: str) -> None:
-    """Write what the stream's encoding cannot hold as escapes instead of failing."""
+    """Write text; characters that the stream cannot encode become escapes."""
     encoding = getattr(stream, "encoding", None) or "utf-8"
     try:
         stream.write(text)
@@ -108,7 +108,7 @@ def _put(stream: TextIO, text: str) -> None:
 
 
 def _silence(stream: TextIO) -> None:
-    """Send what may still be buffered nowhere, or the interpreter would complain at its end."""
+    """Redirect the stream to the null device, or flushing it at exit would fail."""
     try:
         descriptor = os.open(os.devnull, os.O_WRONLY)
         os.dup2(descriptor, stream.fileno())
@@ -118,7 +118,7 @@ def _silence(stream: TextIO) -> None:
 
 
 def system() -> Host:
-    """The real world."""
+    """The host with the real streams and functions."""
     return Host(os.environ, sys.stdin, sys.stdout, sys.stderr, _run, _facts_of, _review)
 
 

@@ -1,4 +1,4 @@
-"""The entry: finds the command, runs it, and turns what went wrong into words and an exit code."""
+"""The main function: finds the command, runs it, and turns errors into messages and exit codes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class _Module(Protocol):
 
 
 def main(argv: Sequence[str] | None = None, host: Host | None = None) -> int:
-    """Run one command and return its exit code: 0 fine, 1 findings, 2 could not do it, 130 interrupted."""
+    """Run one command and return its exit code: 0 no findings, 1 findings, 2 error, 130 interrupted."""
     words = _command_first(list(sys.argv[1:] if argv is None else argv))
     host = host or system()
     lang = language(host.environ, _asked_language(words))
@@ -38,7 +38,7 @@ def main(argv: Sequence[str] | None = None, host: Host | None = None) -> int:
     except KeyboardInterrupt:
         host.warn(say(lang, "interrupted"))
         return INTERRUPTED
-    except Exception:  # the last guard: a bug must not look like findings
+    except Exception:  # a bug must not look like findings
         import traceback
 
         host.warn(traceback.format_exc().rstrip())
@@ -51,7 +51,7 @@ def _dispatch(words: list[str], host: Host, lang: str) -> int:
     if first in ("-V", "--version") or words == ["version"]:
         host.write(f"npulint {__version__}\n")
         return 0
-    from npulint.cli.parse import Helped, overview, parse  # argparse is not for those who ask the version
+    from npulint.cli.parse import Helped, overview, parse  # ``--version`` does not need argparse
 
     if first in ("-h", "--help", "help"):
         host.write(overview(lang))
@@ -76,15 +76,15 @@ def _unknown_command(word: str, lang: str) -> str:
 
 
 def _command_first(words: list[str]) -> list[str]:
-    """The words with a language that was given before the command behind it, where all other options stand."""
+    """The arguments with a leading ``--lang`` moved behind the command, where all other options are."""
     if not words or words[0].partition("=")[0] != "--lang":
         return words
-    given = 1 if "=" in words[0] else 2
-    return [*words[given : given + 1], *words[:given], *words[given + 1 :]]
+    count = 1 if "=" in words[0] else 2
+    return [*words[count : count + 1], *words[:count], *words[count + 1 :]]
 
 
 def _asked_language(words: Sequence[str]) -> str:
-    """The value of ``--lang``, needed before anything else is understood."""
+    """The value of ``--lang``, needed before the arguments are parsed."""
     for index, word in enumerate(words):
         if word.startswith("--lang="):
             return word.removeprefix("--lang=")

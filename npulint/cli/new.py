@@ -1,4 +1,4 @@
-"""``npulint new``: the skeleton of a check file."""
+"""``npulint new``: creates the skeleton of a check file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from npulint.texts import say
 
 
 def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang: str) -> int:
-    """Write ``FAMILY/NAME`` below the first ``--checks`` folder, else below ``checks`` here."""
+    """Write ``FAMILY/NAME`` below the first ``--checks`` folder, else below ``checks`` in the working directory."""
     from npulint.catalogue.scaffold import create
 
     settings = load([], known_options(options), host.environ)

@@ -1,4 +1,4 @@
-"""Reports beside the main one: into files, and into the summary of a step on GitHub."""
+"""Additional reports: to files, and to the job summary of GitHub Actions."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from npulint.errors import NpulintError
 from npulint.texts import say
 
 STANDARD_OUTPUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
-"""What names standard output; to open it anew by such a name would overwrite what stands there."""
-SUMMARY_LIMIT = 1024 * 1024  # bytes; GitHub drops the whole summary of a step above
+"""Names of standard output; opening it again by name would overwrite a redirected file."""
+SUMMARY_LIMIT = 1024 * 1024  # bytes; GitHub drops larger summaries
 _ROOTS = ("GITHUB_WORKSPACE", "CI_PROJECT_DIR")
 
 
 def is_summary(path: str, environ: Mapping[str, str]) -> bool:
-    """Whether GitHub shows this file as the summary of the step that runs. Other commands of the step write there too,
-    so reports are added to it."""
+    """Whether this file is the job summary of GitHub Actions. Reports are appended to it, since other commands of the
+    step write there too."""
     named = environ.get("GITHUB_STEP_SUMMARY", "")
     return bool(named) and os.path.realpath(path) == os.path.realpath(named)
 
 
 def save(path: str, render: Callable[[int], str], environ: Mapping[str, str], lang: str) -> str:
-    """Write a report to a file; `render` makes it with the limit of its bytes, 0 for none. What stands in the summary
-    of a step stays. Returns a warning when it has no room for this one; raises `NpulintError`."""
+    """Write a report to a file; `render` takes the size limit in bytes, 0 for none. Existing content of a job summary
+    stays. Returns a warning when the report does not fit; raises `NpulintError`."""
     try:
         if not is_summary(path, environ):
             with open(path, "wb") as stream:
@@ -54,12 +54,12 @@ def _bytes(text: str) -> bytes:
 
 
 def folder_in_repository(environ: Mapping[str, str]) -> str:
-    """The working directory below the repository that CI has checked out, as paths are written; empty when it is that
-    folder, or lies elsewhere, or no CI says where it is."""
+    """The working directory relative to the repository that CI checked out, with slashes; empty for the repository
+    root, outside of it, or outside CI."""
     for root in filter(None, map(environ.get, _ROOTS)):
         try:
             folder = os.path.relpath(os.path.realpath(os.curdir), os.path.realpath(root)).replace(os.sep, "/")
-        except (OSError, ValueError):  # another drive
+        except (OSError, ValueError):  # on another drive
             continue
         if folder != ".." and not folder.startswith("../"):
             return "" if folder == "." else folder
@@ -67,8 +67,7 @@ def folder_in_repository(environ: Mapping[str, str]) -> str:
 
 
 def sources_on_the_web(environ: Mapping[str, str]) -> str:
-    """The address below which the server of the CI shows the working directory at the commit that is checked; empty
-    when no CI says so."""
+    """The URL of the working directory at the checked commit on the CI server; empty outside CI."""
     github = [environ.get(f"GITHUB_{name}", "") for name in ("SERVER_URL", "REPOSITORY", "SHA")]
     gitlab = [environ.get(f"CI_{name}", "") for name in ("PROJECT_URL", "COMMIT_SHA")]
     if all(github):

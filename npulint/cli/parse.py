@@ -1,5 +1,5 @@
-"""Words of the command line to options, by the table. argparse lays out help; the values are judged in
-`npulint.config`, so that the command line and configuration files say the same about them."""
+"""Parses command line arguments according to the table of options. argparse formats the help; `npulint.config`
+validates the values, so that command line and configuration files give the same messages."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ Given = dict[str, list[str] | bool]
 
 
 class Helped(Exception):
-    """Help was asked for; the text is the answer."""
+    """Raised for ``--help``; carries the help text."""
 
 
 class _Formatter(argparse.HelpFormatter):
-    """Chinese text has no blanks to break it at, and its characters take two cells."""
+    """Wraps Chinese text, which has no spaces and whose characters take two columns."""
 
     def _split_lines(self, text: str, width: int) -> list[str]:
         return wrap(" ".join(text.split()), width)
@@ -37,7 +37,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def parse(command: Command, words: Sequence[str], lang: str) -> tuple[list[str], Given]:
-    """The plain words and the options given; raises `ConfigError`, or `Helped` with the help."""
+    """The positional arguments and the options passed; raises `ConfigError`, or `Helped` with the help."""
     parser = _parser(command, lang)
     end = words.index("--") if "--" in words else len(words)
     known, rest = parser.parse_known_intermixed_args(list(words[:end]))
@@ -92,7 +92,7 @@ def _parser(command: Command, lang: str) -> _Parser:
 
 
 def _help(parser: _Parser, command: Command, lang: str) -> str:
-    """argparse knows neither another language nor its colons."""
+    """The help of a command with headings and colons of its language, which argparse does not support."""
     words = f"[{command.words}]" if command.words and not command.least else command.words
     words = f"{words} ..." if words and not command.most else words
     usage = " ".join(filter(None, ["npulint", command.name, say(lang, "usage.options"), words]))

@@ -1,4 +1,4 @@
-"""One line on the terminal that tells how far a long run is, and that is gone when it ends."""
+"""A progress line on the terminal for long runs, removed when the run ends."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import TextIO
 from npulint.report.terminal import cells, is_terminal
 from npulint.texts import say
 
-_QUIET = 2.0  # seconds of a run that says nothing
-_PAUSE = 0.1  # seconds between two lines
+_QUIET = 2.0  # seconds before the first line
+_PAUSE = 0.1  # seconds between two updates
 
 
 def wants_progress(stream: TextIO, environ: Mapping[str, str]) -> bool:
-    """Whether somebody watches `stream`: a person's terminal that can take a line back, and no log of a CI."""
+    """Whether `stream` is an interactive terminal that can erase a line, not a CI log."""
     return is_terminal(stream) and not environ.get("CI") and environ.get("TERM") != "dumb"
 
 
 class ProgressLine:
-    """Tells of files that are done. As a context, it takes its line away at the end, whatever ended it."""
+    """Shows the number of finished files. As a context manager it erases its line at the end."""
 
     def __init__(self, stream: TextIO, lang: str) -> None:
         self._stream = stream
@@ -29,13 +29,13 @@ class ProgressLine:
         self._shown = 0
 
     def __call__(self, done: int, total: int) -> None:
-        """So many files of so many are done."""
+        """Report that `done` of `total` files are finished."""
         now = time.monotonic()
         if now < self._next:
             return
         self._next = now + _PAUSE
         text = say(self._lang, "progress", done=f"{done:,}", total=f"{total:,}")
-        if cells(text) < self._width():  # a line that wraps could not be taken back
+        if cells(text) < self._width():  # a wrapped line could not be erased
             self._put(f"\r{text}{' ' * max(0, self._shown - cells(text))}")
             self._shown = cells(text)
 
@@ -56,5 +56,5 @@ class ProgressLine:
         try:
             self._stream.write(text)
             self._stream.flush()
-        except (OSError, ValueError):  # the terminal is gone, or cannot spell it: the run matters
+        except (OSError, ValueError):  # terminal closed, or encoding error: go on without
             self._next = float("inf")

@@ -1,4 +1,4 @@
-"""The reference of a run: the project before its migration."""
+"""Comparison of a checked project with its reference, the project before migration."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from npulint.texts import say
 
 
 def require(path: str, lang: str) -> None:
-    """Without either side there is nothing to compare: raises `NpulintError` for a path that is not there."""
+    """Raise `NpulintError` when `path`, one side of a comparison, does not exist."""
     if not os.path.exists(path):
         raise NpulintError(say(lang, "compare.missing", path=escape_control_chars(path)))
 
 
-def beside_reference(result: RunResult, settings: Settings, host: Host) -> RunResult:
-    """The result, with the comparison when the settings name a reference."""
+def with_comparison(result: RunResult, settings: Settings, host: Host) -> RunResult:
+    """The result, with the comparison added when the settings name a reference."""
     if not settings.reference:
         return result
     lang = settings.language()
-    return host.watched(lambda asked, progress: host.beside(result, asked, progress), settings, lang)
+    return host.watched(lambda own, progress: host.add_comparison(result, own, progress), settings, lang)

@@ -1,4 +1,4 @@
-"""From the result of a run to its reports and its exit code."""
+"""Prints the reports of a run and computes its exit code."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from npulint.fix.model import FixResult
 
 FROM_THE_ROOT = ("github", "gitlab", "sarif")
-"""Formats whose paths mean the root of the repository, wherever the run starts."""
+"""Formats whose paths are relative to the repository root, whatever the working directory."""
 _UNREADABLE = ("missing", "unreadable", "not-a-file")
 
 
 def report(
-    result: RunResult, settings: Settings, host: Host, mended: FixResult | None = None, *, comparing: bool = False
+    result: RunResult, settings: Settings, host: Host, applied: FixResult | None = None, *, comparing: bool = False
 ) -> int:
-    """All that is said of a result, after what was `mended` if that was asked for; the exit code. `comparing` tells
-    that the run was there for the comparison."""
+    """Print all reports of a result, with the `fixes` that were applied, if any, and return the exit code. `comparing`
+    is set for ``npulint compare``."""
     for notice in result.notices:
         host.warn(notice)
     if settings.write_baseline or settings.prune_baseline or result.baseline is not None:
@@ -41,8 +41,8 @@ def report(
             return 2 if unreadable(result, settings) else 0
     if not settings.silenced:
         result = msgspec.structs.replace(result, suppressed=[])
-    views = Views(settings, host, FileLines(settings.piped()), mended, comparing)
-    if mended is not None and settings.stdin is not None:  # standard output has the source
+    views = Views(settings, host, FileLines(settings.piped()), applied, comparing)
+    if applied is not None and settings.stdin is not None:  # standard output carries the source
         host.warn(render(settings.format, result, views.plain(settings.format)).rstrip("\n"))
     else:
         host.write(render(settings.format, result, views.screen(settings.format)))
@@ -53,8 +53,8 @@ def report(
 
 
 def exit_code(result: RunResult, settings: Settings) -> int:
-    """2 when a path that was named cannot be read, or none of the files, else 1 when a reported finding reaches
-    `fail_on`, else 0. `exit_zero` hides findings, never 2."""
+    """2 when a named path cannot be read, or no file at all, else 1 when a finding reaches `fail_on`, else 0.
+    `exit_zero` turns 1 into 0, never 2."""
     if fruitless(result, settings):
         return 2
     lowest = max(RANK[settings.fail_on], RANK[settings.min_severity or "note"])
@@ -63,19 +63,19 @@ def exit_code(result: RunResult, settings: Settings) -> int:
 
 
 def fruitless(result: RunResult, settings: Settings) -> bool:
-    """Whether the run could not do its work: a path that was named cannot be read, or none of the files."""
+    """Whether the run failed: a named path cannot be read, or no file at all."""
     return bool(unreadable(result, settings) or (result.summary.files and not result.summary.read))
 
 
 def unreadable(result: RunResult, settings: Settings) -> list[Problem]:
-    """The paths that were named and are not there or cannot be opened."""
+    """The named paths that do not exist or cannot be opened."""
     paths = [*settings.paths, *([settings.reference] if settings.reference else [])]
     named = {shown(local(path)) for path in paths} if settings.stdin is None else set()
     return [problem for problem in result.unreadable if problem.path in named and problem.reason in _UNREADABLE]
 
 
 def warn_of_nothing(result: RunResult, settings: Settings, host: Host) -> None:
-    """Say on the other stream that a path was wrong, or that there was nothing to check at all."""
+    """Warn on standard error about unreadable paths, or that there was nothing to check."""
     lang = settings.language()
     for problem in unreadable(result, settings):
         host.warn(say(lang, "error", text=f"{problem.path}: {reason(problem, lang)}"))
@@ -84,7 +84,7 @@ def warn_of_nothing(result: RunResult, settings: Settings, host: Host) -> None:
 
 
 def _further(format_name: str, path: str, result: RunResult, host: Host, views: Views) -> None:
-    """Another report, after the main one or into a file."""
+    """Write an additional report to standard output or a file."""
     from npulint.cli.outputs import STANDARD_OUTPUT, save
 
     if path in STANDARD_OUTPUT:
@@ -101,16 +101,16 @@ def _further(format_name: str, path: str, result: RunResult, host: Host, views: 
 
 
 class Views(msgspec.Struct, frozen=True):
-    """How the reports of a run look, by format."""
+    """The view options of the reports of a run, by format."""
 
     settings: Settings
     host: Host
     lines: LineProvider
-    mended: FixResult | None = None
+    applied: FixResult | None = None
     comparing: bool = False
 
     def plain(self, format_name: str) -> ReportView:
-        """For a file."""
+        """The view for a file."""
         settings = self.settings
         return ReportView(
             lang=settings.language(),
@@ -124,13 +124,13 @@ class Views(msgspec.Struct, frozen=True):
             change=bool(settings.consequences_since),
             fixes=settings.show_fixes,
             unsafe=settings.unsafe_fixes,
-            mended=self.mended,
+            applied=self.applied,
             comparing=self.comparing,
             sources=_sources(format_name, self.host),
         )
 
     def screen(self, format_name: str) -> ReportView:
-        """For standard output."""
+        """The view for standard output."""
         view, host = self.plain(format_name), self.host
         if format_name not in PEOPLE_FORMATS:
             return view

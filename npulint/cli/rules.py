@@ -1,4 +1,4 @@
-"""``npulint rules``: every check in one list."""
+"""``npulint rules``: lists all checks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from npulint.texts import say
 
 
 def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang: str) -> int:
-    """List the checks that the settings select, in code order."""
+    """List the checks that the settings select, ordered by code."""
     shape = list_format(options, lang)
     settings = load([], known_options(options), host.environ)
     lang = settings.language()
@@ -31,10 +31,10 @@ def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang
 
 
 def list_format(options: dict[str, list[str] | bool], lang: str) -> str:
-    """``text`` or ``json`` as asked; raises `ConfigError` for another word."""
-    given = options.get("format")
+    """``text`` or ``json`` from the option; raises `ConfigError` for another value."""
+    values = options.get("format")
     try:
-        return choice(given[-1], LIST_FORMAT.choices, lang) if isinstance(given, list) else "text"
+        return choice(values[-1], LIST_FORMAT.choices, lang) if isinstance(values, list) else "text"
     except InvalidOption as refused:
         raise ConfigError([f"--format: {text}" for text in refused.texts]) from refused
 

@@ -9,13 +9,13 @@ from npulint.texts import say
 
 
 def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang: str) -> int:
-    """Talk with an editor until it ends. Raises `NpulintError` where the library that this needs is missing."""
+    """Serve an editor until it disconnects. Raises `NpulintError` when pygls is missing."""
     import importlib.util
 
     if importlib.util.find_spec("pygls") is None or importlib.util.find_spec("lsprotocol") is None:
         raise NpulintError(say(lang, "server.missing"))
     from npulint.server.serving import serve
 
-    asked = options.get("lang")
-    spoken = {"NPULINT_LANG": asked[-1]} if isinstance(asked, list) and asked[-1] in ("en", "zh") else {}
+    values = options.get("lang")
+    spoken = {"NPULINT_LANG": values[-1]} if isinstance(values, list) and values[-1] in ("en", "zh") else {}
     return serve({**host.environ, **spoken}, pages_of)

@@ -1,4 +1,4 @@
-"""``npulint version``: what a bug report needs. Nothing in it names a person or a folder."""
+"""``npulint version``: what a bug report needs, without names of people or folders."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _LIBRARIES = ("msgspec", "pathspec", "PyYAML", "pygls", "rapidfuzz")
 
 
 def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang: str) -> int:
-    """The version alone, or with `verbose` a JSON object about the installation. A broken configuration is told in it;
-    raises `CatalogueError` when the built-in checks cannot be read."""
+    """Print the version, or with `verbose` a JSON object about the installation, including a broken configuration.
+    Raises `CatalogueError` when the built-in checks cannot be read."""
     if not options.get("verbose"):
         host.write(f"npulint {__version__}\n")
         return 0
@@ -41,7 +41,7 @@ def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang
 
 
 def _installed(name: str) -> str:
-    """The version of a library, empty when it is not there."""
+    """The version of a library; empty when it is not installed."""
     from importlib import metadata
 
     try:
@@ -51,7 +51,7 @@ def _installed(name: str) -> str:
 
 
 def _configuration(host: Host) -> str:
-    """The name of the configuration file in force here, ``broken`` when it cannot be used, empty for none."""
+    """The name of the configuration file in force here, ``broken`` for an invalid one, empty for none."""
     try:
         return os.path.basename(load([], {}, host.environ).config)
     except ConfigError:

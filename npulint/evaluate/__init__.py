@@ -1,1 +1,1 @@
-"""Evaluation: the catalogue's questions over a program's facts."""
+"""Evaluation: applies the queries of the catalogue to the facts of a program."""

@@ -1,4 +1,4 @@
-"""What ``{captures}`` in the texts of a check stand for."""
+"""Fills the ``{captures}`` in texts of checks."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ _CAPTURE = lazy_compile(r"\{([a-z_][a-z0-9_]*)(?::([a-z]+))?\}")
 
 
 def fill(text: str, fact: Fact, counts: Mapping[str, str] = {}) -> str:
-    """Replace ``{captures}`` by what the fact says, ``{count}`` and ``{files}`` by `counts`; an unknown one
-    becomes ``?``."""
+    """`text` with ``{captures}`` replaced by values of the fact, ``{count}`` and ``{files}`` by `counts`; unknown ones
+    become ``?``."""
     return _CAPTURE.sub(lambda m: _counted(m, counts) or capture(m[1], fact, m[2] or ""), text) if "{" in text else text
 
 
 def _counted(match: Match[str], counts: Mapping[str, str]) -> str:
-    """What `counts` says of one capture: ``3``, or ``3 places`` for ``{count:places}``; empty if it says nothing."""
+    """The value of one capture in `counts`: ``3``, or ``3 places`` for ``{count:places}``; empty if missing."""
     value, form = counts.get(match[1], ""), match[2]
     return plural(int(value), form) if value and form in PLURALS else value
 
 
 def capture(name: str, fact: Fact, form: str = "") -> str:
-    """The text of one capture: name, short, path, an attribute, or an argument of a call; of a number in a `form`."""
+    """The text of one capture: name, short, path, an attribute, or a call argument; numbers in the given `form`."""
     value = _value(name, fact)
     if isinstance(value, PossibleValues):
         return value.text()
@@ -40,7 +40,7 @@ def capture(name: str, fact: Fact, form: str = "") -> str:
 
 
 def sure(name: str, fact: Fact) -> str | None:
-    """The one text that a capture can stand for; None when it is not known for sure."""
+    """The only possible text of a capture; None when it is not certain."""
     value = _value(name, fact)
     if isinstance(value, PossibleValues):
         return value.text() if value.exact and len(value.values) == 1 else None
@@ -61,14 +61,14 @@ def _value(name: str, fact: Fact) -> Any:
 
 
 def _subject(fact: Fact) -> str | None:
-    """What a difference is about, with its argument: ``conv2d(filters)``, or ``--lr`` where there is none."""
+    """What a difference is about, with its argument: ``conv2d(filters)``, or ``--lr`` without one."""
     what, argument = fact.get("what"), fact.get("argument")
     return f"{what}({argument})" if what and argument and argument != "-" else what
 
 
 def _side(fact: Fact, side: str) -> str:
-    """What one side of a difference says and where: ```0.1` (train.py:12)``. A dash where it says nothing; its place is
-    then where it would stand."""
+    """The value of one side of a difference and its place: ```0.1` (train.py:12)``; a dash for no value, with the place
+    where it would be set."""
     value, place = (str(fact.get(one) or "-").replace("`", "'") for one in (side, f"{side}_place"))
     shown = "–" if value == "-" else f"`{value}`"
     return shown if place == "-" else f"{shown} ({place})"
@@ -82,7 +82,7 @@ _COMPOSED: dict[str, Callable[[Fact], str | None]] = {
 
 
 def _short(name: str) -> str:
-    """The last segment of a name; of an own definition (``package.module:Class``) what follows the module."""
+    """The last segment of a dotted name; for ``package.module:Class`` the part after the colon."""
     last = name.rpartition(".")[2]
     module, mark, own = last.partition(":")
     return own if mark and module.isidentifier() and own.isidentifier() else last

@@ -1,4 +1,4 @@
-"""What a check would change: for each found fact the steps of the first rule that fits it."""
+"""Fixes of a check: the steps of the first matching rule for each found fact."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from npulint.lazy_regex import lazy_compile
 _CAPTURE = lazy_compile(r"(?<!\$)\{((?:at\.)?[a-z_][a-z0-9_]*)\}")
 
 
-class AskedFix:
-    """A rule with its questions made ready. `kinds` are those of the facts that its check finds."""
+class CompiledFix:
+    """A fix rule with compiled queries. `kinds` are the fact kinds that its check finds."""
 
     def __init__(self, rule: FixRule, kinds: frozenset[str] = frozenset()) -> None:
         self.applicability = rule.applicability
@@ -27,14 +27,14 @@ class AskedFix:
         self._steps = [(step, None if step.at is None else CompiledQuery(step.at)) for step in rule.steps]
 
     def questions(self) -> Iterator[CompiledQuery]:
-        """The questions that have to be put to the program; those about the found fact need nobody else."""
+        """The queries that need candidates of the program; those about the found fact itself do not."""
         for leaf in () if self._when is None else self._when.leaves():
             if leaf.anywhere or leaf.kind not in self._kinds:
                 yield leaf
         yield from (place for _, place in self._steps if place is not None)
 
     def change(self, fact: Fact, program: Program, candidates: Candidates) -> FixEdit | None:
-        """What mends a fact; None where the rule does not fit it, or a word or a place is not known for sure."""
+        """The fix of a fact; None if the rule does not match, or a capture or place is not certain."""
         if self._when is not None and _answer(self._when, fact, self._kinds, candidates) is not True:
             return None
         steps = [_step(rule, place, fact, program, candidates) for rule, place in self._steps]
@@ -42,8 +42,10 @@ class AskedFix:
         return FixEdit(self.applicability, sure) if len(sure) == len(steps) else None
 
 
-def changes(fixes: list[AskedFix], facts: list[Fact], program: Program, candidates: Candidates) -> tuple[FixEdit, ...]:
-    """What mends the facts that a finding speaks for, as far as a rule is known."""
+def changes(
+    fixes: list[CompiledFix], facts: list[Fact], program: Program, candidates: Candidates
+) -> tuple[FixEdit, ...]:
+    """The fixes of the facts that a finding covers, where a rule matches."""
     found = []
     for fact in facts:
         fitting = (fix.change(fact, program, candidates) for fix in fixes)
@@ -54,14 +56,14 @@ def changes(fixes: list[AskedFix], facts: list[Fact], program: Program, candidat
 
 
 def applicability(found: tuple[FixEdit, ...]) -> str:
-    """That of a finding: unsafe when a part of it is."""
+    """The applicability of a finding: unsafe if any fix is."""
     if not found:
         return "manual"
     return "unsafe" if any(change.applicability == "unsafe" for change in found) else "safe"
 
 
 def _answer(question: CompiledQuery, fact: Fact, kinds: frozenset[str], candidates: Candidates) -> Answer:
-    """Whether a condition holds; what it says of facts of one of `kinds` is meant of this one."""
+    """Whether a condition holds; its queries about one of `kinds` are answered for this fact alone."""
     if question.negated is not None:
         return opposite(_answer(question.negated, fact, kinds, candidates))
     if question.all:
@@ -98,15 +100,15 @@ def _step(
 
 
 def _distance(one: Fact, fact: Fact) -> tuple[bool, bool, str, Span]:
-    """What stands around a fact, or in it, comes before the rest of its file, and that before other files."""
+    """Sort key by distance from a fact: overlapping places first, then the same file, then other files."""
     begin, end = (one.span.line, one.span.column), (one.span.end_line, one.span.end_column)
     apart = end <= (fact.span.line, fact.span.column) or begin >= (fact.span.end_line, fact.span.end_column)
     return one.path != fact.path, apart, one.path, one.span
 
 
 def _filled(text: str, fact: Fact, at: Fact) -> str | None:
-    """The text with its captures filled in, those with ``at.`` from the fact at the place of the step; None when one
-    of them is not known for sure."""
+    """`text` with captures filled, those with ``at.`` from the fact `at` the place of the step; None when one is not
+    certain."""
     if "{" not in text:
         return text
     known = {

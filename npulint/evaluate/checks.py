@@ -1,4 +1,4 @@
-"""From a catalogue and a program to findings."""
+"""Evaluates the checks of a catalogue for a program."""
 
 from __future__ import annotations
 
@@ -7,32 +7,32 @@ import msgspec
 from npulint.assemble.programs import Program
 from npulint.catalogue.check import COMPARE, GRAPH, LEFT, RUN, Applies, Catalogue, Check, Query
 from npulint.evaluate.captures import fill
-from npulint.evaluate.changes import AskedFix, applicability, changes
+from npulint.evaluate.changes import CompiledFix, applicability, changes
 from npulint.evaluate.fact_index import FactIndex
 from npulint.evaluate.match import Candidates, CompiledQuery
-from npulint.evaluate.readiness import AskedItem, Spoken, checklist
+from npulint.evaluate.readiness import CompiledItem, ReportedCheck, checklist
 from npulint.evaluate.versions import within
 from npulint.facts.model import Fact, Span
 from npulint.findings import ChecklistItem, Finding, Fix, FixEdit, Related
 
-_RELATED = 24  # facts of `related` that are listed; the places that a finding speaks for are listed all
+_RELATED = 24  # facts of `related` listed; covered places are always listed
 
 
 class ProgramVerdict(msgspec.Struct, frozen=True):
-    """What is said of one program: findings, and its readiness list if it trains."""
+    """The findings of one program, and its readiness checklist if it trains."""
 
     findings: list[Finding]
     checklist: tuple[ChecklistItem, ...]
 
 
 def evaluate(catalogue: Catalogue, program: Program, target: dict[str, str], lang: str) -> ProgramVerdict:
-    """What the catalogue says of one program. `target` holds declared versions and the SoC family. A program that is a
-    side of a comparison (`npulint.evaluate.pretuning`) is asked the questions of comparisons alone, a graph those of
-    graphs, a run those of runs, others none of these."""
-    ready = _ready(catalogue, program.attrs["framework"], _family(program))
+    """The findings and checklist of one program. `target` holds declared versions and the SoC family. A side of a
+    comparison (`npulint.evaluate.pretuning`) is evaluated with comparison checks only, a graph with graph checks, a run
+    with run checks, and other programs with none of these."""
+    ready = _check_set(catalogue, program.attrs["framework"], _family(program))
     candidates = ready.register.candidates(program)
     found: list[Finding] = []
-    spoken: list[Spoken] = []
+    reported: list[ReportedCheck] = []
     for asked in ready.concerned(candidates):
         if not applies(asked.check.applies, program, target):
             continue
@@ -40,25 +40,25 @@ def evaluate(catalogue: Catalogue, program: Program, target: dict[str, str], lan
         if facts:
             related = [] if asked.related is None else asked.related.find(candidates)
             found += _findings(asked, facts, related, candidates, program, lang)
-            spoken.append(Spoken(asked.check, facts))
+            reported.append(ReportedCheck(asked.check, facts))
     items = [item for item in ready.items if applies(item.item.applies, program, target)] if _listed(program) else []
-    return ProgramVerdict(found, checklist(items, program.entry, candidates, spoken, lang))
+    return ProgramVerdict(found, checklist(items, program.entry, candidates, reported, lang))
 
 
 def _family(program: Program) -> str:
-    """The family of the checks that are asked of the program; empty for all that are asked of code."""
+    """The family of checks for this program; empty for all checks of code."""
     if "side" in program.attrs:
         return COMPARE
     return GRAPH if "graph" in program.attrs else RUN if "run" in program.attrs else ""
 
 
 def _listed(program: Program) -> bool:
-    """Whether there is a readiness list for the program."""
+    """Whether the program gets a readiness checklist."""
     return bool(program.entry) and program.attrs["trains"] == "yes" and _family(program) not in (GRAPH, RUN)
 
 
-class _Asked:
-    """A check with its questions made ready."""
+class _CompiledCheck:
+    """A check with compiled queries."""
 
     def __init__(self, check: Check) -> None:
         self.check = check
@@ -67,15 +67,14 @@ class _Asked:
         self.unless = None if check.unless is None else CompiledQuery(check.unless)
         self.related = None if check.related is None else CompiledQuery(check.related)
         kinds = frozenset(part.kind for part in self.subject.sources()) if check.fixes else frozenset()
-        self.fixes = [AskedFix(rule, kinds) for rule in check.fixes]
+        self.fixes = [CompiledFix(rule, kinds) for rule in check.fixes]
 
     def questions(self) -> list[CompiledQuery]:
         asked = [q for q in (self.subject, self.needs, self.unless, self.related) if q is not None]
         return asked + [question for fix in self.fixes for question in fix.questions()]
 
     def find(self, candidates: Candidates) -> list[Fact]:
-        """What the check is about, if it speaks: `needs` must certainly hold; `unless` silences also when
-        it only may hold."""
+        """The facts that the check reports; empty unless `needs` certainly holds and `unless` certainly does not."""
         if self.needs is not None and self.needs.true_of(candidates) is not True:
             return []
         facts = self.subject.find(candidates)
@@ -84,15 +83,14 @@ class _Asked:
         return facts
 
 
-class _Ready:
-    """What is asked about programs of one framework by the checks of a family (see `_family`), with the questions made
-    ready once for a run."""
+class _CheckSet:
+    """The compiled checks of a family (see `_family`) for one framework; built once per run."""
 
     def __init__(self, catalogue: Catalogue, framework: str, family: str) -> None:
         checks = [one for one in catalogue.checks if (one.family == family if family else _about_code(one))]
         items = catalogue.pretuning if family == COMPARE else catalogue.items
-        self.asked = [_Asked(check) for check in checks if _of(check.applies, framework)]
-        self.items = [AskedItem(item) for item in items if _of(item.applies, framework)]
+        self.asked = [_CompiledCheck(check) for check in checks if _of(check.applies, framework)]
+        self.items = [CompiledItem(item) for item in items if _of(item.applies, framework)]
         of_checks = [question for asked in self.asked for question in asked.questions()]
         self.register = FactIndex(of_checks + [question for item in self.items for question in item.questions()])
         self._by_source: dict[CompiledQuery, list[int]] = {}
@@ -100,15 +98,14 @@ class _Ready:
             for source in asked.subject.sources():
                 self._by_source.setdefault(source, []).append(place)
 
-    def concerned(self, candidates: Candidates) -> list[_Asked]:
-        """The checks, in their order, that may find something among a program's facts."""
+    def concerned(self, candidates: Candidates) -> list[_CompiledCheck]:
+        """The checks, in order, with a candidate among the facts of the program."""
         places = {place for leaf in candidates for place in self._by_source.get(leaf, ())}
         return [self.asked[place] for place in sorted(places)]
 
 
 def _about_code(check: Check) -> bool:
-    """Whether a check may find something in code: those of comparisons and graphs cannot, nor can one that asks for
-    nothing but facts of a run."""
+    """Whether a check can find facts in code: not comparison and graph checks, nor checks that only query run facts."""
     return check.family not in (COMPARE, GRAPH) and not (check.family == RUN and _of_runs(check.find))
 
 
@@ -121,27 +118,27 @@ def _of(rule: Applies, framework: str) -> bool:
     return not rule.frameworks or framework in rule.frameworks
 
 
-_LATEST: list[tuple[Catalogue, dict[tuple[str, str], _Ready]]] = []
+_LATEST: list[tuple[Catalogue, dict[tuple[str, str], _CheckSet]]] = []
 
 
-def _ready(catalogue: Catalogue, framework: str, family: str) -> _Ready:
-    """The questions of the latest catalogue; that of another run is dropped."""
+def _check_set(catalogue: Catalogue, framework: str, family: str) -> _CheckSet:
+    """The compiled checks of the latest catalogue; those of an earlier one are dropped."""
     if not _LATEST or _LATEST[0][0] is not catalogue:
         _LATEST[:] = [(catalogue, {})]
     known, kind = _LATEST[0][1], (framework, family)
     if kind not in known:
-        known[kind] = _Ready(catalogue, framework, family)
+        known[kind] = _CheckSet(catalogue, framework, family)
     return known[kind]
 
 
 def applies(rule: Applies, program: Program, target: dict[str, str]) -> bool:
-    """Whether a check speaks about a program at all."""
+    """Whether a check applies to the program and target."""
     attrs = program.attrs
     if rule.frameworks and attrs["framework"] not in rule.frameworks:
         return False
     if rule.states and attrs["state"] not in rule.states:
         return False
-    if attrs["migration"] == LEFT and LEFT not in rule.migrations:  # only what says so speaks of these
+    if attrs["migration"] == LEFT and LEFT not in rule.migrations:  # only checks that name this state apply
         return False
     if rule.migrations and attrs["migration"] not in rule.migrations:
         return False
@@ -159,7 +156,7 @@ def applies(rule: Applies, program: Program, target: dict[str, str]) -> bool:
 
 
 def _findings(
-    asked: _Asked, facts: list[Fact], extra: list[Fact], candidates: Candidates, program: Program, lang: str
+    asked: _CompiledCheck, facts: list[Fact], extra: list[Fact], candidates: Candidates, program: Program, lang: str
 ) -> list[Finding]:
     check = asked.check
 
@@ -173,9 +170,9 @@ def _findings(
     if "run" in program.attrs:
         ordered.sort(key=_weight)
     if not check.once:
-        told: set[tuple[str, Span, str]] = program.answers.setdefault(check.code, set())
-        fresh = [fact for fact in ordered if _place(fact, graph) not in told]
-        told.update(_place(fact, graph) for fact in fresh)
+        seen: set[tuple[str, Span, str]] = program.answers.setdefault(check.code, set())
+        fresh = [fact for fact in ordered if _place(fact, graph) not in seen]
+        seen.update(_place(fact, graph) for fact in fresh)
         return [finding([fact]) for fact in fresh]
     groups: dict[str, list[Fact]] = {}
     for fact in sorted(ordered, key=lambda f: f.path != program.entry) if check.once == "program" else ordered:
@@ -184,13 +181,14 @@ def _findings(
 
 
 def _weight(fact: Fact) -> tuple[str, float]:
-    """What one finding stands at, of several facts of a run: the one of the highest rank in its artifact."""
+    """Sort key for choosing the place of a finding that covers several run facts: the highest rank in the artifact."""
     rank = fact.get("rank")
     return fact.path, rank if isinstance(rank, (int, float)) else 0
 
 
 def _place(fact: Fact, graph: bool) -> tuple[str, Span, str]:
-    """What tells the found places apart: of a graph, or of a run, many facts share a line, or the file has none."""
+    """The key that distinguishes found places; in graphs and runs it includes the name, since many facts share a
+    line."""
     return fact.path, fact.span, fact.name if graph else ""
 
 
@@ -219,6 +217,6 @@ def _finding(
     )
     if "run" not in program.attrs:
         return said
-    from npulint.evaluate.runs_shown import shown  # most projects have no run
+    from npulint.evaluate.runs_shown import shown  # rarely needed
 
     return shown(said, facts, check.find, lang)

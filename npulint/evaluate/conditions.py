@@ -1,4 +1,4 @@
-"""Conditions on values, answered yes, no or unknown (True, False, None)."""
+"""Three-valued conditions on values: True, False, or None for unknown."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ Test = Callable[[Any], Answer]
 
 
 def tester(condition: Any) -> Test:
-    """The test that a condition of a check stands for: whether a value (a `PossibleValues`, plain text or number, or
-    None for absent) meets it."""
+    """The test for a condition of a check: from a value (`PossibleValues`, text, number, or None if absent) to an
+    answer."""
     if isinstance(condition, dict):
         return _operators([_operator(name, operand) for name, operand in condition.items()])
     if isinstance(condition, str):
@@ -36,7 +36,7 @@ _WORDS: dict[str, Test] = {
 
 
 def _operators(tests: list[Test]) -> Test:
-    """All of `tests`; several values that agree are sure even where no test alone is."""
+    """The conjunction of `tests`; if several possible values each pass or each fail, the answer is certain."""
 
     def test(value: Any) -> Answer:
         if isinstance(value, PossibleValues) and value.exact and len(value.values) > 1:
@@ -68,13 +68,13 @@ def _operator(name: str, operand: Any) -> Test:
 
 
 def _text(wanted: str) -> Test:
-    """Equality with a text: what most conditions ask, and of plain texts."""
+    """Equality with a text, the most frequent condition."""
     each = _each(lambda value: value == wanted)
     return lambda value: value == wanted if isinstance(value, str) else each(value)
 
 
 def _each(test: Callable[[Scalar], bool]) -> Test:
-    """All possible values pass: yes; none does and there are no others: no; else unknown."""
+    """A test of possible values: True if all pass, False if none can, else None."""
 
     def answer(value: Any) -> Answer:
         if not isinstance(value, PossibleValues):
@@ -103,15 +103,15 @@ def _ordered(name: str, value: Scalar, bound: Any) -> bool:
 
 
 def opposite(answer: Answer) -> Answer:
-    """Not; unknown stays unknown."""
+    """Not; None stays None."""
     return None if answer is None else not answer
 
 
 def both(answers: list[Answer]) -> Answer:
-    """And, of any number of answers."""
+    """And of any number of answers."""
     return False if False in answers else None if None in answers else True
 
 
 def either(answers: list[Answer]) -> Answer:
-    """Or, of any number of answers."""
+    """Or of any number of answers."""
     return True if True in answers else None if None in answers else False

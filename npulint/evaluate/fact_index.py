@@ -1,4 +1,4 @@
-"""From a program to the facts that each question is about."""
+"""Indexes queries by kind and name, to find the candidate facts of each query."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _Starred = tuple[str, int]  # a pattern and its number
 
 
 class FactIndex:
-    """The questions about facts by the kinds and names that they ask for. Facts look up their questions
-    here, each name once, as nearly all questions are about names that a program does not have."""
+    """Leaf queries by kind and name pattern. Each fact name is looked up once, because most queries are about names
+    that the program does not have."""
 
     def __init__(self, questions: Iterable[CompiledQuery]) -> None:
         self._kinds: dict[str, _Kind] = {}
-        self._owners: list[CompiledQuery] = []  # of patterns by their numbers
+        self._owners: list[CompiledQuery] = []  # query by pattern number
         self._programs: list[CompiledQuery] = []
         for leaf in (leaf for question in questions for leaf in question.leaves()):
             if leaf.kind == "program":
@@ -32,7 +32,7 @@ class FactIndex:
         self._nameless = [(name, kind.every) for name, kind in self._kinds.items() if kind.every]
 
     def candidates(self, program: Program) -> Candidates:
-        """The facts of the right kind and name for every question that has some, pattern by pattern."""
+        """The facts of matching kind and name for every query that has any."""
         numbered: dict[int, list[Fact]] = {}
         for part in program.index.tables:
             for number, facts in self._sorted(part).items():
@@ -47,7 +47,7 @@ class FactIndex:
         return Candidates(found, program.answers)
 
     def _sorted(self, part: FactTable) -> dict[int, list[Fact]]:
-        """The facts of one file under the numbers of the patterns that their names fit."""
+        """The facts of one file by the number of the name pattern that they match."""
         numbered: dict[int, list[Fact]] | None = part.known.get(self)
         if numbered is None:
             numbered = part.known[self] = {}
@@ -59,8 +59,8 @@ class FactIndex:
 
 
 class _Kind:
-    """The patterns of one kind of facts, by number; `every` fit all names. Those with a star are filed under a
-    segment that they spell out, the last or the first, so that few of them are tried on a name."""
+    """The name patterns of one fact kind, by number; `every` match all names. Patterns with a star are indexed by a
+    literal last or first segment, so that few are tried per name."""
 
     def __init__(self) -> None:
         self._named = False
@@ -72,7 +72,7 @@ class _Kind:
         self._known: dict[str, list[int]] = {}
 
     def add(self, pattern: str, number: int) -> None:
-        """Enter a pattern; an empty one fits every name."""
+        """Add a pattern; an empty one matches every name."""
         if not pattern:
             self.every.append(number)
             return
@@ -89,7 +89,7 @@ class _Kind:
                 self._others.append((pattern, number))
 
     def sort(self, facts: list[Fact], numbered: dict[int, list[Fact]]) -> None:
-        """Put each fact under the numbers of the patterns that its name fits."""
+        """Append each fact to `numbered` under the patterns that its name matches."""
         if not self._named:
             return
         known = self._known

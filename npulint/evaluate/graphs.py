@@ -1,4 +1,4 @@
-"""What a run tells about each graph beside its findings."""
+"""Summaries of graphs for reports."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from npulint.findings import GraphSummary
 _PLACES = {f"{word}_nodes": word for word in ("device", "aicpu", "host", "unknown")}
 _VERDICTS = {word: word for word in ("npu", "decomposes", "cpu", "error", "custom", "unknown")}
 _COUNTED = {"tensorflow": _PLACES, "torch": _VERDICTS}
-"""By framework the attributes of the fact ``graph`` that count operators, with the words of summaries."""
+"""Per framework, attributes of the fact ``graph`` that count operators, and their keys in summaries."""
 
 
 def summarise_graph(program: Program) -> GraphSummary:
-    """What is known about the graph that a program is, from its fact ``graph``."""
+    """The summary of a graph program, from its fact ``graph``."""
     framework = program.attrs["framework"]
     fact = next((one for one in program.index.of_kind("graph") if one.path == program.entry), None)
     if fact is None:

@@ -1,4 +1,4 @@
-"""Questions over the facts of a program."""
+"""Compiled queries over the facts of a program."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from npulint.catalogue.check import Query
 from npulint.evaluate.conditions import Answer, Test, opposite, tester
 from npulint.facts.model import Fact
 
-_COSTLY = {"in_input": 1, "active": 2, "place": 3}  # answers that follow calls and values through the project
+_COSTLY = {"in_input": 1, "active": 2, "place": 3}  # attributes that follow calls and values through the project
 
 
 class CompiledQuery:
-    """A query made ready to be asked of many programs; what costs least is asked first. A leaf is a
-    question about facts, other questions join the answers of their parts."""
+    """A query compiled for evaluation with many programs, cheapest tests first. A leaf queries facts, other queries
+    combine their parts."""
 
     def __init__(self, query: Query) -> None:
         self.kind = query.kind
@@ -28,17 +28,17 @@ class CompiledQuery:
         self._active = query.active
         self._conditions = sorted(self.all, key=lambda part: not part.cheap)
         self._query = query
-        self._tests: _Tests | None = None  # most questions never meet a fact
+        self._tests: _Tests | None = None  # most queries never see a fact
 
     def parts(self) -> Iterator[CompiledQuery]:
-        """The questions that this one joins."""
+        """The queries that this one combines."""
         yield from self.any
         yield from self.all
         if self.negated is not None:
             yield self.negated
 
     def leaves(self) -> Iterator[CompiledQuery]:
-        """The questions about facts in it, in order."""
+        """The leaf queries in it, in order."""
         if self.leaf:
             yield self
         for part in self.parts():
@@ -52,7 +52,7 @@ class CompiledQuery:
             yield from part.sources()
 
     def find(self, candidates: Candidates) -> list[Fact]:
-        """The facts that answer a check's ``find``: `all` reports its first part when the others hold."""
+        """The facts found by a check's ``find``; `all` returns those of its first part if the other parts hold."""
         if self.any:
             return [fact for part in self.any for fact in part.find(candidates)]
         if self.all:
@@ -63,7 +63,7 @@ class CompiledQuery:
         return [f for f in candidates.get(self, ()) if self._answer(f, answers) is True and self._runs(f)]
 
     def true_of(self, candidates: Candidates) -> Answer:
-        """Whether it holds for the program: yes, no, or unknown when only doubtful facts fit."""
+        """Whether the query holds for the program; None when only uncertain facts match."""
         if self.negated is not None:
             return opposite(self.negated.true_of(candidates))
         if self.all:
@@ -82,7 +82,7 @@ class CompiledQuery:
         return None if sure + doubtful >= self._least else False
 
     def _answer(self, fact: Fact, answers: Answers) -> Answer:
-        """`fits`, remembered for the other programs of the project that have the fact."""
+        """`fits`, cached for the other programs of the project that contain the fact."""
         key = id(fact)
         if key not in answers:
             answers[key] = self.fits(fact)
@@ -92,7 +92,7 @@ class CompiledQuery:
         return not self._active or fact.get("active") != "no"
 
     def fits(self, fact: Fact) -> Answer:
-        """Whether a fact meets the filters of the question."""
+        """Whether a fact passes the filters of the query."""
         tests = self._tests = self._tests or _Tests(self._query)
         doubt = False
         for attribute, test in tests.where:
@@ -109,7 +109,7 @@ class CompiledQuery:
 
 
 class _Tests:
-    """The filters of a question, ready to be tried; those that cost least come first."""
+    """The filters of a query, cheapest first."""
 
     def __init__(self, query: Query) -> None:
         where = sorted(query.where.items(), key=lambda item: _COSTLY.get(item[0], 0))
@@ -118,24 +118,24 @@ class _Tests:
 
 
 Answers = dict[int, Answer]
-"""What facts answer to one question, by the identity of the fact."""
+"""The answers of facts to one query, by ``id()`` of the fact."""
 
 
 class Candidates(dict[CompiledQuery, list[Fact]]):
-    """The facts of a program that have the kind and name that a leaf asks for; those without any are absent. The
-    answers are shared by the programs of a project, which have most of their facts in common."""
+    """The facts of a program by leaf query, matched by kind and name; queries without any are absent. Answers are
+    shared by the programs of a project, which have most facts in common."""
 
     def __init__(self, facts: Mapping[CompiledQuery, list[Fact]], known: dict[CompiledQuery, Answers]) -> None:
         super().__init__(facts)
         self._known = known
 
     def answers(self, question: CompiledQuery) -> Answers:
-        """The answers so far to a question."""
+        """The cached answers of a query."""
         return self._known.setdefault(question, {})
 
 
 def _until(decisive: bool, parts: tuple[CompiledQuery, ...] | list[CompiledQuery], candidates: Candidates) -> Answer:
-    """The answer that decides, else unknown if one is, else the opposite of the decisive one."""
+    """The first answer that is `decisive`, else None if one is None, else the opposite of `decisive`."""
     doubt = False
     for part in parts:
         answer = part.true_of(candidates)
@@ -146,7 +146,7 @@ def _until(decisive: bool, parts: tuple[CompiledQuery, ...] | list[CompiledQuery
 
 
 def _argument(spec: str, test: Test) -> Callable[[Fact], Answer]:
-    """The test of a call's argument, written ``name``, ``position`` or ``name|position``."""
+    """The test of a call argument, written ``name``, ``position`` or ``name|position``."""
     name, _, place = spec.partition("|")
     position = int(place) if place else int(name) if name.isdigit() else -1
     name = "" if name.isdigit() else name

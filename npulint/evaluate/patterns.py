@@ -20,7 +20,7 @@ def compiled(pattern: str) -> re.Pattern[str]:
 
 @lru_cache(maxsize=50_000)
 def matches(pattern: str, name: str) -> bool:
-    """Whether a canonical name fits a pattern. The usual patterns need no regular expression."""
+    """Whether a canonical name matches a pattern. Usual patterns need no regular expression."""
     if "*" not in pattern:
         return pattern == name
     if pattern.count("*") == 2 and pattern.endswith(".**"):
@@ -32,6 +32,6 @@ def matches(pattern: str, name: str) -> bool:
 
 @lru_cache(maxsize=2048)
 def last_segment(pattern: str) -> str:
-    """The literal last segment of a pattern, or an empty text when it holds a star."""
+    """The literal last segment of a pattern; empty if it contains a star."""
     last = pattern.rpartition(".")[2]
     return "" if "*" in last else last

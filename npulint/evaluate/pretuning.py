@@ -1,4 +1,4 @@
-"""One side of a comparison: a program with what was found by it, for the checks and the pre-tuning checklist."""
+"""One side of a comparison as a program, for comparison checks and the pre-tuning checklist."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from npulint.findings import ChecklistItem
 
 
 def sided(program: Program, side: str, facts: Iterable[Fact] = ()) -> Program:
-    """The program as the side ``reference`` or ``migrated`` of a comparison that found `facts` (of the kinds difference
-    and ingredient). The program itself stays as it is."""
+    """A copy of the program as the side ``reference`` or ``migrated`` of a comparison, with `facts` (kinds difference
+    and ingredient)."""
     attrs = {**program.attrs, "side": side, "trains": "yes"}
-    if attrs["migration"] == LEFT:  # it was chosen to be compared
+    if attrs["migration"] == LEFT:  # named explicitly, so it counts
         attrs["migration"] = "none"
     index = Index([*program.index.tables, table(facts)])
     return Program(program.entry, program.root, program.paths, index, attrs)
 
 
 def unanswered(catalogue: Catalogue, lang: str, because: str) -> list[ChecklistItem]:
-    """The pre-tuning checklist of programs that were not compared."""
+    """The pre-tuning checklist of programs that were not compared, all items undetermined."""
     return [
         ChecklistItem(item.key, (item.text.get(lang) or item.text["en"]).title, "unknown", look=because)
         for item in catalogue.pretuning

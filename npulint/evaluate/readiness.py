@@ -1,4 +1,4 @@
-"""The readiness list of a training program: what passed, what failed, what the code alone cannot tell."""
+"""The readiness checklist of a training program: passed, failed and undetermined items."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from npulint.evaluate.match import Candidates, CompiledQuery
 from npulint.facts.model import Fact
 from npulint.findings import SEVERITIES, ChecklistItem, Evidence
 
-_KEPT = 8  # failing places that are told of; more would not change what is said
+_KEPT = 8  # failing places kept; more do not change the report
 
 
-class Spoken(msgspec.Struct, frozen=True):
-    """A check that spoke about the program, and the facts that it found."""
+class ReportedCheck(msgspec.Struct, frozen=True):
+    """A check that reported, and the facts that it found."""
 
     check: Check
     facts: list[Fact]
 
 
-class AskedItem:
-    """An item with its questions made ready."""
+class CompiledItem:
+    """A checklist item with compiled queries."""
 
     def __init__(self, item: Item) -> None:
         self.item = item
@@ -32,20 +32,22 @@ class AskedItem:
         self.look = None if item.look is None else CompiledQuery(item.look)
 
     def questions(self) -> list[CompiledQuery]:
-        """The questions that the item asks."""
         return [question for question in (self.needs, self.passed, self.failed, self.look) if question is not None]
 
 
 def checklist(
-    items: Iterable[AskedItem], entry: str, candidates: Candidates, spoken: Sequence[Spoken], lang: str
+    items: Iterable[CompiledItem], entry: str, candidates: Candidates, reported: Sequence[ReportedCheck], lang: str
 ) -> tuple[ChecklistItem, ...]:
-    """The readiness list of the program that starts at `entry`."""
+    """The readiness checklist of the program with the entry script `entry`."""
     concerned = [asked for asked in items if asked.needs is None or asked.needs.true_of(candidates) is True]
-    return tuple(_judged(asked, entry, candidates, spoken, lang) for asked in concerned)
+    return tuple(_item(asked, entry, candidates, reported, lang) for asked in concerned)
 
 
-def _judged(asked: AskedItem, entry: str, candidates: Candidates, spoken: Sequence[Spoken], lang: str) -> ChecklistItem:
-    """The item as it stands apart from what fails it; `settle` decides, as findings may be silenced."""
+def _item(
+    asked: CompiledItem, entry: str, candidates: Candidates, reported: Sequence[ReportedCheck], lang: str
+) -> ChecklistItem:
+    """The item with its possible failures; `npulint.postprocess.readiness` decides its status, since findings may be
+    suppressed."""
     item = asked.item
     text = item.text.get(lang) or item.text["en"]
     asking = (("passed", asked.passed), ("failed", asked.failed), (item.otherwise, asked.look))
@@ -57,13 +59,13 @@ def _judged(asked: AskedItem, entry: str, candidates: Candidates, spoken: Sequen
         status=status,
         evidence=shown,
         look=text.look,
-        failures=_failures(item.fails, entry, spoken),
+        failures=_failures(item.fails, entry, reported),
     )
 
 
 def _first(question: CompiledQuery | None, entry: str, candidates: Candidates) -> Evidence | None:
-    """The place of the first fact that answers, those of the entry script before others. A fact about the
-    program as a whole has no place: then it is the first line of the entry script."""
+    """The place of the first matching fact, preferably in the entry script. A fact about the whole program counts as
+    line 1 of the entry script."""
     facts = [] if question is None else question.find(candidates)
     if not facts:
         return None
@@ -71,13 +73,13 @@ def _first(question: CompiledQuery | None, entry: str, candidates: Candidates) -
     return Evidence(fact.path or entry, fact.span)
 
 
-def _failures(fails: Failing, entry: str, spoken: Sequence[Spoken]) -> tuple[Evidence, ...]:
-    found = [(said.check, min(said.facts, key=lambda f: _order(f, entry))) for said in spoken if _fails(fails, said)]
+def _failures(fails: Failing, entry: str, reported: Sequence[ReportedCheck]) -> tuple[Evidence, ...]:
+    found = [(said.check, min(said.facts, key=lambda f: _order(f, entry))) for said in reported if _fails(fails, said)]
     found.sort(key=lambda pair: (-SEVERITIES.index(pair[0].severity), *_order(pair[1], entry), pair[0].code))
     return tuple(Evidence(fact.path, fact.span, check.name, check.code) for check, fact in found[:_KEPT])
 
 
-def _fails(fails: Failing, said: Spoken) -> bool:
+def _fails(fails: Failing, said: ReportedCheck) -> bool:
     check = said.check
     if check.name in fails.checks:
         return True

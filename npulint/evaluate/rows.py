@@ -1,4 +1,4 @@
-"""What was compared, as the rows of the pre-tuning checklist."""
+"""Compared values as rows of the pre-tuning checklist."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from npulint.facts.recipe import ITEM_OF
 from npulint.findings import ChecklistItem, ComparedItem, ComparedRow, ComparedSide, Finding, Related
 
 STATUSES = {"passed": "consistent", "failed": "differs", "unknown": "unknown"}
-"""What the answers to a question of the checklist are called in a comparison."""
+"""Item statuses, and what they are called in a comparison."""
 _COUNTED = frozenset(("layer", "operation", "transform", "arithmetic", "setting", "initialisation"))
 _NOTED = "note"
 
 Spot = tuple[str, Span]
-"""Where a finding stands: path and span."""
+"""The place of a finding: path and span."""
 
 
 def items_of(
     answers: Sequence[ChecklistItem], found: Sequence[Difference], findings: Sequence[Finding]
 ) -> tuple[ComparedItem, ...]:
-    """The items with their rows. A difference that none of the `findings` speaks of (they may be silenced) is no
-    difference to people, and fails nothing."""
+    """The checklist items with their rows. A difference without a finding (it may be suppressed) does not count as a
+    difference."""
     by_place: dict[Spot, list[Finding]] = {}
     for one in findings:
         by_place.setdefault((one.path, one.span), []).append(one)
@@ -58,11 +58,11 @@ def _equal(one: Difference) -> ComparedRow | None:
 def _differing(
     one: Difference, findings: Mapping[Spot, Iterable[Finding]], items: Mapping[str, str]
 ) -> tuple[str, ComparedRow | None]:
-    """The row of a difference that a finding speaks of, and the item that it belongs to."""
+    """The row of a reported difference and the name of its item; None for one without a finding."""
     item = ITEM_OF[one.part]
     place = one.place
-    spoken = list(findings.get((place.path, place.span), ())) if place is not None else []
-    finding = _speaker(one, spoken, items)
+    reported = list(findings.get((place.path, place.span), ())) if place is not None else []
+    finding = _reporting_finding(one, reported, items)
     if finding is None:
         return item, None
     answer = _NOTED if finding.severity == _NOTED else "differs"
@@ -71,13 +71,12 @@ def _differing(
     return items.get(finding.code, item) if answer == "differs" else item, row
 
 
-def _speaker(one: Difference, spoken: Sequence[Finding], items: Mapping[str, str]) -> Finding | None:
-    """Which of the findings at its place speaks of a difference: one that names it, else one that makes its item
-    differ, else a note. What else stands there is about something else."""
-    grave = [finding for finding in spoken if finding.severity != _NOTED]
+def _reporting_finding(one: Difference, reported: Sequence[Finding], items: Mapping[str, str]) -> Finding | None:
+    """The finding that reports a difference: one that names it, else one that makes its item differ, else a note."""
+    grave = [finding for finding in reported if finding.severity != _NOTED]
     named = [finding for finding in grave if f"`{_what(one)}`" in finding.message]
     own = [finding for finding in grave if items.get(finding.code) == ITEM_OF[one.part]]
-    notes = [finding for finding in spoken if finding.severity == _NOTED]
+    notes = [finding for finding in reported if finding.severity == _NOTED]
     both = [finding for finding in named if finding in own]
     return next(iter((*both, *named, *own, *notes)), None)
 

@@ -1,4 +1,4 @@
-"""What the artifacts of a run tell beside the findings: what was read, and the figures that reports draw."""
+"""Summaries of training runs for reports: artifacts and figures."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from npulint.facts.model import Fact
 from npulint.run_summary import RunCurve, RunFile, RunGraph, RunPart, RunStall, RunSummary, RunTimes
 
 TYPES = 8
-"""Operator types that are told apart; the others are told together."""
+"""Operator types that are listed; the others are summed up."""
 
-_KEPT = 64  # of each sort
+_KEPT = 64  # of each kind
 _TEXT = 120
 _PARTS = {
     "run_step": ("step", "step_us", "steps", ("computing", "exposed", "free")),
     "run_iteration": ("iteration", "iteration_us", "iterations", ("data", "compute", "refresh")),
 }
-"""By kind of fact: what it tells of, its whole, what it counts, and the parts."""
+"""Per fact kind: `what`, the attributes of the total and the count, and the parts."""
 
 _LEVELS = {"times": "no-operators", "none": "no-kernels"}
 _Kept = TypeVar("_Kept", RunTimes, RunCurve, RunStall, RunGraph)
 
 
 def summarise_run(program: Program) -> RunSummary:
-    """The summary of the run that a program is."""
+    """The summary of a run program."""
     facts = program.index.of_kind
     tables = _operators(facts)
     times = [*tables, *(one for kind in _PARTS for one in _steps(facts(kind), kind))]
@@ -45,7 +45,7 @@ def summarise_run(program: Program) -> RunSummary:
 
 
 def _first(found: Iterable[_Kept]) -> tuple[_Kept, ...]:
-    """The first of them by place."""
+    """The first ones by place, up to the limit."""
     return tuple(sorted(found, key=lambda one: (one.path, one.line))[:_KEPT])
 
 
@@ -74,7 +74,7 @@ def _file(fact: Fact, note: str) -> RunFile:
 
 
 def _operators(facts: _Facts) -> list[RunTimes]:
-    """Time by operator type: of kernel tables, and of tables of totals where no kernel table lies beside them."""
+    """Time by operator type, from kernel tables, or from totals tables where there is no kernel table next to them."""
     tables: dict[str, list[RunPart]] = {}
     for fact in facts("run_op"):
         if fact.get("leads") == "yes":
@@ -96,7 +96,7 @@ def _operators(facts: _Facts) -> list[RunTimes]:
 
 
 def _of_totals(path: str, facts: Sequence[Fact]) -> RunTimes:
-    """The table of totals at a path; a type may run on several kinds of core."""
+    """The times in the totals table at a path; one type may run on several core types."""
     parts: dict[str, RunPart] = {}
     for fact in facts:
         known = parts.get(fact.name, RunPart(_name(fact), 0.0, 0.0))
@@ -121,9 +121,9 @@ def _steps(facts: Iterable[Fact], kind: str) -> Iterable[RunTimes]:
     for fact in facts:
         us = _figure(fact, whole)
         parts = tuple(RunPart(one, _figure(fact, f"{one}_us"), _figure(fact, f"{one}_share")) for one in names)
-        told = tuple(part for part in parts if f"{part.name}_us" in fact.attrs)
-        if us > 0 and told:
-            yield RunTimes(fact.path, fact.span.line, what, us, _whole(fact, count), told)
+        known = tuple(part for part in parts if f"{part.name}_us" in fact.attrs)
+        if us > 0 and known:
+            yield RunTimes(fact.path, fact.span.line, what, us, _whole(fact, count), known)
 
 
 def _curves(facts: _Facts) -> Iterable[RunCurve]:

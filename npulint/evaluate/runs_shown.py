@@ -1,4 +1,4 @@
-"""What is said of a run, at the line of the source that it comes from where that is known, else at the artifact."""
+"""Places run findings at the source line they come from, if known, else at the artifact."""
 
 from __future__ import annotations
 
@@ -15,26 +15,25 @@ from npulint.lazy_regex import lazy_compile
 from npulint.texts import say
 
 _MEASURED = frozenset(("run_wait", "run_line", "run_host"))
-"""Kinds of facts that are about a line of code itself; a traceback only passes through the lines that it names."""
+"""Fact kinds about one line of code, unlike tracebacks, which pass through several."""
 
 _OPERATORS = frozenset(
     ("run_op", "run_op_total", "run_aicpu", "run_compared", "run_overflow", "run_fusion", "run_event")
 )
-"""Kinds of facts whose names people know; those of others are words of ours."""
+"""Fact kinds whose names users know; other names are npulint's."""
 
 _SHARES = frozenset(
     "share free_share exchange_share bubble_share data_share refresh_share lost_share step_share".split()
 )
-"""Attributes that are parts of the time of a step or run, or of computing."""
+"""Attributes that are shares of the time of a step or run, or of compute time."""
 
 _NUMBERED = lazy_compile(r"\w*\d\w*")
 
-_FACTS = 3  # facts of a finding of which the lines that they come from are told
+_FACTS = 3  # facts per finding whose source lines are listed
 
 
 def shown(one: Finding, facts: Sequence[Fact], find: Query, lang: str) -> Finding:
-    """A finding about the facts of a run, for which a check asks with `find`, with what they cost and with their places
-    in the artifact and in the code."""
+    """A finding about run facts with cost, artifact location and source line; `find` is the query of its check."""
     fact = facts[0]
     origins = list(dict.fromkeys(origin for some in facts[:_FACTS] for origin in _origins(some)))
     about = operators(fact)
@@ -49,21 +48,21 @@ def shown(one: Finding, facts: Sequence[Fact], find: Query, lang: str) -> Findin
     )
     at = _at(fact)
     path, span = at or (fact.path, fact.span)
-    told = [] if at is None else [Related(fact.path, fact.span, say(lang, "joined.row"))]
-    told += [_related(origin, lang) for origin in origins if (origin.path, origin.span.line) != (path, span.line)]
+    places = [] if at is None else [Related(fact.path, fact.span, say(lang, "joined.row"))]
+    places += [_related(origin, lang) for origin in origins if (origin.path, origin.span.line) != (path, span.line)]
     others = [_moved(place, some, lang) for place, some in zip(one.related, facts[1:], strict=False)]
-    known = {(path, span.line), *((place.path, place.span.line) for place in told)}
+    known = {(path, span.line), *((place.path, place.span.line) for place in places)}
     more = (place for place in one.related[len(others) :] if (place.path, place.span.line) not in known)
     cost = max(_cost(some, find) for some in facts)
     return msgspec.structs.replace(
-        one, path=path, span=span, related=(*told, *others, *more), artifact_location=row, cost=cost
+        one, path=path, span=span, related=(*places, *others, *more), artifact_location=row, cost=cost
     )
 
 
 def _cost(fact: Fact, find: Query) -> float:
-    """What a fact takes of the time of the run, in percent: the largest of the shares that the check looks at."""
+    """The share of the run's time that a fact takes, in percent: the largest share that the check queries."""
     if fact.kind == "run_series":
-        return 0.0  # its share is one of the number of steps
+        return 0.0  # its share is of the number of steps, not of time
     shares = [fact.attrs.get(name) for name in _shares(find)]
     whole = fact.attrs.get("of_step", 100)
     return max((one * whole / 100 for one in shares if isinstance(one, (int, float))), default=0.0)
@@ -75,7 +74,7 @@ def _shares(find: Query) -> set[str]:
 
 
 def _about(fact: Fact) -> str:
-    """What the fact is about; of a message of a log also what it says, without times, numbers and addresses."""
+    """The identity of a fact across runs; for a log message, its text without times, numbers and addresses."""
     if fact.kind != "run_event":
         return fact.name
     said = _NUMBERED.sub("", str(fact.attrs.get("text", "")))
@@ -87,7 +86,7 @@ def _origins(fact: Fact) -> tuple[Origin, ...]:
 
 
 def _at(fact: Fact) -> tuple[str, Span] | None:
-    """The line of the project's code that the fact names, if it has it."""
+    """The line of project code that the fact names, if any."""
     path, line = fact.attrs.get("at"), fact.attrs.get("at_line")
     return (path, Span.at(line)) if isinstance(path, str) and isinstance(line, int) else None
 

@@ -1,4 +1,4 @@
-"""What a run tells about each program beside its findings."""
+"""Summaries of programs for reports."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _ROLES = (("train", "trains"), ("evaluate", "evaluates"), ("export", "exports"))
 
 
 def summarise(program: Program, checklist: tuple[ChecklistItem, ...] = ()) -> ProgramSummary:
-    """What is known about one program, with its readiness list."""
+    """The summary of one program, with its readiness checklist."""
     attrs = program.attrs
     roles = [role for role, key in _ROLES if attrs[key] == "yes"]
     version = {"1": "tensorflow 1.x", "2": "tensorflow 2.x"}.get(attrs["tensorflow"], attrs["framework"])

@@ -1,4 +1,4 @@
-"""Version ranges such as ``>=1.15,<2`` over versions that need not be PEP 440 (``7.0.RC1.alpha003``)."""
+"""Version ranges such as ``>=1.15,<2`` for versions that need not follow PEP 440 (``7.0.RC1.alpha003``)."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _RANKS = {"alpha": -3, "alph": -3, "a": -3, "beta": -2, "b": -2, "rc": -1}
 
 
 def key(version: str) -> tuple[int, ...]:
-    """A comparable form: numbers as they are, pre-release words below them."""
+    """A sort key: numbers by value, pre-release words below them."""
     return tuple(int(p) if p.isdigit() else _RANKS.get(p.lower(), 0) for p in _PART.findall(version.lstrip("rv")))
 
 
 @lru_cache(maxsize=512)
 def within(version: str, wanted: str) -> bool:
-    """Whether `version` lies in the range; a shorter version stands for all that begin with it."""
+    """Whether `version` is in the range; a shorter version stands for all that begin with it."""
     return all(_clause(key(version), clause) for clause in wanted.split(",") if clause.strip())
 
 

@@ -1,1 +1,1 @@
-"""From the changes that findings ask for to edits, and from edits to files that are whole."""
+"""Fixes: from fix steps of findings to edits, and from edits to verified, atomically written files."""

@@ -1,4 +1,4 @@
-"""Blank lines around what is deleted: of those above and below one side is enough."""
+"""Blank lines around deleted lines: only those on one side are kept."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from npulint.findings import Edit
 
 
 def closed_up(text: str, edits: Sequence[Edit]) -> tuple[Edit, ...]:
-    """The edits of a text, where those that delete neighbouring lines also take the blank lines that would stand below
-    others. (Whoever deletes lines alone has seen to that.)"""
+    """The edits of a text, where deletions of adjacent lines also delete surplus blank lines after them. (Deletions of
+    single lines have been handled already.)"""
     found = list(edits)
     lines = text.split("\n")
     for run in _runs(edits):
@@ -25,7 +25,7 @@ def closed_up(text: str, edits: Sequence[Edit]) -> tuple[Edit, ...]:
 
 
 def _runs(edits: Iterable[Edit]) -> list[list[Edit]]:
-    """Deletions of whole lines, several of which follow each other at once."""
+    """Groups of adjacent whole-line deletions."""
     runs: list[list[Edit]] = []
     for one in sorted((one for one in edits if _takes_lines(one)), key=lambda one: one.span):
         if runs and runs[-1][-1].span.end_line == one.span.line:
@@ -41,7 +41,7 @@ def _takes_lines(edit: Edit) -> bool:
 
 
 def _surplus(lines: Sequence[str], first: int, last: int) -> int:
-    """How many blank lines stand below that have as many above."""
+    """The number of blank lines after `last` that have counterparts before `first`."""
     above = 0
     while first - above > 0 and not lines[first - above - 1].strip():
         above += 1

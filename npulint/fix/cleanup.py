@@ -1,5 +1,4 @@
-"""What is tidied up in Python files when all fixes are made: imports that nothing uses, questions whose answer nothing
-reads, lines that stood below a bracket."""
+"""Cleanup of Python files after all fixes: unused imports, unused device checks, alignment below brackets."""
 
 from __future__ import annotations
 
@@ -17,7 +16,7 @@ _Tidied = tuple[dict[str, bytes], dict[str, tuple[Edit, ...]]]
 
 
 def tidied(desk: FixWorkspace) -> _Tidied:
-    """The bytes of the files that are to be tidied up, and the edits that make them."""
+    """The cleaned-up bytes by path, and the edits that produce them."""
     data: dict[str, bytes] = {}
     edits: dict[str, tuple[Edit, ...]] = {}
     for path in desk.changed():

@@ -1,4 +1,4 @@
-"""The edits that mend one finding, for people who look before they leap, and those of a whole file at once."""
+"""The edits for a single finding (editor quick fixes) and all safe edits of a file."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from npulint.fix.source import SourceDocument
 
 
 class Files:
-    """Files as they are now, each decoded once. `bytes_of` gives the bytes at a path, None where there are none; `only`
-    is the one file that may change (empty: any)."""
+    """The current files, each decoded once. `bytes_of` returns the bytes of a path, None if missing; `only` is the one
+    file that may change (empty: any)."""
 
     def __init__(self, bytes_of: Callable[[str], bytes | None], only: str = "") -> None:
         self._bytes_of = bytes_of
@@ -26,7 +26,7 @@ class Files:
         self._known: dict[str, SourceDocument] = {}
 
     def __call__(self, path: str) -> SourceDocument:
-        """The file. Raises `FixRefused`: ``not-named``, ``unreadable``, ``encoding``."""
+        """The document at a path. Raises `FixRefused`: ``not-named``, ``unreadable``, ``encoding``."""
         if self._only and path != self._only:
             raise FixRefused("not-named")
         known = self._known.get(path)
@@ -39,7 +39,7 @@ class Files:
 
 
 def _kind(path: str, data: bytes) -> str:
-    """As what a file is read."""
+    """The kind that a file is edited as."""
     kinds = kinds_of(os.path.basename(path)) or kinds_by_content(data.removeprefix(codecs.BOM_UTF8))
     if kinds == ("mixlist",) and not is_mixlist(data):
         return "other"
@@ -47,8 +47,8 @@ def _kind(path: str, data: bytes) -> str:
 
 
 def edits_of(finding: Finding, documents: Documents, unsafe: bool) -> tuple[Edit, ...]:
-    """What mends the places that a finding speaks for, as far as that can be done; with `unsafe` also what may change
-    results. Raises `FixRefused` when nothing of it can be."""
+    """The edits that fix the places of a finding as far as possible; with `unsafe`, unsafe fixes too. Raises
+    `FixRefused` if nothing can be fixed."""
     if finding.fix.edits and not finding.fix.changes:
         if finding.fix.applicability == "unsafe" and not unsafe:
             raise FixRefused("nothing")
@@ -60,7 +60,7 @@ def edits_of(finding: Finding, documents: Documents, unsafe: bool) -> tuple[Edit
 
 
 def safe_edits(findings: Iterable[Finding], documents: Documents) -> tuple[Edit, ...]:
-    """All safe fixes of some findings that go together."""
+    """All compatible safe fixes of some findings."""
     return _worked_out(findings, documents, False)[0]
 
 

@@ -1,5 +1,4 @@
-"""Changes of files as a patch that ``git apply`` and ``patch -p1`` take: bytes, for every file has an encoding of its
-own."""
+"""File changes as a patch for ``git apply`` and ``patch -p1``, in bytes because every file has its own encoding."""
 
 from __future__ import annotations
 
@@ -17,7 +16,7 @@ _ESCAPES = {7: b"\\a", 8: b"\\b", 9: b"\\t", 10: b"\\n", 11: b"\\v", 12: b"\\f",
 
 
 def unified(changes: Iterable[FileChange]) -> bytes:
-    """The patch that makes of files what fixes make of them."""
+    """The unified diff of all changes."""
     return b"".join(map(_of_file, changes))
 
 
@@ -32,7 +31,7 @@ def _of_file(change: FileChange) -> bytes:
 
 
 def _hunks(old: Sequence[bytes], new: Sequence[bytes]) -> Iterable[bytes]:
-    """The changes with the lines around them. What is the same at both ends is not compared line by line."""
+    """The hunks of a diff with context lines. Common lines at both ends are not passed to difflib."""
     begin = _alike(old, new)
     close = min(_alike(old[::-1], new[::-1]), len(old) - begin, len(new) - begin)
     start, end = max(0, begin - _CONTEXT), max(0, close - _CONTEXT)
@@ -51,13 +50,13 @@ def _hunks(old: Sequence[bytes], new: Sequence[bytes]) -> Iterable[bytes]:
 
 
 def _alike(one: Sequence[bytes], other: Sequence[bytes]) -> int:
-    """How many lines they begin with are the same."""
+    """The number of common leading lines."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((at for at, (first, second) in pairs if first != second), min(len(one), len(other)))
 
 
 def _range(start: int, count: int) -> bytes:
-    """The lines of a hunk; an empty one stands behind the line before it."""
+    """The line range of a hunk; an empty one is placed after the preceding line."""
     return b"%d,%d" % (start + 1 if count else start, count)
 
 
@@ -66,19 +65,19 @@ def _line(mark: bytes, line: bytes) -> bytes:
 
 
 def _lines(data: bytes) -> list[bytes]:
-    """As patches count them: a line feed ends one, and nothing else does."""
+    """The lines as patches count them: only a line feed ends one."""
     *lines, last = data.split(b"\n")
     return [line + b"\n" for line in lines] + ([last] if last else [])
 
 
 def _name(change: FileChange) -> bytes:
-    """The path as the file system has it."""
+    """The path in bytes of the file system encoding."""
     place = change.location.replace(os.sep, "/")
     return os.fsencode(place if place and shown(change.location) == change.path else change.path).lstrip(b"/")
 
 
 def _quoted(name: bytes) -> bytes:
-    """A name as git writes it: in quotes where it holds marks of its own, with a tab behind where it has blanks."""
+    """A name as git writes it: quoted if it contains special characters, followed by a tab if it contains blanks."""
     if any(byte < 32 or byte in b'"\\\x7f' for byte in name):
         return b'"' + b"".join(map(_escaped, name)) + b'"'
     return name + b"\t" if b" " in name else name

@@ -1,4 +1,5 @@
-"""Which changes of many findings go together: of two that meet the graver one is made, the other waits."""
+"""Combines fixes of many findings: of two conflicting ones the more severe is applied, the other waits for the next
+pass."""
 
 from __future__ import annotations
 
@@ -14,16 +15,15 @@ from npulint.fix.blanks import closed_up
 from npulint.fix.model import FixRefused, Plan, Text, Wish
 
 Uniting = Callable[[Text, Sequence[Wish]], tuple[Edit, ...]]
-"""The edits that give a text all imports that it is wished for; raises `FixRefused`."""
+"""From a text and import requests to edits; raises `FixRefused`."""
 
 
 Spot = tuple[str, str]
-"""A check in a file: code and path."""
+"""A check and a file: code and path."""
 
 
 class Proposal(msgspec.Struct, frozen=True):
-    """What one finding wants done at one place, worked out. `place` is where: that of the step which mends the finding
-    itself."""
+    """The edits proposed for one finding at one place. `place` is that of the step which fixes the finding itself."""
 
     finding: Finding
     applicability: str
@@ -34,22 +34,21 @@ class Proposal(msgspec.Struct, frozen=True):
 
     @property
     def paths(self) -> set[str]:
-        """The files that it touches."""
+        """The files that it changes."""
         return {edit.path for edit in self.plan.edits} | {wish.path for wish in self.plan.imports}
 
     @property
     def spot(self) -> Spot:
-        """Which check wants it in which file."""
+        """The code of its check and the file."""
         return self.finding.code, self.path
 
     def order(self) -> tuple[object, ...]:
-        """The graver first, then as in a report."""
+        """The sort key: most severe first, then as in a report."""
         return -SEVERITIES.index(self.finding.severity), self.path, self.place, self.finding.code
 
 
 def coherent(edits: Iterable[Edit]) -> tuple[Edit, ...]:
-    """The edits of one change, each once, those of the same place in their order. Raises `FixRefused` (``overlap``)
-    when two of them want something else of the same text."""
+    """The edits of one fix, deduplicated and sorted. Raises `FixRefused` (``overlap``) when two of them conflict."""
     unique = tuple(dict.fromkeys(edits))
     ordered = sorted(unique, key=lambda edit: (edit.path, edit.span))
     for one, other in pairwise(ordered):
@@ -60,7 +59,7 @@ def coherent(edits: Iterable[Edit]) -> tuple[Edit, ...]:
 
 
 class Round:
-    """The changes that are made together. `text_of` gives the files as they are before them."""
+    """A set of compatible fixes for one pass. `text_of` returns the files before it."""
 
     def __init__(self, text_of: Callable[[str], Text], uniting: Uniting) -> None:
         self._text_of = text_of
@@ -72,15 +71,15 @@ class Round:
         self.accepted: list[Proposal] = []
 
     def add(self, proposal: Proposal) -> bool:
-        """Take a change, whole or not at all: whether it meets none of those taken. Raises `FixRefused` when a file
-        cannot have an import that it is wished for."""
+        """Add a fix completely or not at all; returns whether it is compatible. Raises `FixRefused` when a file cannot
+        get a requested import."""
         edits = [edit for edit in proposal.plan.edits if not self._shared(edit)]
         if any(self._met(edit) for edit in edits):
             return False
-        wanted = self._united(proposal)
-        if wanted is None:
+        merged = self._united(proposal)
+        if merged is None:
             return False
-        imports = {**self._imports, **wanted}
+        imports = {**self._imports, **merged}
         if any(_crosses(edit, imports.get(edit.path, ())) for edit in edits):
             return False
         self._imports = imports
@@ -93,7 +92,7 @@ class Round:
         return True
 
     def edits(self) -> dict[str, tuple[Edit, ...]]:
-        """By file all that is to be done; at one place imports come first."""
+        """All edits by file; at the same place imports come first."""
         paths = sorted({*self._taken, *self._imports})
         found = {
             path: (*self._imports.get(path, ()), *(edit for _, _, edit in self._taken.get(path, ()))) for path in paths
@@ -101,8 +100,8 @@ class Round:
         return {path: closed_up(self._text_of(path).text, edits) for path, edits in found.items() if edits}
 
     def _shared(self, edit: Edit) -> bool:
-        """Whether somebody else does the same. An insertion within a line is not shared: two brackets that close at
-        one place are two."""
+        """Whether another fix has the same edit. Insertions within a line are never shared: two closing brackets at one
+        place are two."""
         if edit not in (other for _, _, other in self._near(edit)):
             return False
         return not _insertion(edit) or "\n" in edit.text
@@ -111,7 +110,7 @@ class Round:
         return any(_overlap(other, edit) or _same_range(other, edit) for _, _, other in self._near(edit))
 
     def _near(self, edit: Edit) -> list[tuple[Span, int, Edit]]:
-        """The taken edits that may meet this one: those taken do not overlap, so they end in the order they begin."""
+        """The added edits that may overlap this one; they do not overlap each other, so both ends are sorted."""
         taken = self._taken.get(edit.path, [])
         start, end = _start(edit), _end(edit)
         first = bisect_left(taken, start, key=lambda one: (one[0].line, one[0].column))
@@ -123,8 +122,7 @@ class Round:
         return taken[first:last]
 
     def _united(self, proposal: Proposal) -> dict[str, tuple[Edit, ...]] | None:
-        """The import edits of the files for which this change wishes something more; None when they meet what is
-        taken, or the wishes of others."""
+        """The import edits of the files for which this fix requests more imports; None if they conflict."""
         found: dict[str, tuple[Edit, ...]] = {}
         for path in dict.fromkeys(wish.path for wish in proposal.plan.imports):
             fresh = [wish for wish in proposal.plan.imports if wish.path == path]
@@ -156,7 +154,7 @@ def _insertion(edit: Edit) -> bool:
 
 
 def _overlap(one: Edit, other: Edit) -> bool:
-    """Whether two edits of a file want the same text; to touch is not to overlap."""
+    """Whether two edits of a file change the same text; adjacent edits do not."""
     return _start(one) < _end(other) and _start(other) < _end(one)
 
 
@@ -165,5 +163,5 @@ def _same_range(one: Edit, other: Edit) -> bool:
 
 
 def _crosses(edit: Edit, imports: Sequence[Edit]) -> bool:
-    """Whether an edit wants the text that imports change. To insert where they do is no quarrel."""
+    """Whether an edit changes text that import edits change; insertions at the same place do not conflict."""
     return any(_overlap(one, edit) or (_same_range(one, edit) and not _insertion(one)) for one in imports)

@@ -1,4 +1,4 @@
-"""One round of fixes: what findings propose is worked out, what goes together is made, and each file is verified."""
+"""One pass of fixes: computes proposals, applies compatible ones, and verifies each file."""
 
 from __future__ import annotations
 
@@ -15,21 +15,20 @@ from npulint.fix.source import SourceDocument, edited_text
 from npulint.fix.verify import objection
 
 Documents = Callable[[str], SourceDocument]
-"""The file of a path as it is now; raises `FixRefused` where there is none that may be edited."""
+"""From a path to its current document; raises `FixRefused` if it may not be edited."""
 
 Planned = Callable[[FixEdit, Callable[[str], Text]], Plan]
-"""What a change comes to; raises `FixRefused`."""
+"""From a fix to its plan; raises `FixRefused`."""
 
 Unwilling = Callable[[Finding, str, Span, Plan], str]
-"""Why a change at a place could be made but shall not be, as the reason of a refusal; empty when nothing speaks against
-it."""
+"""From a finding, its place and a plan to the reason to refuse it; empty if permitted."""
 
 
 _BUGS = (ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, SyntaxError, TypeError, ValueError)
 
 
 class Denied(msgspec.Struct, frozen=True):
-    """A change that cannot be made, and why."""
+    """A fix that is refused, with the reason."""
 
     finding: Finding
     path: str
@@ -39,13 +38,13 @@ class Denied(msgspec.Struct, frozen=True):
 
     @property
     def spot(self) -> Spot:
-        """Which check wants it in which file."""
+        """The code of its check and the file."""
         return self.finding.code, self.path
 
 
 class Done(msgspec.Struct, frozen=True):
-    """What a round made: the new bytes by path, the edits that made them, the changes that are in them, those that can
-    be tried again (`waiting`), and those that are out for good."""
+    """The result of a pass: new bytes by path, their edits, the applied fixes, those to retry (`waiting`), and those
+    refused."""
 
     data: dict[str, bytes]
     edits: dict[str, tuple[Edit, ...]]
@@ -55,18 +54,18 @@ class Done(msgspec.Struct, frozen=True):
 
     @property
     def effective(self) -> list[Proposal]:
-        """The changes that changed something."""
+        """The applied fixes with an effect."""
         return [one for one in self.made if not one.paths.isdisjoint(self.data)]
 
 
 def proposals(
     findings: Iterable[Finding], unsafe: bool, documents: Documents, planned: Planned, unwilling: Unwilling
 ) -> tuple[list[Proposal], list[Denied]]:
-    """What findings want done, in the order in which it is to be tried, and what of it cannot be worked out. What two
-    findings of a check want alike is wanted once."""
+    """The proposals of findings in order of application, and the refused ones. Equal proposals of one check are
+    merged."""
     found: list[Proposal] = []
     denied: list[Denied] = []
-    told: set[tuple[object, ...]] = set()
+    seen: set[tuple[object, ...]] = set()
 
     def text_of(path: str) -> Text:
         return documents(path).text
@@ -74,9 +73,9 @@ def proposals(
     for one in findings:
         for change, edits, applicability in _wanted(one, unsafe):
             key = (one.code, edits, change and (change.applicability, *map(_key, change.steps)))
-            if key in told:
+            if key in seen:
                 continue
-            told.add(key)
+            seen.add(key)
             path, place = _place(one, change)
             try:
                 plan = _plan(change, edits, text_of, planned)
@@ -91,13 +90,13 @@ def proposals(
     return sorted(found, key=Proposal.order), denied
 
 
-def made(wanted: Sequence[Proposal], documents: Documents, uniting: Uniting) -> Done:
-    """Make as many of the changes as go together."""
+def made(proposed: Sequence[Proposal], documents: Documents, uniting: Uniting) -> Done:
+    """The result of applying all compatible proposals."""
 
     def text_of(path: str) -> Text:
         return documents(path).text
 
-    together, waiting, denied = _together(wanted, text_of, uniting)
+    together, waiting, denied = _together(proposed, text_of, uniting)
     data, broken = _applied(together.edits(), documents)
     if broken:
         suspects = [one for one in together.accepted if not one.paths.isdisjoint(broken)]
@@ -110,7 +109,7 @@ def made(wanted: Sequence[Proposal], documents: Documents, uniting: Uniting) -> 
 
 
 def _wanted(one: Finding, unsafe: bool) -> list[tuple[FixEdit | None, tuple[Edit, ...], str]]:
-    """The changes of a finding that are allowed; or the edits that mend it, where these are known."""
+    """The permitted fixes of a finding, or its exact edits where known."""
     allowed = ("safe", "unsafe") if unsafe else ("safe",)
     if one.fix.changes:
         return [(change, (), change.applicability) for change in one.fix.changes if change.applicability in allowed]
@@ -123,7 +122,7 @@ def _key(step: object) -> bytes:
 
 
 def _place(one: Finding, change: FixEdit | None) -> tuple[str, Span]:
-    """Where a change mends: at the finding, or at one of the other places that it speaks for."""
+    """The place that a fix applies to: that of the finding, or of a related location that it covers."""
     spots = [(one.path, one.span), *((place.path, place.span) for place in one.related)]
     steps = [(step.path, step.span) for step in change.steps] if change else []
     return next((step for step in steps if step in spots), spots[0])
@@ -141,7 +140,7 @@ def _plan(change: FixEdit | None, edits: tuple[Edit, ...], text_of: Callable[[st
 
 @contextmanager
 def _sheltered() -> Iterator[None]:
-    """What goes wrong inside costs one change, and stops none of the others."""
+    """Context manager that turns an internal error into the refusal of one fix."""
     try:
         yield
     except FixRefused:
@@ -153,12 +152,12 @@ def _sheltered() -> Iterator[None]:
 
 
 def _together(
-    wanted: Iterable[Proposal], text_of: Callable[[str], Text], uniting: Uniting
+    proposed: Iterable[Proposal], text_of: Callable[[str], Text], uniting: Uniting
 ) -> tuple[Round, list[Proposal], list[Denied]]:
     together = Round(text_of, uniting)
     waiting: list[Proposal] = []
     denied: list[Denied] = []
-    for one in wanted:
+    for one in proposed:
         try:
             with _sheltered():
                 taken = together.add(one)
@@ -170,7 +169,8 @@ def _together(
 
 
 def _applied(edits: Mapping[str, tuple[Edit, ...]], documents: Documents) -> tuple[dict[str, bytes], dict[str, str]]:
-    """The new bytes by path, and the files that cannot be left so with the reason. What changes no byte is left out."""
+    """The new bytes by path, and the files whose new content is invalid, with the reason. Unchanged files are
+    omitted."""
     data: dict[str, bytes] = {}
     broken: dict[str, str] = {}
     for path, some in edits.items():
@@ -194,15 +194,16 @@ def _one_by_one(
     text_of: Callable[[str], Text],
     uniting: Uniting,
 ) -> tuple[list[Proposal], list[Proposal], list[Denied]]:
-    """Which of the changes of spoilt files are good together, which are good alone, and which are not."""
+    """The fixes of invalid files retried one by one: those that are compatible, those that work alone, and the refused
+    ones."""
     good, later = list(kept), []
     denied: list[Denied] = []
     for one in suspects:
-        beside = [other for other in good if not other.paths.isdisjoint(one.paths)]
+        related = [other for other in good if not other.paths.isdisjoint(one.paths)]
         alone = _fault([one], one.paths, documents, text_of, uniting)
         if alone:
             denied.append(_denied(one, alone))
-        elif _fault([*beside, one], one.paths, documents, text_of, uniting):
+        elif _fault([*related, one], one.paths, documents, text_of, uniting):
             later.append(one)
         else:
             good.append(one)
@@ -216,7 +217,7 @@ def _fault(
     text_of: Callable[[str], Text],
     uniting: Uniting,
 ) -> str:
-    """What is wrong with the files of some changes."""
+    """What is wrong with the files after these fixes; empty if nothing."""
     together, waiting, denied = _together(some, text_of, uniting)
     edits = together.edits()
     _, broken = _applied({path: edits[path] for path in paths if path in edits}, documents)

@@ -1,4 +1,4 @@
-"""The files of one project while they are mended: in memory, and never on disk."""
+"""The files of one project during fixing, in memory only."""
 
 from __future__ import annotations
 
@@ -15,21 +15,20 @@ from npulint.lazy_regex import lazy_compile
 from npulint.read.files import Loaded, load
 
 _FIRST = ("python", "notebook", "shell", "mixlist", "dockerfile", "cuda", "dependency")
-"""As what a file is edited that is read as several kinds."""
+"""The kind that a file of several kinds is edited as, by precedence."""
 
 
 class FixWorkspace:
-    """`root` is the folder of the project as results spell it, `folder` what relative paths are relative to when they
-    are opened (empty: the working directory). Of the `named` paths alone something may change, and new files may come
-    if `growing`. `given` are bytes of files that are not to be read from the disk. The paths in `explicit` may be links
-    that lead anywhere."""
+    """The files of the project at `root` (as in results). Relative paths are opened relative to `folder` (empty:
+    working directory). Only the `named` paths may change, and new files be created if `growing`. `content` replaces
+    files on disk. The paths in `explicit` may be links to anywhere."""
 
     def __init__(
         self,
         root: str,
         sources: Sequence[SourceFile],
         named: Collection[str],
-        given: Mapping[str, bytes],
+        content: Mapping[str, bytes],
         folder: str = "",
         growing: bool = True,
         explicit: Collection[str] = (),
@@ -39,7 +38,7 @@ class FixWorkspace:
         self._named = named
         self._growing = growing
         self._explicit = explicit
-        self._loaded = [load(source, given.get(source.path)) for source in sources]
+        self._loaded = [load(source, content.get(source.path)) for source in sources]
         self._before = {item.file.path: item.data for item in self._loaded if item.problem is None}
         self._known: dict[str, list[SourceFile]] = {}
         for source in sources:
@@ -47,38 +46,38 @@ class FixWorkspace:
         self.reset()
 
     def reset(self) -> None:
-        """All files are again as they were."""
+        """Discard all changes."""
         self._now: dict[str, bytes] = {}
         self._documents: dict[str, SourceDocument] = {}
         self._origins: dict[str, list[int]] = {}
 
     def document(self, path: str) -> SourceDocument:
-        """A file as it is now; an empty one where there is none yet. Raises `FixRefused`: ``encoding`` and
-        ``unreadable`` for what is no text, ``not-named`` for a file that is there and no part of the project,
-        ``outside`` for a new one that would not lie in it."""
+        """The current document at a path, empty for a new file. Raises `FixRefused`: ``encoding`` and
+        ``unreadable`` for files that are not text, ``not-named`` for existing files outside of the project,
+        ``outside`` for new ones."""
         known = self._documents.get(path)
         if known is None:
             known = self._documents[path] = self._document(path)
         return known
 
     def may_change(self, path: str) -> bool:
-        """Whether a file is one of those that were named, or a new one."""
+        """Whether a file was named or is new."""
         return path in self._named or (self._growing and path not in self._known)
 
     def put(self, data: Mapping[str, bytes], edits: Mapping[str, Sequence[Edit]]) -> None:
-        """Let files hold other bytes, made by these edits."""
+        """Store new bytes of files and the edits that produced them."""
         for path, after in data.items():
             self._origins[path] = _carried(self._lines(path), edits[path])
             self._now[path] = after
             self._documents.pop(path, None)
 
     def line(self, path: str, line: int) -> int:
-        """Where a line stood before all edits."""
+        """The original number of a line."""
         lines = self._origins.get(path)
         return line if lines is None or not 0 < line <= len(lines) else lines[line - 1]
 
     def loaded(self) -> list[Loaded]:
-        """What is to be judged: every file as it is now, new ones included."""
+        """The current files to evaluate, new ones included."""
         found = [
             Loaded(item.file, self._now[item.file.path]) if item.file.path in self._now else item
             for item in self._loaded
@@ -93,20 +92,20 @@ class FixWorkspace:
         return sorted(found, key=lambda item: (item.file.path, item.file.kind))
 
     def bytes_of(self) -> dict[str, bytes]:
-        """All files that could be read, as they are now."""
+        """The current bytes of all readable files."""
         return {**self._before, **self._now}
 
     def changed(self) -> list[str]:
-        """The paths of the files that hold other bytes than at first; new ones are left out."""
+        """The paths of changed files without new ones."""
         return sorted(self._now.keys() & self._before.keys())
 
     def original(self, path: str) -> SourceDocument:
-        """A file that was there at first, as it was then."""
+        """The original document of an existing file."""
         now = self.document(path)
         return SourceDocument(path, now.text.kind, self._before[path])
 
     def imported_at_first(self, package: str) -> bool:
-        """Whether some Python file imported a package before all edits."""
+        """Whether some Python file originally imported a package."""
         named = lazy_compile(rf"^[ \t]*(?:import|from)[ \t]+{package}\b", re.MULTILINE)
         return any(
             named.search(self._before.get(path, b"").decode("utf-8", "replace"))
@@ -115,14 +114,14 @@ class FixWorkspace:
         )
 
     def python_texts(self) -> Iterator[tuple[str, str]]:
-        """All Python files as they are now, by path; those that are no text are left out."""
+        """The current text of all decodable Python files by path."""
         for path, sources in self._known.items():
             if any(source.kind == "python" for source in sources):
                 with contextlib.suppress(FixRefused):
                     yield path, self.document(path).text.text
 
     def changes(self) -> list[FileChange]:
-        """The files that are other than they were."""
+        """The changed and new files."""
         changed = []
         for path, after in sorted(self._now.items()):
             before, new = self._before.get(path, b""), path not in self._known
@@ -146,7 +145,7 @@ class FixWorkspace:
         return SourceDocument(path, next((kind for kind in _FIRST if kind in kinds), "other"), data)
 
     def _kind_of_new(self, path: str) -> str:
-        """As what a file is read that is to come."""
+        """The kind that a new file is edited as."""
         location = self._location(path)
         if os.path.lexists(location):
             raise FixRefused("not-named")
@@ -163,7 +162,7 @@ class FixWorkspace:
 
 
 def _within(root: str, path: str) -> bool:
-    """Whether a path lies below a folder, both as results spell them."""
+    """Whether a path lies below a folder, both as in results."""
     if any(part in ("", ".", "..") for part in path.lstrip("/").split("/")) or "\\" in path or "\0" in path:
         return False
     if root == ".":
@@ -172,7 +171,7 @@ def _within(root: str, path: str) -> bool:
 
 
 def _carried(lines: Sequence[int], edits: Sequence[Edit]) -> list[int]:
-    """For each line after some edits where it comes from."""
+    """The original line number of each line after some edits."""
     found = list(lines)
     for edit in sorted(edits, key=lambda edit: edit.span, reverse=True):
         first, last = edit.span.line - 1, edit.span.end_line - 1

@@ -1,4 +1,4 @@
-"""Changes that were made and are wanted again at the same place: the check does not come to rest."""
+"""Detects fixes that were applied and are proposed again at the same place, so that the passes would not converge."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from npulint.fix.fix_workspace import FixWorkspace
 from npulint.fix.verify import carried, stretches
 
 Verbs = tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
-"""What the steps of a change do, wherever."""
+"""The verbs and arguments of a fix, without places."""
 
 
 class AppliedFix(msgspec.Struct, frozen=True):
-    """A change that was made: what it was, where its place is since then, and how many like it were left over there."""
+    """An applied fix: check and steps, its current place, and how many equal proposals remained there."""
 
     spot: Spot
     steps: Verbs
@@ -25,13 +25,13 @@ class AppliedFix(msgspec.Struct, frozen=True):
     end: int
     left: int
 
-    def recurs(self, wanted: Sequence[Proposal | Denied], desk: FixWorkspace) -> bool:
-        """Whether the same is wanted there again, be it that nothing more can be done."""
-        return _count(self.spot, self.steps, self.start, self.end, wanted, desk) > self.left
+    def recurs(self, proposed: Sequence[Proposal | Denied], desk: FixWorkspace) -> bool:
+        """Whether an equal fix is proposed there again, even if refused."""
+        return _count(self.spot, self.steps, self.start, self.end, proposed, desk) > self.left
 
 
 def marked(done: Done, denied: Sequence[Denied], desk: FixWorkspace) -> list[AppliedFix]:
-    """The changes that a round made, for the next to look at; others were `denied` before it."""
+    """The fixes applied in a pass, to be checked after the next one; `denied` were refused before it."""
     found = []
     changed = {path: stretches(desk.document(path).text.text, edits) for path, edits in done.edits.items()}
     for one in done.effective:
@@ -49,15 +49,15 @@ def _count(
     steps: Verbs,
     start: int,
     end: int,
-    wanted: Sequence[Proposal | Denied],
+    proposed: Sequence[Proposal | Denied],
     desk: FixWorkspace,
 ) -> int:
-    """How many of the changes do the same within a stretch."""
-    alike = [one for one in wanted if one.spot == spot and one.change is not None and _steps(one.change) == steps]
+    """The number of proposals with the same check and steps in a range."""
+    alike = [one for one in proposed if one.spot == spot and one.change is not None and _steps(one.change) == steps]
     places = [desk.document(one.path).stretch(one.place) for one in alike]
     return sum(start <= first and last <= end for first, last in places)
 
 
 def _steps(change: FixEdit) -> Verbs:
-    """What a change does, wherever."""
+    """The steps of a fix without their places."""
     return tuple((step.verb, tuple(sorted(step.words.items()))) for step in change.steps)

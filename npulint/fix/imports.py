@@ -1,4 +1,4 @@
-"""The imports that a Python file is wished for, united with those that it has."""
+"""Merges requested imports into a Python file."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from npulint.fix.python.tree import Tree, parsed, tree_of
 _LIMIT = 120  # columns of a line that is not broken
 
 
-class _Asked:
-    """One wish: the statement, the name that it binds and what that is to stand for."""
+class _ImportRequest:
+    """A requested import: the statement, the name it binds, and the target of that name."""
 
     def __init__(self, wish: Wish) -> None:
         body = parsed(wish.statement).body
@@ -31,8 +31,8 @@ class _Asked:
 
 
 def united(text: Text, wishes: Sequence[Wish]) -> tuple[Edit, ...]:
-    """The edits that give a file all imports of `wishes` that it has not yet. Raises `FixRefused` (``name-taken``) when
-    a name that they bind means something else at module level."""
+    """The edits that add all missing imports of `wishes`. Raises `FixRefused` (``name-taken``) when a name is bound to
+    something else at module level."""
     tree = tree_of(text)
     leading = list(dict.fromkeys(wish.statement for wish in wishes if wish.first))
     if leading:
@@ -41,17 +41,17 @@ def united(text: Text, wishes: Sequence[Wish]) -> tuple[Edit, ...]:
         others = [wish for wish in wishes if not wish.first and wish.statement not in leading]
         return (*put_first(tree, leading), *united(text, others))
     known = _Known(tree.module)
-    missing: list[_Asked] = []
-    for asked in map(_Asked, dict.fromkeys(wishes)):
-        if known.has(asked):
+    missing: list[_ImportRequest] = []
+    for request in map(_ImportRequest, dict.fromkeys(wishes)):
+        if known.has(request):
             continue
-        if any(not _alike(one, asked.target) for one in known.targets.get(asked.bound, set())):
+        if any(not _alike(one, request.target) for one in known.targets.get(request.bound, set())):
             raise FixRefused("name-taken")
-        alike = [one for one in missing if one.bound == asked.bound]
-        if any(one.target != asked.target for one in alike):
+        alike = [one for one in missing if one.bound == request.bound]
+        if any(one.target != request.target for one in alike):
             raise FixRefused("name-taken")
-        if all(one.written != asked.written for one in alike):
-            missing.append(asked)
+        if all(one.written != request.written for one in alike):
+            missing.append(request)
     return _merged(tree, missing)
 
 
@@ -59,8 +59,8 @@ def united(text: Text, wishes: Sequence[Wish]) -> tuple[Edit, ...]:
 
 
 class _Known:
-    """What the names at module level stand for (`targets`: dotted names of imports, empty for anything else), and what
-    is imported for sure: names with their targets, whole modules by a star, modules that ``import a.b`` loads."""
+    """The names at module level with their targets (dotted names of imports, empty for anything else), and
+    unconditional imports: names with targets, star imports, modules loaded by ``import a.b``."""
 
     def __init__(self, module: ast.Module) -> None:
         self.targets: dict[str, set[str]] = {}
@@ -91,26 +91,26 @@ class _Known:
             self._stars |= {target for name, target in _bindings(node) if name == "*"}
             self._loaded |= {alias.name for alias in node.names if isinstance(node, ast.Import) and not alias.asname}
 
-    def has(self, asked: _Asked) -> bool:
-        """Whether an import is there already."""
-        if asked.module and not asked.alias.asname and any(_gives(star, asked) for star in self._stars):
+    def has(self, request: _ImportRequest) -> bool:
+        """Whether an import exists already."""
+        if request.module and not request.alias.asname and any(_gives(star, request) for star in self._stars):
             return True
-        if isinstance(asked.statement, ast.Import) and not asked.alias.asname and "." in asked.alias.name:
-            return any(one == asked.alias.name or one.startswith(f"{asked.alias.name}.") for one in self._loaded)
-        return any(name == asked.bound and _alike(target, asked.target) for name, target in self._sure)
+        if isinstance(request.statement, ast.Import) and not request.alias.asname and "." in request.alias.name:
+            return any(one == request.alias.name or one.startswith(f"{request.alias.name}.") for one in self._loaded)
+        return any(name == request.bound and _alike(target, request.target) for name, target in self._sure)
 
 
 def _alike(one: str, other: str) -> bool:
-    """Whether two dotted names stand for the same. What npu_bridge offers has one name in whichever of its modules."""
+    """Whether two dotted names are the same object; npu_bridge exports the same name from several modules."""
     if one == other:
         return True
     adapter = one.startswith("npu_bridge.") and other.startswith("npu_bridge.")
     return adapter and one.rpartition(".")[2] == other.rpartition(".")[2]
 
 
-def _gives(star: str, asked: _Asked) -> bool:
-    """Whether all that a module exports holds what is asked for, be it handed on from elsewhere."""
-    return star == asked.module or asked.bound in star_exports(star)
+def _gives(star: str, request: _ImportRequest) -> bool:
+    """Whether a star import of a module provides the requested name, re-exports included."""
+    return star == request.module or request.bound in star_exports(star)
 
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
@@ -128,7 +128,7 @@ def _bound_by(node: ast.AST) -> Iterator[str]:
 
 
 def _bindings(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
-    """(name, what it stands for) of an import; a star stands for its module."""
+    """The names that an import binds, with their targets; a star with its module."""
     for alias in node.names:
         if isinstance(node, ast.Import):
             root = alias.name.split(".")[0]
@@ -141,13 +141,15 @@ def _bindings(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
 # -- what is added --------------------------------------------------------------------------------
 
 
-def _merged(tree: Tree, missing: Sequence[_Asked]) -> tuple[Edit, ...]:
-    """Names added to statements that import from the same module, and new statements for the rest."""
+def _merged(tree: Tree, missing: Sequence[_ImportRequest]) -> tuple[Edit, ...]:
+    """Edits that add names to existing statements from the same module, and new statements for the rest."""
     edits: list[Edit] = []
     places: dict[tuple[int, bool], list[str]] = {}
-    groups: dict[tuple[str, str], list[_Asked]] = {}
-    for asked in missing:
-        groups.setdefault((asked.module or asked.written, "" if asked.module else asked.after), []).append(asked)
+    groups: dict[tuple[str, str], list[_ImportRequest]] = {}
+    for request in missing:
+        groups.setdefault((request.module or request.written, "" if request.module else request.after), []).append(
+            request
+        )
     for (module, _), group in groups.items():
         home = _home(tree, module) if group[0].module else None
         if home is not None:
@@ -179,7 +181,7 @@ def _appended(tree: Tree, node: ast.ImportFrom, names: Sequence[str]) -> list[Ed
     return listed.changed(set(), names)
 
 
-def _statement(group: Sequence[_Asked]) -> str:
+def _statement(group: Sequence[_ImportRequest]) -> str:
     if not group[0].module:
         return f"import {group[0].written}"
     names = [one.written for one in group]

@@ -1,4 +1,4 @@
-"""Takes the steps of a fix in files that are read line by line: requirements, conda environments, Dockerfiles."""
+"""Applies fix steps in line-based files: requirements, conda environments, Dockerfiles."""
 
 from __future__ import annotations
 
@@ -18,11 +18,9 @@ _OLD_ENV = lazy_compile(r"[ \t]*ENV[ \t]+\w+[ \t]+[^=]*\Z", re.IGNORECASE)
 
 
 def plan(step: FixStep, text: Text) -> Plan:
-    """The edits that one step comes to in a requirements file, a conda environment or a Dockerfile.
-
-    Raises `FixRefused`: ``place`` (nothing of that kind stands there), ``joined`` (other things stand on the line),
-    ``verb``, and for the commands of a Dockerfile what `npulint.fix.shell.plan` raises.
-    """
+    """The edits of one step in a requirements file, a conda environment or a Dockerfile. Raises `FixRefused`: ``place``
+    (no such element there), ``joined`` (the line contains more), ``verb``, and for Dockerfile commands as
+    `npulint.fix.shell.plan`."""
     if text.kind == "dockerfile":
         return Plan(_dockerfile(step, text))
     lines = text.text.split("\n")
@@ -48,13 +46,13 @@ def _edit(path: str, line: int, start: int, end: int, text: str) -> Edit:
 
 
 def _end(line: str, start: int) -> int:
-    """Where what begins at `start` ends: a comment or a marker is none of it."""
+    """The end of the element that begins at `start`, without comments and markers."""
     behind = _BEHIND.search(line, start)
     return len(line.rstrip()) if behind is None else behind.start()
 
 
 def _retexted(step: FixStep, line: int, start: int, content: str) -> tuple[Edit, ...]:
-    """Another text for a part of what begins at the place; names are compared as package indexes do."""
+    """Replace a part of the element at the place; names are compared as package indexes do."""
     part, to = step.words["part"], step.words["to"]
     pattern = whole(part)
     if part[:1].isalnum():
@@ -68,7 +66,7 @@ def _retexted(step: FixStep, line: int, start: int, content: str) -> tuple[Edit,
 
 
 def _versioned(step: FixStep, line: int, start: int, content: str) -> Edit:
-    """Another version for the package at the place, all of what is said of its version."""
+    """Replace the version specifiers of the package at the place."""
     name = _NAME.match(content, start)
     if name is None or content[start:].startswith("-"):
         raise FixRefused("place")
@@ -77,12 +75,12 @@ def _versioned(step: FixStep, line: int, start: int, content: str) -> Edit:
 
 
 def _deleted(path: str, line: int, start: int, lines: list[str]) -> Edit:
-    """The deletion of the line of a package, with its further lines (hashes) and the comments that belong to it."""
+    """Delete the line of a package with continuation lines (hashes) and its own comments."""
     if not _ITEM.match(lines[line][:start]) or (line and lines[line - 1].rstrip().endswith("\\")):
         raise FixRefused("joined")
     if _NAME.match(lines[line], start) is None:
         raise FixRefused("place")
-    if re.match(r"[ \t]*-[ \t]", lines[line]) and not _beside(lines, line):
+    if re.match(r"[ \t]*-[ \t]", lines[line]) and not _has_sibling(lines, line):
         raise FixRefused("joined")
     last = line
     while last < len(lines) - 1 and lines[last].rstrip().endswith("\\"):
@@ -96,8 +94,8 @@ def _deleted(path: str, line: int, start: int, lines: list[str]) -> Edit:
     return Edit(path, Span(line, len(lines[line - 1]) + 1, last + 1, len(lines[last]) + 1), "")
 
 
-def _beside(lines: list[str], line: int) -> bool:
-    """Whether the list that an item of a YAML file is of has another item."""
+def _has_sibling(lines: list[str], line: int) -> bool:
+    """Whether the YAML list of an item has another item."""
     indent = len(lines[line]) - len(lines[line].lstrip())
     for step in (-1, 1):
         at = line + step
@@ -114,7 +112,7 @@ def _beside(lines: list[str], line: int) -> bool:
 
 
 def _dockerfile(step: FixStep, text: Text) -> tuple[Edit, ...]:
-    """Steps in what a Dockerfile runs and sets; both have the grammar of the shell."""
+    """The edits of steps in RUN and ENV instructions, which have shell syntax."""
     from npulint.fix.shell import edits
     from npulint.read.dockerfile import shell_of
 
@@ -140,7 +138,7 @@ def _slice(text: str, span: Span) -> str:
 
 
 def _environment(step: FixStep, line: int, start: int, lines: list[str]) -> Edit:
-    """The old form ``ENV name value``."""
+    """The edit of the old form ``ENV name value``."""
     if step.verb == "delete":
         last = line + 1 < len(lines)
         end = Span(line + 1, 1, line + 2, 1) if last else Span(line + 1, 1, line + 1, len(lines[line]) + 1)

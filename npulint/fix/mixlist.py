@@ -1,4 +1,4 @@
-"""Adds an operator to the mixed precision list that a program uses, or gives the program such a list."""
+"""Adds an operator to the mixed precision list of a program, or creates such a list."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from npulint.read.json_tree import Lines, Node, parse_json
 from npulint.read.mixlist import ACTIONS, LISTS
 
 FILE = "ops_info.json"
-"""How a new list is called; it lies beside the script that names it."""
+"""The file name of a new list, next to the script that sets it."""
 
 _ADD = ACTIONS[0]
 _MODES = ("precision_mode", "precision_mode_v2")
@@ -25,13 +25,10 @@ _NAMED = 'os.path.join(os.path.dirname(os.path.abspath(__file__)), "{file}")'
 
 
 def plan(step: FixStep, text: Text, text_of: Callable[[str], Text]) -> Plan:
-    """What one ``mixlist`` step comes to: in the list `text`, or in the script `text` at the setting that chooses mixed
-    precision, beside which a new list is named. In a list also ``retext`` (of a name) and ``delete`` (of a comment).
-
-    Raises `FixRefused`: ``list`` (it is no JSON, or has another shape), ``contradicts`` (it already says something else
-    of the operator), ``exists`` (there is a file where the list would be), ``place`` (no setting that a list can be
-    named beside), ``not-python``, ``verb``.
-    """
+    """The plan of a ``mixlist`` step in the list `text`, or in the script `text` at the setting of the precision mode,
+    to which a new list is added. In a list also ``retext`` (of a name) and ``delete`` (of a comment). Raises
+    `FixRefused`: ``list`` (invalid JSON or structure), ``contradicts`` (it has another entry for the operator),
+    ``exists`` (the file of the new list exists), ``place`` (no suitable setting), ``not-python``, ``verb``."""
     if step.verb != "mixlist":
         return Plan((_corrected(step, text),))
     operator, name = step.words["operator"], step.words.get("list", LISTS[0])
@@ -52,11 +49,11 @@ def plan(step: FixStep, text: Text, text_of: Callable[[str], Text]) -> Plan:
     return Plan((_named(tree, step.span), made), (Wish(text.path, "import os"),))
 
 
-# -- a list that is there
+# -- an existing list
 
 
 def _corrected(step: FixStep, text: Text) -> Edit:
-    """Another text for the name at a place, or no comment there."""
+    """The edit that replaces the name at a place, or deletes the comment there."""
     lines = text.text.split("\n")
     starts = [0, *accumulate(len(line) + 1 for line in lines)]
     if text.kind != "mixlist" or step.span.end_line > len(lines):
@@ -97,7 +94,7 @@ def _listed(text: Text, operator: str, name: str) -> tuple[Edit, ...]:
 
 
 def _entries(root: Node) -> list[tuple[str, str, object]]:
-    """List, action and operator of all that a file moves; raises `FixRefused` (``list``) for another shape."""
+    """List, action and operator of all entries; raises `FixRefused` (``list``) for another structure."""
     found: list[tuple[str, str, object]] = []
     lists = root.value if isinstance(root.value, dict) else {}
     for name, (_, actions) in lists.items():
@@ -119,13 +116,13 @@ def _edit(text: Text, start: int, end: int, new: str) -> Edit:
 
 
 def _indent(text: str, place: int) -> str | None:
-    """The blanks before a place that begins its line, else None."""
+    """The indentation of a place that begins its line, else None."""
     start = text.rfind("\n", 0, place) + 1
     return text[start:place] if start and not text[start:place].strip() else None
 
 
 def _member(text: Text, node: Node, member: str) -> Edit:
-    """A first member for an object, on a line of its own if the others have that."""
+    """Insert the first member of an object, on its own line if the others are."""
     members = node.value if isinstance(node.value, dict) else {}
     if not members:
         return _edit(text, node.start, node.end, f"{{{member}}}")
@@ -135,7 +132,7 @@ def _member(text: Text, node: Node, member: str) -> Edit:
 
 
 def _item(text: Text, node: Node, item: str) -> Edit:
-    """A last item for an array, on a line of its own if the others have that."""
+    """Append the last item of an array, on its own line if the others are."""
     items = node.value if isinstance(node.value, list) else []
     if not items:
         return _edit(text, node.start, node.end, f"[{item}]")
@@ -144,11 +141,11 @@ def _item(text: Text, node: Node, item: str) -> Edit:
     return _edit(text, last.end, last.end, f", {item}" if indent is None else f",\n{indent}{item}")
 
 
-# -- a list that is to come
+# -- a new list
 
 
 def _named(tree: Tree, span: Span) -> Edit:
-    """What names the new list beside the setting of the precision mode at a place."""
+    """Insert the setting of the new list next to the precision mode at a place."""
     node = tree.at(span)
     while not isinstance(node, ast.stmt | ast.keyword):
         node = tree.parent(node)
@@ -163,7 +160,7 @@ def _named(tree: Tree, span: Span) -> Edit:
 
 
 def _argument(tree: Tree, node: ast.keyword, argument: str) -> Edit:
-    """An argument behind another, below it if that has a line of its own."""
+    """Insert an argument after another, on its own line if that one is."""
     start, _ = tree.range(node)
     _, end = tree.outer(node.value)
     joint = f",\n{tree.indent(start)}" if tree.leads(start) else ", "
@@ -171,7 +168,7 @@ def _argument(tree: Tree, node: ast.keyword, argument: str) -> Edit:
 
 
 def _target(tree: Tree, target: ast.expr) -> str:
-    """What the new setting is assigned to: a key beside the mode's, or an attribute of the global options."""
+    """The assignment target of the new setting: a key next to the mode's, or an attribute of the global options."""
     if isinstance(target, ast.Attribute) and target.attr in _MODES:
         return f"{tree.text(target.value)}.{_OPTION}"
     if not isinstance(target, ast.Attribute) or target.attr != "s" or not isinstance(target.value, ast.Subscript):
@@ -184,7 +181,7 @@ def _target(tree: Tree, target: ast.expr) -> str:
 
 
 def _spelt(tree: Tree, old: ast.expr, value: str) -> str:
-    """The value as bytes, made as those of the mode are, where that is a byte string."""
+    """The value as source, as bytes if the mode is a byte string."""
     if isinstance(old, ast.Call) and isinstance(old.func, ast.Attribute):
         if old.func.attr == "as_bytes" and len(old.args) == 1:
             return f"{tree.text(old.func)}({value})"
@@ -196,7 +193,7 @@ def _spelt(tree: Tree, old: ast.expr, value: str) -> str:
 
 
 def _statement(tree: Tree, node: ast.Assign, target: str, value: str) -> Edit:
-    """A statement below another, as far in as it is."""
+    """Insert a statement below another at the same indentation."""
     start, end = tree.range(node)
     stop = tree.line_end(end)
     behind = tree.source[end:stop].strip()

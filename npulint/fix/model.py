@@ -1,4 +1,4 @@
-"""What the stages of a fix hand on to each other."""
+"""The data types shared by the stages of a fix."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from npulint.findings import Edit, RunResult
 
 
 class Text(msgspec.Struct, frozen=True):
-    """A file as it is now. `text` has ``\\n`` line ends only, whatever the bytes have; `kind` is that of its facts:
-    python, notebook, shell, mixlist, dependency, dockerfile, other. A file that is not there yet has an empty text and
-    `new`."""
+    r"""The current text of a file. Line ends are ``\n`` whatever the bytes have; `kind` is that of its facts: python,
+    notebook, shell, mixlist, dependency, dockerfile, other. A new file has an empty text and `new`."""
 
     path: str
     kind: str
@@ -19,8 +18,8 @@ class Text(msgspec.Struct, frozen=True):
 
 
 class Wish(msgspec.Struct, frozen=True):
-    """An import that a Python file is to have: a statement with one name, best placed behind the first import of the
-    package `after`, or, with `first`, before all others."""
+    """A requested import: a statement with one name, preferably after the first import of the package `after`, or, with
+    `first`, before all others."""
 
     path: str
     statement: str
@@ -29,14 +28,14 @@ class Wish(msgspec.Struct, frozen=True):
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """What a change comes to. The imports that a file is wished for are united before they become edits."""
+    """The edits of a fix, and the imports that it requests; imports are merged before they become edits."""
 
     edits: tuple[Edit, ...] = ()
     imports: tuple[Wish, ...] = ()
 
 
 class FixRefused(Exception):
-    """A step that cannot be taken. `reason` is a key of the texts below ``fix.refused.``: what a person reads."""
+    """A fix step that cannot be applied. `reason` is a text key below ``fix.refused.``."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -44,8 +43,7 @@ class FixRefused(Exception):
 
 
 class Fixed(msgspec.Struct, frozen=True):
-    """A change that was made: the check that asked for it, and where, as the file was before all fixes. Applicability:
-    safe or unsafe."""
+    """An applied fix: its check, and the place in the original file. Applicability: safe or unsafe."""
 
     code: str
     name: str
@@ -55,8 +53,8 @@ class Fixed(msgspec.Struct, frozen=True):
 
 
 class Refusal(msgspec.Struct, frozen=True):
-    """A change that could not be made. `reason` is a key of the texts below ``fix.refused.``. What spoils a whole
-    project or file has no code and no name, and no line (0)."""
+    """A refused fix. `reason` is a text key below ``fix.refused.``. A refusal of a whole project or file has no code,
+    name and line (0)."""
 
     code: str
     name: str
@@ -66,8 +64,8 @@ class Refusal(msgspec.Struct, frozen=True):
 
 
 class FileChange(msgspec.Struct, frozen=True):
-    """A file that fixes change: its bytes as they were judged, and as they are to be. One that is not there yet is
-    `new`. `location` is for opening it, `root` the folder that it may not lie outside of (empty: anywhere)."""
+    """A file changed by fixes: its bytes before and after; `new` if it does not exist yet. `location` is the path to
+    open, `root` the folder that it must lie in (empty: anywhere)."""
 
     path: str
     before: bytes
@@ -78,8 +76,7 @@ class FileChange(msgspec.Struct, frozen=True):
 
 
 class FixResult(msgspec.Struct, frozen=True):
-    """What fixes come to, in the order of paths; nothing is written yet. `result` is what a run says of the files as
-    they are then."""
+    """The result of fixing, by path; nothing is written yet. `result` is that of a run over the fixed files."""
 
     files: list[FileChange]
     fixed: list[Fixed]

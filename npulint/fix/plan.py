@@ -1,4 +1,4 @@
-"""Works out a change: each of its steps by the planner of the kind of its file."""
+"""Plans a fix: each step by the planner for the kind of its file."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from npulint.fix.edits import coherent
 from npulint.fix.model import FixRefused, Plan, Text, Wish
 
 Texts = Callable[[str], Text]
-_TAKE_AWAY = ("delete", "insert", "replace", "wrap")  # what may leave a name without its binding
+_TAKE_AWAY = ("delete", "insert", "replace", "wrap")  # verbs that may remove the binding of a used name
 
 
 def planned(change: FixEdit, text_of: Texts) -> Plan:
-    """All edits and imports of a change. Raises `FixRefused` when one of its steps cannot be taken, when two want
-    something else of the same text, or when nothing is left to do."""
+    """All edits and imports of a fix. Raises `FixRefused` when a step cannot be applied, steps conflict, or nothing is
+    left to do."""
     edits: list[Edit] = []
     wishes: list[Wish] = []
     for steps in _together(change.steps):
@@ -27,7 +27,7 @@ def planned(change: FixEdit, text_of: Texts) -> Plan:
 
 
 def _together(steps: Sequence[FixStep]) -> list[list[FixStep]]:
-    """The steps by file, for steps about one call depend on each other; those of mixlists alone."""
+    """The steps by file, because steps about one call depend on each other; mixlist steps separately."""
     found: dict[object, list[FixStep]] = {}
     for number, step in enumerate(steps):
         found.setdefault(number if step.verb == "mixlist" else step.path, []).append(step)
@@ -68,7 +68,7 @@ def _plan(steps: Sequence[FixStep], text_of: Texts) -> Plan:
 
 
 def _joined(edits: Sequence[Edit]) -> list[Edit]:
-    """Whole lines that are inserted at one place are one insertion, in the order of the steps."""
+    """The edits with whole-line insertions at one place merged, in the order of the steps."""
     found: dict[object, Edit] = {}
     for edit in dict.fromkeys(edits):
         empty = (edit.span.line, edit.span.column) == (edit.span.end_line, edit.span.end_column)

@@ -1,4 +1,4 @@
-"""What goes when a shell command, or a word of one, is deleted, so that the rest stays a script."""
+"""Deletes shell commands, or words of them, so that the script stays valid."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _REST = lazy_compile(r"[ \t]*;?[ \t]*(?:#[^\n]*)?(?:\n|\Z)")
 
 
 def without(script: Script, first: int, last: int) -> list[Edit]:
-    """The deletion of the words from `first` to `last`: an assignment alone where others stand beside it, else the
-    whole command. Raises `FixRefused` where the commands around it depend on it."""
+    """The edits that delete the words from `first` to `last`: only an assignment if there are others, else the whole
+    command. Raises `FixRefused` where surrounding commands depend on it."""
     word, statement = script.tokens[first], script.statement(first)
     if not isinstance(word, Word) or not any(one is word for one in statement.words):
         raise FixRefused("shell")  # the target of a redirection
@@ -41,7 +41,7 @@ def _leading(script: Script, statement: Statement, word: Word) -> list[Edit]:
 
 
 def _declared(script: Script, statement: Statement, word: Word) -> list[Edit]:
-    """A word behind ``export``, or one that ``env`` and ``mpirun -x`` hand on."""
+    """Delete a word after ``export``, or one that ``env`` and ``mpirun -x`` pass on."""
     if statement.head in DECLARES:
         others = [one for one in statement.words[statement.leading + 1 :] if not (one.literal or "").startswith("-")]
         if len(others) == 1 and not statement.leading:
@@ -61,7 +61,7 @@ def _literal(script: Script, number: int) -> str:
 
 
 def _argument(script: Script, statement: Statement, first: int, last: int) -> list[Edit]:
-    """A name behind ``export``, with the assignment that it hands on, or an option with its value."""
+    """Delete a name after ``export`` with its assignment, or an option with its value."""
     word, end = script.tokens[first], script.tokens[last]
     if not isinstance(word, Word) or not any(one is end for one in statement.words):
         raise FixRefused("shell")
@@ -73,7 +73,7 @@ def _argument(script: Script, statement: Statement, first: int, last: int) -> li
 
 
 def _assigned(script: Script, name: str) -> list[Edit]:
-    """The deletion of what sets a variable that is exported by name."""
+    """Delete the assignments of a variable that is exported by name."""
     setting = [
         n for n, token in enumerate(script.tokens) if isinstance(token, Word) and token.to and token.to.name == name
     ]
@@ -86,11 +86,11 @@ def _assigned(script: Script, name: str) -> list[Edit]:
 
 
 def _command(script: Script, statement: Statement) -> Edit:
-    """The deletion of a whole command with what joins it to its neighbours."""
+    """Delete a whole command with the operator that joins it to its neighbours."""
     start, end = script.start(statement.first), script.end(statement.last)
     chained = statement.after == "&&"
     if any(script.written(number) in ("<<", "<<-") for number in range(statement.first, statement.last + 1)):
-        raise FixRefused("joined")  # a here-document would be left
+        raise FixRefused("joined")  # a here-document would remain
     if (
         statement.before in TESTED
         or statement.before in ("||", "|", "|&")
@@ -111,7 +111,7 @@ def _command(script: Script, statement: Statement) -> Edit:
 
 
 def _next(script: Script, number: int) -> int:
-    """Where the command behind the ``&&`` before a token begins; nothing but blanks may lie between."""
+    """The start of the command after the ``&&`` before a token; only blanks may be between."""
     end = script.end(number - 1)
     while number < len(script.tokens) and script.written(number) == "\n":
         number += 1
@@ -138,14 +138,14 @@ def _within_line(script: Script, statement: Statement, start: int, end: int) -> 
 
 
 def _apart(script: Script, start: int, end: int) -> int:
-    """Where the deletion of whole lines ends, so that of two empty lines around them one is left."""
+    """The end of a whole-line deletion, so that one of two blank lines around it is kept."""
     above = script.text[script.line_start(start - 1) : start] if start else "\n"
     blank = script.text[end : script.line_end(end)]
     return script.line_end(end) if not above.strip() and blank.endswith("\n") and not blank.strip() else end
 
 
 def _described(script: Script, start: int, end: int) -> int:
-    """Where the comment above a line begins if it speaks of that line alone, else where the line begins."""
+    """The start of the comment above a line if it is about that line only, else the start of the line."""
     above = script.line_start(start - 1) if start else 0
     comment = script.text[above:start].strip()
     before = script.text[script.line_start(above - 1) if above else 0 : above].strip()

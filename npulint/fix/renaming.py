@@ -1,4 +1,4 @@
-"""Other names in a shell script: of a variable with all that speaks of it, and of a part of a word."""
+"""Renames variables and parts of words in shell scripts."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from npulint.read.shell.tokens import Word
 
 
 def renamed(script: Script, number: int, part: str, to: str) -> list[Edit]:
-    """The variable that the word at a place sets or hands on gets another name, at its uses too; of other words a
-    part is replaced. Assignments elsewhere have findings of their own."""
+    """The edits that rename the variable which the word at a place sets or passes on, with its uses; in other words a
+    part is replaced. Other assignments have their own findings."""
     word = script.tokens[number]
     if not isinstance(word, Word):
         raise FixRefused("place")
     name = word.to.name if word.to else word.literal
     if name != part:
         return retexted(script, number, number, part, to)
-    if _spoken_of(script, to):
+    if _occurs(script, to):
         raise FixRefused("several")
     found = [script.edit(word.start, word.start + len(part), to)]
     if word.to is None and script.statement(number).head not in DECLARES:
@@ -38,8 +38,8 @@ def renamed(script: Script, number: int, part: str, to: str) -> list[Edit]:
     return found
 
 
-def _spoken_of(script: Script, name: str) -> bool:
-    """Whether a word of the script has the name in it."""
+def _occurs(script: Script, name: str) -> bool:
+    """Whether a word of the script contains the name."""
     pattern = re.compile(rf"\b{re.escape(name)}\b")
     return any(
         pattern.search(script.text, token.start, token.end) for token in script.tokens if isinstance(token, Word)
@@ -47,7 +47,7 @@ def _spoken_of(script: Script, name: str) -> bool:
 
 
 def _mentions(script: Script, name: str) -> list[tuple[int, Word]]:
-    """Where the variable is read, set or named, with the words; raises `FixRefused` (``several``) where unclear."""
+    """The uses of a variable, with their words; raises `FixRefused` (``several``) if one is unclear."""
     found = []
     words = [token for token in script.tokens if isinstance(token, Word)]
     at = 0
@@ -69,8 +69,8 @@ def _mentions(script: Script, name: str) -> list[tuple[int, Word]]:
 
 
 def retexted(script: Script, first: int, last: int, part: str, to: str) -> list[Edit]:
-    """The words of a place with another text for a part of them that stands for itself. The name of a program whose
-    output another command reads is left alone."""
+    """The edits that replace a part in the words of a place. The name of a program whose output another command reads
+    is not changed."""
     start, end = script.start(first), script.end(last)
     statement = script.statement(first)
     program = statement.words[statement.leading :][:1]
@@ -87,8 +87,7 @@ def retexted(script: Script, first: int, last: int, part: str, to: str) -> list[
 
 
 def whole(part: str) -> re.Pattern[str]:
-    """A text that stands for itself: no letter or digit goes on before or behind one of its own, and it is no name of a
-    variable that is read."""
+    """A pattern for `part` as a whole word that is not the name of an expanded variable."""
     before = r"(?<![\w${])" if part[:1].isalnum() or part[:1] == "_" else ""
     behind = r"(?!\w)" if part[-1:].isalnum() or part[-1:] == "_" else ""
     return re.compile(before + re.escape(part) + behind)

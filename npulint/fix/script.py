@@ -1,4 +1,4 @@
-"""A shell script as it is to be changed: words, simple commands and what stands around them, all with their places."""
+"""An editable shell script: words and simple commands with their places."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from npulint.read.shell.lex import Lexer
 from npulint.read.shell.tokens import REDIRECTIONS, Operator, ShellLine, Word
 
 OPENERS = frozenset(("then", "do", "else", "{", "("))
-TESTED = frozenset(("if", "while", "until", "elif", "!", "time"))  # what follows decides, or is measured
+TESTED = frozenset(("if", "while", "until", "elif", "!", "time"))  # the exit status or time of the next command is used
 JOINTS = frozenset(("&&", "||", "|", "|&"))
 _HEADS = OPENERS | TESTED
 _NO_COMMANDS = frozenset(("for", "select", "case", "function", "[[", "fi", "done", "esac", "}", "eval"))
@@ -22,8 +22,8 @@ Token = Word | Operator
 
 
 class Statement(msgspec.Struct, frozen=True):
-    """One simple command: its words (without redirections), the numbers of its first and last token, and how it is
-    joined to its neighbours: the operator or keyword on either side, empty at the ends of the script."""
+    """A simple command: its words (without redirections), first and last token number, and the operator or keyword on
+    either side, empty at the ends of the script."""
 
     words: tuple[Word, ...]
     first: int
@@ -33,18 +33,18 @@ class Statement(msgspec.Struct, frozen=True):
 
     @property
     def leading(self) -> int:
-        """How many assignments it begins with."""
+        """The number of leading assignments."""
         return next((count for count, word in enumerate(self.words) if word.to is None), len(self.words))
 
     @property
     def head(self) -> str:
-        """The command's name, empty where there is none or it is computed."""
+        """The name of the command; empty if there is none or it is computed."""
         words = self.words[self.leading :]
         return (words[0].literal or "") if words else ""
 
 
 class Script:
-    """The tokens of a text. Raises `FixRefused` (``shell``) for one that its lexer cannot follow to the end."""
+    """The tokens of a text. Raises `FixRefused` (``shell``) if the lexer cannot process all of it."""
 
     def __init__(self, text: str, path: str) -> None:
         self.text = text
@@ -62,18 +62,18 @@ class Script:
         self._lines = Lines(text)
 
     def offset(self, line: int, column: int) -> int:
-        """The offset of a place; raises `FixRefused` (``place``) where the text has none."""
+        """The offset of a line and column; raises `FixRefused` (``place``) if the text has none."""
         if not 0 < line <= len(self._starts) or self._starts[line - 1] + column - 1 > len(self.text):
             raise FixRefused("place")
         return self._starts[line - 1] + column - 1
 
     def edit(self, start: int, end: int, text: str) -> Edit:
-        """The replacement of the characters from `start` up to `end`."""
+        """The edit that replaces a range by `text`."""
         return Edit(self.path, self._lines.span(start, end), text)
 
     def at(self, span: Span) -> tuple[int, int]:
-        """The numbers of the first and the last word at a place, which must begin and end with words. Comments,
-        here-documents and what is nested in a word are no places."""
+        """The numbers of the first and last word of a span, which must begin and end with words outside of comments,
+        here-documents and nested commands."""
         start, end = self.offset(span.line, span.column), self.offset(span.end_line, span.end_column)
         first = next((n for n, token in enumerate(self.tokens) if token.start == start), -1)
         last = first
@@ -88,17 +88,14 @@ class Script:
         return first, last
 
     def start(self, number: int) -> int:
-        """Where a token begins."""
         return self.tokens[number].start
 
     def end(self, number: int) -> int:
-        """Where a token ends."""
         token = self.tokens[number]
         return token.end if isinstance(token, Word) else token.start + len(token.text)
 
     def statement(self, number: int) -> Statement:
-        """The simple command that a word is of; raises `FixRefused` (``shell``) where the grammar has something
-        else."""
+        """The simple command of a word; raises `FixRefused` (``shell``) for other syntax."""
         first = last = number
         while first > 0 and self._joined(first - 1):
             first -= 1
@@ -113,12 +110,12 @@ class Script:
         return Statement(words, first, last, before, "" if last + 1 == len(self.tokens) else self.written(last + 1))
 
     def _old_arithmetic(self, first: int) -> bool:
-        """Whether ``$[`` stands in the line, which the lexer does not follow."""
+        """Whether the line contains ``$[``, which the lexer does not support."""
         start = self.start(first)
         return self.text.find("$[", start, self.line_end(start)) >= 0
 
     def _before(self, first: int) -> str:
-        """The operator before a command; a list goes on in the next line."""
+        """The operator before a command; lists continue in the next line."""
         number = first - 1
         while number > 0 and self.written(number) == "\n":
             number -= 1
@@ -131,12 +128,12 @@ class Script:
         return isinstance(token, Word) or token.text in REDIRECTIONS
 
     def written(self, number: int) -> str:
-        """A token as it is written, if it is an operator or a word without quotes and expansions, else nothing."""
+        """The text of a token that is an operator or a word without quotes and expansions, else empty."""
         token = self.tokens[number]
         return token.text if isinstance(token, Operator) else token.literal or ""
 
     def _words(self, first: int, last: int) -> list[Word]:
-        """The words of a command, without the targets of redirections and their numbers."""
+        """The words of a command, without redirections."""
         found: list[Word] = []
         redirected = False
         for token in self.tokens[first : last + 1]:
@@ -151,7 +148,7 @@ class Script:
         return found
 
     def word_number(self, word: Word) -> int:
-        """The number of a word's token."""
+        """The token number of a word."""
         return next(number for number, token in enumerate(self.tokens) if token is word)
 
     def line_start(self, offset: int) -> int:
@@ -163,12 +160,12 @@ class Script:
         return self.text.find("\n", offset) + 1 or len(self.text)
 
     def begins_line(self, offset: int) -> bool:
-        """Whether only blanks stand before a character, and the line before does not go on in this one."""
+        """Whether only blanks precede an offset in its line, which does not continue the previous one."""
         start = self.line_start(offset)
         return not self.text[start:offset].strip() and self.text[max(start - 2, 0) : start] != "\\\n"
 
     def gap(self, first: int, last: int) -> tuple[int, int]:
-        """What goes with the words from `first` to `last` of a command: the blanks on one side of them."""
+        """The range of the words from `first` to `last` with the blanks on one side."""
         start, end = self.start(first), self.end(last)
         behind = self.tokens[last + 1] if last + 1 < len(self.tokens) else None
         leads = not self.text[self.line_start(start) : start].strip()
@@ -177,7 +174,7 @@ class Script:
         return self.end(first - 1), end
 
     def lone(self, statement: Statement) -> bool:
-        """Whether a construct holds nothing but this command."""
+        """Whether a compound command contains only this command."""
         return self._opened(statement) and self._closed(statement)
 
     def _opened(self, statement: Statement) -> bool:

@@ -1,4 +1,4 @@
-"""Takes the steps of a fix in a shell script: which characters change, as its lexer sees the script."""
+"""Applies fix steps in shell scripts, based on the lexer's tokens."""
 
 from __future__ import annotations
 
@@ -19,13 +19,9 @@ _PASSED = OPENERS | (JOINTS - {"&&"}) | {")", "}", "case", "for", "select", "if"
 
 
 def plan(step: FixStep, text: Text) -> Plan:
-    """The edits that one step comes to in the script `text`.
-
-    Raises `FixRefused`: ``place`` (no word of a command stands there, but a comment, a here-document or something
-    nested), ``shell`` (the script, or the command there, is not understood), ``joined`` (neighbours depend on the
-    command), ``computed`` (what would be replaced is worked out), ``several`` (the variable is spoken of at other
-    places in ways that are not clear), ``verb``.
-    """
+    """The edits of one step in the script `text`. Raises `FixRefused`: ``place`` (no word of a command there, but a
+    comment, here-document or nested command), ``shell`` (unsupported syntax), ``joined`` (neighbouring commands depend
+    on it), ``computed`` (the text to replace is computed), ``several`` (the variable has unclear uses), ``verb``."""
     if step.verb == "line_ends":
         return Plan(tuple(_ends(text)))
     return Plan(tuple(edits(step, Script(text.text, text.path))))
@@ -62,7 +58,7 @@ def _word(script: Script, number: int) -> Word:
 
 
 def _value(script: Script, first: int, last: int, template: str) -> Edit:
-    """A new right side of ``NAME=value``, ``--option=value`` or ``--option value``."""
+    """Replace the value of ``NAME=value``, ``--option=value`` or ``--option value``."""
     word = _word(script, first)
     start, end = word.start, script.end(last)
     if first != last:
@@ -85,15 +81,15 @@ def _value(script: Script, first: int, last: int, template: str) -> Edit:
 
 
 def _replaced(script: Script, first: int, last: int, template: str) -> Edit:
-    """Another text for a name and its value: ``$callee`` and ``$arguments`` stand for the two, ``$old`` for all.
-    The sign of ``NAME = value`` belongs to neither."""
+    """Replace a name and its value by a template: ``$callee`` and ``$arguments`` are the two, without the sign of
+    ``NAME = value``, ``$old`` is all."""
     name = _word(script, first)
     if "$arguments" not in template:
         new = template.replace("$old", script.text[name.start : script.end(last)])
         return script.edit(name.start, script.end(last), new)
     statement = script.statement(first)
     if not script.text.startswith("-", name.start):
-        last = script.word_number(statement.words[-1])  # the reader may have seen less of it than there is
+        last = script.word_number(statement.words[-1])  # the span of the fact may be shorter than the command
     rest = [script.text[one.start : one.end] for one in statement.words if name.start < one.start < script.end(last)]
     if rest[:1] == ["="]:
         del rest[0]
@@ -106,7 +102,7 @@ def _replaced(script: Script, first: int, last: int, template: str) -> Edit:
 
 
 def _dropped(script: Script, number: int, name: str) -> list[Edit]:
-    """A command without an option that takes no value, however its dashes are written."""
+    """Remove an option without value from a command, with any number of dashes."""
     statement = script.statement(number)
     found = [
         script.word_number(one)
@@ -127,8 +123,8 @@ def _exported(script: Script, number: int) -> Edit:
 
 
 def _inserted(script: Script, number: int, text: str, where: str) -> Edit:
-    """Lines of their own above or below the command at a place, as far in as it is, or (``imports``) above the first
-    command of the script."""
+    """Insert lines above or below the command at a place, equally indented, or (``imports``) above the first
+    command."""
     if where == "imports":
         first = next(one for one, token in enumerate(script.tokens) if isinstance(token, Word))
         top = script.line_start(script.start(first))
@@ -151,8 +147,7 @@ def _inserted(script: Script, number: int, text: str, where: str) -> Edit:
 
 
 def _chain(script: Script, statement: Statement) -> int:
-    """The token that begins the line of a command; raises `FixRefused` (``joined``) where no line may be put above
-    it."""
+    """The first token of a command's line; raises `FixRefused` (``joined``) where no line can be inserted above."""
     number = statement.first
     line = script.line_start(script.start(number))
     while number > 0 and script.start(number - 1) >= line:
@@ -165,7 +160,7 @@ def _chain(script: Script, statement: Statement) -> int:
 
 
 def _ends(text: Text) -> Iterator[Edit]:
-    """An edit for each line end: one of a line end alone makes it that of Unix."""
+    """Edits that convert each line end to LF."""
     lines = text.text.split("\n")
     for number, line in enumerate(lines[:-1], 1):
         yield Edit(text.path, Span(number, len(line) + 1, number + 1, 1), "\n")

@@ -1,4 +1,4 @@
-"""A file as bytes and as text: edits of the text become edits of the bytes, and every other byte stays as it is."""
+"""A file as bytes and text: text edits become byte edits, and all other bytes stay unchanged."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
     (codecs.BOM_UTF8, "utf-8"),
 )
-_SHIFTING = ("iso2022", "hz")  # what a byte means depends on those before it
+_SHIFTING = ("iso2022", "hz")  # stateful encodings
 
 
 class SourceDocument:
-    """The bytes of a file with the text that they are. Raises `FixRefused` (``encoding``) where they are no text."""
+    """The bytes of a file and their text. Raises `FixRefused` (``encoding``) if they cannot be decoded."""
 
     def __init__(self, path: str, kind: str, data: bytes, new: bool = False) -> None:
         source = decode(data, path, kind == "python")
@@ -52,24 +52,21 @@ class SourceDocument:
         return [0, *accumulate(len(line) + 1 for line in self._lines)]
 
     def stretch(self, span: Span) -> tuple[int, int]:
-        """From where to where a span of the text reaches; what lies outside is cut off."""
+        """The offsets of a span, clamped to the text."""
         starts = self._line_starts
         begin, close = (min(line, len(self._lines)) - 1 for line in (span.line, span.end_line))
         return starts[begin] + span.column - 1, starts[close] + span.end_column - 1
 
     @property
     def newline(self) -> str:
-        """The line end that most lines have; the first of those that are equally many."""
+        """The most frequent line end; the first one if equally frequent."""
         counted = Counter(end for end in self._ends if end)
         return counted.most_common(1)[0][0] if counted else "\n"
 
     def edited(self, edits: Sequence[Edit]) -> bytes:
-        """The bytes after edits that do not overlap; of several insertions at one place the first stands first.
-
-        Inserted lines end as the line before them does. An edit of a line end alone to a line end makes it that of
-        Unix. Raises `FixRefused`: ``encoding`` when the new text cannot be written in that of the file, ``place`` when
-        an edit lies outside of the text or meets another.
-        """
+        """The bytes after non-overlapping edits; insertions at one place keep their order. Inserted lines get the line
+        end of the line before. Replacing a line end by itself makes it LF. Raises `FixRefused`: ``encoding`` if the new
+        text cannot be encoded, ``place`` if an edit is outside of the text or overlaps another."""
         placed = sorted(((*self._range(edit.span), edit) for edit in edits), key=lambda one: one[:2])
         if any(behind[0] < before[1] for before, behind in pairwise(placed)):
             raise FixRefused("place")
@@ -93,13 +90,13 @@ class SourceDocument:
         return start, end
 
     def _offset(self, line: int, column: int) -> int:
-        """From a place to its offset in the text with its own line ends."""
+        """The offset of a line and column in the text with its original line ends."""
         if not 0 < line <= len(self._lines) or not 0 < column <= len(self._lines[line - 1]) + 1:
             raise FixRefused("place")
         return self._starts[line - 1] + column - 1
 
     def _offsets(self, places: Sequence[int]) -> dict[int, int]:
-        """The offsets in the bytes of ascending ones in the text."""
+        """The byte offsets of ascending text offsets."""
         if self._encoding.startswith(_SHIFTING):
             raise FixRefused("encoding")
         found: dict[int, int] = {}
@@ -111,7 +108,7 @@ class SourceDocument:
         return found if whole == len(self.data) else self._counted(frozenset(places))
 
     def _counted(self, places: frozenset[int]) -> dict[int, int]:
-        """The same where some characters have several spellings: byte by byte."""
+        """As `_offsets`, for encodings where characters have several byte sequences."""
         decoder = codecs.getincrementaldecoder(self._encoding)()
         found, done = {0: self._start}, 0
         for at in range(self._start, len(self.data)):
@@ -127,7 +124,7 @@ class SourceDocument:
             raise FixRefused("encoding") from error
 
     def _ended(self, edit: Edit) -> str:
-        """The text of an edit with the line ends that its lines are to have."""
+        """The text of an edit with the line ends of the file."""
         if "\n" not in edit.text:
             return edit.text
         span = edit.span
@@ -140,13 +137,13 @@ class SourceDocument:
         return first + "".join(self._end(min(begin + place, last)) + line for place, line in enumerate(rest))
 
     def _end(self, line: int) -> str:
-        """The end of the line, or of the one before where it is the last and has none."""
+        """The line end of a line, or of the previous one for a last line without."""
         near = (self._ends[place - 1] for place in (line, line - 1) if 0 < place <= len(self._ends))
         return next((end for end in near if end), self.newline)
 
 
 def edited_text(text: str, edits: Sequence[Edit]) -> str:
-    """A text after edits that do not overlap and lie in it."""
+    """A text after non-overlapping edits."""
     starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
     places = sorted(
         (
@@ -163,5 +160,5 @@ def edited_text(text: str, edits: Sequence[Edit]) -> str:
 
 
 def _writable(text: str) -> bool:
-    """Whether a text may stand in a source: it has no NUL, no lone surrogate, and no other line end than ours."""
+    """Whether a text may be inserted: without NUL, lone surrogates, and line ends other than LF."""
     return "\0" not in text and "\r" not in text and not any("\ud800" <= char <= "\udfff" for char in text)

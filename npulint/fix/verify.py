@@ -1,4 +1,4 @@
-"""Does a file still hold what it held, apart from what was edited?"""
+"""Verifies that an edited file is unchanged apart from its edits, and still valid."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ from npulint.fix.model import Text
 from npulint.fix.python.syntax import syntax
 
 Stretch = tuple[int, int, int, int]
-"""From where to where a text was edited: offsets before and after."""
+"""An edited range: start and end offsets before and after."""
 
 
 def objection(before: Text, after: str, edits: Sequence[Edit]) -> str:
-    """Why an edited file may not be left so, as the reason of a refusal; empty when nothing speaks against it. `edits`
-    are those that make `after` of the text before."""
+    """The reason to refuse an edited file; empty if it is fine. `edits` turn `before` into `after`."""
     if before.kind == "python":
         return _python(before.text, after, edits)
     if before.kind == "shell":
@@ -29,7 +28,7 @@ def objection(before: Text, after: str, edits: Sequence[Edit]) -> str:
 
 
 def stretches(text: str, edits: Sequence[Edit]) -> list[Stretch]:
-    """Where edits changed a text, in its order."""
+    """The ranges changed by edits, in order."""
     starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
     found, moved = [], 0
     for edit in sorted(edits, key=lambda edit: edit.span):
@@ -41,7 +40,7 @@ def stretches(text: str, edits: Sequence[Edit]) -> list[Stretch]:
 
 
 def carried(changed: Sequence[Stretch], start: int, end: int) -> tuple[int, int]:
-    """From where to where a stretch of a text reaches after edits, with all that they put into it and at its ends."""
+    """The range of old offsets after edits, including insertions at its ends."""
     none = (0, 0, 0, 0)
     before = next((one for one in reversed(changed) if one[1] < start), none)
     at = next((one for one in changed if one[1] >= start), none)
@@ -59,7 +58,7 @@ def _is_json(text: str) -> bool:
 
 
 def _parsed(text: str) -> ast.Module | None:
-    """The tree; None for what is no Python. Raises `RecursionError` or `MemoryError`."""
+    """The syntax tree; None for invalid Python. Raises `RecursionError` or `MemoryError`."""
     try:
         return syntax(text)
     except (SyntaxError, ValueError):
@@ -88,13 +87,13 @@ def _python(before: str, after: str, edits: Sequence[Edit]) -> str:
 
 
 def _gives_twice(tree: ast.Module) -> bool:
-    """Whether some call gives an argument twice by its name: it parses, but Python does not compile it."""
+    """Whether a call repeats a keyword argument, which `ast.parse` accepts and the compiler rejects."""
     calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call) and len(node.keywords) > 1)
-    return any(len(given) > len(set(given)) for given in ([k.arg for k in c.keywords if k.arg] for c in calls))
+    return any(len(keywords) > len(set(keywords)) for keywords in ([k.arg for k in c.keywords if k.arg] for c in calls))
 
 
 def _statements(tree: ast.Module, text: str) -> list[tuple[int, int, ast.stmt]]:
-    """Where the statements of a module begin and end, decorators included."""
+    """Start, end and node of the statements of a module, decorators included."""
     lines = text.split("\n")
     starts = [0, *accumulate(len(line) + 1 for line in lines)]
 
@@ -108,22 +107,21 @@ def _statements(tree: ast.Module, text: str) -> list[tuple[int, int, ast.stmt]]:
     for node in tree.body:
         heads: list[ast.stmt | ast.expr] = [node, *getattr(node, "decorator_list", ())]
         first = min(heads, key=lambda head: head.lineno)
-        column = 0 if first is not node else node.col_offset  # a decorator begins with its mark
+        column = 0 if first is not node else node.col_offset  # a decorator begins with ``@``
         end = offset(node.end_lineno or node.lineno, node.end_col_offset or 0)
         found.append((offset(first.lineno, column), end, node))
     return found
 
 
 class _Moved:
-    """Where the places of a text went."""
+    """Maps old offsets to new ones."""
 
     def __init__(self, changed: Sequence[Stretch]) -> None:
         self._changed = changed
         self._ends = [end for _, end, _, _ in changed]
 
     def place(self, offset: int, end: bool = False) -> int:
-        """The new offset of a place that no edit covers. What is inserted right there comes before it, unless it is
-        where something ends."""
+        """The new offset of a place outside of edits, after insertions there unless it is an `end`."""
         last = bisect_left(self._ends, offset if end else offset + 1)
         if not last:
             return offset
@@ -131,7 +129,7 @@ class _Moved:
         return new_end + offset - old_end
 
     def touched(self, start: int, end: int, after: str) -> bool:
-        """Whether an edit reaches into a statement. Whole lines before it or behind it do not."""
+        """Whether an edit changes a statement; whole lines before or after it do not."""
         at = bisect_left(self._ends, start)
         while at < len(self._changed) and self._changed[at][0] <= end:
             old_start, old_end, new_start, new_end = self._changed[at]
@@ -145,7 +143,7 @@ class _Moved:
 
 
 def same(one: ast.AST, other: ast.AST) -> bool:
-    """Whether two trees mean the same, wherever they stand: as equal dumps, without recursion."""
+    """Whether two syntax trees are equal apart from places; like comparing dumps, without recursion."""
     waiting: list[tuple[object, object]] = [(one, other)]
     while waiting:
         left, right = waiting.pop()
@@ -171,7 +169,7 @@ def _shell(before: str, after: str, edits: Sequence[Edit]) -> str:
 
 
 def _words(script: str, edited: Sequence[tuple[int, int]]) -> list[str]:
-    """The words and operators that stand on lines without edits."""
+    """The words and operators on lines without edits."""
     from npulint.read.shell.lex import Lexer
     from npulint.read.shell.tokens import Operator, Word
 
@@ -180,7 +178,7 @@ def _words(script: str, edited: Sequence[tuple[int, int]]) -> list[str]:
     ]
     found, place = [], 0
     for token in Lexer(script, remember=False).tokens():
-        if not isinstance(token, (Word, Operator)):  # whole lines come only when they are remembered
+        if not isinstance(token, (Word, Operator)):  # skip tokens that are neither words nor operators
             continue
         end = token.end if isinstance(token, Word) else token.start + len(token.text)
         while place < len(lines) and lines[place][1] < token.start:

@@ -1,4 +1,4 @@
-"""Writes changed files so that each is the old one or the new one at any moment, whatever happens."""
+"""Writes changed files atomically: at any time a file has its old or its new content."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from npulint.texts import say
 
 _EXCLUSIVE = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 _FLAGS = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
-_LIMIT = 40_000_000  # bytes; files of twice that size are never judged
+_LIMIT = 40_000_000  # bytes; files of twice that size are never evaluated
 
 
 class UnwrittenError(OSError):
-    """A file that is left as it is. `reason` is a key of the texts below ``fix.refused.``: ``changed-meanwhile`` (it is
-    no longer what was judged) or ``link`` (it leads out of the project)."""
+    """A file that was not written. `reason` is a text key below ``fix.refused.``: ``changed-meanwhile`` or ``link`` (it
+    leads out of the project)."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -27,14 +27,15 @@ class UnwrittenError(OSError):
 
 
 def why(error: OSError, lang: str) -> str:
-    """Why a file could not be written, for people."""
+    """The message for a file that could not be written."""
     if isinstance(error, UnwrittenError):
         return say(lang, f"fix.refused.{error.reason}")
     return error.strerror or str(error)
 
 
 def write(change: FileChange) -> None:
-    """Write one file, if it is still what was judged or not there yet. Raises `OSError`; then the file is as it was."""
+    """Write one file if its content is still that of `change`, or it is new. Raises `OSError`; then the file is
+    unchanged."""
     location = change.location or change.path
     place = os.path.realpath(location)
     outside = change.root and not _below(os.path.realpath(change.root), place)
@@ -59,7 +60,8 @@ def _below(root: str, place: str) -> bool:
 
 
 def _unchanged(change: FileChange, place: str) -> os.stat_result | None:
-    """What the system says of a file that is still what was judged; None when it is already what it is to be."""
+    """The file status if the content is still the old one; None if it is the new one already. Raises
+    `UnwrittenError`."""
     try:
         status = os.stat(place)
         data = read_regular(place, _LIMIT)
@@ -73,7 +75,7 @@ def _unchanged(change: FileChange, place: str) -> os.stat_result | None:
 
 
 def _replace(change: FileChange, place: str, status: os.stat_result) -> None:
-    """Put a complete file in the place of the old one."""
+    """Replace the file by a complete temporary one."""
     temporary = _temporary(place, change.after, 0o600, status)
     try:
         if _identity(os.stat(place)) != _identity(status):
@@ -85,7 +87,7 @@ def _replace(change: FileChange, place: str, status: os.stat_result) -> None:
 
 
 def _create(change: FileChange, place: str) -> None:
-    """A file that is new: never over one that came meanwhile."""
+    """Create a new file; never overwrites one created meanwhile."""
     temporary = _temporary(place, change.after, 0o666, None)
     try:
         try:
@@ -93,7 +95,7 @@ def _create(change: FileChange, place: str) -> None:
         except FileExistsError as error:
             if read_regular(place, _LIMIT) != change.after:
                 raise UnwrittenError("changed-meanwhile") from error
-        except OSError:  # a file system without hard links
+        except OSError:  # no hard links on this file system
             if os.path.lexists(place):
                 raise UnwrittenError("changed-meanwhile") from None
             os.replace(temporary, place)
@@ -103,7 +105,7 @@ def _create(change: FileChange, place: str) -> None:
 
 
 def _in_place(change: FileChange, place: str, status: os.stat_result) -> None:
-    """Other names lead to the same file, so its bytes change where they are. Until then a copy lies beside it."""
+    """Overwrite a file with several hard links, keeping a copy next to it until done."""
     copy = _temporary(place, change.before, 0o600, status)
     _settle_folder(place)
     with contextlib.ExitStack() as undo:
@@ -114,7 +116,7 @@ def _in_place(change: FileChange, place: str, status: os.stat_result) -> None:
 
 
 def _restore(place: str, data: bytes, copy: str) -> None:
-    """Put the old bytes back; the copy of them goes only when that succeeded."""
+    """Restore the old bytes; delete the copy only on success."""
     _overwrite(place, data)
     _remove(copy)
 
@@ -130,8 +132,8 @@ def _overwrite(place: str, data: bytes) -> None:
 
 
 def _temporary(place: str, data: bytes, mode: int, like: os.stat_result | None) -> str:
-    """A file with these bytes beside `place`, safely on the disk, with the owner, mode and attributes of that one if it
-    is to be `like` it."""
+    """The path of a synced temporary file with these bytes next to `place`, with owner, mode and attributes of `like`
+    if not None."""
     folder, name = os.path.split(place)
     path = os.path.join(folder, f".{name[:40]}.{secrets.token_hex(8)}.npulint")
     descriptor = os.open(path, _EXCLUSIVE | _FLAGS, mode)
@@ -155,7 +157,7 @@ def _put(descriptor: int, data: bytes) -> None:
 
 
 def _liken(descriptor: int, place: str, status: os.stat_result) -> None:
-    """Owner, group and attributes as far as one may, then the mode, which a change of the owner may have narrowed."""
+    """Copy owner, group and attributes as far as permitted, then the mode, which changing the owner may reset."""
     if hasattr(os, "fchown"):
         for owner, group in ((-1, status.st_gid), (status.st_uid, -1)):
             with contextlib.suppress(OSError):
@@ -179,7 +181,7 @@ def _remove(path: str) -> None:
 
 
 def _settle_folder(place: str) -> None:
-    """Let the folder of a file reach the disk, where folders can be opened."""
+    """Sync the folder of a file to disk, where supported."""
     with contextlib.suppress(OSError):
         descriptor = os.open(os.path.dirname(place) or ".", os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
         try:

@@ -1,7 +1,5 @@
-"""Checks of what really runs, in the user's own process: a model, a function or a graph that exists already.
-
-No framework is imported before one of these is called, and none is needed to import this package.
-"""
+"""Live checks of a model, function or graph in the user's own process. No framework is imported before one of these is
+called, and none is needed to import this package."""
 
 from __future__ import annotations
 
@@ -26,7 +24,7 @@ __all__ = ["LiveResult", "NotReadyError", "check_tensorflow", "check_torch", "wa
 
 
 def __getattr__(name: str) -> Any:
-    """What is asked for, from the module that knows it."""
+    """The public name from the module that defines it, imported on first use."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)

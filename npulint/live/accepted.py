@@ -1,7 +1,7 @@
-"""The baseline of a project's tests: what live checks find there and may stay for now.
+"""The baseline of live checks in tests: findings that may stay for now.
 
-It is JSON: ``{"version": 1, "tests": {"tests/test_net.py::test_step": [{…}]}}``, in a fixed order. What stands for one
-test is known to all: the same line may run in many.
+It is JSON: ``{"version": 1, "tests": {"tests/test_net.py::test_step": [{…}]}}``, sorted. What is accepted for one test
+is accepted for all, since the same line may run in many.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from npulint.source_lines import LineProvider
 
 
 class Accepted(msgspec.Struct, frozen=True, order=True):
-    """A finding as a baseline knows it: by its file, check, operator and the text of its line, so that it is the same
-    after lines have moved. `path` is relative to the folder of the baseline."""
+    """A finding in the baseline, identified by file, check, operator and line text, so that it survives moved lines.
+    `path` is relative to the folder of the baseline."""
 
     path: str
     check: str
@@ -33,20 +33,20 @@ class _Document(Document):
 
 
 def accepted(findings: Iterable[Finding], folder: str, lines: LineProvider) -> list[Accepted]:
-    """The entries of findings in a baseline of this folder, in its order."""
+    """The sorted baseline entries of findings, for a baseline in this folder."""
     return sorted({_entry(one, folder, lines) for one in findings})
 
 
 def _entry(one: Finding, folder: str, lines: LineProvider) -> Accepted:
     try:
         path = os.path.relpath(one.path, folder).replace(os.sep, "/")
-    except ValueError:  # another drive
+    except ValueError:  # on another drive
         path = one.path
     return Accepted(path, one.name, one.subject, line_text(one, lines) or one.message)
 
 
 def load(path: str, lang: str) -> dict[str, list[Accepted]]:
-    """The entries of a baseline by test; none when there is no such file. Raises `ConfigError` when it cannot be
+    """The entries of a baseline by test; empty if the file does not exist. Raises `ConfigError` if it cannot be
     read."""
     try:
         return read_document(path, _Document, lang).tests
@@ -57,7 +57,7 @@ def load(path: str, lang: str) -> dict[str, list[Accepted]]:
 
 
 def save(path: str, tests: Mapping[str, Iterable[Accepted]], lang: str) -> None:
-    """Write a baseline; tests without entries are left out. Raises `ConfigError`."""
+    """Write a baseline, omitting tests without entries. Raises `ConfigError`."""
     listed = {name: sorted(entries) for name, entries in sorted(tests.items())}
     document = _Document(VERSION, {name: entries for name, entries in listed.items() if entries})
     write_whole(path, msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n", lang)

@@ -1,4 +1,4 @@
-"""From a recorded graph to what is said of it: the ordinary checks, in the project that it comes from."""
+"""Evaluates a recorded graph with the graph checks, in the context of its project."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from npulint.settings import Settings
 from npulint.source_lines import FileLines
 from npulint.texts import say
 
-_projects: dict[tuple[object, ...], Assembled] = {}  # the last few: the tests of a project all belong to one
+_projects: dict[tuple[object, ...], Assembled] = {}  # the last few; tests of one project share it
 _KEPT = 4
 
 
@@ -48,13 +48,10 @@ def judged(
     steps: int = 1,
     notes: Sequence[str] = (),
 ) -> LiveResult:
-    """What is said of a recorded `graph`.
-
-    `name` names what was recorded for people. `target` are declared releases and the chip, over those of the
-    configuration; `root` is the folder of the project (default: found from the code that ran). `steps` is the number of
-    steps that were recorded. `notes` tell what the recorder could not see, in the language of the result. Raises
-    `ConfigError` for options or a configuration that cannot be used.
-    """
+    """The result of checking a recorded `graph`. `name` describes what was recorded. `target` are declared versions and
+    SoC, overriding the configuration; `root` is the project folder (default: found from the code that ran). `steps` is
+    the number of recorded steps. `notes` say what the recorder could not see, in the language of the result. Raises
+    `ConfigError` for invalid options or configuration."""
     paths = frame_paths(graph.bodies)
     near = anchor(paths)
     settings = live_settings(root or near, target, lang, select, ignore)
@@ -82,7 +79,7 @@ def live_settings(
     select: Sequence[str] = (),
     ignore: Sequence[str] = (),
 ) -> Settings:
-    """The settings for code at the path `near`: those of the closest configuration, and what is given. Raises
+    """The settings for code at the path `near`: the closest configuration, overridden by the arguments. Raises
     `ConfigError`."""
     words: dict[str, Sequence[str] | bool] = {}
     if target:
@@ -97,8 +94,8 @@ def live_settings(
 
 
 def declared_torch(near: str, root: str = "", target: Mapping[str, str] | None = None) -> str:
-    """The release of PyTorch that the project of the code at `near` is for: the declared one, else the one that its
-    requirements pin; empty when nothing tells. Raises `ConfigError`."""
+    """The PyTorch version that the project of the code at `near` targets: declared, else pinned in its requirements,
+    else empty. Raises `ConfigError`."""
     settings = live_settings(root or near, target)
     project = project_around(Counter([near]), near, root, settings)
     return _assembled(project, settings).context.torch
@@ -126,14 +123,14 @@ def _assembled(project: LiveProject, settings: Settings) -> Assembled:
 
 
 def _settled(program: Program, project: LiveProject, settings: Settings, lines: FileLines, lang: str) -> RunResult:
-    """What the checks of graphs say in a language."""
+    """The postprocessed result of the graph checks, with texts in `lang`."""
     settings = msgspec.structs.replace(settings, lang=lang)
     catalogue = _of_graphs(load_catalogue(settings.checks, whole=False), settings)
     program.attrs["port"] = settings.torch_port
-    program.answers = {}  # it is asked anew in every language
+    program.answers = {}  # findings are created once per language
     verdict = evaluate(catalogue, program, settings.target, lang)
     chosen = tuple(check.code for check in catalogue.checks)
-    own = [one for one in project.files if one.path in project.own and chosen]  # their comments are about these checks
+    own = [one for one in project.files if one.path in project.own and chosen]  # for their suppression comments
     files = [FileFacts(one.path, one.kind, comments=one.comments) for one in own]
     files.append(FileFacts(program.entry, "graph"))
     only = msgspec.structs.replace(settings, select=chosen, extend_select=(), ignore=(), unfixable=())
@@ -144,7 +141,7 @@ def _settled(program: Program, project: LiveProject, settings: Settings, lines: 
 
 
 def _with_places(findings: Sequence[Finding], program: Program, message: str) -> list[Finding]:
-    """The findings with the further lines of what they are about, which one fact tells of several."""
+    """The findings with the further places of their facts as related locations."""
     facts = {
         (fact.path, fact.span, fact.name): fact
         for kind in program.index.kinds()
@@ -152,16 +149,16 @@ def _with_places(findings: Sequence[Finding], program: Program, message: str) ->
         for fact in program.index.of_kind(kind)
         if fact.attrs.get("places")
     }
-    told = []
+    extended = []
     for one in findings:
         fact = facts.get((one.path, one.span, one.subject))
         more = () if fact is None else tuple(Related(path, span, message) for path, span in fact.attrs["places"])
-        told.append(msgspec.structs.replace(one, related=(*one.related, *more)) if more else one)
-    return told
+        extended.append(msgspec.structs.replace(one, related=(*one.related, *more)) if more else one)
+    return extended
 
 
 def _of_graphs(catalogue: Catalogue, settings: Settings) -> Catalogue:
-    """The checks of graphs that the settings want. Raises `ConfigError` when they name one that does not exist."""
+    """A catalogue of the selected graph checks. Raises `ConfigError` for unknown checks."""
     selected = (*settings.select, *settings.extend_select)
     problems = [
         say(settings.language(), "unknown.check", word=word)
@@ -169,13 +166,13 @@ def _of_graphs(catalogue: Catalogue, settings: Settings) -> Catalogue:
     ]
     if problems:
         raise ConfigError(problems)
-    asked = (settings.select, settings.extend_select, settings.ignore)
-    checks = tuple(_as_asked(one) for one in catalogue.checks if one.family == GRAPH and wanted(one, *asked))
+    selection = (settings.select, settings.extend_select, settings.ignore)
+    checks = tuple(_for_live_use(one) for one in catalogue.checks if one.family == GRAPH and wanted(one, *selection))
     return msgspec.structs.replace(catalogue, checks=checks)
 
 
-def _as_asked(check: Check) -> Check:
-    """A check as it speaks here. Of a file nobody knows whether it was meant for the NPU as it is, so an operator that
-    leaves the NPU is only noted there where nothing trains; who runs such a step to see it wants to be told."""
+def _for_live_use(check: Check) -> Check:
+    """A check for live use: fallbacks of graphs that do not train are notes for files, which may not be meant for the
+    NPU as they are, and warnings here, since the user runs the step to find them."""
     softened = check.severity == "note" and check.applies.trains is False and check.topic == "unsupported_op"
     return msgspec.structs.replace(check, severity="warning") if softened else check

@@ -1,4 +1,4 @@
-"""The operators of a judged graph as rows of a table, the same for both frameworks."""
+"""The operators of an evaluated graph as table rows, the same for both frameworks."""
 
 from __future__ import annotations
 
@@ -10,16 +10,15 @@ from npulint.assemble.programs import Program
 from npulint.facts.model import Fact
 
 FINE = frozenset("npu npu_out decomposes generic device".split())
-"""Verdicts that keep an operator on the NPU."""
+"""Verdicts of operators that run on the NPU."""
 ORDER = "error cpu cpu_out host older mixed aicpu custom unknown decomposes generic npu_out npu device".split()
-"""Verdicts from the gravest on. Of PyTorch: those of `npulint.data.aten`. Of TensorFlow: host and device, older (only a
+"""Verdicts, most severe first. Of PyTorch: those of `npulint.data.aten`. Of TensorFlow: host and device, older (only a
 newer CANN may take it), mixed (on the host in mixed computing), aicpu (on the NPU's own CPU)."""
 
 
 class Operator(msgspec.Struct, frozen=True):
-    """One operator at one line of the user's code. `phase` is forward, backward, optimizer or empty; `count` how many
-    nodes there are, or how often it ran; `via` the name under which the fallback tells of it; `path` is empty where no
-    code of the project made it."""
+    """One operator at one line of user code. `phase` is forward, backward, optimizer or empty; `count` is the number of
+    nodes or calls; `via` is the name that fallback warnings show; `path` is empty if no project code made it."""
 
     name: str
     verdict: str
@@ -31,12 +30,12 @@ class Operator(msgspec.Struct, frozen=True):
 
     @property
     def fine(self) -> bool:
-        """Whether it stays on the NPU."""
+        """Whether it runs on the NPU."""
         return self.verdict in FINE
 
 
 class Sync(msgspec.Struct, frozen=True):
-    """Where the host waits for the device: the operator, how often, and at which line."""
+    """A place where the host waits for the device: operator, number of times, and line."""
 
     name: str
     count: int = 1
@@ -45,7 +44,7 @@ class Sync(msgspec.Struct, frozen=True):
 
 
 def operators(program: Program) -> list[Operator]:
-    """The operators of a graph, the gravest verdicts first."""
+    """The operators of a graph, most severe verdicts first."""
     torch = program.attrs["framework"] == "torch"
     facts = program.index.of_kind("torch_op" if torch else "graph_op")
     rows = [_operator(fact, program, "verdict" if torch else "place") for fact in facts]
@@ -53,14 +52,14 @@ def operators(program: Program) -> list[Operator]:
 
 
 def syncs(program: Program) -> list[Sync]:
-    """Where a recorded step makes the host wait, the most frequent first."""
+    """The places where a recorded step makes the host wait, most frequent first."""
     facts = program.index.of_kind("graph_sync")
     rows = [Sync(fact.name, _number(fact, "count"), *_place(fact, program)) for fact in facts]
     return sorted(rows, key=lambda one: (-one.count, one.name, one.path, one.line))
 
 
 def counted(rows: Sequence[Operator]) -> dict[str, int]:
-    """How many operators there are by verdict, the gravest first."""
+    """The number of operators by verdict, most severe first."""
     found: dict[str, int] = {}
     for one in sorted(rows, key=lambda one: _rank(one.verdict)):
         found[one.verdict] = found.get(one.verdict, 0) + one.count
@@ -76,7 +75,7 @@ def _operator(fact: Fact, program: Program, key: str) -> Operator:
 
 
 def _added(rows: Iterable[Operator]) -> list[Operator]:
-    """Equal rows as one."""
+    """The rows with equal ones merged and counted."""
     found: dict[tuple[str, ...], Operator] = {}
     for one in rows:
         key = (one.name, one.verdict, one.phase, one.path, str(one.line), one.via)

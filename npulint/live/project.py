@@ -1,4 +1,4 @@
-"""The project around code that has just run: its files as a run over it would read them."""
+"""The project around code that has just run, with its files as a run over it would read them."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from npulint.project_runner import facts_of
 from npulint.read.files import load
 from npulint.settings import Settings
 
-_MOST = 2_000  # files of a folder that no mark calls a project
+_MOST = 2_000  # files of a folder that is not marked as a project
 
 
 class LiveProject(msgspec.Struct, frozen=True):
-    """`files` of the project at `root`, and `cells` of a notebook that runs, by the names that they are given. `names`
-    tell for the path of a frame how the project spells it, seen from its root; `own` are the files that frames name."""
+    """The `files` of the project at `root`, and the `cells` of a running notebook by name. `names` maps paths of frames
+    to paths in the project; `own` are the files in frames."""
 
     root: str
     files: list[FileFacts]
@@ -36,7 +36,7 @@ class LiveProject(msgspec.Struct, frozen=True):
     stamp: tuple[object, ...]
 
     def placed(self, graph: Graph) -> Graph:
-        """The graph with frames in files of the project alone, as it spells them."""
+        """The graph with frames in project files only, their paths as in the project."""
         bodies = [
             msgspec.structs.replace(body, nodes=[self._placed(node) for node in body.nodes]) for body in graph.bodies
         ]
@@ -54,13 +54,13 @@ class LiveProject(msgspec.Struct, frozen=True):
 
 
 def anchor(paths: Counter[str]) -> str:
-    """The file that most of a graph comes from, else the working directory."""
+    """The file that most nodes of a graph come from, else the working directory."""
     files = [path for path, _ in paths.most_common() if os.path.isfile(path)]
     return files[0] if files else os.getcwd()
 
 
 def frame_paths(bodies: Iterable[Body]) -> Counter[str]:
-    """The files of all frames, with how many nodes each has made itself: 0 for one that only called what did."""
+    """The files of all frames, with the number of nodes each created itself (0: only called another)."""
     found: Counter[str] = Counter()
     for body in bodies:
         for node in body.nodes:
@@ -71,11 +71,10 @@ def frame_paths(bodies: Iterable[Body]) -> Counter[str]:
 
 
 def project_around(paths: Counter[str], near: str, root: str, settings: Settings) -> LiveProject:
-    """The project of the file `near` (at the folder `root`, if that is given), with the files at `paths` that have made
-    a node wherever they lie."""
+    """The project of the file `near` (or at `root`, if set), with all files at `paths` that created a node."""
     folder = root or _root(near)
     options = settings.discovery()
-    found = discover([folder] if folder else _beside(near), options).files
+    found = discover([folder] if folder else _folder_files(near), options).files
     top = shown(local(folder or os.path.dirname(os.path.abspath(near))))
     more = [path for path in paths if os.path.isfile(path)]
     known = {os.path.realpath(one.location) for one in found}
@@ -101,8 +100,8 @@ def project_around(paths: Counter[str], near: str, root: str, settings: Settings
 
 
 def _root(near: str) -> str:
-    """The root of the project that a file belongs to, as a run in the working directory would see it; empty when no
-    folder above it is marked as one."""
+    """The root of a file's project, as a run in the working directory finds it; empty if no folder above is marked as
+    one."""
     place = local(near).replace(os.sep, "/")
     folder = place if os.path.isdir(place) else os.path.dirname(place) or "."
     outside = folder.startswith(("/", "..")) or ":" in folder
@@ -114,8 +113,8 @@ def _home() -> str:
     return os.path.expanduser("~").replace(os.sep, "/")
 
 
-def _beside(near: str) -> list[str]:
-    """The files in the folder of one that belongs to no marked project."""
+def _folder_files(near: str) -> list[str]:
+    """The files in the folder of a file without a marked project."""
     folder = local(near)
     folder = folder if os.path.isdir(folder) else os.path.dirname(folder) or "."
     with os.scandir(folder) as entries:
@@ -124,8 +123,7 @@ def _beside(near: str) -> list[str]:
 
 
 def _cells(paths: Iterable[str]) -> dict[str, tuple[str, bytes]]:
-    """Code that is in no file but that Python can show, such as the cells of a notebook: by the path of its frames a
-    name for it, and its text."""
+    """Code without a file whose source Python knows, such as notebook cells: frame path to name and text."""
     found = {}
     for path in paths:
         text = "".join(linecache.getlines(path))
@@ -135,7 +133,7 @@ def _cells(paths: Iterable[str]) -> dict[str, tuple[str, bytes]]:
 
 
 def _cell_name(path: str) -> str:
-    """``In[3]``, as people see a cell, where IPython tells; else the name of the file that it pretends to be."""
+    """``In[3]`` for an IPython cell, else the name of its pseudo file."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     numbers = getattr(getattr(shell, "compile", None), "_filename_map", None)
     number = numbers.get(path) if isinstance(numbers, dict) else None

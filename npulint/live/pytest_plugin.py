@@ -1,7 +1,6 @@
-"""The plugin of pytest: fixtures and a marker by which the tests of a project fail on a new fallback.
+"""The pytest plugin: fixtures and a marker that fail tests on new CPU fallbacks.
 
-It is loaded in every run of pytest where npulint is installed, so it imports nothing and does nothing until a test
-asks for it.
+It is loaded in every pytest run where npulint is installed, so it imports nothing until a test uses it.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ import pytest
 if TYPE_CHECKING:
     from npulint.live.testing import Checks
 
-_CHECKS = "_npulint_checks"  # where the configuration of pytest keeps what was checked
+_CHECKS = "_npulint_checks"  # attribute of pytest.Config
 _MARKER = (
     "npulint_torch(release='', fail_on='', allow=()): record what PyTorch runs in this test, and fail on operators "
     "that do not run on the NPU"
@@ -23,7 +22,7 @@ _MARKER = (
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Options of the command line and of the configuration."""
+    """Add command line and configuration options."""
     parser.addini("npulint_torch_release", "the PyTorch release to check against (default: the project's)", default="")
     parser.addini(
         "npulint_fail_on", "minimum severity at which npulint fails a test (default: warning)", default="warning"
@@ -37,12 +36,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the marker known."""
+    """Register the marker."""
     config.addinivalue_line("markers", _MARKER)
 
 
 def _checks(config: pytest.Config) -> Checks:
-    """What the run has checked so far."""
+    """The live checks of this pytest run."""
     known: Checks | None = getattr(config, _CHECKS, None)
     if known is None:
         from npulint.live.testing import Checks
@@ -65,25 +64,25 @@ def _needs(module: str) -> None:
 
 @pytest.fixture
 def npulint_torch(request: pytest.FixtureRequest) -> Callable[..., Any]:
-    """Run one step of a model on an imaginary NPU: ``npulint_torch(model, inputs, train=True)``. The test fails when an
-    operator leaves the NPU that neither ``allow`` nor the baseline names. Takes ``release``, ``fail_on``, ``allow`` and
-    what `npulint.live.check_torch` takes, and returns its result."""
+    """Run one step of a model on the fake NPU: ``npulint_torch(model, inputs, train=True)``. The test fails when an
+    operator falls back to the CPU, unless in ``allow`` or the baseline. Takes ``release``, ``fail_on``, ``allow`` and
+    the arguments of `npulint.live.check_torch`, and returns its result."""
     _needs("torch")
     return _checks(request.config).torch(request.node.nodeid)
 
 
 @pytest.fixture
 def npulint_tensorflow(request: pytest.FixtureRequest) -> Callable[..., Any]:
-    """Judge the graph of a model, function or graph: ``npulint_tensorflow(model, x, y)``. The test fails as with
-    ``npulint_torch``. Takes ``fail_on``, ``allow`` and what `npulint.live.check_tensorflow` takes, and returns its
-    result."""
+    """Check the graph of a model, function or graph: ``npulint_tensorflow(model, x, y)``. The test fails as with
+    ``npulint_torch``. Takes ``fail_on``, ``allow`` and the arguments of `npulint.live.check_tensorflow`, and returns
+    its result."""
     _needs("tensorflow")
     return _checks(request.config).tensorflow(request.node.nodeid)
 
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, None]:
-    """Watch the body of a test with the marker; a failure of its own goes before what npulint has to say."""
+    """Watch the body of a test with the marker; its own failure takes precedence over findings."""
     marker = item.get_closest_marker("npulint_torch")
     if marker is None:
         yield
@@ -95,13 +94,13 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, None]:
     watch.end()
     if outcome.excinfo is None:
         try:
-            watch.tell()
-        except BaseException as error:  # whatever it is, it is the test's outcome
+            watch.check()
+        except BaseException as error:  # including pytest outcomes
             outcome.force_exception(error)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Write the baseline; a worker of pytest-xdist hands on what it found."""
+    """Write the baseline; a pytest-xdist worker sends its reports instead."""
     checks: Checks | None = getattr(session.config, _CHECKS, None)
     if checks is None:
         return
@@ -114,16 +113,16 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
-    """Take over what a worker of pytest-xdist found."""
+    """Receive the reports of a pytest-xdist worker."""
     data = getattr(node, "workeroutput", {}).get("npulint")
     if data is not None:
         _checks(node.config).unpack(data)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """A section about what was checked, if anything was."""
+    """Print a section about live checks, if there were any."""
     checks: Checks | None = getattr(config, _CHECKS, None)
-    if checks is not None and checks.told:
+    if checks is not None and checks.reports:
         terminalreporter.section("npulint")
         for line in checks.summary():
             terminalreporter.write_line(line)

@@ -1,4 +1,4 @@
-"""What a live check says: findings as of an ordinary run, and every operator with its verdict."""
+"""The result of a live check: findings as in an ordinary run, and every operator with its verdict."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from npulint.texts import say
 
 
 class NotReadyError(AssertionError):
-    """What was checked is not ready; the text is the report of what speaks against it. `result` has all of it."""
+    """A failed live check; the text is the report of the failing findings. `result` is the whole result."""
 
     def __init__(self, text: str, result: LiveResult) -> None:
         super().__init__(text)
@@ -26,12 +26,9 @@ class NotReadyError(AssertionError):
 
 
 class LiveResult:
-    """The answer of a live check.
-
-    `findings` lie at lines of the user's code. `operators` are all operators that were recorded, the gravest verdicts
-    first; `syncs` the places where the host waits for the device, in `steps` recorded steps. `notes` tell what was not
-    seen. `graph` is the record itself, `lines` gives the source of a file by its path.
-    """
+    """The result of a live check. `findings` are at lines of user code. `operators` are all recorded operators, most
+    severe verdicts first; `syncs` the places where the host waits for the device, in `steps` recorded steps. `notes`
+    say what was not seen. `graph` is the recorded graph, `lines` returns the source of a path."""
 
     def __init__(
         self,
@@ -55,31 +52,31 @@ class LiveResult:
         self._lang = lang
         self._answer = answer
         self.lines = lines
-        self._told = {lang: answer(lang)}
+        self._results = {lang: answer(lang)}
 
     @property
     def findings(self) -> list[Finding]:
         """The findings, by place."""
-        return self._told[self._lang].findings
+        return self._results[self._lang].findings
 
     @property
     def summary(self) -> GraphSummary:
-        """What is known about the graph as a whole."""
-        return self._told[self._lang].graphs[0]
+        """The summary of the graph."""
+        return self._results[self._lang].graphs[0]
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many operators ran (of TensorFlow: nodes there are) by verdict, the gravest first."""
+        """The number of operator calls (TensorFlow: nodes) by verdict, most severe first."""
         return counted(self.operators)
 
     @property
     def syncs_per_step(self) -> float:
-        """How often the host waits for the device in a step."""
+        """How often the host waits for the device per step."""
         return sum(one.count for one in self.syncs) / self.steps
 
     def failing(self, fail_on: str = "error", allow: Iterable[str] = ()) -> list[Finding]:
-        """The findings from the severity `fail_on` on (``never``: none), but for what is allowed: operators
-        (``aten.huber_loss``), or checks by name or code. Raises `ValueError` for another severity."""
+        """The findings of severity `fail_on` or higher (``never``: none), except allowed ones: by operator
+        (``aten.huber_loss``) or check name or code. Raises `ValueError` for an unknown severity."""
         if fail_on not in RANK:
             raise ValueError(f"fail_on: {fail_on!r} is not one of {', '.join(RANK)}")
         excused = tuple(allow)
@@ -87,30 +84,30 @@ class LiveResult:
         return [one for one in grave if not any(is_about(one, word) for word in excused)]
 
     def ok(self, fail_on: str = "error", allow: Iterable[str] = ()) -> bool:
-        """Whether no finding is as grave as `fail_on` (error, warning, note)."""
+        """Whether there is no finding of severity `fail_on` (error, warning, note) or higher."""
         return not self.failing(fail_on, allow)
 
     def raise_for(self, fail_on: str = "error", allow: Iterable[str] = ()) -> None:
-        """Raise `NotReadyError`, an `AssertionError`, when there is such a finding."""
+        """Raise `NotReadyError`, an `AssertionError`, if there is such a finding."""
         failing = self.failing(fail_on, allow)
         if failing:
             raise NotReadyError(self.complaint(failing), self)
 
     def assert_ready(self, fail_on: str = "warning", allow: Iterable[str] = ()) -> None:
-        """The same for tests: an operator that falls back to the CPU is enough to fail."""
+        """As `raise_for`, but also fails on warnings such as a CPU fallback; for tests."""
         self.raise_for(fail_on, allow)
 
     def complaint(self, findings: Sequence[Finding]) -> str:
-        """The report of some of the findings alone, under a heading."""
-        result = self._told[self._lang]
-        told = msgspec.structs.replace(result, findings=list(findings), graphs=[], notices=[], target={})
+        """The report of these findings only, below a heading."""
+        result = self._results[self._lang]
+        selected = msgspec.structs.replace(result, findings=list(findings), graphs=[], notices=[], target={})
         view = ReportView(lang=self._lang, shown_from="note", lines=self.lines)
-        body = render("text", told, view).rstrip("\n")
+        body = render("text", selected, view).rstrip("\n")
         return f"{say(self._lang, 'live.failed', name=self.name, n=len(findings))}\n\n{body}"
 
     def text(self, lang: str = "", all_operators: bool = False) -> str:
-        """The report for people, in the language of the result or in `lang` (``en``, ``zh``): findings, the graph, and
-        a table of the operators that leave the NPU, or of all."""
+        """The report for people, in `lang` (``en``, ``zh``) or the language of the result: findings, the graph, and a
+        table of the operators that leave the NPU, or of all."""
         from npulint.live.tables import operator_table, sync_table
 
         lang = lang or self._lang
@@ -122,10 +119,10 @@ class LiveResult:
         return "\n\n".join(block for block in blocks if block) + "\n"
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as plain values: the JSON report of an ordinary run, with `operators`, `counts`, `syncs`, `steps`
-        and `notes`."""
+        """The JSON report of an ordinary run as plain values, with `operators`, `counts`, `syncs`, `steps` and
+        `notes`."""
         view = ReportView(lang=self._lang, shown_from="note", lines=self.lines)
-        document: dict[str, Any] = msgspec.json.decode(render("json", self._told[self._lang], view))
+        document: dict[str, Any] = msgspec.json.decode(render("json", self._results[self._lang], view))
         more = {"operators": self.operators, "counts": self.counts, "syncs": self.syncs, "notes": list(self.notes)}
         plain: dict[str, Any] = msgspec.to_builtins(more)
         return {"name": self.name, **document, **plain, "steps": self.steps}
@@ -135,9 +132,9 @@ class LiveResult:
         return msgspec.json.format(msgspec.json.encode(self.to_dict()), indent=2).decode() + "\n"
 
     def _result(self, lang: str) -> RunResult:
-        if lang not in self._told:
-            self._told[lang] = self._answer(lang)
-        return self._told[lang]
+        if lang not in self._results:
+            self._results[lang] = self._answer(lang)
+        return self._results[lang]
 
     def __str__(self) -> str:
         return self.text()
@@ -148,8 +145,8 @@ class LiveResult:
 
 
 def is_about(finding: Finding, word: str) -> bool:
-    """Whether a finding is of the check with this code or name, or about this operator: ``aten.scatter`` means all of
-    its overloads. Findings about more than one operator tell them in their message."""
+    """Whether a finding is from the check with this code or name, or about this operator: ``aten.scatter`` means all
+    overloads. Findings about several operators name them in the message."""
     if word.casefold() in (finding.code.casefold(), finding.name):
         return True
     if finding.subject == word or finding.subject.startswith(f"{word}."):

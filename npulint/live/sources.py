@@ -1,4 +1,4 @@
-"""Which code is the user's own: neither that of Python, nor of installed packages, nor npulint's."""
+"""Distinguishes user code from that of Python, installed packages and npulint."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ _PYTHON = tuple(os.path.join(path, "") for path in map(sysconfig.get_path, ("std
 
 @lru_cache(maxsize=4096)
 def is_own(path: str) -> bool:
-    """Whether the code of a frame, by the name of its file, is the user's. A cell of a notebook is."""
+    """Whether the file name of a frame is user code; notebook cells are."""
     if path.startswith("<") and not path.startswith("<ipython-input"):
         return False
     return not (path.startswith((NPULINT, *_PYTHON)) or any(part in path for part in _INSTALLED))
 
 
 def own_frames(frames: Iterable[NodeFrame]) -> tuple[NodeFrame, ...]:
-    """The user's own among frames from the outermost to the innermost. What stands before a check of this package was
-    called only says who called it: it counts where nothing else does, and then the caller alone."""
+    """The user frames, outermost to innermost. Frames outside of the call of a live check count only if there are no
+    others, and then only the caller."""
     before: list[NodeFrame] = []
     after: list[NodeFrame] = []
     inside = False

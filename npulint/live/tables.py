@@ -13,13 +13,13 @@ _MOST = 200  # rows
 
 
 def operator_table(rows: Sequence[Operator], lang: str, everything: bool) -> list[str]:
-    """How many operators there are by verdict, and one row for each that leaves the NPU, or for `everything`."""
+    """The number of operators by verdict, and a row per operator that leaves the NPU, or for `everything`."""
     if not rows:
         return []
-    told: dict[str, int] = {}
+    totals: dict[str, int] = {}
     for word, n in counted(rows).items():
-        told[_verdict(word, lang)] = told.get(_verdict(word, lang), 0) + n
-    counts = [f"{word} {n}" for word, n in told.items()]
+        totals[_verdict(word, lang)] = totals.get(_verdict(word, lang), 0) + n
+    counts = [f"{word} {n}" for word, n in totals.items()]
     heading = say(lang, "live.operators", list=say(lang, "list.and").join(counts))
     shown = [one for one in rows if everything or not one.fine]
     body = [
@@ -37,7 +37,7 @@ def operator_table(rows: Sequence[Operator], lang: str, everything: bool) -> lis
 
 
 def sync_table(rows: Sequence[Sync], steps: int, lang: str) -> list[str]:
-    """Where the host waits for the device, and how often in a step."""
+    """The places where the host waits for the device, with counts per step."""
     if not rows:
         return []
     total = sum(one.count for one in rows)
@@ -53,7 +53,7 @@ def _heads(lang: str) -> tuple[str, ...]:
 
 
 def _aligned(heads: tuple[str, ...], body: Sequence[tuple[str, ...]]) -> list[str]:
-    """Lines with columns that are as wide as what stands in them; columns without anything are left out."""
+    """Aligned columns; empty columns are omitted."""
     if not body:
         return []
     used = [place for place in range(len(heads)) if any(row[place] for row in body)]

@@ -1,4 +1,4 @@
-"""What the pytest plugin does when a test asks for it."""
+"""The implementation of the pytest plugin, imported when a test uses it."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from npulint.texts import count, say
 
 
 class FixtureReport(msgspec.Struct, frozen=True):
-    """What was found in one test: everything that counts, how much of it is new, how many operators leave the NPU, and
-    how often the host waits in a step."""
+    """The result of one test: all relevant findings, the number of new ones, the number of operators that leave the
+    NPU, and syncs per step."""
 
     test: str
     name: str
@@ -31,10 +31,10 @@ class FixtureReport(msgspec.Struct, frozen=True):
 
 
 class Checks:
-    """All that one run of pytest checks. `folder` is its root, where the `baseline` is looked for."""
+    """The live checks of one pytest run. `folder` is its root, which `baseline` is relative to."""
 
     def __init__(self, folder: str, baseline: str, fail_on: str, release: str, update: bool) -> None:
-        self.told: list[FixtureReport] = []
+        self.reports: list[FixtureReport] = []
         self._lang = language(os.environ)
         self._path = os.path.join(folder, baseline) if baseline else ""
         self._fail_on = _severity(fail_on, self._lang)
@@ -49,7 +49,7 @@ class Checks:
             raise pytest.UsageError(f"npulint: {error}") from error
 
     def torch(self, test: str) -> Callable[..., LiveResult]:
-        """What the fixture ``npulint_torch`` gives to a test."""
+        """The fixture ``npulint_torch`` for a test."""
 
         def npulint_torch(
             model: Any = None,
@@ -66,13 +66,13 @@ class Checks:
 
             more["target"] = self._targeted(more.get("target"), release)
             result = check_torch(model, inputs, train=train, **more)
-            self.tell(test, result, fail_on, allow)
+            self.check(test, result, fail_on, allow)
             return result
 
         return npulint_torch
 
     def tensorflow(self, test: str) -> Callable[..., LiveResult]:
-        """What the fixture ``npulint_tensorflow`` gives to a test."""
+        """The fixture ``npulint_tensorflow`` for a test."""
 
         def npulint_tensorflow(
             obj: Any, *inputs: Any, fail_on: str = "", allow: Iterable[str] = (), **more: Any
@@ -81,7 +81,7 @@ class Checks:
             from npulint.live.tensorflow.check import check_tensorflow
 
             result = check_tensorflow(obj, *inputs, **more)
-            self.tell(test, result, fail_on, allow)
+            self.check(test, result, fail_on, allow)
             return result
 
         return npulint_tensorflow
@@ -89,7 +89,7 @@ class Checks:
     def watch(
         self, test: str, path: str, release: str = "", fail_on: str = "", allow: Iterable[str] = (), **more: Any
     ) -> Watched:
-        """What watches the body of a test with the marker; the test's file is at `path`."""
+        """The watcher for the body of a test with the marker, in the file at `path`."""
         from npulint.live.torch.check import release_for
         from npulint.live.torch.watch import watch_torch
 
@@ -97,21 +97,20 @@ class Checks:
         more["target"] = {**target, "torch": release_for(path, "", target)}
         return Watched(self, test, watch_torch(name=test.rpartition("::")[2], **more), fail_on, allow)
 
-    def _targeted(self, given: Mapping[str, str] | None, release: str) -> dict[str, str]:
-        """A declared target with the release of PyTorch that the test, else the configuration of pytest asks for."""
-        wanted = release or (given or {}).get("torch", "") or self._release
-        return {**(given or {}), **({"torch": wanted} if wanted else {})}
+    def _targeted(self, target: Mapping[str, str] | None, release: str) -> dict[str, str]:
+        """The target with the PyTorch version that the test, else the pytest configuration sets."""
+        wanted = release or (target or {}).get("torch", "") or self._release
+        return {**(target or {}), **({"torch": wanted} if wanted else {})}
 
-    def tell(self, test: str, result: LiveResult, fail_on: str, allow: Iterable[str], traced: bool = True) -> None:
-        """Keep what was found in a test, and fail the test for what is new, with a traceback of the test if it is to be
-        `traced`."""
+    def check(self, test: str, result: LiveResult, fail_on: str, allow: Iterable[str], traced: bool = True) -> None:
+        """Record the result of a test, and fail the test for new findings, with a traceback if `traced`."""
         __tracebackhide__ = True
         counted = result.failing(_severity(fail_on, self._lang) if fail_on else self._fail_on, allow)
         folder = os.path.dirname(self._path) or "."
         entries = {id(one): accepted([one], folder, result.lines)[0] for one in counted}
         new = [] if self._update else self._new(counted, entries)
         leaving = sum(one.count for one in result.operators if not one.fine)
-        self.told.append(
+        self.reports.append(
             FixtureReport(test, result.name, sorted(set(entries.values())), len(new), leaving, result.syncs_per_step)
         )
         if new:
@@ -122,27 +121,27 @@ class Checks:
         return [one for one in findings if entries[id(one)] not in known]
 
     def finish(self) -> None:
-        """Write the baseline, if that was asked for: tests that did not run keep their entries."""
+        """Write the baseline if requested; tests that did not run keep their entries."""
         if not self._update or not self._path:
             return
-        found: dict[str, set[Accepted]] = {one.test: set() for one in self.told}
-        for one in self.told:
+        found: dict[str, set[Accepted]] = {one.test: set() for one in self.reports}
+        for one in self.reports:
             found[one.test].update(one.entries)
         save(self._path, {**self._known, **found}, self._lang)
 
     def packed(self) -> str:
-        """What was found, for the process that started this one."""
-        return msgspec.json.encode(self.told).decode()
+        """The reports as JSON, for the parent process."""
+        return msgspec.json.encode(self.reports).decode()
 
     def unpack(self, data: str) -> None:
-        """Take over what another process found."""
-        self.told += msgspec.json.decode(data, type=list[FixtureReport])
+        """Add the reports of another process."""
+        self.reports += msgspec.json.decode(data, type=list[FixtureReport])
 
     def summary(self) -> list[str]:
-        """A line for each test that has something, and what all come to."""
-        lines = [self._line(one) for one in self.told if one.entries or one.leaving or one.syncs]
-        checked = len({one.test for one in self.told})
-        lines.append(count(self._lang, "live.tests", checked, new=sum(one.new for one in self.told)))
+        """A line for each test with findings, and a total."""
+        lines = [self._line(one) for one in self.reports if one.entries or one.leaving or one.syncs]
+        checked = len({one.test for one in self.reports})
+        lines.append(count(self._lang, "live.tests", checked, new=sum(one.new for one in self.reports)))
         if self._update and self._path:
             lines.append(say(self._lang, "live.accepted", path=self._path))
         return lines
@@ -155,7 +154,7 @@ class Checks:
 
 
 class Watched:
-    """One test whose body is watched."""
+    """A test whose body is watched."""
 
     def __init__(self, checks: Checks, test: str, watch: Any, fail_on: str, allow: Iterable[str]) -> None:
         self._checks = checks
@@ -165,17 +164,16 @@ class Watched:
         self._allow = tuple(allow)
 
     def begin(self) -> None:
-        """Before the body."""
         self._watch.__enter__()
 
     def end(self) -> None:
-        """After the body, whatever became of it."""
+        """Stop watching, whatever the outcome."""
         self._watch.__exit__(None, None, None)
 
-    def tell(self) -> None:
-        """Fail for what was seen."""
+    def check(self) -> None:
+        """Fail the test for its findings."""
         __tracebackhide__ = True
-        self._checks.tell(self._test, self._watch.result, self._fail_on, self._allow, traced=False)
+        self._checks.check(self._test, self._watch.result, self._fail_on, self._allow, traced=False)
 
 
 def _severity(word: str, lang: str) -> str:

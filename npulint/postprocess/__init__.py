@@ -1,1 +1,1 @@
-"""Settling: findings become one ordered list without doubles, suppressed ones or unwanted ones."""
+"""Postprocessing of findings: deduplicates, merges, suppresses, filters and sorts them."""

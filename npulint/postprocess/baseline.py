@@ -1,4 +1,4 @@
-"""Which findings the baseline knows: by path, check and line, also after the file or the function was moved."""
+"""Matches findings with the baseline by path, check and line, also after a file or function was moved."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _HEAD = lazy_compile(r"\s*(?:async\s+def|def|class)\s+(\w+)")
 
 
 class Compared(msgspec.Struct, frozen=True):
-    """The findings that are `new` and those `known`; without a baseline all are new."""
+    """The `new` and `known` findings; without a baseline all are new."""
 
     new: list[Finding]
     known: list[Finding] = []
@@ -37,11 +37,11 @@ def compared_with(
     files: Sequence[FileFacts],
     codes: Collection[str],
     lines: LineProvider,
-    silent: Collection[str] = (),
+    context_only: Collection[str] = (),
 ) -> Compared:
-    """Findings, in their final order, held against the baseline of the settings. `files` are those of the run, `codes`
-    the checks that spoke. Entries of `silent` files speak for findings, but nobody asked whether they still hold.
-    Raises `ConfigError` for a baseline that cannot be read."""
+    """The findings (sorted) split by the baseline of the settings. `files` are those of the run, `codes` the selected
+    checks. Entries of `context_only` files match findings but are never stale. Raises `ConfigError` for an unreadable
+    baseline."""
     path = settings.baseline
     if not path:
         return Compared(findings)
@@ -56,11 +56,11 @@ def compared_with(
     read = seen - {place.path(path) for path in unread}
 
     def judged(entry: Entry) -> bool:
-        there = seen if entry.code in _OF_FILES else read  # of a file that was not read, just that can be said
-        asked = entry.path in there or not place.exists(entry) or unstamped(entry.path) in repeated
-        return entry.code in codes and asked
+        there = seen if entry.code in _OF_FILES else read  # unread files only have engine findings
+        evaluated = entry.path in there or not place.exists(entry) or unstamped(entry.path) in repeated
+        return entry.code in codes and evaluated
 
-    return compare(path, entries, findings, place, judged, {place.path(name) for name in silent})
+    return compare(path, entries, findings, place, judged, {place.path(name) for name in context_only})
 
 
 def compare(
@@ -69,15 +69,12 @@ def compare(
     findings: Sequence[Finding],
     place: Place,
     judged: Callable[[Entry], bool],
-    silent: Collection[str] = (),
+    context_only: Collection[str] = (),
 ) -> Compared:
-    """Hold findings, in their final order, against entries. Entries that are not `judged` in this run stay as they
-    are, and so does what is left over of those of `silent` files.
-
-    An entry speaks for as many findings as it counts, and for no finding that stands for more places. What is left
-    over on both sides belongs together when check and line are equal and the function around them is too, or the
-    file of the entry is gone: then it was moved. What a run showed, a later one shows in a file of another time.
-    """
+    """The findings (sorted) split by entries. Entries that this run did not evaluate (`judged` is false), and unmatched
+    ones of `context_only` files, stay as they are. An entry matches as many findings as it counts, none with more
+    places than its own. Then remaining findings and entries are matched as moved if check and line are equal and the
+    scope is too, or the file of the entry is gone; run findings also move to artifacts of later runs."""
     budget = _Budget(filter(judged, entries))
     now = [place.entry(one) for one in findings]
     known = [budget.take(e for e in budget.at(entry.key) if e.places >= entry.places) for entry in now]
@@ -86,7 +83,7 @@ def compare(
         for stayed, entry, one in zip(known, now, findings, strict=True)
     ]
     left = budget.left()
-    asked = [entry for entry in left if entry.path not in silent]
+    evaluated = [entry for entry in left if entry.path not in context_only]
     grown = {entry.key for had, entry in zip(known, now, strict=True) if not had}
     return Compared(
         [one for had, one in zip(known, findings, strict=True) if not had],
@@ -94,18 +91,18 @@ def compare(
         Baseline(
             path,
             active=united(entry for had, entry in zip(known, now, strict=True) if had),
-            stale=[entry for entry in asked if entry.key in grown],
-            fixed=[entry for entry in asked if entry.key not in grown],
+            stale=[entry for entry in evaluated if entry.key in grown],
+            fixed=[entry for entry in evaluated if entry.key not in grown],
             not_evaluated=[
                 *(entry for entry in entries if not judged(entry)),
-                *(entry for entry in left if entry.path in silent),
+                *(entry for entry in left if entry.path in context_only),
             ],
         ),
     )
 
 
 def united(entries: Iterable[Entry]) -> list[Entry]:
-    """One entry for equal findings, which counts them."""
+    """Entries with equal ones merged and counted."""
     unique: dict[tuple[str, str, str], Entry] = {}
     for entry in entries:
         have = unique.get(entry.key)
@@ -117,7 +114,7 @@ def united(entries: Iterable[Entry]) -> list[Entry]:
 
 
 class Place:
-    """Says of findings what entries hold of them. `folder` is that of the baseline file."""
+    """Converts findings to entries. `folder` is that of the baseline file."""
 
     def __init__(self, folder: str, lines: LineProvider) -> None:
         self._folder = os.path.abspath(folder or ".")
@@ -137,14 +134,14 @@ class Place:
         )
 
     def path(self, path: str) -> str:
-        """A path of the run as entries spell it."""
+        """A path of the run relative to the baseline file."""
         try:
             return os.path.relpath(path, self._folder).replace(os.sep, "/")
-        except ValueError:  # another drive
+        except ValueError:  # on another drive
             return path
 
     def exists(self, entry: Entry) -> bool:
-        """Whether the file of an entry is there."""
+        """Whether the file of an entry exists."""
         there = self._there.get(entry.path)
         if there is None:
             there = self._there[entry.path] = os.path.lexists(os.path.join(self._folder, entry.path))
@@ -152,7 +149,7 @@ class Place:
 
 
 def scope(lines: Sequence[str], number: int) -> str:
-    """The function or class around a line, by indentation: ``Model.build``; nothing at the top of a file."""
+    """The function or class around a line, by indentation: ``Model.build``; empty at module level."""
     if not 0 < number <= len(lines):
         return ""
     names: list[str] = []
@@ -169,7 +166,7 @@ def scope(lines: Sequence[str], number: int) -> str:
 
 
 def _short(text: str) -> str:
-    """A line as entries hold it; of a long one the beginning and a digest."""
+    """A line as stored in entries; long ones are cut and get a digest."""
     if len(text) <= _SHOWN:
         return text
     digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
@@ -182,7 +179,7 @@ def _indent(line: str) -> int:
 
 
 class _Budget:
-    """How many findings each entry still speaks for."""
+    """The number of findings that each entry can still match."""
 
     def __init__(self, entries: Iterable[Entry]) -> None:
         self._rest: Counter[Entry] = Counter()
@@ -200,7 +197,7 @@ class _Budget:
         return self._by_line.get(entry.key[1:], ())
 
     def take(self, candidates: Iterable[Entry]) -> bool:
-        """Let the first that has something left speak for a finding."""
+        """Use up one match of the first entry that has any left; returns whether there was one."""
         for entry in candidates:
             if self._rest[entry] > 0:
                 self._rest[entry] -= 1
@@ -212,8 +209,8 @@ class _Budget:
 
 
 def _moved(now: Entry, budget: _Budget, place: Place, run: bool) -> Iterator[Entry]:
-    """The entries that may have stood for a finding before it was moved, the likeliest first; one of a `run` moves to
-    the files of the next."""
+    """The entries that may have matched a finding before it moved, likeliest first; with `run`, also in artifacts of
+    other runs."""
     candidates = [e for e in budget.like(now) if e.places >= now.places]
     name = os.path.basename(now.path)
     for entry in sorted(candidates, key=lambda e: (e.path != now.path, os.path.basename(e.path) != name, e.path)):

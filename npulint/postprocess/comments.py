@@ -1,8 +1,8 @@
-"""Suppression comments: which findings they silence, and which of them are of no use.
+"""Suppression comments: which findings they suppress, and which of them are unused.
 
-``# npulint: ignore[name-or-code, other] reason`` silences its own line, or the next one when it stands
-alone; ``# npulint: ignore-file[...]`` the whole file; ``# noqa: NPU1101`` its own line. A comment that
-names no check silences nothing: a bare ``# noqa`` is meant for other tools.
+``# npulint: ignore[name-or-code, other] reason`` suppresses on its own line, or on the next one when it stands alone;
+``# npulint: ignore-file[...]`` in the whole file; ``# noqa: NPU1101`` on its own line. A comment that names no check
+suppresses nothing: a bare ``# noqa`` is for other tools.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _OURS = lazy_compile(r"NPU(?:[0-9]{2}[A-Z][0-9]|[0-9]+)", re.IGNORECASE)
 
 
 class Directive(msgspec.Struct, frozen=True):
-    """What one comment asks for: the checks `names` on the line `target` (0: everywhere). A comment at
-    the end of a line also covers statements that end there. `line` is where it stands, `reason` the text behind it.
-    In the text of its `comment`, `start` is the offset of the directive and `listed` those of its list."""
+    """A parsed suppression: the checks `names` on line `target` (0: whole file). A comment at the end of a line also
+    covers statements that end there. `line` is its own line, `reason` the text after it. `start` is the offset of the
+    directive in the text of `comment`, `listed` are those of its list."""
 
     line: int
     target: int
@@ -44,7 +44,7 @@ class Directive(msgspec.Struct, frozen=True):
     listed: tuple[int, int] = (0, 0)
 
     def covers(self, span: Span, statements: Sequence[tuple[int, int]]) -> bool:
-        """Whether a finding at `span` is meant; `statements` are the lines of long statements around it."""
+        """Whether it applies to a finding at `span`; `statements` are the line ranges of multi-line statements."""
         if not self.target:
             return True
         begins = [span.line, *(first for first, last in statements if first <= span.line and span.end_line <= last)]
@@ -55,7 +55,7 @@ class Directive(msgspec.Struct, frozen=True):
 
 
 class Suppressed(msgspec.Struct, frozen=True):
-    """What is left of the findings, what was silenced, and what is wrong with the comments."""
+    """The remaining findings, the suppressed ones, and complaints about the comments."""
 
     kept: list[Finding]
     silenced: list[Silenced]
@@ -70,7 +70,7 @@ def suppress(
     lines: LineProvider,
     lang: str,
 ) -> Suppressed:
-    """Apply the comments of `files`. Only a comment about an `active` check can be unused."""
+    """Apply the suppression comments of `files`. Only comments about `active` checks can be unused."""
     commented: dict[str, list[FileFacts]] = {}
     for file in files:
         if file.comments:
@@ -100,8 +100,8 @@ def suppress(
 
 
 def ignoring(files: Sequence[FileFacts], text: Sequence[str]) -> Callable[[Identity, Span | None], bool]:
-    """Asks the comments of one file, of all kinds that it is read as, whether a check is to keep away from a place, or
-    (None) from the whole file. `text` are its lines."""
+    """A function that says whether the comments of one file suppress a check at a span, or (None) in the whole file.
+    `files` are its facts, of all kinds it is read as, `text` its lines."""
     commented = [file for file in files if file.comments]
     directives = _directives(commented, text)
     statements = _long(commented, text) if commented else []
@@ -118,7 +118,7 @@ def ignoring(files: Sequence[FileFacts], text: Sequence[str]) -> Callable[[Ident
 
 
 def parse(comment: Comment, following: int) -> list[Directive]:
-    """What a comment asks for; `following` is the line of the code after a comment that stands alone."""
+    """The suppressions in a comment; `following` is the line of the next code if the comment stands alone."""
     directives = []
     for match in _IGNORE.finditer(comment.text):
         names = tuple(name for name in re.split(r"[,\s]+", match[2] or "") if name)
@@ -141,7 +141,7 @@ def _directive(comment: Comment, match: re.Match[str], group: int, target: int, 
 
 
 def _directives(parts: Sequence[FileFacts], text: Sequence[str]) -> list[Directive]:
-    """All directives of a file; setup.py and the like are read as two kinds but have one set of comments."""
+    """All directives of a file; files such as setup.py are read as two kinds but have one set of comments."""
     comments = {(comment.line, comment.text): comment for part in parts for comment in part.comments}
     alone = {comment.line for comment in comments.values() if comment.alone}
     return [d for key in sorted(comments) for d in parse(comments[key], _following(comments[key].line, alone, text))]
@@ -156,7 +156,7 @@ def _following(line: int, alone: set[int], text: Sequence[str]) -> int:
 
 
 def _long(parts: Sequence[FileFacts], text: Sequence[str]) -> list[tuple[int, int]]:
-    """The lines of what takes more than one, in the languages where a comment cannot stand at every line."""
+    """The line ranges of multi-line statements, for languages without comments on every line."""
     kinds = {part.kind for part in parts}
     if "python" in kinds:
         return long_statements(text)
@@ -176,7 +176,7 @@ def _silencers(
 
 
 class _Judge:
-    """Says what is wrong with comments."""
+    """Creates findings about suppression comments."""
 
     def __init__(
         self, rules: Sequence[Identity], active: Callable[[Identity], bool], lines: LineProvider, lang: str
@@ -190,8 +190,8 @@ class _Judge:
     def complaints(
         self, path: str, parts: Sequence[FileFacts], directives: Sequence[Directive], used: Mapping[int, set[str]]
     ) -> list[Finding]:
-        """About the directives of one file, of which `used` names silenced something. In a file that could not be read
-        nothing is known to be of no use."""
+        """Findings about the directives of one file; `used` are the names that suppressed something. In unreadable
+        files no comment counts as unused."""
         unread = any(problem.fatal for part in parts for problem in part.problems)
         useless = [
             [] if unread else self._useless(directive, used.get(position, set()))
@@ -211,7 +211,7 @@ class _Judge:
         return found
 
     def _useless(self, directive: Directive, used: set[str]) -> list[str]:
-        """The names of active checks that silence nothing."""
+        """The names of active checks that suppress nothing."""
         if _tolerant(directive):
             return []
         rules = {name: self._known.get(name.casefold()) for name in directive.names if name not in used}
@@ -220,14 +220,14 @@ class _Judge:
     def _edits(
         self, path: str, kind: str, directives: Sequence[Directive], useless: Sequence[Sequence[str]]
     ) -> dict[int, tuple[Edit, ...]]:
-        """What takes useless names out of the comments, by the position of the directive."""
-        from npulint.postprocess.removal import Listed, removals  # few comments are of no use
+        """The edits that remove unused names from comments, by index of the directive."""
+        from npulint.postprocess.removal import Listed, removals  # rarely needed
 
-        beside: dict[Comment, list[int]] = {}
+        by_comment: dict[Comment, list[int]] = {}
         for position, directive in enumerate(directives):
-            beside.setdefault(directive.comment, []).append(position)
+            by_comment.setdefault(directive.comment, []).append(position)
         found: dict[int, tuple[Edit, ...]] = {}
-        for comment, positions in beside.items():
+        for comment, positions in by_comment.items():
             if any(useless[position] for position in positions):
                 listed = [Listed(directives[p].start, directives[p].listed, useless[p]) for p in positions]
                 edits = removals(path, kind, self._lines(path), comment, listed)
@@ -259,7 +259,7 @@ class _Judge:
 
 
 def _tolerant(directive: Directive) -> bool:
-    """Whether it silences what is said about itself."""
+    """Whether a directive suppresses findings about itself."""
     return any(
         name.casefold() in (UNUSED_SUPPRESSION.code.casefold(), UNUSED_SUPPRESSION.name) for name in directive.names
     )

@@ -1,4 +1,4 @@
-"""The checks that the engine itself makes: about files it could not read and comments it could not obey."""
+"""Checks of the engine itself: about unreadable files and invalid suppression comments."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from npulint.texts import known, say
 
 
 class EngineRule(msgspec.Struct, frozen=True):
-    """A check of the engine; the same identity as a check of the catalogue has."""
+    """A check of the engine; it is an `Identity` like checks of the catalogue."""
 
     code: str
     name: str
@@ -30,7 +30,7 @@ INVALID_SUPPRESSION = EngineRule("NPU0402", "invalid-suppression", "other", "hyg
 ENGINE_RULES = (SYNTAX_ERROR, FILE_NOT_READ, UNUSED_SUPPRESSION, INVALID_SUPPRESSION)
 
 _SYNTAX = ("syntax-error", "python2", "python2-read")
-_READ_ANYWAY = ("encoding", "python2-read")  # where not fatal: Python stops there, but all of it was read
+_READ_ANYWAY = ("encoding", "python2-read")  # unless fatal: Python 3 rejects the file, but all of it was read
 
 
 def finding(rule: EngineRule, path: str, span: Span, message: str, why: str, fix: str) -> Finding:

@@ -1,4 +1,4 @@
-"""From the raw results of all projects to the answer of the run: a list of passes, then the counts."""
+"""Runs all passes over the raw results, then counts."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ PASSES: tuple[Pass, ...] = (
     passes.note_other_files,
     passes.drop_unfixable,
 )
-"""What happens to the results of a run, in this order."""
+"""All passes, in order."""
 
 FOR_EXAMPLES = tuple(one for one in PASSES if one is not passes.merge_runs_with_source)
-"""The same for examples of checks: each finding about a training run stands for itself."""
+"""The passes for examples of checks: run findings are not merged."""
 
 
 def finalize(raw: RawResults, context: RunContext, order: Sequence[Pass] = PASSES) -> RunResult:
-    """The answer of a run: its raw results after all passes. Raises `ConfigError` when the settings select a check that
-    does not exist or name a baseline that cannot be read."""
+    """The result of a run: raw results after all passes. Raises `ConfigError` when the settings select an unknown check
+    or an unreadable baseline."""
     data = RunData(raw=raw, findings=list(raw.findings), programs=list(raw.programs))
     for step in order:
         data = step(data, context)

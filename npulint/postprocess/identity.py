@@ -1,4 +1,4 @@
-"""What identifies a finding beyond its place: a fingerprint that survives moved lines, and the page of its check."""
+"""Fingerprints, which survive moved lines, and documentation URLs of findings."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _STAMP = lazy_compile(r"(?<=PROF_)\d{6}_\d{17}_\w+|\d{4,}")
 
 
 def identified(findings: Sequence[Finding], lines: LineProvider, page: Callable[[str, str], str]) -> list[Finding]:
-    """The findings with fingerprint and address. A fingerprint is made of path, code, the text of the line (or the
-    message, where no text is at hand), and how many of the same came before. `findings` are in their final order;
-    `page` tells the address for the code and name of a check."""
+    """The findings (sorted) with fingerprint and documentation URL. A fingerprint is a digest of path, code, line text
+    (or message, without source), and the number of equal ones before. `page` returns the URL for code and name of a
+    check."""
     seen: Counter[tuple[str, str, str]] = Counter()
     marked = []
     for finding in findings:
@@ -33,21 +33,20 @@ def identified(findings: Sequence[Finding], lines: LineProvider, page: Callable[
 
 
 def pages(site: str, lang: str, foreign: Sequence[str]) -> Callable[[str, str], str]:
-    """The addresses of checks on the documentation `site`; those of the user (`foreign` codes) have none."""
+    """A function to the URL of a check on the documentation `site`; empty for checks of the user (`foreign` codes)."""
     root = f"{site.rstrip('/')}/{lang}/checks/" if site else ""
     without = frozenset(foreign)
     return lambda code, name: f"{root}{name}/" if root and code not in without else ""
 
 
 def unstamped(path: str) -> str:
-    """The path of an artifact without the times, processes and letters of chance by which profilers name files."""
+    """The path of an artifact without the timestamps, process ids and random parts in file names of profilers."""
     return _STAMP.sub("*", path)
 
 
 def line_text(finding: Finding, lines: LineProvider) -> str:
-    """The line where the finding stands, its blanks made even; nothing when there is no such line. In the file of a
-    graph all lines are alike, and in an artifact of a run they are others each time: what the finding is about stands
-    for them."""
+    """The text of the finding's line with normalized whitespace; empty if there is none. Findings in graph files and
+    run artifacts are identified by what they are about, since lines there are all alike or differ in every run."""
     if finding.subject and finding.path == finding.program:
         return finding.subject
     if finding.artifact_location is not None and finding.path == finding.artifact_location.path:

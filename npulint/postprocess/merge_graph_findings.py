@@ -1,7 +1,7 @@
-"""Source and graph speak of the same thing: one finding for both, or one that names the other's place.
+"""Merges graph findings with source findings about the same problem, or links them.
 
-A finding about a graph has a `subject`, and its `program` is the file of the graph. It lies there, or at the line of
-the source that built the operator.
+A graph finding has a `subject`, and its `program` is the graph file. Its place is in that file, or at the source line
+that built the operator.
 """
 
 from __future__ import annotations
@@ -21,31 +21,30 @@ from npulint.source_lines import LineProvider
 from npulint.texts import say
 
 _NAMES = lazy_compile(r"[A-Za-z0-9_]+")
-_APART = 3  # places of one operator that are findings of their own
-_BUILT = 3  # places of the source that a finding of a graph names
+_APART = 3  # places of one operator up to which findings stay separate
+_BUILT = 3  # source places listed per graph finding
 
 
 def of_graph(one: Finding) -> bool:
-    """Whether a graph says it."""
+    """Whether this is a graph finding."""
     return bool(one.subject)
 
 
 def in_source(one: Finding) -> bool:
-    """Whether it is said of a graph, but at the source that built it."""
+    """Whether this is a graph finding placed at the source line that built the operator."""
     return of_graph(one) and one.path != one.program
 
 
 def united_graphs(
     findings: Sequence[Finding], lines: LineProvider, lang: str, recorded: Collection[str] = ()
 ) -> list[Finding]:
-    """One finding for what several graphs say of one line of the source, and for what graphs in one folder say in the
-    same words (the checkpoints of one training): the gravest, or what a text tells more of. It names the other graphs,
-    except those that were `recorded` and are in no file. What stands in the source stands at the whole line, for graphs
-    know no columns."""
+    """The findings with equal ones of several graphs merged: at one source line, or with equal texts in one folder
+    (checkpoints of one training). Keeps the most severe or most detailed one, which names the other graph files, except
+    `recorded` graphs, which have none. Source places become whole lines, because graphs have no columns."""
     groups: dict[tuple[object, ...], list[Finding]] = {}
-    before: Counter[tuple[object, ...]] = Counter()  # what a graph says in the same words of several of its places
+    before: Counter[tuple[object, ...]] = Counter()  # equal findings within one graph
     for one in filter(of_graph, findings):
-        key = _said(one)
+        key = _same_problem_key(one)
         groups.setdefault((*key, before[one.path, key]), []).append(one)
         before[one.path, key] += not in_source(one)
     heads = {id(_gravest(group)): group for group in groups.values()}
@@ -59,8 +58,8 @@ def united_graphs(
     return [whole(one) if id(one) in heads else one for one in left]
 
 
-def _said(one: Finding) -> tuple[object, ...]:
-    """What is the same where several graphs say the same."""
+def _same_problem_key(one: Finding) -> tuple[object, ...]:
+    """The key of graph findings that report the same problem."""
     if in_source(one):
         return one.code, one.path, one.span.line, one.subject
     return one.code, posixpath.dirname(one.path), one.subject, one.message
@@ -80,7 +79,7 @@ def _seen_in(one: Finding, graphs: Mapping[str, Span], lang: str) -> Finding:
 
 
 def widened(one: Finding, lines: LineProvider) -> Finding:
-    """A finding at a line of which no columns are known, at the whole of it."""
+    """A finding without columns, extended to its whole source line."""
     span, text = one.span, lines(one.path)
     if span != Span.at(span.line) or one.path.endswith(".ipynb") or not span.line <= len(text):
         return one
@@ -92,17 +91,17 @@ def widened(one: Finding, lines: LineProvider) -> Finding:
 def merge_graph_findings(
     kept: Sequence[Finding], silenced: Sequence[Silenced], catalogue: Catalogue, lang: str
 ) -> tuple[list[Finding], list[Silenced]]:
-    """The findings where those about graphs are one with those about the source that say the same of the same line:
-    these are kept, with the graver judgement of the two, and name the graphs. Only where the source could tell no more
-    than a note, the words of the graph are kept (see `_outdone`). What a comment silences there, it silences for the
-    graph as well."""
+    """The findings and suppressed findings with graph findings merged into source findings about the same line. The
+    source finding stays, with the higher severity of both, and names the graphs. Only where it is a mere note, the
+    graph finding may stay instead (see `_outdone`). A comment that suppresses the source finding also suppresses the
+    graph finding."""
     graphs = [one for one in kept if in_source(one)]
     if not graphs:
         return list(kept), list(silenced)
     pairs = GraphSourcePairs(catalogue)
     near = _by_path([*kept, *(one.finding for one in silenced)], {one.path for one in graphs})
-    quiet = {id(one.finding): one for one in silenced}
-    told: dict[int, list[Finding]] = {}
+    suppressed = {id(one.finding): one for one in silenced}
+    covered: dict[int, list[Finding]] = {}
     more: list[Silenced] = []
     gone: set[int] = set()
     for graph in graphs:
@@ -110,31 +109,30 @@ def merge_graph_findings(
         if source is None:
             continue
         gone.add(id(graph))
-        if id(source) in quiet:
-            more.append(Silenced(graph, "comment", quiet[id(source)].reason))
+        if id(source) in suppressed:
+            more.append(Silenced(graph, "comment", suppressed[id(source)].reason))
         else:
-            told.setdefault(id(source), []).append(graph)
-    outdone = {id(one) for one in kept if id(one) in told and _outdone(one, told[id(one)], graphs)}
-    gone = (gone | outdone) - {id(graph) for one in outdone for graph in told[one]}
+            covered.setdefault(id(source), []).append(graph)
+    outdone = {id(one) for one in kept if id(one) in covered and _outdone(one, covered[id(one)], graphs)}
+    gone = (gone | outdone) - {id(graph) for one in outdone for graph in covered[one]}
     left = [one for one in kept if id(one) not in gone]
-    return [_confirmed(one, told[id(one)], lang) if id(one) in told else one for one in left], [*silenced, *more]
+    return [_confirmed(one, covered[id(one)], lang) if id(one) in covered else one for one in left], [*silenced, *more]
 
 
 def _outdone(source: Finding, graphs: Sequence[Finding], whole: Sequence[Finding]) -> bool:
-    """Whether graphs speak more gravely of every place of a note: what it says with less knowledge (of a fallback that
-    may run once) they say better. Those of the `whole` run that name the same operator at its other places count as
-    well. A note that mends its places stays."""
+    """Whether more severe graph findings cover every place of a note from source; those of the `whole` run about the
+    same operator count too. A note with fixes is kept."""
     if source.severity != "note" or source.fix.changes or any(one.severity == "note" for one in graphs):
         return False
     lines = {(one.path, one.span.line) for one in graphs}
     named = {(one.path, one.span.line, _operator(one.subject)) for one in whole if one.severity != "note"}
 
-    def told(one: Related) -> bool:
+    def covered(one: Related) -> bool:
         place = (one.path, one.span.line)
         return place in lines or any((*place, word) in named for word in _mentioned(one.message))
 
     others = source.related[: source.places - 1]
-    return (source.path, source.span.line) in lines and all(map(told, others))
+    return (source.path, source.span.line) in lines and all(map(covered, others))
 
 
 def _by_path(findings: Iterable[Finding], paths: set[str]) -> dict[str, list[Finding]]:
@@ -158,8 +156,8 @@ def _confirmed(source: Finding, graphs: Sequence[Finding], lang: str) -> Finding
 
 
 def gathered(findings: Sequence[Finding]) -> list[Finding]:
-    """The findings where what graphs say of one operator at many places of the source is one, at the first of them,
-    with the others as related places: a large model has the same call in many of its lines."""
+    """The findings with graph findings about one operator at many source places merged into the first, the others as
+    related locations: a large model repeats the same call."""
     groups: dict[tuple[str, ...], list[Finding]] = {}
     for one in filter(in_source, findings):
         if not one.fix.changes:
@@ -178,8 +176,8 @@ def gathered(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def related_to_source(findings: Sequence[Finding], catalogue: Catalogue, lang: str) -> list[Finding]:
-    """The findings of one project, those about its graphs with the places of the source that built them: where checks
-    of the source say the same in one program alone. Graphs without lines cannot tell more."""
+    """The findings of one project, graph findings with the places of matching source findings as related locations; for
+    graphs without line information."""
     source = [one for one in findings if not of_graph(one) and one.artifact_location is None]
     if not source:
         return list(findings)
@@ -202,21 +200,21 @@ def _built_by(graph: Finding, source: Sequence[Finding], pairs: GraphSourcePairs
 
 
 class GraphSourcePairs:
-    """Which findings about the source say the same as which about graphs: where the check of the graph names the other
-    (`joins`), or both are of one topic and about an operator of one name."""
+    """Decides which graph and source findings match: the graph check names the other check (`joins`), or both have the
+    same topic and operator name."""
 
     def __init__(self, catalogue: Catalogue) -> None:
         self._joins: Mapping[str, Sequence[str]] = {one.code: one.joins for one in catalogue.checks}
 
     def same(self, graph: Finding, source: Finding) -> bool:
-        """Whether the one says what the other says."""
+        """Whether the two findings report the same problem."""
         if source.code in self._joins.get(graph.code, ()):
             return True
         return source.topic == graph.topic and _operator(graph.subject) in _mentioned(source.message)
 
     def counterpart(self, graph: Finding, sources: Iterable[Finding]) -> Finding | None:
-        """Of findings in the same file the one that says the same of the line: best by the name of the operator, else
-        by the order in which the check of the graph names them."""
+        """The source finding at the same line that reports the same problem: by operator name first, then in the order
+        of `joins`; None without one."""
         line, wanted = graph.span.line, _operator(graph.subject)
         near = [one for one in sources if one.span.line <= line <= max(one.span.line, one.span.end_line)]
 
@@ -236,7 +234,7 @@ def _lines_of(one: Finding) -> int:
 
 
 def _operator(name: str) -> str:
-    """An operator's own name, as it is compared: ``aten.huber_loss`` and ``HuberLoss`` are one."""
+    """The normalized operator name: equal for ``aten.huber_loss`` and ``HuberLoss``."""
     parts = name.split(".")
     return _plain(parts[1] if len(parts) > 1 else name)
 

@@ -1,4 +1,4 @@
-"""The result of a check together with that of a comparison, as one answer of one run."""
+"""Merges the results of a check and of a comparison into one."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _ASKED_OF_BOTH = {
     "training_procedure": "training",
     "hyperparameters": "hyperparameters",
 }
-"""The items of a readiness list that ask for the reference, and those of a comparison that answer them."""
+"""Readiness items that depend on the reference, and the comparison items that decide them."""
 
 
 def merge_results(checked: RunResult, compared: RunResult, catalogue: Catalogue) -> RunResult:
-    """What was `checked`, with what the checks that need a reference say of what was `compared`."""
+    """The `checked` result with the findings of comparison checks from `compared`."""
     codes = {check.code for check in catalogue.checks if check.family == COMPARE}
     more = [one for one in compared.findings if one.code in codes]
     silenced = [one for one in compared.suppressed if one.finding.code in codes]
@@ -46,26 +46,26 @@ def merge_results(checked: RunResult, compared: RunResult, catalogue: Catalogue)
 
 
 def _answered(program: ProgramSummary, comparison: Comparison | None) -> ProgramSummary:
-    """A program whose readiness list no longer leaves open what the comparison with its reference tells."""
+    """A program whose readiness items that the comparison decides are no longer undetermined."""
     pairs = comparison.pairs if comparison is not None else ()
-    told = {item.item: item for pair in pairs if pair.migrated == program.entry for item in pair.items}
-    if not told:
+    items = {item.item: item for pair in pairs if pair.migrated == program.entry for item in pair.items}
+    if not items:
         return program
-    listed = (_decided(one, told.get(_ASKED_OF_BOTH.get(one.item, ""))) for one in program.checklist)
+    listed = (_decided(one, items.get(_ASKED_OF_BOTH.get(one.item, ""))) for one in program.checklist)
     return msgspec.structs.replace(program, checklist=tuple(listed))
 
 
-def _decided(item: ChecklistItem, told: ComparedItem | None) -> ChecklistItem:
-    if told is None or told.status == "unknown" or item.status == "failed":
+def _decided(item: ChecklistItem, compared: ComparedItem | None) -> ChecklistItem:
+    if compared is None or compared.status == "unknown" or item.status == "failed":
         return item
-    if told.status == "consistent":
+    if compared.status == "consistent":
         return msgspec.structs.replace(item, status="passed", evidence=None, look="")
-    place = next(iter(told.failures), None)
-    return msgspec.structs.replace(item, status="failed", evidence=place, look="", failures=told.failures)
+    place = next(iter(compared.failures), None)
+    return msgspec.structs.replace(item, status="failed", evidence=place, look="", failures=compared.failures)
 
 
 def _summed(checked: Summary, compared: Summary) -> Summary:
-    """The numbers of both; the files are those of the check."""
+    """The counts of both results; those of files come from the check."""
     return msgspec.structs.replace(
         checked,
         errors=checked.errors + compared.errors,
@@ -79,7 +79,7 @@ def _summed(checked: Summary, compared: Summary) -> Summary:
 
 
 def _baseline(checked: Baseline | None, compared: Baseline | None, codes: Collection[str]) -> Baseline | None:
-    """How the baseline stands to both: of an entry the run tells whose check spoke in it."""
+    """The baseline state of both results: each entry from the result that evaluated its check."""
     if checked is None or compared is None:
         return checked
 

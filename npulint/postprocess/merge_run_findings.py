@@ -1,10 +1,10 @@
-"""A run and the source speak of the same thing: one finding for both, where the source can be mended.
+"""Merges run findings with source findings about the same problem.
 
-A finding about a run is `shown` by an artifact. Its check names the checks of the source that say the same (`joins`).
-Where one finding of these in the project fits, it stays, with the graver judgement of the two and what the run says as
-a related place: its line is the one to change, and its comments and baselines hold. Where several fit alike nobody
-knows which of them the run saw, and what a run says of several operators has several places: all stay as they are, and
-the finding about the run, which alone knows what it costs, names their places.
+A run finding has an `artifact_location`, and its check names the source checks that report the same problem (`joins`).
+If exactly one of their findings matches best, it stays, with the higher severity of both and the run as related
+location, because its line is to be changed and its comments and baseline entries apply. If several match equally well,
+or the run finding covers several operators, all findings stay, and the run finding, which has the cost, lists the
+others' places.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ from npulint.postprocess.merge_graph_findings import of_graph, widened
 from npulint.source_lines import LineProvider
 from npulint.texts import say
 
-_MOST = 24  # counterparts that a finding remembers
+_MOST = 24  # candidates kept per finding
 _QUOTED = lazy_compile(r"`([^`\n]{1,300})`")
 _WORD = lazy_compile(r"[A-Za-z_]\w*")
 
 
 def of_run(one: Finding) -> bool:
-    """Whether a run says it."""
+    """Whether this is a run finding."""
     return one.artifact_location is not None
 
 
 def with_counterparts(
-    findings: Sequence[Finding], catalogue: Catalogue, beside: Collection[str] | None = None
+    findings: Sequence[Finding], catalogue: Catalogue, related_files: Collection[str] | None = None
 ) -> list[Finding]:
-    """The findings of one project, those about its run with the places of the findings about the source that may say
-    the same: what stands in one of the files `beside` it, where these are known, or in none of Python."""
+    """The findings of one project, run findings with the places of source findings that may match: in one of the
+    `related_files`, if known, or in a file that is not Python."""
     joins = {one.code: one.joins for one in catalogue.checks if one.joins}
     source: dict[str, list[Finding]] = {}
     for one in findings:
-        elsewhere = beside is not None and one.path.endswith(".py") and one.path not in beside
+        elsewhere = related_files is not None and one.path.endswith(".py") and one.path not in related_files
         if not of_run(one) and not of_graph(one) and not elsewhere:
             source.setdefault(one.code, []).append(one)
     return [_paired(one, source, joins.get(one.code, ())) for one in findings]
@@ -65,8 +65,8 @@ def _likelihood(one: MatchCandidate) -> tuple[int, str, Span]:
 
 
 def _fit(run: Finding, shown: ArtifactLocation, source: Finding) -> int:
-    """How well a finding about the source fits: 4 where it stands at the line that the artifact names, 3 at one that
-    builds the operator, 2 where it is about the same operator, 1 where it may be, 0 where it surely is not."""
+    """How well a source finding matches: 4 at the line that the artifact names, 3 at a line that builds the operator, 2
+    about the same operator, 1 possibly, 0 not."""
     if run.path != shown.path and _holds(source, run.path, run.span.line):
         return 4
     if shown.exact:
@@ -79,12 +79,12 @@ def _fit(run: Finding, shown: ArtifactLocation, source: Finding) -> int:
     named = {plain(word) for text in _QUOTED.findall(source.message) for word in _WORD.findall(text)}
     if named & (apis | {plain(word) for word in shown.operator}):
         return 2
-    other = named & api_words() if apis else named  # what is no operator (an option) may be anything that is named
+    other = named & api_words() if apis else named  # a name that is not an operator (an option) may match any name
     return 0 if other else 1
 
 
 def _holds(one: Finding, path: str, line: int) -> bool:
-    """Whether the line is one of the places that a finding speaks for."""
+    """Whether the line is one of the places that a finding covers."""
     places = [(one.path, one.span), *((place.path, place.span) for place in one.related[: one.places - 1])]
     return any(path == there and span.line <= line <= max(span.line, span.end_line) for there, span in places)
 
@@ -96,8 +96,8 @@ def _apis(operator: Iterable[str]) -> Iterable[str]:
 
 
 def at_their_lines(findings: Sequence[Finding], lines: LineProvider) -> list[Finding]:
-    """The findings; one about a run that stands in the source stands at the whole line, or back at the artifact where
-    the file has no such line (any more)."""
+    """The findings; run findings in source cover the whole line, or return to the artifact where the line no longer
+    exists."""
     return [
         _at_its_line(one, one.artifact_location, lines) if one.artifact_location is not None else one
         for one in findings
@@ -117,18 +117,18 @@ def _at_its_line(one: Finding, shown: ArtifactLocation, lines: LineProvider) -> 
 def merge_run_findings(
     kept: Sequence[Finding], silenced: Sequence[Silenced], lang: str
 ) -> tuple[list[Finding], list[Silenced]]:
-    """The findings where those about runs are one with those about the source that say the same; see above. What
-    comments silence of all that fit, they silence for the run as well."""
-    live, quiet = _by_place(kept), _by_place(one.finding for one in silenced)
+    """The findings and suppressed findings with run findings merged (see above). If comments suppress all matching
+    source findings, the run finding is suppressed too."""
+    live, suppressed_places = _by_place(kept), _by_place(one.finding for one in silenced)
     reasons = {id(one.finding): one.reason for one in silenced}
-    told: dict[int, list[Finding]] = {}
+    covered: dict[int, list[Finding]] = {}
     named: dict[int, list[Finding]] = {}
     gone: set[int] = set()
     more: list[Silenced] = []
     for run in filter(of_run, kept):
-        fitting, dropped = _fitting(run.artifact_location, live, quiet)
+        fitting, dropped = _fitting(run.artifact_location, live, suppressed_places)
         if len(fitting) == 1 and not _several(run):
-            told.setdefault(id(fitting[0]), []).append(run)
+            covered.setdefault(id(fitting[0]), []).append(run)
             gone.add(id(run))
         elif fitting:
             named[id(run)] = fitting
@@ -137,8 +137,8 @@ def merge_run_findings(
             gone.add(id(run))
     found = []
     for one in kept:
-        if id(one) in told:
-            found.append(_confirmed(one, told[id(one)], lang))
+        if id(one) in covered:
+            found.append(_confirmed(one, covered[id(one)], lang))
         elif id(one) in named:
             found.append(_explained(one, named[id(one)], lang))
         elif id(one) not in gone:
@@ -161,8 +161,10 @@ def _by_place(findings: Iterable[Finding]) -> _Places:
     return found
 
 
-def _fitting(shown: ArtifactLocation | None, live: _Places, quiet: _Places) -> tuple[list[Finding], list[Finding]]:
-    """The likeliest counterparts that are left, and those of the same rank that are silenced."""
+def _fitting(
+    shown: ArtifactLocation | None, live: _Places, suppressed_places: _Places
+) -> tuple[list[Finding], list[Finding]]:
+    """The best matching findings that remain, and the suppressed ones of the same rank."""
     rank: int | None = None
     fitting: list[Finding] = []
     dropped: list[Finding] = []
@@ -172,8 +174,8 @@ def _fitting(shown: ArtifactLocation | None, live: _Places, quiet: _Places) -> t
             break
         if place in live:
             fitting.append(live[place])
-        elif place in quiet:
-            dropped.append(quiet[place])
+        elif place in suppressed_places:
+            dropped.append(suppressed_places[place])
         rank = one.rank if fitting or dropped else None
     return fitting, dropped
 
@@ -195,12 +197,12 @@ def _confirmed(source: Finding, runs: Sequence[Finding], lang: str) -> Finding:
     )
 
 
-def _evidence(run: Finding, source: Finding, lang: str, told: bool) -> Iterable[Related]:
-    """What a run says, at its artifact, unless it is `told` by the finding itself, and the other places it names."""
+def _evidence(run: Finding, source: Finding, lang: str, covered: bool) -> Iterable[Related]:
+    """The run as related location, unless `covered` by the finding itself, and the other places it names."""
     shown = run.artifact_location
     if shown is None:
         return
-    said = "" if told else say(lang, "joined.said", message=run.message)
+    said = "" if covered else say(lang, "joined.said", message=run.message)
     message = say(lang, "joined.confirms", name=run.name, said=said)
     yield Related(shown.path, shown.span, message)
     if run.path != shown.path and not _holds(source, run.path, run.span.line):
@@ -211,11 +213,11 @@ def _evidence(run: Finding, source: Finding, lang: str, told: bool) -> Iterable[
 
 
 def _explained(run: Finding, sources: Sequence[Finding], lang: str) -> Finding:
-    """A finding about a run with the places of the source that may be meant."""
-    told = {(one.path, one.span.line): one for one in reversed(sources)}
-    related = [one for one in run.related if (one.path, one.span.line) not in told]
+    """A run finding with the possible source places as related locations."""
+    covered = {(one.path, one.span.line): one for one in reversed(sources)}
+    related = [one for one in run.related if (one.path, one.span.line) not in covered]
     row = [one for one in related if run.artifact_location is not None and one.path == run.artifact_location.path]
     rest = [one for one in related if one not in row]
-    places = (told[place] for place in sorted(told) if place != (run.path, run.span.line))
+    places = (covered[place] for place in sorted(covered) if place != (run.path, run.span.line))
     more = (Related(one.path, one.span, say(lang, "joined.told", name=one.name)) for one in places)
     return msgspec.structs.replace(run, related=(*row, *more, *rest))

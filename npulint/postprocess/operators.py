@@ -1,4 +1,4 @@
-"""Which lists of operators the graphs of a run were held against."""
+"""Operator lists that were used for graphs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from npulint.texts import known, say
 
 
 def lists_used(graphs: Iterable[GraphSummary], lang: str) -> str:
-    """The lists of the graphs of TensorFlow, each once."""
+    """The operator lists used for TensorFlow graphs, without duplicates."""
     lists = {_told(graph, lang) for graph in graphs if graph.framework == "tensorflow"}
     return say(lang, "list.and").join(sorted(lists))
 
@@ -25,7 +25,7 @@ def _told(graph: GraphSummary, lang: str) -> str:
 
 
 def unusable(lists: Iterable[Problem], lang: str) -> list[str]:
-    """A notice for every list that could not be used."""
+    """A notice for every operator list that could not be read."""
     problems = {one.path: one for one in lists}
     return [_notice(problems[path], lang) for path in sorted(problems)]
 

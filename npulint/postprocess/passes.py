@@ -1,5 +1,5 @@
-"""The passes from raw results to what a run reports. Each takes the data of the run and gives new data; each has one
-purpose. `npulint.postprocess.finalize` lists them in their order."""
+"""The passes from raw results to reported findings. Each is a function from run data to new run data with one purpose.
+`npulint.postprocess.finalize` lists them in order."""
 
 from __future__ import annotations
 
@@ -29,62 +29,62 @@ Pass = Callable[[RunData, RunContext], RunData]
 
 
 def note_unknown_words(data: RunData, context: RunContext) -> RunData:
-    """Notices about ignored words that name no check. Raises `ConfigError` when a selected word names none."""
+    """Add notices about ignored words that name no check. Raises `ConfigError` when a selected word names none."""
     return changed(data, notices=[*data.notices, *unknown_words(context.settings, context.rules)])
 
 
 def note_unusable_lists(data: RunData, context: RunContext) -> RunData:
-    """Notices about operator lists that could not be used."""
+    """Add notices about operator lists that could not be used."""
     if not data.raw.unlisted:
         return data
-    from npulint.postprocess.operators import unusable  # most runs see no graph
+    from npulint.postprocess.operators import unusable  # rarely needed
 
     return changed(data, notices=[*data.notices, *unusable(data.raw.unlisted, context.lang)])
 
 
 def add_unreadable_files(data: RunData, context: RunContext) -> RunData:
-    """A finding for every file that exists and could not be read; a path that does not exist is no finding."""
+    """Add a finding for every existing file that could not be read."""
     unread = _unread(data.raw.problems, named_files(data, context))
     findings = of_problems([problem for problem in unread if problem.reason != "missing"], context.lang)
     return changed(data, unread=unread, findings=[*data.findings, *findings])
 
 
 def keep_selected(data: RunData, context: RunContext) -> RunData:
-    """Only the findings of selected checks."""
+    """Keep only findings of selected checks."""
     return changed(data, findings=[one for one in data.findings if context.selection.includes(one)])
 
 
 def place_run_findings(data: RunData, context: RunContext) -> RunData:
-    """Findings about training runs at whole source lines, or at the artifact where the source has no such line."""
+    """Place run findings at whole source lines, or at the artifact where the source has no such line."""
     if not data.has_runs:
         return data
-    from npulint.postprocess.merge_run_findings import at_their_lines  # most runs of npulint see no run of training
+    from npulint.postprocess.merge_run_findings import at_their_lines  # rarely needed
 
     return changed(data, findings=at_their_lines(data.findings, context.lines))
 
 
 def merge_graphs(data: RunData, context: RunContext) -> RunData:
-    """One finding for what several graphs say of the same thing."""
+    """Merge findings of several graphs about the same problem."""
     if not data.has_graphs:
         return data
-    from npulint.postprocess.merge_graph_findings import united_graphs  # most runs see no graph
+    from npulint.postprocess.merge_graph_findings import united_graphs  # rarely needed
 
     recorded = {graph.path for graph in data.raw.graphs if graph.form.startswith("live_")}
     return changed(data, findings=united_graphs(data.findings, context.lines, context.lang, recorded))
 
 
 def remove_duplicates(data: RunData, context: RunContext) -> RunData:
-    """One finding for what several programs say of one place, in the order of reports."""
+    """Merge findings of several programs at one place, and sort."""
     return changed(data, findings=unite(data.findings))
 
 
 def add_fingerprints(data: RunData, context: RunContext) -> RunData:
-    """Findings with a fingerprint and the address of the page of their check."""
+    """Add fingerprints and documentation URLs."""
     return changed(data, findings=_identified(data.findings, context))
 
 
 def apply_comments(data: RunData, context: RunContext) -> RunData:
-    """Findings without those that comments suppress, and complaints about the comments themselves."""
+    """Remove findings that comments suppress, and collect complaints about the comments."""
     left = suppress(
         data.findings, data.raw.files, context.rules, context.selection.includes, context.lines, context.lang
     )
@@ -93,7 +93,7 @@ def apply_comments(data: RunData, context: RunContext) -> RunData:
 
 
 def merge_graphs_with_source(data: RunData, context: RunContext) -> RunData:
-    """One finding where a graph and the source say the same, and one for an operator that stands at many places."""
+    """Merge graph findings with source findings, and findings of one operator at many places."""
     if not data.has_graphs:
         return data
     from npulint.postprocess.merge_graph_findings import gathered, merge_graph_findings
@@ -103,7 +103,7 @@ def merge_graphs_with_source(data: RunData, context: RunContext) -> RunData:
 
 
 def merge_runs_with_source(data: RunData, context: RunContext) -> RunData:
-    """One finding where a training run and the source say the same."""
+    """Merge run findings with source findings."""
     if not data.has_runs:
         return data
     from npulint.postprocess.merge_run_findings import merge_run_findings
@@ -113,7 +113,7 @@ def merge_runs_with_source(data: RunData, context: RunContext) -> RunData:
 
 
 def decide_checklists(data: RunData, context: RunContext) -> RunData:
-    """Readiness lists in which neither suppressed findings nor deselected checks fail an item."""
+    """Decide readiness items; suppressed findings and deselected checks fail none."""
     quiet = {finding_key(one.finding) for one in data.silenced} - {finding_key(one) for one in data.findings}
 
     def reports(place: Evidence) -> bool:
@@ -123,22 +123,22 @@ def decide_checklists(data: RunData, context: RunContext) -> RunData:
 
 
 def add_complaints(data: RunData, context: RunContext) -> RunData:
-    """Complaints about suppression comments among the findings, except those in files that nobody asked about."""
+    """Add complaints about suppression comments, except in context files."""
     complaints = unite(one for one in data.complaints if one.path not in context.scope.context_only)
     findings = sorted([*data.findings, *_identified(complaints, context)], key=place_of)
     return changed(data, findings=findings, complaints=[])
 
 
 def apply_baseline(data: RunData, context: RunContext) -> RunData:
-    """Findings without those that the baseline accepts. Raises `ConfigError` for a baseline that cannot be read."""
-    codes, silent = context.codes, context.scope.context_only
-    compared = compared_with(context.settings, data.findings, data.raw.files, codes, context.lines, silent)
+    """Remove findings that the baseline accepts. Raises `ConfigError` for an unreadable baseline."""
+    codes, context_only = context.codes, context.scope.context_only
+    compared = compared_with(context.settings, data.findings, data.raw.files, codes, context.lines, context_only)
     known = [Silenced(one, "baseline") for one in compared.known]
     return changed(data, findings=compared.new, known=known, baseline=compared.baseline)
 
 
 def limit_to_scope(data: RunData, context: RunContext) -> RunData:
-    """Only what the named files are responsible for; how many other findings would be shown is counted."""
+    """Keep findings in the scope of the run, and count others that would be shown."""
     scope, settings = context.scope, context.settings
     return changed(
         data,
@@ -150,13 +150,13 @@ def limit_to_scope(data: RunData, context: RunContext) -> RunData:
 
 
 def apply_thresholds(data: RunData, context: RunContext) -> RunData:
-    """Only the findings that reach the lowest severity and confidence of the settings; the others are counted."""
+    """Keep findings that reach the minimum severity and confidence, and count the others."""
     shown = [one for one in data.findings if reported(one, context.settings)]
     return changed(data, findings=shown, hidden=len(data.findings) - len(shown))
 
 
 def note_other_files(data: RunData, context: RunContext) -> RunData:
-    """A notice that says why findings are reported in files that nobody asked about."""
+    """Add a notice why findings in context files are reported."""
     paths = [one.path for one in data.findings if one.path in context.scope.context_only]
     if not paths:
         return data
@@ -166,21 +166,20 @@ def note_other_files(data: RunData, context: RunContext) -> RunData:
 
 
 def drop_unfixable(data: RunData, context: RunContext) -> RunData:
-    """No fixes in the findings of checks that the settings call unfixable."""
+    """Remove the fixes of checks that the settings call unfixable."""
     words = context.settings.unfixable
     findings = [left_as_it_is(one) if any(specificity(word, one) for word in words) else one for one in data.findings]
     return changed(data, findings=findings)
 
 
 def named_files(data: RunData, context: RunContext) -> list[FileFacts]:
-    """The files that the run is about."""
+    """The files in the scope of the run."""
     return [file for file in data.raw.files if file.path not in context.scope.context_only]
 
 
 def unite(findings: Iterable[Finding]) -> list[Finding]:
-    """One finding for what several programs say of one place, in the order of reports; the first program keeps it, with
-    what has to be changed for the others as well. Where a check does not report it for one of them, its changes would
-    spoil that program."""
+    """The findings sorted, with those of several programs at one place merged: the first one stays, with the fixes of
+    the others added, or without fixes if one of these programs lacks the finding, because the fix would break it."""
     unique: dict[tuple[object, ...], Finding] = {}
     for one in findings:
         key = (one.code, one.path, one.span, one.message)
@@ -192,25 +191,25 @@ def unite(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def left_as_it_is(one: Finding) -> Finding:
-    """The finding without changes that a program could make."""
+    """The finding without automatic fixes."""
     return changed(one, fix=Fix(one.fix.text)) if one.fix.changes else one
 
 
 def reported(one: Finding, settings: Settings) -> bool:
-    """Whether the finding reaches the thresholds. Without `min_severity` every severity does: reports for people then
-    leave notes out by themselves."""
+    """Whether the finding reaches the thresholds. Without `min_severity` every severity does; reports for people hide
+    notes themselves."""
     if CONFIDENCES.index(one.confidence) < CONFIDENCES.index(settings.min_confidence):
         return False
     return RANK[one.severity] >= RANK[settings.min_severity or "note"]
 
 
 def place_of(one: Finding) -> tuple[object, ...]:
-    """The key by which reports order findings."""
+    """The sort key of findings in reports."""
     return one.path, one.span.line, one.span.column, one.code, one.span, one.message
 
 
 def _joined(first: Finding, other: Finding) -> Finding:
-    """A finding with the changes of another that it does not have."""
+    """A finding with additional fixes of another."""
     more = tuple(change for change in other.fix.changes if change not in first.fix.changes)
     if not more:
         return first
@@ -224,11 +223,11 @@ def _identified(findings: Sequence[Finding], context: RunContext) -> list[Findin
 
 
 def _unread(problems: Sequence[Problem], files: Sequence[FileFacts]) -> list[Problem]:
-    """The problems of discovery and of files, each once, by path."""
+    """The problems of discovery and of files, without duplicates, by path."""
     unique = {(p.path, p.reason, p.span): p for p in (*problems, *(p for file in files for p in file.problems))}
     return sorted(unique.values(), key=lambda p: (p.path, p.span, p.reason))
 
 
 def _visible(one: Finding, settings: Settings) -> bool:
-    """Whether the report that the settings ask for would show the finding."""
+    """Whether the report in the format of the settings would show the finding."""
     return reported(one, settings) and RANK[one.severity] >= RANK[settings.shown_from(settings.format)]

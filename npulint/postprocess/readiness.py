@@ -1,4 +1,4 @@
-"""The last word on readiness lists: what was silenced or deselected fails nothing."""
+"""Decides readiness items after suppression: suppressed and deselected findings fail none."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import msgspec
 from npulint.findings import ChecklistItem, Evidence, ProgramSummary
 
 
-def settled(programs: Sequence[ProgramSummary], speaks: Callable[[Evidence], bool]) -> list[ProgramSummary]:
-    """The programs with every item decided: it failed at the gravest place about which a check `speaks`."""
+def settled(programs: Sequence[ProgramSummary], counts: Callable[[Evidence], bool]) -> list[ProgramSummary]:
+    """The programs with decided items: an item failed at the most severe of its places that still `counts`."""
     return [
-        msgspec.structs.replace(program, checklist=tuple(_decided(item, speaks) for item in program.checklist))
+        msgspec.structs.replace(program, checklist=tuple(_decided(item, counts) for item in program.checklist))
         for program in programs
     ]
 
 
-def _decided(item: ChecklistItem, speaks: Callable[[Evidence], bool]) -> ChecklistItem:
-    live = tuple(place for place in item.failures if speaks(place))
+def _decided(item: ChecklistItem, counts: Callable[[Evidence], bool]) -> ChecklistItem:
+    live = tuple(place for place in item.failures if counts(place))
     if live:
         return msgspec.structs.replace(item, status="failed", evidence=live[0], look="", failures=live)
     return msgspec.structs.replace(item, look=item.look if item.status == "unknown" else "", failures=())

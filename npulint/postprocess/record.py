@@ -1,4 +1,4 @@
-"""What the passes of a run work on: the data that one pass hands to the next, and what is the same for all of them."""
+"""The data that postprocessing passes work on, and the context that is the same for all of them."""
 
 from __future__ import annotations
 
@@ -23,9 +23,8 @@ EVERYTHING = Scope()
 
 
 class RawResults(msgspec.Struct, frozen=True):
-    """The raw results of one project, or of all projects of a run: findings in any order, programs, files (only their
-    problems and comments matter here), graphs, operator lists that could not be used (`unlisted`), training runs, and
-    the `problems` of discovery."""
+    """The raw results of one or all projects: unsorted findings, programs, files (for their problems and comments),
+    graphs, unusable operator lists (`unlisted`), training runs, and the `problems` of discovery."""
 
     findings: Sequence[Finding] = ()
     programs: Sequence[ProgramSummary] = ()
@@ -37,7 +36,7 @@ class RawResults(msgspec.Struct, frozen=True):
 
 
 def merged(projects: Iterable[RawResults], problems: Sequence[Problem] = ()) -> RawResults:
-    """The results of all projects as one, with the `problems` of discovery."""
+    """The raw results of all projects as one, with the `problems` of discovery."""
     parts = list(projects)
     return RawResults(
         findings=list(chain.from_iterable(one.findings for one in parts)),
@@ -51,11 +50,9 @@ def merged(projects: Iterable[RawResults], problems: Sequence[Problem] = ()) -> 
 
 
 class RunContext(msgspec.Struct, frozen=True, dict=True):
-    """What every pass may ask: the settings, the catalogue, the source lines of any path and the scope of the run.
-
-    A run is either `comparing` or not; the checks of the other kind are not evaluated in it. `started` is the value of
-    the performance counter when the run began (0: its duration does not matter).
-    """
+    """The context of all passes: settings, catalogue, source lines and scope. When `comparing`, only comparison checks
+    are evaluated, else only the others. `started` is the start of the run on the performance counter (0: duration not
+    needed)."""
 
     settings: Settings
     catalogue: Catalogue
@@ -66,38 +63,33 @@ class RunContext(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def lang(self) -> str:
-        """The language of all texts."""
         return self.settings.language()
 
     @cached_property
     def rules(self) -> list[Identity]:
-        """All checks that exist, those of the engine included."""
+        """All checks, including those of the engine."""
         return [*self.catalogue.checks, *ENGINE_RULES]
 
     @cached_property
     def selection(self) -> Selection:
-        """Which checks the settings select among those that this kind of run evaluates."""
+        """The selected checks among those that this kind of run evaluates."""
         other = {check.code for check in self.catalogue.checks if (check.family == COMPARE) != self.comparing}
         return Selection(self.settings, other)
 
     @cached_property
     def codes(self) -> frozenset[str]:
-        """The codes of the selected checks."""
         return frozenset(rule.code for rule in self.rules if self.selection.includes(rule))
 
     def seconds(self) -> float:
-        """How long the run has taken so far."""
+        """The duration of the run so far in seconds."""
         return time.perf_counter() - self.started if self.started else 0.0
 
 
 class RunData(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run knows so far; each pass gives a new record.
-
-    `raw` is what came in and stays as it is. `findings` are those that are still to be reported, `complaints` what is
-    wrong with suppression comments, `unread` the files (or parts of them) that could not be read. `silenced` are
-    findings that comments suppress, `known` those that the `baseline` accepts. `hidden` counts findings below the
-    thresholds, `elsewhere` those outside of the scope. `notices` are warnings about the run itself.
-    """
+    """The state of postprocessing; each pass returns a new record. `raw` is the unchanged input. `findings` are those
+    still to be reported, `complaints` are about suppression comments, `unread` are files (or parts) that could not be
+    read. `silenced` are suppressed by comments, `known` by the `baseline`. `hidden` counts findings below the
+    thresholds, `elsewhere` those out of scope. `notices` are warnings about the run itself."""
 
     raw: RawResults
     findings: list[Finding]
@@ -113,10 +105,10 @@ class RunData(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def has_graphs(self) -> bool:
-        """Whether any finding is about a graph."""
+        """Whether there are graph findings."""
         return any(one.subject for one in self.findings)
 
     @property
     def has_runs(self) -> bool:
-        """Whether any finding is about the artifacts of a training run."""
+        """Whether there are run findings."""
         return any(one.artifact_location is not None for one in self.findings)

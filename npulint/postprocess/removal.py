@@ -1,4 +1,4 @@
-"""The edits that take useless names out of suppression comments, and comments away of which nothing is left."""
+"""Edits that remove unused names from suppression comments, and comments that become empty."""
 
 from __future__ import annotations
 
@@ -12,13 +12,12 @@ from npulint.findings import Edit
 from npulint.lazy_regex import lazy_compile
 
 _MARK = lazy_compile(r"(?://|#+)\s*$")
-_PIECE = lazy_compile(r"(?<!\S)#+(?!\d)")  # a number is that of an issue, and part of the reason
+_PIECE = lazy_compile(r"(?<!\S)#+(?!\d)")  # ``#12`` is an issue number in the reason
 _NAME = lazy_compile(r"[^,\s]+")
 
 
 class Listed(msgspec.Struct, frozen=True):
-    """A directive in the text of a comment: the offset where it begins, those of its list of names, and the names in it
-    that are of no use."""
+    """A directive in a comment: its offset, the offsets of its list of names, and the unused names."""
 
     start: int
     names: tuple[int, int]
@@ -28,8 +27,8 @@ class Listed(msgspec.Struct, frozen=True):
 def removals(
     path: str, kind: str, lines: Sequence[str], comment: Comment, directives: Sequence[Listed]
 ) -> list[tuple[Edit, ...]]:
-    """What takes the useless names out of each directive of a comment, in a file of some kind. Directives that go
-    together have the same edit. There is none where what looks like a comment may be more than that."""
+    """The edits that remove the unused names of each directive of a comment; directives removed together share an edit.
+    Empty where the text may not be a comment."""
     line = lines[comment.line - 1] if 0 < comment.line <= len(lines) else ""
     body = len(line.rstrip()) - len(comment.text)
     mark = _MARK.search(line[: max(0, body)])
@@ -61,8 +60,7 @@ def applied(lines: Sequence[str], edit: Edit) -> list[str]:
 
 
 def _rest(comment: Comment, one: Listed) -> str:
-    """The list of a directive without its useless names, each gone with the separator before it or, if it is the
-    first, behind it."""
+    """The list of a directive without unused names and their separators."""
     text = comment.text[slice(*one.names)]
     names = list(_NAME.finditer(text))
     kept = [name for name in names if name[0] not in one.useless]
@@ -76,8 +74,8 @@ def _rest(comment: Comment, one: Listed) -> str:
 
 
 def _stretch(text: str, start: int, directives: Sequence[int], gone: Collection[int]) -> tuple[int, int]:
-    """From where to where a comment goes with the directive at `start`: its piece, up to the next mark, with the pieces
-    beside it that go as well, and with the blanks to what stays."""
+    """The range removed with the directive at `start`: its part of the comment up to the next ``#``, adjacent parts
+    removed as well, and whitespace."""
     marks = (*(match.start() for match in _PIECE.finditer(text)), *directives)
     begins = sorted({0, *(len(text[:mark].rstrip("#")) for mark in marks)})
     useless = {bisect_right(begins, directive) - 1 for directive in gone}
@@ -94,7 +92,7 @@ def _stretch(text: str, start: int, directives: Sequence[int], gone: Collection[
 
 
 def _whole(path: str, lines: Sequence[str], number: int, mark: int) -> Edit:
-    """The comment goes with the blanks before it; one that stands alone with its line."""
+    """The edit that removes the comment with preceding blanks, or its whole line if it stands alone."""
     line = lines[number - 1]
     code = line[:mark].rstrip()
     if code:
@@ -107,7 +105,7 @@ def _whole(path: str, lines: Sequence[str], number: int, mark: int) -> Edit:
 
 
 def _only_a_comment(edit: Edit, kind: str, lines: Sequence[str], comment: Comment) -> bool:
-    """Whether nothing but a comment changes, in languages where that takes a closer look."""
+    """Whether the edit changes nothing but a comment; verified for languages where that is not obvious."""
     if kind == "python":
         return True
     if kind == "shell":
@@ -118,7 +116,7 @@ def _only_a_comment(edit: Edit, kind: str, lines: Sequence[str], comment: Commen
 
 
 def _words(lines: Sequence[str]) -> list[str]:
-    """The words and operators of a shell script, and all that stands between a line with a here-document and the next
+    """The words and operators of a shell script, and everything from a line with a here-document to the next
     command."""
     from npulint.read.shell.lex import Lexer
     from npulint.read.shell.tokens import Operator, Word

@@ -1,4 +1,4 @@
-"""What a run speaks about, when it knows more files than those that were named."""
+"""The scope of a run: which findings it reports when it has read more files than were named."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from npulint.facts.model import Span
 from npulint.findings import Finding
 
 FindingKey: TypeAlias = tuple[str, str, Span]
-"""Where a check speaks: code, path and span."""
+"""The key of a finding: code, path and span."""
 
 
 class Scope(msgspec.Struct, frozen=True):
-    """The `context_only` files were only read because the named ones cannot be judged without them. `caused` are
-    findings in silent files that a change of the named ones brought about."""
+    """`context_only` files are read only because the named files depend on them. `caused` are findings in them that a
+    change of the named files caused."""
 
     context_only: frozenset[str] = frozenset()
     caused: frozenset[FindingKey] = frozenset()
 
     def in_scope(self, one: Finding) -> bool:
-        """Whether the finding is told: it lies in a file that is not silent, rests on a place there, or was caused."""
+        """Whether to report the finding: its place or a related location is in a named file, or it was caused."""
         if one.path not in self.context_only or finding_key(one) in self.caused:
             return True
         return any(place.path not in self.context_only for place in one.related)
 
 
 def finding_key(one: Finding) -> FindingKey:
-    """Where a finding stands."""
+    """The key of a finding at its own place."""
     return one.code, one.path, one.span
 
 
 def finding_keys(one: Finding) -> set[FindingKey]:
-    """The same of all places that a finding names, as if it stood there."""
+    """The keys of a finding at its own place and all related locations."""
     return {finding_key(one), *((one.code, place.path, place.span) for place in one.related)}

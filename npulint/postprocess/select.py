@@ -1,4 +1,4 @@
-"""Which checks speak: the pure decision between select, extend-select and ignore."""
+"""Check selection from select, extend-select and ignore."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ALL = "all"
 
 
 class Identity(Protocol):
-    """What names a check: the attributes that checks, engine rules and findings share."""
+    """What identifies a check: the attributes that checks, engine rules and findings share."""
 
     @property
     def code(self) -> str: ...
@@ -27,8 +27,8 @@ class Identity(Protocol):
 
 
 def specificity(selector: str, rule: Identity) -> int:
-    """How exactly `selector` names the check; 0 when it does not. A code or name beats a code prefix of
-    family and category, that beats a topic, then a category, a prefix of the family, ``NPU`` and ``all``."""
+    """How specifically `selector` names the check, 0 if not at all: code or name, then a code prefix of family and
+    category, then a topic, then a category, a family prefix, ``NPU`` and ``all``."""
     word = selector.casefold()
     code = rule.code.casefold()
     if word in (code, rule.name.casefold()):
@@ -43,8 +43,8 @@ def specificity(selector: str, rule: Identity) -> int:
 
 
 def wanted(rule: Identity, select: Sequence[str], extend_select: Sequence[str], ignore: Sequence[str]) -> bool:
-    """Whether the check speaks. Without `select` every check is selected; the more specific of the
-    selecting and the ignoring words decides, and `ignore` where they are equally specific."""
+    """Whether the check is selected. Without `select` all are; the more specific of selecting and ignoring words
+    decides, `ignore` if equal."""
     chosen = max((specificity(word, rule) for word in (*select, *extend_select)), default=0)
     if not chosen and select:
         return False
@@ -53,7 +53,7 @@ def wanted(rule: Identity, select: Sequence[str], extend_select: Sequence[str], 
 
 
 class Selection:
-    """The checks that the settings select, decided once for each code; those with a code in `excluded` are out."""
+    """The checks that the settings select, decided once per code; codes in `excluded` never are."""
 
     def __init__(self, settings: Settings, excluded: Iterable[str] = ()) -> None:
         self._words = settings.select, settings.extend_select, settings.ignore
@@ -68,8 +68,8 @@ class Selection:
 
 
 def unknown_words(settings: Settings, rules: Sequence[Identity]) -> list[str]:
-    """A notice for every ignored word that names no check, so that a shared configuration survives a version that
-    lacks the check. Raises `ConfigError` when a selected word names none."""
+    """Notices for ignored words that name no check, so that a shared configuration works with versions that lack the
+    check. Raises `ConfigError` when a selected word names none."""
     lang = settings.language()
     problems = not_found("select", settings.select, rules, lang)
     problems += not_found("extend-select", settings.extend_select, rules, lang)
@@ -83,7 +83,7 @@ def unknown_words(settings: Settings, rules: Sequence[Identity]) -> list[str]:
 
 
 def not_found(option: str, words: Iterable[str], rules: Sequence[Identity], lang: str) -> list[str]:
-    """A sentence for every word of an option that names no check."""
+    """A message for every word of an option that names no check."""
     return [
         f"{option}: {say(lang, 'unknown.check', word=word)}{did_you_mean(meant, lang)}"
         for word, meant in unknown(words, rules)
@@ -91,7 +91,7 @@ def not_found(option: str, words: Iterable[str], rules: Sequence[Identity], lang
 
 
 def unknown(selectors: Iterable[str], rules: Sequence[Identity]) -> list[tuple[str, str]]:
-    """The words that name no check, each with the nearest word that does (or nothing)."""
+    """The words that name no check, each with the closest match (or empty)."""
     return [
         (word, closest_match(word, _words(rules)))
         for word in dict.fromkeys(selectors)

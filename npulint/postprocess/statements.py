@@ -1,4 +1,4 @@
-"""Statements that take several lines, so that a comment at either end speaks for all of it."""
+"""Multi-line statements, so that a comment at either end covers them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 
 def long_statements(lines: Sequence[str]) -> list[tuple[int, int]]:
-    """First and last lines of the statements of a Python source that take more than one; of a compound
-    statement its head. Where the text stops being Python the list ends."""
-    import tokenize  # only files with suppression comments pay for it
+    """First and last lines of multi-line statements in Python source, for compound statements of the head; up to the
+    first syntax error."""
+    import tokenize  # only needed for files with suppression comments
 
     rest = iter(lines)
     found: list[tuple[int, int]] = []
@@ -28,8 +28,8 @@ def long_statements(lines: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def long_commands(lines: Sequence[str]) -> list[tuple[int, int]]:
-    """First and last lines of the commands of a shell script that take more than one: those that a backslash
-    carries on, and those with a text or list that spans lines."""
+    """First and last lines of multi-line shell commands: with backslash continuations, or texts and lists that span
+    lines."""
     from bisect import bisect_right
 
     from npulint.read.shell.lex import Lexer

@@ -1,4 +1,4 @@
-"""The target line of a report: the releases and frameworks that the judgement is for, declared, assumed or inferred."""
+"""The target in reports: versions, SoC and frameworks, declared, inferred or assumed."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from npulint.texts import say
 
 
 def target_of(raw: RawResults, settings: Settings) -> dict[str, str]:
-    """The text for each part of the target: what `settings` declare, and what the programs and graphs tell."""
+    """The text for each part of the target, from `settings`, programs and graphs."""
     lang = settings.language()
     target = {key: _because(settings.target[key], "given", lang) for key in settings.target}
     frameworks = _frameworks(raw)
     if any(framework.startswith("tensorflow") for framework in frameworks):
-        of_two = set(frameworks) <= {"tensorflow 2.x", "torch"}  # its adapter is numbered otherwise
+        of_two = set(frameworks) <= {"tensorflow 2.x", "torch"}  # its adapter has other version numbers
         anything = say(lang, "target.any")
         target.setdefault("adapter", anything if of_two else _because(DEFAULT_ADAPTER, "assumed", lang))
         target.setdefault("cann", anything)
@@ -22,14 +22,14 @@ def target_of(raw: RawResults, settings: Settings) -> dict[str, str]:
     if frameworks and not {"framework", "tensorflow", "torch"} & set(target):
         target["framework"] = _because(say(lang, "list.and").join(frameworks), "inferred", lang)
     if any(graph.framework == "tensorflow" for graph in raw.graphs):
-        from npulint.postprocess.operators import lists_used  # most runs see no graph
+        from npulint.postprocess.operators import lists_used  # rarely needed
 
         target["operators"] = lists_used(raw.graphs, lang)
     return dict(sorted(target.items()))
 
 
 def _frameworks(raw: RawResults) -> list[str]:
-    """The frameworks of programs and graphs; TensorFlow without a generation only where no generation is known."""
+    """The frameworks of programs and graphs; TensorFlow without a major version only if none is known."""
     found = {program.framework for program in raw.programs} | {graph.framework for graph in raw.graphs}
     if any(framework.startswith("tensorflow ") for framework in found):
         found.discard("tensorflow")

@@ -1,5 +1,5 @@
-"""Edits as lines taken out and lines put in. The file may have changed since it was read, so nothing here trusts a line
-to exist."""
+"""Edits as blocks of removed and added lines. The file may have changed since it was read, so line numbers are
+checked."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from npulint.source_lines import LineProvider
 
 
 class Block(msgspec.Struct, frozen=True):
-    """Lines of `path` from `line` on: the `old` ones go, the `new` ones come. One of the two may be empty."""
+    """Lines of `path` from `line` on: `old` ones are removed, `new` ones added. One of the two may be empty."""
 
     path: str
     line: int
@@ -21,7 +21,7 @@ class Block(msgspec.Struct, frozen=True):
 
 
 def blocks(edits: Sequence[Edit], lines: LineProvider) -> list[Block]:
-    """The changed lines, those of edits that touch each other together."""
+    """The changed lines of edits; adjacent edits form one block."""
     groups: list[list[Edit]] = []
     for edit in sorted(edits, key=lambda edit: (edit.path, edit.span)):
         last = groups[-1][-1] if groups else None

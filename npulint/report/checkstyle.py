@@ -1,4 +1,4 @@
-"""Checkstyle's XML, which Jenkins, reviewdog and many editors read. Only visible findings have a place in it."""
+"""Checkstyle XML for Jenkins, reviewdog and editors; contains visible findings only."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from npulint.findings import Finding, RunResult
 from npulint.report.view import ReportView, visible
 from npulint.report.xmltext import DECLARATION, element
 
-_VERSION = "4.3"  # of the format, which has not changed since
+_VERSION = "4.3"  # of the format; the latest
 _SEVERITY = {"error": "error", "warning": "warning", "note": "info"}
 
 
 def render(result: RunResult, view: ReportView) -> str:
-    """A file element for every file with findings, and in it an error element for every finding."""
+    """A ``file`` element per file with findings, with an ``error`` element per finding."""
     findings = sorted(visible(result, view), key=lambda finding: finding.path)
     files = [
         element("file", {"name": path}, "".join(map(_error, group)), "  ")

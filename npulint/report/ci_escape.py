@@ -1,5 +1,5 @@
-"""Reports for machines, too, are printed into the logs of CI, whose runners obey what foreign texts say there. Their
-formats can write a character in another way that means the same: nothing is left to obey, and nothing is lost."""
+"""Escapes workflow commands in machine-readable reports, because CI runners execute commands in logs wherever they come
+from. Only equivalent spellings of the formats are used, so the content stays the same."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _HASH = {"json": "\\u0023", "jsonl": "\\u0023", "sarif": "\\u0023", "gitlab": "\
 
 
 def ci_escape(text: str, format_name: str) -> str:
-    """A report in one of the formats for machines that means the same and holds no command for CI runners."""
+    """An equivalent report in a machine-readable format without any command for CI runners."""
     if format_name in _HASH:  # a line of JSON never begins with a colon
         return _SIGN.sub(lambda _: _HASH[format_name], text)
     return _START.sub(r"\1&#58;", _SIGN.sub("&#35;", text))

@@ -13,8 +13,8 @@ _FRAME = lazy_compile(r"[0-9]+ \|")
 
 
 def render(result: RunResult, view: ReportView) -> str:
-    """``path:line:column: severity: message [name] (CODE)`` for each finding, then the summary. The
-    severity is never translated, for programs match it."""
+    """``path:line:column: severity: message [name] (CODE)`` per finding, then the summary. The severity is never
+    translated, because programs match it."""
     paint = Paint(view.color)
     rows = []
     for finding in visible(result, view):
@@ -26,12 +26,12 @@ def render(result: RunResult, view: ReportView) -> str:
 
 
 def _path(path: str) -> str:
-    """A path that is taken neither for a place with a message nor for a line of source by the problem matchers."""
+    """A path that problem matchers do not mistake for a location with a message or a source line."""
     text = _PLACE.sub(r"\\x3a", leading(path))
     return f"./{text}" if _FRAME.match(text) else text
 
 
 def _related(paint: Paint, related: Related) -> str:
-    """A further place of the finding above."""
+    """A related location of the finding above."""
     place = f"{leading(related.path)}:{related.span.line}:{related.span.column}"
     return f"  {place}: {paint('dim', escape_control_chars(related.message))}"

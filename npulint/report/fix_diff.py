@@ -1,4 +1,4 @@
-"""The change that mends a finding, below its source: the lines that go and those that come."""
+"""The fix of a finding as a small diff below its source."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from npulint.report.view import ReportView
 from npulint.texts import count, say
 
 _TALL = 20  # lines of a change that are shown
-_WIDTH = 120  # cells of source when nobody tells the width
+_WIDTH = 120  # cells of source if the terminal width is unknown
 _TAB = "    "
 
 
 def change(finding: Finding, view: ReportView, paint: Paint, gutter: int) -> list[str]:
-    """The changed lines; none where a notebook holds them, which are strings there, or the file is another one now."""
+    """The changed lines; none for notebooks, whose lines are JSON strings, or for changed files."""
     found = blocks([edit for edit in finding.fix.edits if not edit.path.endswith(".ipynb")], view.lines)
     if not found:
         return []
@@ -28,7 +28,7 @@ def change(finding: Finding, view: ReportView, paint: Paint, gutter: int) -> lis
 
 
 def _rows(block: Block, here: str, view: ReportView, paint: Paint, gutter: int) -> list[str]:
-    """The lines with their numbers, those that come without one."""
+    """The lines of a block; added ones have no line number."""
     room = max(20, (view.width or _WIDTH) - gutter - 5)
     rows = [] if block.path == here else [f"{' ' * gutter} {paint('blue', ':::')} {escape_control_chars(block.path)}"]
     for place, line in enumerate(block.old):

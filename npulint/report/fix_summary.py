@@ -1,4 +1,4 @@
-"""What --fix did, and what it could not do, as the reports for people tell it."""
+"""Summary of --fix in reports for people: what was fixed and what was refused."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from npulint.texts import count, say
 if TYPE_CHECKING:
     from npulint.fix.model import FixResult
 
-_REFUSED = 5  # that are named
-_LOOK = "git diff"  # the command that shows them
+_REFUSED = 5  # listed
+_LOOK = "git diff"  # the command that shows the changes
 
 
-def told(mended: FixResult, unsafe: int, view: ReportView) -> list[str]:
-    """The lines: how much was mended (`unsafe` more could be), which checks in which files where that is asked for, and
-    what could not be mended and why."""
-    lines = [Paint(view.color)("green" if mended.fixed else "bold", headline(mended, unsafe, view))]
-    if view.fixes and mended.fixed:
-        lines += _listed(mended, view)
-    if mended.refused:
-        lines += _refused(mended, view)
+def summary_lines(applied: FixResult, unsafe: int, view: ReportView) -> list[str]:
+    """The number of fixes (`unsafe`: further unsafe ones), the checks by file if requested, and refused fixes with
+    reasons."""
+    lines = [Paint(view.color)("green" if applied.fixed else "bold", headline(applied, unsafe, view))]
+    if view.fixes and applied.fixed:
+        lines += _listed(applied, view)
+    if applied.refused:
+        lines += _refused(applied, view)
     return lines
 
 
-def headline(mended: FixResult, unsafe: int, view: ReportView) -> str:
-    """How much was mended, or would be, and how much more (`unsafe`) could be."""
+def headline(applied: FixResult, unsafe: int, view: ReportView) -> str:
+    """The number of fixes, applied or proposed, and of further `unsafe` ones."""
     lang, flags = view.lang, "--fix --unsafe-fixes" if view.unsafe else "--fix"
-    if mended.fixed:
-        files = count(lang, "fixes.files", len(mended.files))
-        text = count(lang, "fixes.would" if view.dry else "fixes.done", len(mended.fixed), files=files, flags=flags)
+    if applied.fixed:
+        files = count(lang, "fixes.files", len(applied.files))
+        text = count(lang, "fixes.would" if view.dry else "fixes.done", len(applied.fixed), files=files, flags=flags)
     else:
         text = say(lang, "fixes.none.would" if view.dry else "fixes.none", flags=flags)
     if not unsafe:
@@ -43,12 +43,12 @@ def headline(mended: FixResult, unsafe: int, view: ReportView) -> str:
     return say(lang, "list.clause").join((text, count(lang, "fixable.more", unsafe)))
 
 
-def left(mended: FixResult, result: RunResult, steps: Sequence[tuple[str, str]], lang: str) -> list[tuple[str, str]]:
-    """What a person is to do next, and where: look through changes that may alter results, then the `steps`, then what
-    of the main program is not ready though no finding above says so, and what code alone cannot tell of it."""
+def left(applied: FixResult, result: RunResult, steps: Sequence[tuple[str, str]], lang: str) -> list[tuple[str, str]]:
+    """The next things to do, as (what, where): review unsafe fixes, the `steps`, failed readiness items of the main
+    program without a finding above, and undetermined items."""
     todo = list(steps)
     named = " ".join(where for _, where in steps)
-    unsafe = sum(one.applicability == "unsafe" for one in mended.fixed)
+    unsafe = sum(one.applicability == "unsafe" for one in applied.fixed)
     if unsafe:
         todo.insert(0, (count(lang, "fixes.left.look", unsafe), _LOOK))
     for program in lists(result)[:1]:
@@ -62,8 +62,8 @@ def left(mended: FixResult, result: RunResult, steps: Sequence[tuple[str, str]],
         failed = [(title, check) for title, check in failed if f"{check}:" not in named]
         if failed:
             what = count(lang, "fixes.left.failed", len(failed), entry=entry)
-            told = (title + say(lang, "aside", text=check) for title, check in failed)
-            todo.append((what, escape_control_chars(say(lang, "list.clause").join(told))))
+            details = (title + say(lang, "aside", text=check) for title, check in failed)
+            todo.append((what, escape_control_chars(say(lang, "list.clause").join(details))))
         open_items = [item.title for item in program.checklist if item.status == "unknown"]
         if open_items:
             what = count(lang, "fixes.left.compare", len(open_items), entry=entry)
@@ -71,12 +71,12 @@ def left(mended: FixResult, result: RunResult, steps: Sequence[tuple[str, str]],
     return todo
 
 
-def _listed(mended: FixResult, view: ReportView) -> list[str]:
-    """The checks by file, each with how often."""
+def _listed(applied: FixResult, view: ReportView) -> list[str]:
+    """The fixed checks by file with counts."""
     paint = Paint(view.color)
     found: dict[str, Counter[str]] = {}
-    unsafe = {one.name for one in mended.fixed if one.applicability == "unsafe"}
-    for one in mended.fixed:
+    unsafe = {one.name for one in applied.fixed if one.applicability == "unsafe"}
+    for one in applied.fixed:
         found.setdefault(one.path, Counter())[one.name] += 1
     lines = []
     width = len(str(max(n for names in found.values() for n in names.values())))
@@ -88,18 +88,18 @@ def _listed(mended: FixResult, view: ReportView) -> list[str]:
     return lines
 
 
-def _refused(mended: FixResult, view: ReportView) -> list[str]:
-    """The first of them, or all in a verbose report."""
-    shown = mended.refused if view.verbose else mended.refused[:_REFUSED]
-    lines = [Paint(view.color)("yellow", count(view.lang, "fixes.refused", len(mended.refused)))]
+def _refused(applied: FixResult, view: ReportView) -> list[str]:
+    """The first refused fixes; all in a verbose report."""
+    shown = applied.refused if view.verbose else applied.refused[:_REFUSED]
+    lines = [Paint(view.color)("yellow", count(view.lang, "fixes.refused", len(applied.refused)))]
     for one in shown:
         place = f"{escape_control_chars(leading(one.path))}{f':{one.line}' if one.line else ''}"
         lines.append("  ".join(filter(None, (f"  {place}", one.name, why(one.reason, view.lang)))))
-    if len(mended.refused) > len(shown):
-        lines.append(f"  {count(view.lang, 'fixes.refused.more', len(mended.refused) - len(shown))}")
+    if len(applied.refused) > len(shown):
+        lines.append(f"  {count(view.lang, 'fixes.refused.more', len(applied.refused) - len(shown))}")
     return lines
 
 
 def why(reason: str, lang: str) -> str:
-    """Why something could not be mended, in words."""
+    """The reason why a fix was refused."""
     return say(lang, f"fix.refused.{reason}")

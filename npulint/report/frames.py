@@ -1,5 +1,5 @@
-"""Source frames: the lines of a finding with a caret below. The file may have changed since it was read,
-so nothing here trusts a line or column to exist."""
+"""Source excerpts with carets below the finding. The file may have changed since it was read, so lines and columns are
+checked."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from npulint.report.terminal import Paint, cells, cut, escape_control_chars
 from npulint.source_lines import LineProvider, cell_line
 
 _TAB = "    "
-_WIDTH = 120  # cells of source when nobody tells the width
+_WIDTH = 120  # cells of source if the terminal width is unknown
 _TALL = 4  # lines of a statement that are all shown
 
 
 class _Shown(msgspec.Struct, frozen=True):
-    """A line ready to print: its text, and the cells where the marked part begins and ends."""
+    """A printable line: its text, and the cells where the marked part begins and ends."""
 
     text: str
     start: int
@@ -25,7 +25,7 @@ class _Shown(msgspec.Struct, frozen=True):
 
 
 class Frames(msgspec.Struct, frozen=True):
-    """Draws frames from `lines`, as wide as `width` allows; `gutter` is the room for line numbers."""
+    """Renders excerpts from `lines`, at most `width` cells wide; `gutter` is the width of line numbers."""
 
     lines: LineProvider
     paint: Paint
@@ -33,7 +33,7 @@ class Frames(msgspec.Struct, frozen=True):
     gutter: int = 3
 
     def around(self, path: str, span: Span, color: str) -> list[str]:
-        """The frame of `span`, with a line of context on both sides; empty when there is no source."""
+        """The excerpt of `span` with one line of context on both sides; empty without source."""
         source = self.lines(path)
         if not 0 < span.line <= len(source):
             return []
@@ -48,7 +48,7 @@ class Frames(msgspec.Struct, frozen=True):
         return [drawer.edge(), *above, *body, *below, drawer.edge()]
 
     def line(self, path: str, number: int) -> list[str]:
-        """The one line that a related place is at."""
+        """The line of a related location."""
         source = self.lines(path)
         return [self._drawer(path, source, "blue").plain(number)] if 0 < number <= len(source) else []
 
@@ -58,7 +58,7 @@ class Frames(msgspec.Struct, frozen=True):
 
 
 def _context(source: Sequence[str], number: int) -> int:
-    """The neighbouring line when it says something, else 0."""
+    """The number of a neighbouring line, 0 if it is blank."""
     return number if 0 < number <= len(source) and source[number - 1].strip() else 0
 
 
@@ -84,7 +84,7 @@ class _Drawer:
         return [self._row(str(span.line), shown.text), self._row("", " " * shown.start + carets)]
 
     def many(self, span: Span, last: int) -> list[str]:
-        """Several lines with a bar at their left; of long ones the first two and the last."""
+        """Several lines with a bar at the left; of many, the first two and the last."""
         numbers = list(range(span.line, last + 1))
         if len(numbers) > _TALL:
             numbers = [*numbers[:2], 0, numbers[-1]]
@@ -101,17 +101,17 @@ class _Drawer:
         return f"{left} {text}" if text else left
 
     def _fit(self, number: int, column: int, end_column: int, room: int) -> _Shown:
-        """The line without its unseen characters, cut to a window around the marked columns."""
+        """The line with control characters escaped, cut to a window around the marked columns."""
         line = self._source[number - 1]
         line = cell_line(line) if self._notebook else line
         first = min(max(column - 1, 0), len(line))
         end = min(max(end_column - 1, first), len(line))
-        if len(line) > 4000:  # keep what is measured small, whatever the line is
+        if len(line) > 4000:  # bounds the cost of measuring long lines
             skipped = max(0, first - 1000)
             line, first, end = line[skipped : skipped + 3000], first - skipped, min(end - skipped, 3000)
         head, marked, tail = (_seen(part) for part in (line[:first], line[first:end], line[end:]))
         start, finish = cells(head), cells(head) + cells(marked)
-        text = escape_control_chars(head + marked + tail).rstrip()  # what is harmless in parts may not be so in one
+        text = escape_control_chars(head + marked + tail).rstrip()  # parts that are safe alone may not be safe together
         if cells(text) <= room:
             return _Shown(text, start, finish)
         return _window(text, start, finish, room)
@@ -122,7 +122,7 @@ def _seen(text: str) -> str:
 
 
 def _window(text: str, start: int, end: int, room: int) -> _Shown:
-    """`room` cells of a long line, with dots where it goes on, the marked part in sight."""
+    """`room` cells of a long line around the marked part, with dots where it is cut."""
     kept = min(end - start, room // 2)
     skip = 0 if start + kept <= room - 3 else start - room // 3
     lead = cut(text, skip)

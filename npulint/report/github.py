@@ -1,9 +1,9 @@
-"""For the log of a GitHub workflow: commands that annotate the changed lines, then the report that people read.
+"""GitHub Actions log: workflow commands that annotate lines, then the text report.
 
-GitHub keeps ten annotations of a severity from a step and fifty from a job, so the gravest go first and of each check
-one place before the second of any. What is left out is counted and stands in the report, which lists every finding.
-The report is fenced off with ``stop-commands``: no source, path or message in it is obeyed. The word that ends the
-fence is a digest of the report, which therefore cannot hold it.
+GitHub keeps ten annotations per severity and step and fifty per job, so they are sorted most severe first, and each
+check gets one before any gets a second. Omitted ones are counted; the report lists every finding. ``stop-commands``
+fences the report, so that no source, path or message in it is executed. The fence token is a digest of the report,
+which therefore cannot contain it.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from npulint.report.view import ReportView, in_repository, visible
 from npulint.texts import count, say
 
 COMMAND = {"error": "error", "warning": "warning", "note": "notice"}
-PER_SEVERITY = 10  # annotations that the runner keeps from a step
-LONGEST = 4096  # UTF-16 units of a message, the rest is cut off by the runner
+PER_SEVERITY = 10  # annotations kept per step
+LONGEST = 4096  # UTF-16 units of a message; the runner cuts the rest
 _CATEGORIES = ("functional", "precision", "performance", "hygiene")
 _CONTROL = lazy_compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 
 def render(result: RunResult, view: ReportView) -> str:
-    """The annotations in a group that is folded away, what is left out of them, and the text report."""
+    """The annotations in a collapsed group, the number of omitted ones, and the text report."""
     findings = visible(result, view)
     chosen = _chosen(findings)
     lines = []
@@ -45,18 +45,18 @@ def render(result: RunResult, view: ReportView) -> str:
 
 
 def fenced(data: bytes) -> bytes:
-    """Bytes for the log that are not obeyed whatever they say. A patch may have such lines around it."""
+    """Bytes for the log whose workflow commands are not executed; a patch stays valid between such lines."""
     word = _word(data)
     return f"{command('stop-commands', word)}\n".encode() + data + f"::{word}::\n".encode() if data else data
 
 
 def _word(data: bytes) -> str:
-    """What ends a fence around some data."""
+    """The token that ends a fence around `data`."""
     return f"npulint-{blake2b(data, digest_size=16).hexdigest()}"
 
 
 def command(name: str, message: str, /, **properties: str | int) -> str:
-    """A workflow command on one line; properties without a value are left out."""
+    """A workflow command on one line; empty properties are omitted."""
     words = ",".join(f"{key}={_property(str(value))}" for key, value in properties.items() if value != "")
     return f"::{name}{' ' if words else ''}{words}::{_data(message)}"
 
@@ -71,7 +71,7 @@ def _property(value: str) -> str:
 
 
 def _chosen(findings: Sequence[Finding]) -> list[Finding]:
-    """Those that get an annotation, the gravest first. One notice is kept for telling how many have none."""
+    """The findings that get an annotation, most severe first. One notice is reserved for the number of omitted ones."""
     numbers: Counter[str] = Counter()
     keyed = []
     for place, finding in enumerate(findings):
@@ -91,7 +91,7 @@ def _chosen(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def _weight(finding: Finding) -> tuple[int, int]:
-    """What keeps a program from running before what spoils its results, the surest first."""
+    """Sort key: functional problems before precision before others, highest confidence first."""
     return _CATEGORIES.index(finding.category), -CONFIDENCES.index(finding.confidence)
 
 
@@ -107,7 +107,7 @@ def _annotation(finding: Finding, view: ReportView) -> str:
 
 
 def _place(finding: Finding) -> dict[str, int]:
-    """Lines, and columns where the runner takes them: on a single line."""
+    """Line properties, with columns only for a single line, as the runner requires."""
     first = max(1, finding.span.line)
     last = max(first, finding.span.end_line)
     place = {"line": first, "endLine": last}
@@ -118,8 +118,7 @@ def _place(finding: Finding) -> dict[str, int]:
 
 
 def _file(path: str, folder: str) -> str:
-    """The path from the root of the repository. The runner would lose an equals sign at its beginning, and a terminal
-    would obey a control character."""
+    """The path from the repository root. The runner drops a leading equals sign; control characters are escaped."""
     path = _CONTROL.sub(lambda match: escape_control_chars(match.group()), path)
     path = in_repository(path, folder)
     return f"./{path}" if path.startswith("=") else path
@@ -135,12 +134,12 @@ def _message(finding: Finding, lang: str) -> str:
 
 
 def _units(text: str) -> int:
-    """The length of a text as the runner counts it."""
+    """The length of a text in UTF-16 units, as the runner counts."""
     return len(text) + sum(char > "\uffff" for char in text)
 
 
 def _cut(text: str, room: int) -> str:
-    """The beginning of a text, at most `room` units of UTF-16."""
+    """The beginning of a text, at most `room` UTF-16 units."""
     if _units(text) <= room:
         return text
     kept = text[: room - 1]

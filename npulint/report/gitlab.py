@@ -1,10 +1,9 @@
-"""The Code Quality report of GitLab, which shows the findings of a merge request.
+"""GitLab Code Quality report, shown in merge requests.
 
-GitLab knows five severities. An error becomes ``critical``: the run fails or trains wrongly. A warning becomes
-``major`` and a note ``info``, for nothing breaks without it. ``blocker`` is left to people, and ``minor`` to nobody: a
-finding that is not sure is no smaller for that. GitLab does not show the name of a check, so the description begins
-with it. It drops findings with equal fingerprints, and compares fingerprints to tell new findings from old ones, so
-they are unique and survive moved lines. Silenced findings have no place in this format.
+Errors become ``critical``, warnings ``major`` and notes ``info``; ``blocker`` and ``minor`` are not used, since
+severity does not depend on confidence. GitLab does not show check names, so descriptions begin with them. It drops
+findings with equal fingerprints and compares fingerprints to detect new findings, so they are unique and survive moved
+lines. Suppressed findings are omitted.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ CATEGORY = {
 
 
 def render(result: RunResult, view: ReportView) -> str:
-    """A JSON array with an issue for every finding."""
+    """A JSON array with one issue per finding."""
     seen: set[str] = set()
     issues = [_issue(finding, _unique(finding, seen), view) for finding in visible(result, view)]
     return msgspec.json.format(msgspec.json.encode(encodable(issues)), indent=2).decode() + "\n"
@@ -54,7 +53,7 @@ def _issue(finding: Finding, fingerprint: str, view: ReportView) -> dict[str, An
 
 
 def _unique(finding: Finding, seen: set[str]) -> str:
-    """The fingerprint of the finding, or one made from it if another finding has it already."""
+    """The fingerprint of the finding, or one derived from it if another finding has it already."""
     parts = (finding.path, finding.code, finding.message)
     fingerprint = finding.fingerprint or _digest(*parts)
     times = 1

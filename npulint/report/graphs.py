@@ -1,4 +1,4 @@
-"""The graphs of a run as the reports tell them."""
+"""The graphs section of reports."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _FRAMEWORKS = {"tensorflow": "TensorFlow", "torch": "PyTorch"}
 
 
 def kind(graph: GraphSummary, lang: str) -> str:
-    """What the graph is: its form, what made it, and whether it trains."""
+    """The graph's form, origin, and whether it trains."""
     framework = " ".join(filter(None, (_FRAMEWORKS.get(graph.framework, graph.framework), graph.version)))
     trains = say(lang, "graphs.trains" if graph.trains else "graphs.infers")
     return say(lang, "list.and").join((say(lang, f"graphs.form.{graph.form}"), framework, trains))
 
 
 def size(graph: GraphSummary, lang: str) -> str:
-    """How much of it there is."""
+    """The size of the graph in words."""
     parts = [count(lang, "graphs.nodes", graph.nodes)]
     if graph.functions:
         parts.append(count(lang, "graphs.functions", graph.functions))
@@ -34,7 +34,7 @@ def size(graph: GraphSummary, lang: str) -> str:
 
 
 def placed(graph: GraphSummary, lang: str) -> str:
-    """Where its operators run, as far as that was judged; nothing where it was not."""
+    """Where its operators run; empty if not evaluated."""
     parts = [count(lang, f"graphs.{word}", number) for word, number in graph.counts.items()]
     if graph.clusters > 1:
         parts.append(count(lang, "graphs.clusters", graph.clusters))
@@ -48,18 +48,18 @@ def placed(graph: GraphSummary, lang: str) -> str:
 
 
 class Alike(msgspec.Struct, frozen=True):
-    """A graph, and how many others of its folder have the same figures: the checkpoints of one training."""
+    """A graph and the number of graphs in its folder with the same figures (checkpoints of one training)."""
 
     graph: GraphSummary
     more: int
 
     def note(self, lang: str) -> str:
-        """How many there are, in words; nothing where there is none."""
+        """The number of equal graphs in words; empty for none."""
         return count(lang, "graphs.alike", self.more) if self.more else ""
 
 
 def alike(graphs: Sequence[GraphSummary]) -> list[Alike]:
-    """The graphs, of those that look the same the first."""
+    """The first of each set of equal graphs."""
     groups: dict[tuple[object, ...], list[GraphSummary]] = {}
     for one in graphs:
         figures = (one.nodes, one.functions, one.trains, one.clusters, one.left, *sorted(one.counts.items()))
@@ -68,7 +68,7 @@ def alike(graphs: Sequence[GraphSummary]) -> list[Alike]:
 
 
 def table(graphs: Sequence[GraphSummary], lang: str) -> Table:
-    """What each graph is, and where it runs."""
+    """One row per graph: kind, size and placement."""
     heads = [say(lang, f"graphs.html.{word}") for word in ("place", "what", "size", "runs")]
     rows = [
         (
@@ -83,7 +83,7 @@ def table(graphs: Sequence[GraphSummary], lang: str) -> Table:
 
 
 def block(result: RunResult, view: ReportView) -> list[str]:
-    """The lines of the text report: for each graph what it is, and where it runs."""
+    """The lines of the text report: kind, size and placement per graph."""
     if not result.graphs:
         return []
     lang = view.lang
@@ -104,7 +104,7 @@ def _wrapped(text: str, view: ReportView) -> Sequence[str]:
 
 
 def graph_record(graph: GraphSummary) -> dict[str, Any]:
-    """One graph. `operators` is the list that it was held against: the path of an installation's own, else nothing."""
+    """A graph as a JSON object. `operators` is the path of the operator list of an installation, else None."""
     told: dict[str, Any] = {
         "path": graph.path,
         "form": graph.form,

@@ -1,4 +1,4 @@
-"""The JSON report, version 1: scripts depend on its keys, so none of them ever changes its meaning."""
+"""The JSON report, version 1: a public contract, so keys never change their meaning."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ VERSION = 1
 
 
 def render(result: RunResult, view: ReportView) -> str:
-    """The whole result. Two runs over the same files give the same bytes, so no time is told."""
+    """The whole result. It contains no timestamp, so equal input gives equal bytes."""
     findings = visible(result, view)
     document = {
         "version": VERSION,
@@ -38,7 +38,7 @@ def render(result: RunResult, view: ReportView) -> str:
 
 
 def encodable(value: Any) -> Any:
-    """`value` with texts that UTF-8 can hold: a lone surrogate stands as an escape."""
+    """`value` with lone surrogates, which UTF-8 cannot encode, as escapes."""
     if isinstance(value, str):
         return value if value.isascii() else value.encode("utf-8", "backslashreplace").decode()
     if isinstance(value, dict):
@@ -47,12 +47,12 @@ def encodable(value: Any) -> Any:
 
 
 def unread_records(result: RunResult) -> list[dict[str, Any]]:
-    """The files of which nothing was read, and why."""
+    """The files that were not read, with reasons."""
     return [{"path": p.path, "reason": p.reason} for p in result.unreadable if p.fatal]
 
 
 def summary_record(result: RunResult, findings: list[Finding], view: ReportView) -> dict[str, Any]:
-    """The counts of the run; `findings` are those that the report shows."""
+    """The counts of the run; `findings` are those in the report."""
     summary = msgspec.structs.asdict(result.summary)
     del summary["seconds"]
     severities = Counter(finding.severity for finding in findings)
@@ -66,20 +66,20 @@ def summary_record(result: RunResult, findings: list[Finding], view: ReportView)
 
 
 def fix_records(view: ReportView) -> dict[str, list[dict[str, Any]]]:
-    """What --fix mended, and what it could not mend; empty for other runs."""
-    if view.mended is None:
+    """The applied and refused fixes of --fix; empty for other runs."""
+    if view.applied is None:
         return {}
     from npulint.report.fix_summary import why
 
-    fixed = [{**_named(one), "applicability": one.applicability} for one in view.mended.fixed]
+    fixed = [{**_named(one), "applicability": one.applicability} for one in view.applied.fixed]
     return {
         "fixed": fixed,
-        "refused": [{**_named(one), "reason": why(one.reason, view.lang)} for one in view.mended.refused],
+        "refused": [{**_named(one), "reason": why(one.reason, view.lang)} for one in view.applied.refused],
     }
 
 
 def graphs_record(result: RunResult) -> dict[str, list[dict[str, Any]]]:
-    """The graphs that were read; empty for runs that saw none."""
+    """The graphs that were read; empty if none."""
     if not result.graphs:
         return {}
     from npulint.report.graphs import graph_record
@@ -88,12 +88,12 @@ def graphs_record(result: RunResult) -> dict[str, list[dict[str, Any]]]:
 
 
 def runs_record(result: RunResult) -> dict[str, list[dict[str, Any]]]:
-    """What training runs left behind; empty where nothing was read of any."""
+    """The training runs; empty if no artifact was read."""
     return {"runs": [msgspec.to_builtins(run) for run in result.runs]} if result.runs else {}
 
 
 def compared_record(result: RunResult, *, rows: bool = True) -> dict[str, Any]:
-    """The comparison with a reference; empty for runs without one."""
+    """The comparison with a reference; empty without one."""
     if result.comparison is None:
         return {}
     from npulint.report.compared.record import comparison_record
@@ -106,7 +106,7 @@ def _named(one: Fixed | Refusal) -> dict[str, Any]:
 
 
 def program_record(program: ProgramSummary) -> dict[str, Any]:
-    """An entry script and its readiness list."""
+    """An entry script and its readiness checklist."""
     return {
         "entry": program.entry,
         "files": program.files,

@@ -1,11 +1,10 @@
-"""JSON lines: a report that can be read while it is written, and searched line by line.
+"""JSON lines: a report that can be streamed.
 
-Every line is one object and says by its first key, `kind`, what it is. First come the findings in their order
-(``finding``, otherwise with the keys of the JSON report), then the programs (``program``), the graphs (``graph``), what
-training runs left behind (``run``), the files that were not read (``unread``), after --fix what was mended (``fixed``)
-and what could not be (``refused``), of a comparison its programs (``comparison``) and items (``compared``), and last,
-exactly once, the ``summary`` with version, tool, target and counts: without it the report is not complete. Lines end in
-a single line feed; no text holds one.
+Every line is one object whose first key, `kind`, is its type. First come the findings (``finding``, otherwise with the
+keys of the JSON report), then the programs (``program``), the graphs (``graph``), training runs (``run``), files that
+were not read (``unread``), applied (``fixed``) and refused fixes (``refused``), programs (``comparison``) and items
+(``compared``) of a comparison, and last, exactly once, the ``summary`` with version, tool, target and counts: without
+it the report is incomplete. Lines end in one line feed; no text contains one.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from npulint.report.view import ReportView, visible
 
 
 def render(result: RunResult, view: ReportView) -> str:
-    """The whole result, a line for each of its parts. It tells no time."""
+    """The whole result, one line per record, without timestamps."""
     findings = visible(result, view)
     rows: list[Any] = [
         *_of_kind("finding", map(finding_record, findings)),

@@ -1,13 +1,11 @@
-"""JUnit's XML, which the test views of Jenkins, GitLab and other CI systems read.
+"""JUnit XML for the test views of Jenkins, GitLab and other CI systems.
 
-A suite is a file and a case a finding. Such a view turns red with the first failure, so a case fails exactly when its
-finding makes the run fail (``--fail-on``); the others pass and tell their story in system-out. What a comment or the
-baseline silenced is skipped, with the reason. A file that was not read is an error, because nobody knows what is in
-it; where the user does not want to hear of it, it is skipped.
-
-The first suite is the run itself: a case that always passes, because some systems take a report without cases for a
-broken one, and the counts as properties. Names of cases stay the same when lines move (systems follow a test by class
-and name), so the place is told in the text. There are only elements and attributes of Jenkins' schema.
+A suite is a file and a case a finding. A case fails exactly when its finding fails the run (``--fail-on``), because
+test views turn red at the first failure; others pass, with their text in system-out. Suppressed findings are skipped,
+with the reason. An unread file is an error, or skipped if its check is deselected. The first suite is the run itself: a
+case that always passes, because some systems reject a report without cases, and the counts as properties. Case names do
+not contain lines, because systems track tests by class and name; the text has the place. Only elements and attributes
+of Jenkins' schema are used.
 """
 
 from __future__ import annotations
@@ -31,7 +29,7 @@ _KINDS = ("failures", "errors", "skipped")
 
 
 class Case(msgspec.Struct, frozen=True):
-    """One case: its `kind` is failures, errors, skipped or passed, its `body` markup."""
+    """One case: `kind` is failures, errors, skipped or passed, `body` is XML."""
 
     name: str
     kind: str
@@ -39,7 +37,7 @@ class Case(msgspec.Struct, frozen=True):
 
 
 def render(result: RunResult, view: ReportView) -> str:
-    """The suites: the run, then the files in the order of their paths."""
+    """The suites: the run, then the files by path."""
     files: dict[str, list[Case]] = defaultdict(list)
     for path, case in _cases(result, view):
         files[path].append(case)
@@ -50,7 +48,7 @@ def render(result: RunResult, view: ReportView) -> str:
 
 
 def _cases(result: RunResult, view: ReportView) -> Iterator[tuple[str, Case]]:
-    """Every case with its path; those of one file by line, what is silenced at the end."""
+    """All cases with their paths; those of one file by line, suppressed ones last."""
     unread = {problem.path: problem for problem in reversed(result.unreadable) if problem.fatal}
     told: set[str] = set()
     for finding in visible(result, view):
@@ -77,7 +75,7 @@ def _finding_case(finding: Finding, view: ReportView) -> Case:
 
 
 def _unread_case(problem: Problem, view: ReportView) -> Case:
-    """A path that is not there is an error; another file has a finding, and where that is not shown, nobody asked."""
+    """A path that does not exist as an error; any other unread file as skipped, because its finding is not shown."""
     kind, tag = ("errors", "error") if problem.reason == "missing" else ("skipped", "skipped")
     body = element(tag, {"type": "file-not-read", "message": reason(problem, view.lang)}, indent="      ")
     return Case("file-not-read", kind, body)
@@ -89,7 +87,7 @@ def _outcome(tag: str, finding: Finding, view: ReportView, message: str = "") ->
 
 
 def _story(finding: Finding, view: ReportView) -> str:
-    """What the text report says of a finding, without the source."""
+    """A finding as in the text report, without source."""
     span, lang = finding.span, view.lang
     severity = say(lang, f"severity.{finding.severity}")
     lines = [
@@ -131,5 +129,5 @@ def _counts(cases: Sequence[Case], kinds: Sequence[str]) -> dict[str, int]:
 
 
 def _class_name(path: str) -> str:
-    """The path as a Java name: CI systems take what stands before the last dot for the package."""
+    """The path as a Java class name: CI systems take the part before the last dot as the package."""
     return path.removeprefix("./").replace(".", "_").strip("/").replace("/", ".") or "npulint"

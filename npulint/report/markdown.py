@@ -1,4 +1,4 @@
-"""The Markdown report: for a step summary, a merge request or the record of a migration."""
+"""The Markdown report, for job summaries, merge requests and migration records."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from npulint.report.view import ReportView, visible
 from npulint.settings import RANK
 from npulint.texts import count, say
 
-LIMIT = 1024 * 1024  # bytes that GitHub takes as the summary of a step
-_RESERVE = 200  # bytes for the line that says how much is left out
+LIMIT = 1024 * 1024  # bytes of a job summary on GitHub
+_RESERVE = 200  # bytes reserved for the line about omissions
 _BLANKS = lazy_compile(r"\s+")
 
 
 def render(result: RunResult, view: ReportView) -> str:
-    """Summary, readiness list of each program that trains, how to mend what was found, findings, the gravest first.
-    What would be more than `view.limit` bytes (or what GitHub takes) is left out and counted."""
+    """Summary, readiness checklists, advice per check, and findings, most severe first. What exceeds `view.limit` bytes
+    (default: GitHub's limit) is omitted and counted."""
     findings = sorted(visible(result, view), key=lambda finding: -RANK[finding.severity])
     plain = msgspec.structs.replace(view, color=False)
     room = view.limit or LIMIT
@@ -37,7 +37,7 @@ def render(result: RunResult, view: ReportView) -> str:
     room -= size(compared)
     programs = "" if view.comparing else _programs(result, view.lang, room * 2 // 5)
     runs = "" if view.comparing else _runs(result, view.lang, room // 10)
-    parts = [runs, programs, _graphs(result, view.lang, room // 10), _mending(findings, view.lang, room // 5)]
+    parts = [runs, programs, _graphs(result, view.lang, room // 10), _advice(findings, view.lang, room // 5)]
     room -= sum(map(size, parts))
     blocks += [compared, *parts, _findings(findings, view.lang, room)]
     return "\n\n".join(block for block in blocks if block) + "\n"
@@ -96,8 +96,8 @@ def _runs(result: RunResult, lang: str, room: int) -> str:
     return Writer(lang, room).section(table) if table.rows else ""
 
 
-def _mending(findings: Sequence[Finding], lang: str, room: int) -> str:
-    """What is to be done about each check, in the order in which it is best done."""
+def _advice(findings: Sequence[Finding], lang: str, room: int) -> str:
+    """The advice for each check, in the recommended order."""
     steps = [step.first for step in first_steps(findings, len(findings)) if step.first.fix.text]
     rows = fitting((f"- {link(code(one.name), one.url)}: {prose(_line(one.fix.text))}" for one in steps), room)
     return "\n".join([f"## {say(lang, 'markdown.mend')}", "", *rows]) if rows else ""

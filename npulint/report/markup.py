@@ -1,4 +1,4 @@
-"""Foreign texts in Markdown: they are shown and nothing else, on GitHub and on GitLab."""
+"""Escapes text for Markdown on GitHub and GitLab."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from npulint.lazy_regex import lazy_compile
 from npulint.report.terminal import escape_control_chars
 
 _MARKUP = str.maketrans({char: f"\\{char}" for char in "\\*_[]~|$`"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;"})
-_APART = "&#8203;"  # a blank without width: what it parts is no longer a user, an issue or an address
+_APART = "&#8203;"  # zero-width space; breaks mentions, issue references and URLs
 _CALL = lazy_compile(r"(?<=[@#!])(?=\w)|(?<=:)(?=//)|(?<=\bwww)(?=\.)", re.IGNORECASE | re.ASCII)
 _ADDRESS = lazy_compile(r"https?://[!-~]+")
 _UNSAFE = lazy_compile(r"[^A-Za-z0-9_.~/?#=&:@%+,;-]")
 
 
 def prose(text: str, *, cell: bool = False) -> str:
-    """`text` on one line, safe in a paragraph or, as a `cell`, in a table; what stands in backticks stays code."""
+    """`text` on one line, escaped for a paragraph or a table `cell`; backticks stay code."""
     parts = escape_control_chars(text).split("`")
-    if len(parts) % 2 == 0:  # the last backtick has no partner
+    if len(parts) % 2 == 0:  # the last backtick is unpaired
         parts[-2:] = ["`".join(parts[-2:])]
     last = len(parts) - 1
     told = []
@@ -30,7 +30,7 @@ def prose(text: str, *, cell: bool = False) -> str:
 
 
 def code(text: str, *, cell: bool = False) -> str:
-    """`text` as code, its backticks included; in the cell of a table its bars would end the cell."""
+    """`text` as code, backticks included; in a table cell bars are escaped."""
     text = escape_control_chars(text)
     if not text:
         return ""
@@ -44,7 +44,7 @@ def code(text: str, *, cell: bool = False) -> str:
 
 
 def link(shown: str, url: str) -> str:
-    """Markup that leads to `url`, if that is an address of the web; else `shown` as it is."""
+    """A Markdown link if `url` is a web address, else `shown`."""
     if not _ADDRESS.fullmatch(url):
         return shown
     return f"[{shown}]({_UNSAFE.sub(lambda match: f'%{ord(match.group()):02X}', url)})"

@@ -1,4 +1,4 @@
-"""The readiness lists as the reports for people tell them."""
+"""Readiness checklists in reports for people."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _COLOR = {"passed": "green", "failed": "red", "unknown": "yellow"}
 
 
 def lists(result: RunResult) -> list[ProgramSummary]:
-    """The programs that have a readiness list, the one with the longest list and the most files first."""
+    """The programs with a readiness checklist, longest checklist first, then most files."""
     listed = [program for program in result.programs if program.checklist]
     return sorted(listed, key=lambda program: (-len(program.checklist), -program.files, program.entry))
 
 
 def traits(program: ProgramSummary, families: Sequence[str], lang: str) -> list[str]:
-    """What is known of a program in words, such as its framework, modes, state, roles and devices."""
+    """Properties of a program in words: framework, modes, migration state, roles, devices."""
     keys = {
         "framework": [f"framework.{program.framework}"],
         "mode": [f"mode.{mode}" for mode in program.modes],
@@ -38,19 +38,19 @@ def traits(program: ProgramSummary, families: Sequence[str], lang: str) -> list[
 
 
 def tally(program: ProgramSummary, lang: str) -> str:
-    """How many items passed, failed, or cannot be told."""
+    """How many items passed, failed, or are undetermined."""
     found = Counter(item.status for item in program.checklist)
     return say(lang, "readiness.counts", passed=found["passed"], failed=found["failed"], unknown=found["unknown"])
 
 
 def place_of(item: ChecklistItem) -> str:
-    """``path:line`` of the evidence, or nothing."""
+    """``path:line`` of the evidence; empty if none."""
     place = item.evidence
     return "" if place is None else f"{escape_control_chars(leading(place.path))}:{place.span.line}"
 
 
 def readiness(result: RunResult, view: ReportView) -> list[list[str]]:
-    """A block of lines for the main program; for each program when the report is verbose."""
+    """A block of lines for the main program; for every program in verbose reports."""
     programs = lists(result)
     shown = programs if view.verbose else programs[:1]
     blocks = [_block(program, view) for program in shown]
@@ -80,7 +80,7 @@ def _check(item: ChecklistItem) -> str:
 
 
 def _look(item: ChecklistItem, view: ReportView, indent: int) -> Sequence[str]:
-    """What a person has to look at; only the verbose report has the room."""
+    """What needs review; only in verbose reports."""
     if not view.verbose or not item.look:
         return ()
     return [" " * indent + line for line in wrap(item.look, max(0, view.width - indent) if view.width else 0)]

@@ -1,4 +1,4 @@
-"""The last lines of the reports for people: how much was found, what was not read, where to begin."""
+"""The closing lines of reports for people: counts, unread files, next steps."""
 
 from __future__ import annotations
 
@@ -15,20 +15,19 @@ from npulint.settings import RANK
 from npulint.texts import count, known, say
 
 _CATEGORIES = ("functional", "precision", "performance", "hygiene")
-_LISTED = 5  # unread files that are named
+_LISTED = 5  # unread files listed
 
 
 class NextStep(msgspec.Struct, frozen=True):
-    """A thing to do: one check's findings, the first of them, and how many there are."""
+    """One thing to do: the first finding of a check, and the number of its findings."""
 
     first: Finding
     places: int
 
 
 def first_steps(findings: Sequence[Finding], limit: int = 3) -> list[NextStep]:
-    """The most valuable to-dos, one per check: by severity, then what keeps a program from running before
-    what spoils its results before what slows it down, then what it cost a run, confidence, and the number of
-    places. Files that do not parse come last of their severity."""
+    """The most valuable next steps, one per check: by severity, category (functional, precision, performance), cost in
+    the run, confidence, and number of places. Files that cannot be parsed come last within their severity."""
     groups: dict[str, list[Finding]] = defaultdict(list)
     for finding in findings:
         groups[finding.code].append(finding)
@@ -43,13 +42,13 @@ def first_steps(findings: Sequence[Finding], limit: int = 3) -> list[NextStep]:
 
 
 def closing(result: RunResult, view: ReportView, mark: str = "") -> list[str]:
-    """The summary, one line per thing to say. `mark` stands before what can be mended, where findings bear it."""
+    """The summary, one line per statement. `mark` is the sign that fixable findings carry."""
     findings = visible(result, view)
     paint = Paint(view.color)
     asides = _asides(result, len(result.findings) - len(findings), view)
     text = say(view.lang, "list.clause").join([_headline(result, findings, view), *asides])
     good = not findings and not result.unreadable and bool(result.summary.read) and _consistent(result, view)
-    lines = [*_mended(result, view), paint("green" if good else "bold", text), *_fixable(result, view, mark)]
+    lines = [*_applied_fixes(result, view), paint("green" if good else "bold", text), *_fixable(result, view, mark)]
     lines += [paint("yellow", line) for line in _unread(result.unreadable, view.lang)]
     if view.statistics:
         lines += statistics(result, findings, view.lang)
@@ -57,7 +56,7 @@ def closing(result: RunResult, view: ReportView, mark: str = "") -> list[str]:
 
 
 def _consistent(result: RunResult, view: ReportView) -> bool:
-    """Whether a comparison, if that was asked for, has nothing to complain about."""
+    """Whether the comparison, if the run is one, found no differences."""
     if not view.comparing or result.comparison is None:
         return True
     from npulint.report.compared.rows import consistent
@@ -66,21 +65,21 @@ def _consistent(result: RunResult, view: ReportView) -> bool:
 
 
 def fixability(finding: Finding) -> str:
-    """How a finding can be mended by npulint: safe, unsafe (when a part of it is), or not at all (empty)."""
+    """How --fix can fix a finding: safe, unsafe (if any part is), or empty."""
     return finding.fix.applicability if finding.fix.edits or finding.fix.changes else ""
 
 
 def fixable(findings: Sequence[Finding]) -> dict[str, int]:
-    """How many can be mended, and how."""
+    """The number of fixable findings by applicability."""
     found = Counter(map(fixability, findings))
     return {word: found[word] for word in ("safe", "unsafe")}
 
 
 def _fixable(result: RunResult, view: ReportView, mark: str) -> list[str]:
-    """What --fix would do about the findings, shown or not; after it nothing is left to say."""
+    """A line about what --fix can do, shown or hidden findings; none after --fix."""
     found = fixable(result.findings)
     safe, unsafe = found["safe"], found["unsafe"]
-    if view.mended is not None or not safe + unsafe:
+    if view.applied is not None or not safe + unsafe:
         return []
     if view.unsafe:
         return [mark + count(view.lang, "fixable.safe", safe + unsafe)]
@@ -90,18 +89,18 @@ def _fixable(result: RunResult, view: ReportView, mark: str) -> list[str]:
     return [mark + say(view.lang, "list.clause").join((count(view.lang, "fixable.safe", safe), *more))]
 
 
-def _mended(result: RunResult, view: ReportView) -> list[str]:
-    if view.mended is None:
+def _applied_fixes(result: RunResult, view: ReportView) -> list[str]:
+    if view.applied is None:
         return []
-    from npulint.report.fix_summary import told  # most runs fix nothing
+    from npulint.report.fix_summary import summary_lines  # most runs fix nothing
 
-    return told(view.mended, 0 if view.unsafe else fixable(result.findings)["unsafe"], view)
+    return summary_lines(view.applied, 0 if view.unsafe else fixable(result.findings)["unsafe"], view)
 
 
 def _headline(result: RunResult, findings: Sequence[Finding], view: ReportView) -> str:
     summary = result.summary
     if findings:
-        after = view.mended is not None and not view.dry
+        after = view.applied is not None and not view.dry
         text = count(view.lang, "fixes.left" if after else "found", len(findings))
         severities = Counter(finding.severity for finding in findings)
         parts = [
@@ -121,18 +120,18 @@ def _headline(result: RunResult, findings: Sequence[Finding], view: ReportView) 
     if summary.known:
         return count(view.lang, "clean.known", summary.read)
     frameworks = {program.framework for program in result.programs} - {"", "none", "unknown"}
-    if view.mended is not None and view.mended.fixed:
+    if view.applied is not None and view.applied.fixed:
         return count(view.lang, "fixes.clean", summary.read)
     return count(view.lang, "clean" if frameworks or _others(result) else "clean.no-framework", summary.read)
 
 
 def _others(result: RunResult) -> bool:
-    """Whether something besides programs was judged."""
+    """Whether something besides programs was evaluated."""
     return bool(result.graphs or result.runs or result.findings)
 
 
 def _unjudged(result: RunResult) -> bool:
-    """Whether there is no verdict about something that a run left behind."""
+    """Whether some run artifact was not evaluated."""
     return any(file.note for run in result.runs for file in run.files)
 
 
@@ -154,8 +153,7 @@ def _asides(result: RunResult, below: int, view: ReportView) -> list[str]:
 
 
 def _unread(problems: Sequence[Problem], lang: str) -> list[str]:
-    """Files that were not read, and those of which only a part was; each is named once. A text in a
-    doubtful encoding was read in full."""
+    """Lines about files that were not or only partly read, each named once. Encoding problems do not count."""
     fatal = {problem.path: problem for problem in reversed(problems) if problem.fatal}
     doubts = [problem for problem in problems if problem.path not in fatal and problem.reason != "encoding"]
     partly = {problem.path: problem for problem in reversed(doubts)}

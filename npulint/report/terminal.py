@@ -1,5 +1,5 @@
-"""The terminal: harmless text, cell widths and colours. An own palette of six colours; a library for it
-would cost more time than the whole report."""
+"""Terminal output: escaping, cell widths and six colours. A library would take longer to import than the report to
+render."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from unicodedata import combining, east_asian_width
 
 from npulint.lazy_regex import lazy_compile
 
-# The first character of ``##[``, ``##vso[`` and their like, which CI runners obey wherever they stand in a line. They
+# The first character of ``##[``, ``##vso[`` etc., which CI runners execute anywhere in a line. They
 # compare by culture, so marks that .NET passes over may lie between.
 COMMAND_SIGN = r"#(?=[^ -~]*#(?:[^ -~]*[A-Za-z])*[^ -~]*\[)"
 # C0, DEL and C1; line separators; marks without a glyph; bidi controls, which reorder what is read; surrogates.
@@ -28,33 +28,33 @@ _COLORS = {"bold": "1", "dim": "2", "red": "1;31", "yellow": "1;33", "green": "3
 
 
 def escape_control_chars(text: str) -> str:
-    """`text` on one line without anything that a terminal obeys: such characters stand as escapes."""
+    """`text` on one line with control characters as escapes."""
     return _HOSTILE.sub(_escape, text)
 
 
 def _escape(match: re.Match[str]) -> str:
     char = match.group()
     code = ord(char)
-    if 0xDC80 <= code <= 0xDCFF:  # a byte of a file name that is no UTF-8
+    if 0xDC80 <= code <= 0xDCFF:  # an undecodable byte of a file name
         return f"\\x{code - 0xDC00:02x}"
     return _NAMED.get(char) or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
 
 
 def leading(path: str) -> str:
-    """A path for the beginning of a line, made harmless: it neither looks like a command of CI runners nor, by a blank,
-    like a further place of the finding above."""
+    """An escaped path for the beginning of a line, which looks neither like a CI command nor, by leading blanks, like a
+    related location."""
     text = escape_control_chars(path)
     return f"./{text}" if text[:1].isspace() or _COMMAND.match(text) else text
 
 
 def plain_line(text: str) -> str:
-    """A line of any text, made harmless, that CI runners take for no command."""
+    """Any line, escaped, without CI commands."""
     line = escape_control_chars(text)
     return f"| {line}" if _COMMAND.match(line) else line
 
 
 def cells(text: str) -> int:
-    """How many columns harmless `text` takes on a terminal."""
+    """The number of terminal columns of escaped `text`."""
     return len(text) if text.isascii() else sum(map(_cells, text))
 
 
@@ -65,7 +65,7 @@ def _cells(char: str) -> int:
 
 
 def cut(text: str, width: int) -> str:
-    """The longest beginning of harmless `text` that takes at most `width` cells."""
+    """The longest prefix of escaped `text` that fits into `width` cells."""
     if text.isascii():
         return text[:width]
     used = 0
@@ -92,7 +92,7 @@ def wrap(text: str, width: int) -> list[str]:
 
 
 class Paint:
-    """Colours text, or leaves it alone when `on` is false."""
+    """Colours text if `on`."""
 
     def __init__(self, on: bool) -> None:
         self._on = on
@@ -103,18 +103,18 @@ class Paint:
 
 
 def linked(text: str, url: str) -> str:
-    """`text` as a link that terminals open (OSC 8); an address with anything strange in it is left out."""
+    """`text` as a terminal hyperlink (OSC 8); without link if the URL contains unexpected characters."""
     plain = url.isascii() and url.isprintable() and " " not in url
     return f"\x1b]8;;{url}\x1b\\{text}\x1b]8;;\x1b\\" if url and plain else text
 
 
 def wants_links(color: bool, stream: TextIO, environ: Mapping[str, str]) -> bool:
-    """Whether addresses become links: only in colour on a person's terminal, and never in CI logs."""
+    """Whether to print hyperlinks: only with colour on an interactive terminal, never in CI."""
     return color and is_terminal(stream) and not environ.get("CI")
 
 
 def has_blocks(stream: TextIO) -> bool:
-    """Whether the encoding of `stream` holds the blocks that bars and curves are made of."""
+    """Whether the encoding of `stream` supports block characters."""
     try:
         "▁▒█·→×".encode(getattr(stream, "encoding", None) or "utf-8")
     except (UnicodeEncodeError, LookupError):
@@ -123,8 +123,8 @@ def has_blocks(stream: TextIO) -> bool:
 
 
 def wants_color(choice: str, stream: TextIO, environ: Mapping[str, str]) -> bool:
-    """Whether to colour what goes to `stream`: as asked, else as the environment asks (``NO_COLOR``,
-    ``FORCE_COLOR``, ``CLICOLOR_FORCE``), else on terminals that are not dumb."""
+    """Whether to colour output to `stream`: by option, else by environment (``NO_COLOR``, ``FORCE_COLOR``,
+    ``CLICOLOR_FORCE``), else on terminals that are not dumb."""
     if choice != "auto":
         return choice == "always"
     if environ.get("NO_COLOR"):
@@ -135,7 +135,7 @@ def wants_color(choice: str, stream: TextIO, environ: Mapping[str, str]) -> bool
 
 
 def is_terminal(stream: TextIO) -> bool:
-    """Whether a person reads `stream` as it is written."""
+    """Whether `stream` is an interactive terminal."""
     try:
         return stream.isatty()
     except (AttributeError, ValueError):
@@ -143,7 +143,7 @@ def is_terminal(stream: TextIO) -> bool:
 
 
 def width_of(stream: TextIO, environ: Mapping[str, str]) -> int:
-    """The cells of a line: of the terminal behind `stream`, at most 120; 0 when there is none."""
+    """The width of the terminal behind `stream` in cells, at most 120; 0 if there is none."""
     if not is_terminal(stream):
         return 0
     import os

@@ -1,4 +1,4 @@
-"""The report that an engineer reads: every finding with its source, then the programs and where to begin."""
+"""The text report: every finding with its source, then programs, next steps and the summary."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from npulint.report.terminal import COLOR, Paint, cells, escape_control_chars, l
 from npulint.report.view import ReportView, visible
 from npulint.texts import count, say
 
-_RELATED = 3  # related places that are shown with each finding
+_RELATED = 3  # related locations shown per finding
 _PROGRAMS = 8
 _WHOLE = Span()  # a file as a whole, such as a graph
-_MARK = "[*]"  # at what --fix mends
-_LEFT = 5  # checks of which something is left after fixes that are named
-_FEW = 3  # findings that need no advice where to begin
+_MARK = "[*]"  # on findings that --fix fixes
+_LEFT = 5  # checks with remaining findings that are listed after fixes
+_FEW = 3  # findings that need no advice on where to begin
 
 
 def render(result: RunResult, view: ReportView) -> str:
-    """The whole report. What is said about a check is said at its first finding. Of a change nothing is said but its
-    findings, and what can be done about them."""
+    """The whole report. Texts about a check are printed with its first finding. For a change, only findings and
+    fixes."""
     findings = visible(result, view)
     writer = _Writer(view)
     compared = _compared(result, view)
@@ -48,7 +48,7 @@ def _compared(result: RunResult, view: ReportView) -> list[list[str]]:
 
 
 def _artifacts(result: RunResult, writer: _Writer, view: ReportView) -> list[list[str]]:
-    """What a training run left behind, the programs and the graphs; most projects have no runs and no graphs."""
+    """Blocks about training runs, programs and graphs."""
     blocks = [writer.programs(result)]
     if result.runs:
         from npulint.report.runs.text import block as run_block
@@ -74,7 +74,7 @@ class _Writer:
         self._said: set[tuple[str, str]] = set()
 
     def finding(self, finding: Finding) -> list[str]:
-        """Header, place, source, related places, and what has not been said about its check yet."""
+        """Header, place, source, related locations, and the check's texts if not printed yet."""
         paint, color = self._paint, COLOR[finding.severity]
         related = finding.related if self._view.verbose else finding.related[:_RELATED]
         last = max(finding.span.line, finding.span.end_line, *(place.span.line for place in related), 9)
@@ -95,22 +95,22 @@ class _Writer:
         return [*lines, *self._advice(finding, frames.gutter), *self._change(finding, frames.gutter)]
 
     def _mark(self, finding: Finding) -> str:
-        """Tells what --fix mends, before it has been asked to."""
+        """The sign of fixable findings; empty after --fix."""
         mends = ("safe", "unsafe") if self._view.unsafe else ("safe",)
-        if self._view.mended is not None or fixability(finding) not in mends:
+        if self._view.applied is not None or fixability(finding) not in mends:
             return ""
         return f" {self._paint('green', _MARK)}"
 
     def _change(self, finding: Finding, gutter: int) -> list[str]:
-        """The lines that mend it."""
+        """The fix as a diff."""
         if not self._view.fixes or not finding.fix.edits:
             return []
-        from npulint.report.fix_diff import change  # few want to see it
+        from npulint.report.fix_diff import change  # rarely shown
 
         return change(finding, self._view, self._paint, gutter)
 
     def _identity(self, finding: Finding) -> str:
-        """The code, with the confidence when it is not high."""
+        """The code, with the confidence if not high."""
         code = linked(finding.code, finding.url) if self._view.links else finding.code
         if finding.confidence == "high":
             return f"({code})"
@@ -137,7 +137,7 @@ class _Writer:
         return [head + lines[0], *(" " * indent + line for line in lines[1:])]
 
     def programs(self, result: RunResult) -> list[str]:
-        """What was recognised, programs that train first."""
+        """The recognised programs, training programs first."""
         ordered = sorted(result.programs, key=lambda program: "train" not in program.roles)
         shown = ordered[:_PROGRAMS]
         lines = [self._paint("bold", say(self._lang, "programs"))] if shown else []
@@ -161,16 +161,16 @@ class _Writer:
         return say(self._lang, "list.and").join([*known, *items])
 
     def first(self, result: RunResult, findings: Sequence[Finding]) -> list[str]:
-        """Where to begin, when there is enough to lose one's way, or when npulint has begun already."""
-        if self._view.mended is not None and not self._view.dry and self._view.mended.fixed:
+        """Where to begin, if there are many findings or fixes were applied."""
+        if self._view.applied is not None and not self._view.dry and self._view.applied.fixed:
             from npulint.report.fix_summary import left
 
-            todo = left(self._view.mended, result, self._steps(findings, _LEFT), self._lang)
+            todo = left(self._view.applied, result, self._steps(findings, _LEFT), self._lang)
             return self._numbered(say(self._lang, "fixes.left.title"), todo)
         return self._numbered(say(self._lang, "first"), self._steps(findings)) if len(findings) > _FEW else []
 
     def _steps(self, findings: Sequence[Finding], limit: int = 3) -> list[tuple[str, str]]:
-        """What is to be done, and where."""
+        """What to do, and where."""
         todo = []
         for step in first_steps(findings, limit):
             one = step.first
@@ -188,7 +188,7 @@ class _Writer:
         return lines
 
     def hint(self, findings: Sequence[Finding]) -> list[str]:
-        """The next command to type; whose commit was stopped hears of the other ways out as well."""
+        """The next command to run; in a hook also the alternatives."""
         steps = first_steps(findings, 1)
         keys = ("explain.hint", "change.hint") if self._view.change else ("explain.hint",)
         return [self._paint("dim", say(self._lang, key, name=step.first.name)) for step in steps for key in keys]

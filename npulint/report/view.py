@@ -1,4 +1,4 @@
-"""How a report shall look: everything a format needs besides the result."""
+"""The view of a report: everything a format needs besides the result."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 class RulePage(msgspec.Struct, frozen=True):
-    """What can be read about a check: its title, why it matters and what to do in a sentence or two each, and its
-    whole page as Markdown."""
+    """Documentation of a check: title, rationale and advice in a sentence or two each, and the whole page as
+    Markdown."""
 
     title: str
     why: str
@@ -28,27 +28,25 @@ class RulePage(msgspec.Struct, frozen=True):
 
 
 def no_lines(path: str) -> Sequence[str]:
-    """For reports that show no source."""
+    """A `LineProvider` for reports without source."""
     return ()
 
 
 def no_page(code: str) -> RulePage | None:
-    """For reports that tell nothing about checks."""
+    """A page function for reports without documentation."""
     return None
 
 
 class ReportView(msgspec.Struct, frozen=True):
-    """`lang` is ``en`` or ``zh``. `shown_from` is the lowest severity to show, `fail_on` the lowest that makes the run
-    fail (``never``: none does). `width` is that of the terminal in cells, 0 when nobody counts them: then no text is
-    wrapped. `links` makes addresses links of the terminal, which is
-    `plain` when it cannot show blocks. `verbose` lists every related place. `lines` gives the
-    source for frames, `page` what can be read about the check with a code. `folder` is where paths begin, below the
-    root of the repository that is checked by CI; empty when they begin there. `limit` is the number of bytes that the
-    report may take, 0 for as many as its format allows. `change` tells that the run judges a change, not a project.
-    `fixes` shows the edits that mend each finding; `unsafe` counts those that may change results among what --fix
-    mends. `mended` is what was fixed before this state was judged, None where nothing was to be; `dry` tells that it
-    was not written. `comparing` tells that the run was there to compare two projects, not to judge one. `sources` is
-    the address below which a repository shows the folder of the run, empty where nothing tells it."""
+    """The options of a report. `lang` is ``en`` or ``zh``. `shown_from` is the lowest severity to show, `fail_on` the
+    lowest that fails the run (or ``never``). `width` is that of the terminal in cells, 0 for no wrapping. `links`
+    prints terminal hyperlinks, `plain` avoids block characters. `verbose` lists every related location. `lines` returns
+    the source of a path, `page` the documentation of a code. `folder` is the working directory relative to the
+    repository root. `limit` is the maximum size in bytes, 0 for that of the format. `change` says that the run checks a
+    change, not a project. `fixes` shows the edits of each finding; `unsafe` says that --fix includes unsafe fixes.
+    `applied` are the fixes applied before this result, None without --fix; `dry` says that they were not written.
+    `comparing` says that the run only compares two projects. `sources` is the URL of the working directory in the
+    repository, if known."""
 
     lang: str = "en"
     shown_from: str = "note"
@@ -66,7 +64,7 @@ class ReportView(msgspec.Struct, frozen=True):
     change: bool = False
     fixes: bool = False
     unsafe: bool = False
-    mended: FixResult | None = None
+    applied: FixResult | None = None
     dry: bool = False
     comparing: bool = False
     sources: str = ""
@@ -77,7 +75,7 @@ class _Format(Protocol):
 
 
 def render(format_name: str, result: RunResult, view: ReportView) -> str:
-    """The report in one of the formats of `npulint.settings.FORMATS`, ending in a newline if not empty."""
+    """The report in one of `npulint.settings.FORMATS`, ending in a newline if not empty."""
     module = cast(_Format, import_module(f"npulint.report.{format_name}"))
     text = module.render(result, view)
     if format_name not in MACHINE_FORMATS:
@@ -88,7 +86,7 @@ def render(format_name: str, result: RunResult, view: ReportView) -> str:
 
 
 def in_repository(path: str, folder: str) -> str:
-    """A path of a run in `folder` as it is spelled from the root of the repository that CI has checked out."""
+    """A path of a run in `folder`, relative to the root of the repository that CI checked out."""
     absolute = path.startswith(("/", "\\\\")) or path[1:3] in (":/", ":\\")
     if not path or absolute:
         return path
@@ -102,6 +100,6 @@ def visible(result: RunResult, view: ReportView) -> list[Finding]:
 
 
 def visible_silenced(result: RunResult, view: ReportView) -> list[Silenced]:
-    """What comments or the baseline silenced and the view would show otherwise."""
+    """The suppressed findings that the view would otherwise show."""
     lowest = RANK[view.shown_from]
     return [one for one in result.suppressed if RANK[one.finding.severity] >= lowest]

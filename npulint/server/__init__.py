@@ -1,1 +1,1 @@
-"""The language server: findings in editors, while people type. Only ``npulint server`` imports it."""
+"""The language server: findings in editors while typing. Only ``npulint server`` imports it."""

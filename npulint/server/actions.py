@@ -1,4 +1,4 @@
-"""What the editor may do about findings: apply a fix, silence it here or in the file, read about it."""
+"""Code actions for findings: apply a fix, suppress the finding here or in the file, open the documentation."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from npulint.texts import say
 
 FIX_ALL = "source.fixAll.npulint"
 SHOW_PAGE = "npulint.showPage"
-_TITLE = 80  # characters of a fix in a menu
+_TITLE = 80  # maximum characters of a fix title
 
 
 class File(msgspec.Struct, frozen=True):
-    """A file that may be edited: its address, the version of the document (None: as the disk has it), its text."""
+    """An editable file: its URI, the document version (None: not open), its text."""
 
     uri: str
     version: int | None
@@ -41,7 +41,8 @@ Files = Callable[[str], File]
 
 
 class Proposer(msgspec.Struct, frozen=True):
-    """Makes code actions. `encoding` is that of positions, `versioned` whether the editor takes versions in edits."""
+    """Creates code actions. `encoding` is that of positions, `versioned` whether the client supports versioned
+    edits."""
 
     files: Files
     encoding: str
@@ -49,7 +50,7 @@ class Proposer(msgspec.Struct, frozen=True):
     lang: str
 
     def for_finding(self, finding: Finding, shown: Diagnostic) -> list[CodeAction]:
-        """All that can be done about one finding."""
+        """All code actions for one finding."""
         file = self.files(finding.path)
         style = style_of(finding.path, file.text[:200].encode("utf-8", "replace"))
         named = {"name": finding.name}
@@ -68,7 +69,7 @@ class Proposer(msgspec.Struct, frozen=True):
         return actions
 
     def fix_all(self, findings: Sequence[Finding]) -> CodeAction | None:
-        """Every safe fix of a file in one action; of two that meet the graver one is applied."""
+        """All safe fixes of a file as one action; of two conflicting fixes the more severe finding's is applied."""
         chosen = all_safe(findings, self._text)
         if not chosen:
             return None
@@ -109,7 +110,7 @@ class Proposer(msgspec.Struct, frozen=True):
 
 
 def meets(one: Span, other: Span) -> bool:
-    """Whether two spans share a place, their ends included."""
+    """Whether two spans overlap or touch."""
     first, second = sorted((one, other))
     return (second.line, second.column) <= (first.end_line, first.end_column)
 

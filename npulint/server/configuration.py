@@ -1,4 +1,4 @@
-"""What the editor's settings and the configuration files of a folder ask for, and what is wrong with them."""
+"""Reads client settings and configuration files of folders, and locates their errors."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 class ClientSettings(msgspec.Struct, frozen=True):
-    """What the editor asks for. `run` is ``onType`` or ``onSave``; `scope` tells of which files that are not open
-    findings are shown: ``open`` of none, ``errors`` the errors of projects with an open file, ``workspace`` all.
-    `words` are the options of the command line that it sets; `problems` say what was not understood."""
+    """The settings of the client. `run` is ``onType`` or ``onSave``; `scope` selects findings in files that are not
+    open: ``open`` shows none, ``errors`` the errors of projects with an open file, ``workspace`` all. `words` are the
+    command line options that it sets; `problems` are invalid settings."""
 
     run: str = "onType"
     scope: str = "errors"
@@ -42,7 +42,7 @@ class ClientSettings(msgspec.Struct, frozen=True):
 
 
 class ConfigProblem(msgspec.Struct, frozen=True):
-    """Something wrong with the file at the absolute `path` (empty: with no file), at a line and column from 1."""
+    """A problem in the file at the absolute `path` (empty: no file), at a line and column from 1."""
 
     path: str
     line: int
@@ -50,9 +50,9 @@ class ConfigProblem(msgspec.Struct, frozen=True):
     message: str
 
 
-def understood(given: object, lang: str) -> ClientSettings:
-    """The settings that an editor sends, with keys in any spelling; null stands for the default."""
-    section = _section(given)
+def understood(sent: object, lang: str) -> ClientSettings:
+    """The settings sent by a client, with keys in any spelling; null means the default."""
+    section = _section(sent)
     own: dict[str, str] = {}
     words: dict[str, list[str] | bool] = {}
     problems: list[str] = []
@@ -73,16 +73,16 @@ def understood(given: object, lang: str) -> ClientSettings:
     return ClientSettings(words=words, problems=tuple(problems), **own)
 
 
-def _section(given: object) -> dict[str, Any]:
-    """The part about npulint, whether it was sent bare or inside of a larger tree."""
+def _section(sent: object) -> dict[str, Any]:
+    """npulint's part of the settings, which may be sent bare or nested."""
     for name in ("settings", "npulint"):
-        if isinstance(given, dict) and isinstance(given.get(name), dict):
-            given = given[name]
-    return {str(key): value for key, value in given.items()} if isinstance(given, dict) else {}
+        if isinstance(sent, dict) and isinstance(sent.get(name), dict):
+            sent = sent[name]
+    return {str(key): value for key, value in sent.items()} if isinstance(sent, dict) else {}
 
 
 def _words(option: Option, value: object, lang: str) -> list[str] | bool:
-    """A value as the command line would give it; raises `InvalidOption` for one that the option does not take."""
+    """A value as command line words or a flag; raises `InvalidOption` for an invalid one."""
     if option.kind == "flag":
         if not isinstance(value, bool):
             raise InvalidOption(_mistyped("type.flag", value, lang))
@@ -108,8 +108,8 @@ def _mistyped(kind: str, value: object, lang: str) -> str:
 def settings_for(
     place: str, folder: str, client: ClientSettings, environ: Mapping[str, str], locale: str
 ) -> tuple[str, Settings]:
-    """The folder that is checked as one for a file in the folder `place`, and how. That is the folder of the nearest
-    configuration, or the workspace `folder`. Raises `NpulintError`."""
+    """The folder that is checked as one with a file in `place`, and its settings: the folder of the closest
+    configuration, else the workspace `folder`. Raises `NpulintError`."""
     words: dict[str, list[str] | bool] = {name: value for name, value in client.words.items() if value != []}
     for name in _PATHS:
         value = words.get(name)
@@ -129,8 +129,8 @@ def _spoken(locale: str) -> dict[str, str]:
 
 
 def problems_of(error: NpulintError, places: Sequence[str]) -> list[ConfigProblem]:
-    """Where the mistakes are that made settings unusable. What names no file belongs to the first of `places`
-    that is there: the configuration files that may be meant."""
+    """The problems that made settings invalid, with their places. Problems without a file belong to the first existing
+    configuration file in `places`."""
     if isinstance(error, CatalogueError):
         return [ConfigProblem(os.path.abspath(p.path), p.line, p.column, p.message) for p in error.problems]
     return [_placed(line, places) for line in str(error).split("\n")]
@@ -146,7 +146,7 @@ def _placed(line: str, places: Sequence[str]) -> ConfigProblem:
 
 
 def _line_of(key: str, path: str) -> int:
-    """The line of a configuration file that sets a key, else the first."""
+    """The line of a configuration file that sets a key; 1 if not found."""
     for number, line in enumerate(FileLines()(path), 1):
         if re.match(rf"[ \t]*{re.escape(key)}[ \t]*=", line):
             return number

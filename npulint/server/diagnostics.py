@@ -1,4 +1,4 @@
-"""Findings as the diagnostics of the protocol."""
+"""Converts findings to LSP diagnostics."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ _SEVERITY = {
 }
 _FADED = "unused-suppression"
 _OUTDATED = "deprecated_api"
-_RELATED = 20  # further places of one finding; an editor shows them all
+_RELATED = 20  # related locations per finding; editors show all of them
 
 Sight = Callable[[str], tuple[str, Places, Sequence[str]]]
-"""Address, places and lines of the file at an absolute path."""
+"""From an absolute path to URI, positions and lines."""
 
 
 class Abilities(msgspec.Struct, frozen=True):
-    """What the editor can show besides range, message and severity."""
+    """The optional diagnostic features that the client supports."""
 
     tags: tuple[DiagnosticTag, ...] = ()
     related: bool = False
@@ -43,7 +43,7 @@ class Abilities(msgspec.Struct, frozen=True):
 
 
 def diagnostic(finding: Finding, sight: Sight, can: Abilities) -> Diagnostic:
-    """One finding as a diagnostic. Its `data` identifies it when the editor asks for code actions."""
+    """The diagnostic of a finding. Its `data` identifies the finding in code action requests."""
     related = None
     if can.related and finding.related:
         related = [
@@ -73,8 +73,8 @@ def _tags(finding: Finding) -> list[DiagnosticTag]:
 
 
 def place(path: str, span: Span, check: str, sight: Sight) -> Range:
-    """Where a span is for the editor. In a notebook that is open as text, columns count in the code of a cell, which
-    is a JSON string there."""
+    """The LSP range of a span. In a notebook opened as text, columns count in the code of a cell line, which the
+    document holds as a JSON string."""
     _, places, lines = sight(path)
     if path.endswith(".ipynb") and check != "file-not-read":
         span = Span(
@@ -87,7 +87,7 @@ def place(path: str, span: Span, check: str, sight: Sight) -> Range:
 
 
 def _in_json(lines: Sequence[str], number: int, column: int) -> int:
-    """The column in the line of a JSON file of a column in the text that the line holds."""
+    """The column in a line of a JSON file for a column in the text that the line encodes."""
     line = lines[number - 1] if 0 < number <= len(lines) else ""
     start = len(line) - len(line.lstrip())
     if not line.startswith('"', start):
@@ -99,7 +99,7 @@ def _in_json(lines: Sequence[str], number: int, column: int) -> int:
 
 
 def _escaped(line: str, at: int) -> int:
-    """How many characters of a JSON string stand for the one that begins at `at`."""
+    """The number of characters in a JSON string that encode the character beginning at `at`."""
     if line[at] != "\\":
         return 1
     if line[at + 1 : at + 2] != "u":

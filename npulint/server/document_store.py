@@ -1,4 +1,4 @@
-"""What is open, what was found in it, and when to look again. Knows nothing of the protocol's messages."""
+"""Open documents, their results, and the scheduling of runs; independent of LSP messages."""
 
 from __future__ import annotations
 
@@ -19,22 +19,25 @@ from npulint.server.notebooks import Notebook
 from npulint.server.publishing import pause
 from npulint.server.worker import Worker
 
-_IDLE = 1.0  # seconds without work after which there is time to tidy up
+_IDLE = 1.0  # idle seconds before garbage collection
 
 
 class StoredResult(msgspec.Struct, frozen=True):
-    """What was found in an open document as it was then."""
+    """The findings of an open document and the version that they are for."""
 
     seen: Snapshot
     findings: Sequence[Finding]
 
 
 class DocumentStore:
-    """Open documents by address, with the newest result for each. `told` is called after every run, `progress` with
-    how many projects of how many are looked at, while the whole workspace is."""
+    """Open documents by URI, with the latest result of each. `on_answer` is called after every run, `progress` with
+    (done, total) projects while the whole workspace is checked."""
 
     def __init__(
-        self, environ: Mapping[str, str], told: Callable[[EngineAnswer], None], progress: Callable[[int, int], None]
+        self,
+        environ: Mapping[str, str],
+        on_answer: Callable[[EngineAnswer], None],
+        progress: Callable[[int, int], None],
     ) -> None:
         self.documents: dict[str, EditorDocument | Notebook] = {}
         self.results: dict[str, StoredResult] = {}
@@ -42,7 +45,7 @@ class DocumentStore:
         self.folders: list[str] = []
         self.client = ClientSettings()
         self.locale = ""
-        self._told = told
+        self._on_answer = on_answer
         self._progress = progress
         self._engine = Engine(environ)
         self._worker = Worker()
@@ -56,10 +59,10 @@ class DocumentStore:
         self._timer: asyncio.TimerHandle | None = None
         self._idle: asyncio.TimerHandle | None = None
         self._seconds = 0.0
-        self._waiting: list[asyncio.Future[None]] = []
+        self._waiters: list[asyncio.Future[None]] = []
 
     def path(self, path: str) -> str:
-        """A path as findings spell it: below a folder of the workspace where it leads there, links followed."""
+        """The path as findings spell it: below a workspace folder after resolving links."""
         real = os.path.realpath(path)
         for folder in self.folders:
             top = os.path.realpath(folder)
@@ -68,7 +71,7 @@ class DocumentStore:
         return path
 
     def configure(self, folders: Sequence[str], client: ClientSettings, locale: str) -> None:
-        """Take new folders and settings, and read all configuration files again."""
+        """Use new folders and settings, and read all configuration files again."""
         self.folders = list(folders)
         for document in self.documents.values():
             place = self.path(document.path)
@@ -83,31 +86,31 @@ class DocumentStore:
         self.look_around()
 
     def look_around(self) -> None:
-        """Look at all projects of the workspace, if that is wanted."""
+        """Check all projects of the workspace, if the scope requires it."""
         self._around = self.client.scope == "workspace"
         self.soon(0)
 
     def open(self, document: EditorDocument | Notebook) -> None:
-        """A document was opened."""
+        """Handle an opened document."""
         self.documents[document.uri] = document
         self.results.pop(document.uri, None)
         self._changes[document.path] = document
         self.soon(0)
 
     def changed(self, document: EditorDocument | Notebook) -> None:
-        """Something was typed."""
+        """Handle an edited document."""
         self._changes[document.path] = document
         if self.client.run == "onType":
             self.soon(pause(self._seconds))
 
     def saved(self, document: EditorDocument | Notebook) -> None:
-        """The document was written to disk."""
+        """Handle a saved document."""
         self._changes[document.path] = document
         self._touched.append(document.path)
         self.soon(0)
 
     def close(self, uri: str) -> None:
-        """A document was closed: what was not saved is gone."""
+        """Handle a closed document; unsaved text is discarded."""
         document = self.documents.pop(uri, None)
         self.results.pop(uri, None)
         if document is None:
@@ -117,19 +120,19 @@ class DocumentStore:
         self.soon(pause(self._seconds))
 
     def touched(self, paths: Sequence[str]) -> None:
-        """Files were changed by somebody else."""
+        """Handle files changed outside of the editor."""
         self._touched += paths
         self._around = self.client.scope == "workspace"
         self.soon(pause(self._seconds))
 
     def stale(self, uri: str) -> bool:
-        """Whether the newest result is not about the text as it is now."""
+        """Whether the latest result is for an older version of the text."""
         document, result = self.documents.get(uri), self.results.get(uri)
         return document is not None and (result is None or result.seen.version != document.version)
 
     async def current(self, uri: str) -> StoredResult | None:
-        """The result for the document as it is now, as soon as there is one; None when it is not open. When runs wait
-        for saves, the result of the last save."""
+        """The result for the current text, waiting for it; None when the document is not open. With ``onSave``, the
+        result of the last save."""
         while uri in self.documents:
             result = self.results.get(uri)
             if result is not None and (self.client.run == "onSave" or not self.stale(uri)):
@@ -138,20 +141,21 @@ class DocumentStore:
         return None
 
     async def settled(self) -> None:
-        """Wait until nothing is left to do."""
+        """Wait until no run is pending."""
         while self._wanted or self._running is not None:
             await self._next()
 
     async def _next(self) -> None:
-        """Wait for the end of a run, which begins now unless one is going on."""
+        """Wait for the end of the current run, or start one."""
         if self._running is None:
             self.soon(0)
         waiter = asyncio.get_running_loop().create_future()
-        self._waiting.append(waiter)
+        self._waiters.append(waiter)
         await waiter
 
     def soon(self, seconds: float) -> None:
-        """Run in so many seconds, counted anew each time, but at once after the run that is going on."""
+        """Schedule a run after `seconds`; a later call replaces this one. If a run is in progress, start right after
+        it."""
         self._wanted = True
         for timer in (self._timer, self._idle):
             if timer is not None:
@@ -183,11 +187,11 @@ class DocumentStore:
         self._idle = asyncio.get_running_loop().call_later(_IDLE, self._rest)
 
     def _rest(self) -> None:
-        """Nothing was typed for a while."""
+        """Collect garbage after a pause in typing."""
         self._worker.submit(self._engine.rest)
 
     def _wake(self) -> None:
-        waiting, self._waiting = self._waiting, []
+        waiting, self._waiters = self._waiters, []
         for waiter in waiting:
             if not waiter.done():
                 waiter.set_result(None)
@@ -216,12 +220,12 @@ class DocumentStore:
         self._wake()
 
     async def _everything(self) -> None:
-        """Look at one project after the other; what is typed meanwhile comes first."""
+        """Check all projects one by one; edits take precedence."""
         try:
             paths = await self._worker.submit(self._engine.projects)
         except Exception:  # a bug must not end the server
             self._around = False
-            self._told(EngineAnswer(failures=[traceback.format_exc()]))
+            self._on_answer(EngineAnswer(failures=[traceback.format_exc()]))
             return
         found: dict[str, list[Finding]] = {}
         failures: list[str] = []
@@ -239,7 +243,7 @@ class DocumentStore:
         self.answer = msgspec.structs.replace(
             self.answer, findings=found | self.answer.findings, failures=failures, problems=problems
         )
-        self._told(self.answer)
+        self._on_answer(self.answer)
         self._progress(len(paths), len(paths))
 
     async def _answer(self, job: Callable[[], EngineAnswer]) -> EngineAnswer:
@@ -256,4 +260,4 @@ class DocumentStore:
             document = self.documents.get(one.uri)
             if document is not None and document.version == one.version:
                 self.results[one.uri] = StoredResult(one, answer.findings.get(one.path, ()))
-        self._told(self.answer)
+        self._on_answer(self.answer)

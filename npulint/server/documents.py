@@ -1,4 +1,4 @@
-"""The documents that the editor has open, with their unsaved text."""
+"""Open documents of the editor with their unsaved text."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ Change = TextDocumentContentChangePartial | TextDocumentContentChangeWholeDocume
 
 
 class Snapshot(msgspec.Struct, frozen=True):
-    """A document as it was when a run began. `cells` tells of a notebook, by the line of its text, which line of which
-    cell it is: the cell's address and version, and its line from 1."""
+    """A document at the start of a run. For a notebook, `cells` maps lines of its text to cells: URI, version, and line
+    from 1."""
 
     uri: str
     path: str
@@ -29,8 +29,8 @@ class Snapshot(msgspec.Struct, frozen=True):
 
 
 class EditorDocument:
-    """One open document: `uri` as the editor spells it, `path` absolute, `version` as the editor counts. `encoding`
-    is the one in which positions are counted."""
+    """An open document: `uri` as sent by the client, absolute `path`, and `version`. `encoding` is that of
+    positions."""
 
     def __init__(self, uri: str, path: str, version: int, text: str, encoding: str) -> None:
         self.uri = uri
@@ -42,13 +42,13 @@ class EditorDocument:
 
     @property
     def lines(self) -> Sequence[str]:
-        """The lines of the text as it is now, without their ends."""
+        """The lines of the current text without line ends."""
         if self._lines is None:
             self._lines = split(self.text)
         return self._lines
 
     def change(self, version: int, changes: Iterable[Change]) -> None:
-        """Apply what was typed, in order."""
+        """Apply content changes in order."""
         for one in changes:
             if isinstance(one, TextDocumentContentChangePartial):
                 self.text = replaced(self.text, one.range, one.text, self.encoding)
@@ -58,13 +58,13 @@ class EditorDocument:
         self._lines = None
 
     def snapshot(self) -> Snapshot:
-        """The document as it is now."""
+        """A snapshot of the current text."""
         return Snapshot(self.uri, self.path, self.version, self.text, self.lines)
 
 
 def unsaved(path: str, text: str) -> bytes | None:
-    """The bytes that npulint shall read instead of the file at `path` while an editor shows `text`; None when the
-    file holds just that. They are in the encoding of the file where that can be, else in UTF-8."""
+    """The bytes to check instead of the file at `path` while the editor shows `text`, in the encoding of the file if
+    possible, else UTF-8; None when the file has this text."""
     text = text.removeprefix("\ufeff")
     stored = _stored(path)
     if stored is not None and stored.text == _plain(text):

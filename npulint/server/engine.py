@@ -1,7 +1,5 @@
-"""The work behind the editor: sessions by folder, what was typed and not saved, and one answer for all of it.
-
-Everything here runs in one thread, one call after the other.
-"""
+"""The synchronous part of the server: sessions by folder, unsaved texts, and merged results. All calls run in one
+thread."""
 
 from __future__ import annotations
 
@@ -24,8 +22,8 @@ from npulint.settings import Settings
 
 
 class EngineAnswer(msgspec.Struct):
-    """What a run says. `findings` are by absolute path; `near` are the paths that belong to a project with one of the
-    files that were asked about; `settings` are those of the files asked about. `failures` are bugs, as tracebacks."""
+    """The result of a run. `findings` are by absolute path; `near` are the files in projects of the requested files;
+    `settings` are those of the requested files. `failures` are tracebacks of internal errors."""
 
     findings: dict[str, list[Finding]] = {}
     near: set[str] = set()
@@ -36,7 +34,7 @@ class EngineAnswer(msgspec.Struct):
 
 
 class _Home:
-    """A folder that is checked as one."""
+    """A folder that is checked with one configuration."""
 
     def __init__(self, root: str, settings: Settings) -> None:
         self.root = root
@@ -44,7 +42,7 @@ class _Home:
         self.session = Session(settings)
 
     def leaves_out(self, path: str) -> bool:
-        """Whether a file is excluded: people look into installed libraries without wanting to mend them."""
+        """Whether a file is excluded, such as installed libraries that the user only reads."""
         options = self.settings.discovery()
         excludes = Excludes((*options.exclude, *options.extend_exclude), options.base)
         if not self.settings.paths:
@@ -58,7 +56,7 @@ class _Home:
 
 
 class Engine:
-    """Answers about files. `environ` are the variables that settings may come from."""
+    """Checks files. Settings may depend on the variables in `environ`."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._environ = environ
@@ -72,8 +70,8 @@ class Engine:
         self._refusals: dict[str, list[ConfigProblem]] = {}
 
     def configure(self, folders: Sequence[str], client: ClientSettings, locale: str) -> None:
-        """Begin anew with these folders and settings, or read configuration files again. What cannot be read
-        leaves in force what was so before."""
+        """Use these folders and settings, and read configuration files again. An invalid configuration leaves the
+        previous one in force."""
         ordered = sorted(folders, key=len, reverse=True)
         if ordered != self._folders:
             self._homes = {r: home for r, home in self._homes.items() if any(_below(r, one) for one in ordered)}
@@ -84,7 +82,7 @@ class Engine:
         self._refusals.clear()
 
     def change(self, path: str, data: bytes | None) -> None:
-        """Let `data` stand for the file at `path`; None for what the disk has."""
+        """Use `data` as the content of the file at `path`; None: the file on disk."""
         if data is None:
             self._unsaved.pop(path, None)
         else:
@@ -94,19 +92,19 @@ class Engine:
                 home.session.change(path, data)
 
     def touched(self, paths: Sequence[str]) -> None:
-        """Files were written, made or deleted by others."""
+        """Handle files changed, created or deleted outside of the editor."""
         for home in self._homes.values():
             mine = [path for path in paths if _below(path, home.root)]
             if mine:
                 home.session.touched(mine)
 
     def rest(self) -> None:
-        """Tidy up, while nobody waits."""
+        """Collect garbage; call it when idle."""
         for home in self._homes.values():
             home.session.rest()
 
     def projects(self) -> list[str]:
-        """A file of every project below the folders of the workspace."""
+        """One file of every project below the workspace folders."""
         for folder in self._folders:
             self._home(os.path.join(folder, "."))
         found: dict[str, None] = {}
@@ -116,7 +114,7 @@ class Engine:
         return list(found)
 
     def check(self, paths: Iterable[str]) -> EngineAnswer:
-        """What is to be said about the projects of `paths`."""
+        """The findings of the projects of `paths`."""
         answer = EngineAnswer()
         for path in paths:
             if path in answer.settings or not self._counts(path):
@@ -131,7 +129,7 @@ class Engine:
         return answer
 
     def _counts(self, path: str) -> bool:
-        """Whether npulint reads such files at all; editors also open others."""
+        """Whether npulint reads files with this name at all."""
         kinds = kinds_of(os.path.basename(path))
         if kinds and kinds != ("mixlist",):
             return True
@@ -152,7 +150,7 @@ class Engine:
         self._refusals.pop(home.root, None)
         for name, findings in checked.findings.items():
             place = os.path.abspath(name)
-            if self._home(place) is not home:  # a configuration of its own
+            if self._home(place) is not home:  # has its own configuration
                 continue
             answer.findings[place] = findings
             answer.near.add(place)
@@ -160,18 +158,18 @@ class Engine:
         answer.notices += [notice for notice in checked.notices if notice not in answer.notices]
 
     def _home(self, path: str) -> _Home | None:
-        """The folder that a file is checked with; None while it has no usable settings."""
+        """The folder that a file is checked with; None if its settings are invalid."""
         place = os.path.dirname(path)
         if place not in self._home_of:
             self._home_of[place] = self._settled(place)
         return self._home_of[place]
 
     def _settled(self, place: str) -> _Home | None:
-        """The home of a folder. Where its settings cannot be used the ones before stay in force, if there are any."""
+        """The home of a folder. While its settings are invalid, the previous ones, if any, stay in force."""
         folder = next((one for one in self._folders if _below(place, one)), "")
         try:
             root, settings = settings_for(place, folder or place, self._client, self._environ, self._locale)
-            if not folder:  # a file that somebody looks at is no reason to read all around it
+            if not folder:  # opening a single file must not make npulint read all around it
                 settings = msgspec.structs.replace(settings, paths=())
             return self._made(root, settings)
         except NpulintError as error:
@@ -196,7 +194,7 @@ def _below(path: str, folder: str) -> bool:
 
 
 def _candidates(folder: str, config: str) -> list[str]:
-    """The configuration files that may be at fault, the nearest first."""
+    """The configuration files that may cause a problem, closest first."""
     found = [os.path.abspath(config)] if config else []
     while True:
         found += [os.path.join(folder, name) for name in CONFIG_FILES]

@@ -1,4 +1,4 @@
-"""What the server does when the editor tells it something, and the table of all that it understands."""
+"""Handlers of LSP notifications, and the table of all handlers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _WATCHED = (
 
 
 def register(server: Server) -> None:
-    """Let the server answer everything here."""
+    """Register all handlers with the server."""
     handlers: dict[str, Callable[..., Any]] = {
         lsp.INITIALIZE: initialize,
         lsp.INITIALIZED: initialized,
@@ -53,7 +53,7 @@ def register(server: Server) -> None:
 
 
 def initialize(ls: Server, params: lsp.InitializeParams) -> None:
-    """Learn what the editor can do; only one that asks for diagnostics is offered to."""
+    """Store the client capabilities; offers pull diagnostics only to clients that support them."""
     ls.met(params)
     if ls.pulls:
         options = lsp.DiagnosticOptions(inter_file_dependencies=True, workspace_diagnostics=True, identifier="npulint")
@@ -62,13 +62,13 @@ def initialize(ls: Server, params: lsp.InitializeParams) -> None:
 
 
 async def initialized(ls: Server, params: lsp.InitializedParams) -> None:
-    """Ask for settings and for word about changed files, then begin."""
+    """Request settings and file watching, then start."""
     ls.reconfigure()
     registrations = _registrations(ls)
     if registrations:
         try:
             await ls.client_register_capability_async(lsp.RegistrationParams(registrations=registrations))
-        except REFUSED as error:  # what the editor answers is its own affair
+        except REFUSED as error:  # the client may refuse
             ls.log(lsp.MessageType.Warning, str(error))
     if await _ask_settings(ls):
         ls.reconfigure()
@@ -94,14 +94,14 @@ def _registrations(ls: Server) -> list[lsp.Registration]:
 
 
 async def _ask_settings(ls: Server) -> bool:
-    """Ask for the settings of the editor; whether it has any for npulint."""
+    """Request the client's settings; returns whether it has any for npulint."""
     workspace = ls.capabilities.workspace
     if workspace is None or not workspace.configuration:
         return False
     try:
         items = [lsp.ConfigurationItem(section="npulint")]
         answer = await ls.workspace_configuration_async(lsp.ConfigurationParams(items=items))
-    except REFUSED as error:  # what the editor answers is its own affair
+    except REFUSED as error:  # the client may refuse
         ls.log(lsp.MessageType.Warning, str(error))
         return False
     if not answer or not isinstance(answer[0], dict) or not answer[0]:
@@ -111,7 +111,7 @@ async def _ask_settings(ls: Server) -> bool:
 
 
 def did_open(ls: Server, params: lsp.DidOpenTextDocumentParams) -> None:
-    """A document is open; one that is no file is none of npulint's business."""
+    """Open a document; documents without a file are ignored."""
     item = params.text_document
     path = path_of(item.uri)
     if path is not None:
@@ -119,7 +119,6 @@ def did_open(ls: Server, params: lsp.DidOpenTextDocumentParams) -> None:
 
 
 def did_change(ls: Server, params: lsp.DidChangeTextDocumentParams) -> None:
-    """Something was typed."""
     document = ls.desk.documents.get(params.text_document.uri)
     if isinstance(document, EditorDocument):
         document.change(params.text_document.version, params.content_changes)
@@ -127,7 +126,6 @@ def did_change(ls: Server, params: lsp.DidChangeTextDocumentParams) -> None:
 
 
 def did_save(ls: Server, params: lsp.DidSaveTextDocumentParams) -> None:
-    """A document was written."""
     path = path_of(params.text_document.uri)
     document = ls.desk.documents.get(params.text_document.uri)
     if document is not None:
@@ -137,7 +135,7 @@ def did_save(ls: Server, params: lsp.DidSaveTextDocumentParams) -> None:
 
 
 def did_close(ls: Server, params: lsp.DidCloseTextDocumentParams) -> None:
-    """A document was closed; what is still shown of it the next run decides."""
+    """Close a document; the next run decides what is still shown of it."""
     uri = params.text_document.uri
     ls.desk.close(uri)
     ls.pulled.pop(uri, None)
@@ -145,7 +143,6 @@ def did_close(ls: Server, params: lsp.DidCloseTextDocumentParams) -> None:
 
 
 def notebook_did_open(ls: Server, params: lsp.DidOpenNotebookDocumentParams) -> None:
-    """A notebook is open, cell by cell."""
     book = params.notebook_document
     path = path_of(book.uri)
     if path is not None:
@@ -153,7 +150,6 @@ def notebook_did_open(ls: Server, params: lsp.DidOpenNotebookDocumentParams) -> 
 
 
 def notebook_did_change(ls: Server, params: lsp.DidChangeNotebookDocumentParams) -> None:
-    """Something in a notebook was typed or moved."""
     book = ls.desk.documents.get(params.notebook_document.uri)
     if isinstance(book, Notebook):
         for gone in book.change(params.change):
@@ -162,14 +158,12 @@ def notebook_did_change(ls: Server, params: lsp.DidChangeNotebookDocumentParams)
 
 
 def notebook_did_save(ls: Server, params: lsp.DidSaveNotebookDocumentParams) -> None:
-    """A notebook was written."""
     book = ls.desk.documents.get(params.notebook_document.uri)
     if book is not None:
         ls.desk.saved(book)
 
 
 def notebook_did_close(ls: Server, params: lsp.DidCloseNotebookDocumentParams) -> None:
-    """A notebook was closed."""
     book = ls.desk.documents.get(params.notebook_document.uri)
     ls.desk.close(params.notebook_document.uri)
     for address in book.addresses if isinstance(book, Notebook) else ():
@@ -177,7 +171,6 @@ def notebook_did_close(ls: Server, params: lsp.DidCloseNotebookDocumentParams) -
 
 
 async def did_change_configuration(ls: Server, params: lsp.DidChangeConfigurationParams) -> None:
-    """The editor's settings are others."""
     if isinstance(params.settings, dict) and params.settings:
         ls.given = params.settings
     else:
@@ -186,12 +179,11 @@ async def did_change_configuration(ls: Server, params: lsp.DidChangeConfiguratio
 
 
 def did_change_folders(ls: Server, params: lsp.DidChangeWorkspaceFoldersParams) -> None:
-    """Folders joined or left the workspace."""
     ls.reconfigure()
 
 
 def did_change_watched_files(ls: Server, params: lsp.DidChangeWatchedFilesParams) -> None:
-    """Files were made, written or deleted, by the editor or by others."""
+    """Handle files created, changed or deleted, by the editor or others."""
     paths = [path for path in (path_of(event.uri) for event in params.changes) if path is not None]
     gone = [path_of(event.uri) for event in params.changes if event.type == lsp.FileChangeType.Deleted]
     if any(_configures(path, ls) for path in paths):
@@ -202,7 +194,7 @@ def did_change_watched_files(ls: Server, params: lsp.DidChangeWatchedFilesParams
 
 
 def _configures(path: str, ls: Server) -> bool:
-    """Whether a file says how others are checked: configuration, exclusions, or a check of the user's own."""
+    """Whether a file affects how others are checked: configuration, ignore files, or a check of the user."""
     if os.path.basename(path) in _CONFIGURING:
         return True
     folders = {os.path.abspath(one) for settings in ls.desk.answer.settings.values() for one in settings.checks}
@@ -210,7 +202,7 @@ def _configures(path: str, ls: Server) -> bool:
 
 
 def _counts(path: str) -> bool:
-    """Whether a file may be one that is checked; of JSON files few are."""
+    """Whether a file may be checked; most JSON files are not."""
     kinds = kinds_of(os.path.basename(path))
     if kinds != ("mixlist",):
         return bool(kinds)

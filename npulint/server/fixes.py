@@ -1,4 +1,4 @@
-"""The edits behind the fixes that an editor is offered, worked out for the texts as they are shown there."""
+"""Edits for quick fixes, computed for the text in the editor."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import msgspec
 from npulint.findings import Edit, Finding
 
 TextOf = Callable[[str], str | None]
-"""The text that is shown of a file; None where there is none."""
+"""From a path to the text in the editor or on disk; None without one."""
 
 
 class Offer(msgspec.Struct, frozen=True):
-    """Edits that mend a finding, and whether what the code does stays the same."""
+    """Edits that fix a finding, and whether they are safe."""
 
     edits: tuple[Edit, ...]
     safe: bool
 
 
 def offers(finding: Finding, text_of: TextOf) -> list[Offer]:
-    """How a finding can be mended: safely, as far as that goes, and wholly, if more can be done otherwise."""
+    """The fixes of a finding: the safe part, and all of it if that needs unsafe edits."""
     fix = finding.fix
     kinds = {change.applicability for change in fix.changes} or ({fix.applicability} if fix.edits else set())
     if not kinds:
@@ -41,8 +41,7 @@ def offers(finding: Finding, text_of: TextOf) -> list[Offer]:
 
 
 def all_safe(findings: Sequence[Finding], text_of: TextOf) -> Sequence[Edit]:
-    """Every safe fix of a file, whose findings these are, that goes together with the others and leaves other files
-    alone."""
+    """All safe, compatible fixes of the findings of one file, without those that change other files."""
     mending = [one for one in findings if one.fix.edits or one.fix.changes]
     if not mending:
         return ()
@@ -52,7 +51,8 @@ def all_safe(findings: Sequence[Finding], text_of: TextOf) -> Sequence[Edit]:
 
 
 def _bytes(text_of: TextOf) -> Callable[[str], bytes | None]:
-    """Texts as files in UTF-8 that say so, whatever encoding they declare."""
+    """A function from path to UTF-8 bytes, their coding declaration adjusted, so that they decode whatever encoding the
+    text declares."""
 
     def bytes_of(path: str) -> bytes | None:
         text = text_of(path)

@@ -1,4 +1,4 @@
-"""What the editor shows where the mouse rests: a finding told in full, or the page of a check that a comment names."""
+"""Hover: a finding in full, or the documentation of a check named in a suppression comment."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LINK = re.compile(r"\[([^\]]+)\]\(<?([^)>]+)>?\)")
 
 
 def named_at(line: str, column: int) -> tuple[str, int, int] | None:
-    """The name in a suppression comment at a column (from 1), with its first column and the one behind it."""
+    """The name in a suppression comment at a column (from 1), with its start and end column; None if there is none."""
     for comment in _COMMENT.finditer(line):
         group = 1 if comment[1] is not None else 2
         for word in _WORD.finditer(line, comment.start(group), comment.end(group)):
@@ -24,12 +24,12 @@ def named_at(line: str, column: int) -> tuple[str, int, int] | None:
     return None
 
 
-def told(findings: Sequence[Finding], lang: str, title: Callable[[str], RulePage | None]) -> str:
-    """Findings as Markdown: what the check is about, why it matters here, what to do."""
-    return "\n\n---\n\n".join(_told(one, lang, title(one.code)) for one in findings)
+def as_markdown(findings: Sequence[Finding], lang: str, title: Callable[[str], RulePage | None]) -> str:
+    """Findings as Markdown: title, message, rationale and advice."""
+    return "\n\n---\n\n".join(_section(one, lang, title(one.code)) for one in findings)
 
 
-def _told(finding: Finding, lang: str, page: RulePage | None) -> str:
+def _section(finding: Finding, lang: str, page: RulePage | None) -> str:
     facts = say(lang, "list.and").join(
         [finding.code, say(lang, f"severity.{finding.severity}"), say(lang, f"category.{finding.category}")]
     )
@@ -43,7 +43,7 @@ def _told(finding: Finding, lang: str, page: RulePage | None) -> str:
 
 
 def plain(markdown: str) -> str:
-    """Markdown for editors that show text as it is."""
+    """Markdown as plain text, for clients without Markdown."""
     lines = []
     for line in markdown.split("\n"):
         if line.startswith("```") or re.fullmatch(r"\|(?: --- \|)+", line):

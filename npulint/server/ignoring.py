@@ -1,7 +1,7 @@
-"""Comments that silence a finding: where one can stand in a file of some kind, and what it has to say.
+"""Edits that insert suppression comments.
 
-Every proposal is proved before it is made: the comment must silence the finding by the rules of
-`npulint.postprocess.comments`, and the program must stay the same.
+Every edit is verified first: the comment must suppress the finding according to `npulint.postprocess.comments`, and the
+code must stay the same.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from npulint.read.source import comments
 
 _OWN = re.compile(r"npulint\s*:\s*(ignore-file|ignore)(?![\w-])\s*(?:\[([^\]]*)\])?", re.IGNORECASE)
 _ABOUT_COMMENTS = ("unused-suppression", "invalid-suppression")
-_NO_SIDE = ("setup.cfg",)  # where a comment has a line for itself or is none
+_NO_SIDE = ("setup.cfg",)  # comments only on their own line
 
 
 class Style(msgspec.Struct, frozen=True):
-    """How a kind of file takes comments: its `mark`, and whether one may stand at the end (`side`) of a line."""
+    """The comment syntax of a file kind: its `mark`, and whether comments may end a line (`side`)."""
 
     kind: str
     mark: str = "#"
@@ -39,7 +39,7 @@ class Style(msgspec.Struct, frozen=True):
 
 
 def style_of(path: str, head: bytes = b"") -> Style | None:
-    """How the file at `path` takes comments; None when it takes none. `head` is its beginning."""
+    """The comment syntax of the file at `path`, whose content begins with `head`; None if it has no comments."""
     name = os.path.basename(path)
     kinds = kinds_of(name) or kinds_by_content(head)
     kind = kinds[0] if kinds else ""
@@ -51,7 +51,7 @@ def style_of(path: str, head: bytes = b"") -> Style | None:
 
 
 def ignore_here(finding: Finding, lines: Sequence[str], style: Style | None) -> Edit | None:
-    """The edit that silences a finding at its own statement; None where no comment can."""
+    """The edit that suppresses a finding at its statement; None where no comment can."""
     if style is None or finding.name in _ABOUT_COMMENTS or not 0 < finding.span.line <= len(lines):
         return None
     same = _meaning(lines, style)
@@ -63,7 +63,7 @@ def ignore_here(finding: Finding, lines: Sequence[str], style: Style | None) -> 
 
 
 def ignore_in_file(finding: Finding, lines: Sequence[str], style: Style | None) -> Edit | None:
-    """The edit that silences a check in the whole file; None where no comment can."""
+    """The edit that suppresses a check in the whole file; None where no comment can."""
     if style is None or finding.name in _ABOUT_COMMENTS:
         return None
     edit = _merged(finding, lines, style, lambda number, word: word == "ignore-file") or _at_top(finding, lines, style)
@@ -77,15 +77,15 @@ def _span(line: int, start: int, end: int) -> Span:
 
 
 def _moved(span: Span, edit: Edit) -> Span:
-    """Where the span is after a line was put in above it."""
+    """The span after a line was inserted above it."""
     if not edit.text.endswith("\n"):
         return span
     return Span(span.line + 1, span.column, span.end_line + 1, span.end_column)
 
 
 def _here(finding: Finding, lines: Sequence[str], style: Style) -> Iterator[Edit]:
-    """The ways to silence it, the best first: a word in a comment that is there, a comment at the end of the
-    finding, of its statement, of its first line, and one on a line of its own."""
+    """Candidate edits, best first: extend an existing comment, add one at the end of the finding, of its statement, or
+    of its first line, or on its own line."""
     merged = _merged(finding, lines, style, lambda number, word: word == "ignore" and _near(number, finding, lines))
     if merged is not None:
         yield merged
@@ -108,22 +108,22 @@ def _here(finding: Finding, lines: Sequence[str], style: Style) -> Iterator[Edit
 
 
 def _runs(number: int, lines: Sequence[str]) -> bool:
-    """Whether a line names the interpreter; it has to stay the first, and as it is."""
+    """Whether a line is a shebang, which must stay first and unchanged."""
     return number == 1 and lines[0].startswith("#!")
 
 
 def _goes_on(number: int, lines: Sequence[str]) -> bool:
-    """Whether a backslash carries a line on."""
+    """Whether a line ends in a backslash continuation."""
     return number > 0 and lines[number - 1].rstrip().endswith("\\")
 
 
 def _near(number: int, finding: Finding, lines: Sequence[str]) -> bool:
-    """Whether a comment on a line may be about the finding: between the comments above its statement and its end."""
+    """Whether a comment on this line may be about the finding: from the comments above its statement to its end."""
     return finding.span.line - 200 <= number <= finding.span.end_line + 200
 
 
 def _merged(finding: Finding, lines: Sequence[str], style: Style, fits: Callable[[int, str], bool]) -> Edit | None:
-    """The name put into a comment that silences other checks there already."""
+    """The edit that adds the name to a comment which suppresses other checks already; None if there is none."""
     noted = comments(_readable(lines, style), style.kind == "python")
     for comment in noted:
         line = lines[comment.line - 1]
@@ -139,7 +139,7 @@ def _merged(finding: Finding, lines: Sequence[str], style: Style, fits: Callable
 
 
 def _at_top(finding: Finding, lines: Sequence[str], style: Style) -> Edit:
-    """A line below the comments at the top of a file, which may have to stay first."""
+    """An edit that inserts a line below the comments at the top, which may have to stay first."""
     number = 0
     while number < len(lines) and lines[number].startswith(style.mark):
         number += 1
@@ -156,7 +156,7 @@ def _readable(lines: Sequence[str], style: Style) -> str:
 
 
 def _silences(finding: Finding, lines: Sequence[str], style: Style) -> bool:
-    """Whether the comments in `lines` silence the finding."""
+    """Whether the comments in `lines` suppress the finding."""
     noted = comments(_readable(lines, style), style.kind == "python")
     facts = FileFacts(finding.path, style.kind, comments=noted)
     left = suppress([finding], [facts], [finding, *ENGINE_RULES], lambda rule: False, lambda path: lines, "en")
@@ -172,7 +172,7 @@ def _statements(lines: Sequence[str], style: Style) -> list[tuple[int, int]]:
 
 
 def _meaning(lines: Sequence[str], style: Style) -> list[str]:
-    """What a comment must not change: the tokens of code, the lines of anything else without comments."""
+    """What a comment must not change: the tokens of Python code, else the lines without comments."""
     return _meaning_of("\n".join(lines), style)
 
 

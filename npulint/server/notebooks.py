@@ -1,4 +1,4 @@
-"""Notebooks that the editor shows cell by cell: joined to the file that they would be, findings mapped back."""
+"""Notebooks opened as cells: joined to the text of an .ipynb file, with findings mapped back to cells."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from npulint.server.positions import split
 
 
 class Notebook:
-    """An open notebook. Its `version` counts every change of any cell."""
+    """An open notebook. `version` counts every change of any cell."""
 
     def __init__(
         self, uri: str, path: str, cells: Iterable[NotebookCell], texts: Iterable[TextDocumentItem], encoding: str
@@ -27,11 +27,11 @@ class Notebook:
 
     @property
     def addresses(self) -> list[str]:
-        """The addresses of the cells in their order."""
+        """The URIs of the cells in order."""
         return [cell.document for cell in self._cells]
 
     def change(self, event: NotebookDocumentChangeEvent) -> list[str]:
-        """Apply what was typed or moved; returns the addresses of cells that are gone."""
+        """Apply cell changes; returns the URIs of removed cells."""
         self.version += 1
         cells = event.cells
         if cells is None:
@@ -50,7 +50,7 @@ class Notebook:
         return sorted(before - set(self.addresses))
 
     def snapshot(self) -> Snapshot:
-        """The notebook as the file that it would be, a line of code to a line of JSON."""
+        """The notebook as an .ipynb file with one line of JSON per line of code."""
         lines = ['{"cells": [']
         where: dict[int, tuple[str, int, int]] = {}
         for index, cell in enumerate(self._cells):

@@ -1,4 +1,4 @@
-"""The bar that the editor shows while a workspace is looked through for the first time."""
+"""The progress bar of the first workspace check."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
 REFUSED = (JsonRpcException, OSError)
-"""What ends a request to the editor: it answers with an error, or is gone."""
+"""Errors of a request to the client: an error response, or a lost connection."""
 _TOKEN = "npulint/workspace"
 
 
 class Bar:
-    """One bar in the life of a server."""
+    """A work done progress, shown once per server."""
 
     def __init__(self, server: LanguageServer) -> None:
         self._server = server
         self._shown = False
 
     async def begin(self, title: str) -> None:
-        """Ask for the bar; the editor may refuse it."""
+        """Request the progress bar; the client may refuse it."""
         try:
             await self._server.window_work_done_progress_create_async(WorkDoneProgressCreateParams(token=_TOKEN))
-        except REFUSED:  # what the editor answers is its own affair
+        except REFUSED:  # the client may refuse
             return
         self._server.work_done_progress.begin(_TOKEN, WorkDoneProgressBegin(title=title, percentage=0))
         self._shown = True
 
     def report(self, done: int, total: int) -> None:
-        """Tell how many of the projects are looked at; the bar goes when all are."""
+        """Report the number of finished projects; ends the bar when all are."""
         if not self._shown:
             return
         if done < total:

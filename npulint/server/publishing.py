@@ -1,4 +1,4 @@
-"""Which findings the editor shows now, and which runs may still say something about a document."""
+"""Decides which findings are published, and drops outdated ones."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from npulint.findings import Finding
 
-QUICK = 0.03  # seconds to wait for more to be typed
-PATIENT = 0.5  # the same where a run takes long
-_LONG = 0.3  # seconds of a run that people wait for
+QUICK = 0.03  # seconds to wait for more edits
+PATIENT = 0.5  # the same when runs are slow
+_LONG = 0.3  # seconds from which a run counts as slow
 
 
 def pause(seconds: float) -> float:
-    """How long to wait after something was typed, when the last run took `seconds`."""
+    """The debounce delay in seconds after an edit, when the last run took `seconds`."""
     return QUICK if seconds < _LONG else min(PATIENT, seconds / 2)
 
 
 def shown_elsewhere(
     findings: Mapping[str, Sequence[Finding]], opened: Collection[str], near: Collection[str], scope: str
 ) -> dict[str, list[Finding]]:
-    """The findings that are shown in files that are not open. By the scope ``errors`` those are the errors of the
-    projects of open files: a program is broken there, though its reason stands in another file."""
+    """The findings to show in files that are not open. With scope ``errors``, the errors in projects of open files,
+    because these programs fail for a reason in another file."""
     if scope == "open":
         return {}
     chosen: dict[str, list[Finding]] = {}
@@ -34,34 +34,34 @@ def shown_elsewhere(
 
 
 class Board:
-    """What the editor was told, by address, so that it is told again only what is new."""
+    """The published diagnostics by URI, so that only changes are sent."""
 
     def __init__(self, tell: Callable[[str, int | None, list[object]], None]) -> None:
         self._tell = tell
-        self._told: dict[str, tuple[int | None, list[object]]] = {}
+        self._published: dict[str, tuple[int | None, list[object]]] = {}
 
     def show(self, uri: str, version: int | None, diagnostics: Iterable[object]) -> None:
-        """Tell what there is at an address. An answer about an older version than the one told is dropped."""
+        """Publish diagnostics for a URI, unless unchanged or for an older version than published."""
         some = list(diagnostics)
-        before = self._told.get(uri)
+        before = self._published.get(uri)
         if before is not None and before[0] is not None and version is not None and version < before[0]:
             return
         if before == (version, some) or (before is None and not some and version is None):
             return
         if some or version is not None:
-            self._told[uri] = (version, some)
+            self._published[uri] = (version, some)
         else:
-            self._told.pop(uri, None)
+            self._published.pop(uri, None)
         self._tell(uri, version, some)
 
     def forget(self, uri: str) -> None:
-        """The document was closed: its versions start anew, and nothing is shown."""
-        if uri in self._told:
-            shown = self._told.pop(uri)[1]
+        """Clear the diagnostics of a closed document and forget its version."""
+        if uri in self._published:
+            shown = self._published.pop(uri)[1]
             if shown:
                 self._tell(uri, None, [])
 
     def only(self, uris: Collection[str]) -> None:
-        """Take back what is shown at any other address."""
-        for uri in [uri for uri in self._told if uri not in uris]:
+        """Clear the diagnostics of all other URIs."""
+        for uri in [uri for uri in self._published if uri not in uris]:
             self.forget(uri)

@@ -1,4 +1,4 @@
-"""What the server answers when the editor asks: diagnostics, code actions, hover, the page of a check."""
+"""Handlers of LSP requests: diagnostics, code actions, hover, documentation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from npulint.facts.model import Span
 from npulint.findings import Finding
 from npulint.server.actions import FIX_ALL, File, Proposer, meets
 from npulint.server.document_store import StoredResult
-from npulint.server.hover import named_at, plain, told
+from npulint.server.hover import as_markdown, named_at, plain
 from npulint.server.notebooks import Notebook
 from npulint.server.positions import Places
 from npulint.server.screen import Shown
@@ -26,7 +26,7 @@ from npulint.server.uris import uri_of
 
 
 async def document_diagnostic(ls: Server, params: lsp.DocumentDiagnosticParams) -> lsp.DocumentDiagnosticReport:
-    """The diagnostics of one document as it is when they are ready."""
+    """The diagnostics of one document for its current text."""
     uri = params.text_document.uri
     result = await ls.desk.current(_holder(ls, uri))
     item = next((one for one in ls.screen().of(result) if one.uri == uri), None) if result is not None else None
@@ -40,13 +40,13 @@ async def document_diagnostic(ls: Server, params: lsp.DocumentDiagnosticParams) 
 
 
 def _holder(ls: Server, uri: str) -> str:
-    """The open document or notebook that an address belongs to."""
+    """The open document or notebook that a URI belongs to."""
     books = [book for book in ls.desk.documents.values() if isinstance(book, Notebook)]
     return next((book.uri for book in books if uri in book.addresses), uri)
 
 
 async def workspace_diagnostic(ls: Server, params: lsp.WorkspaceDiagnosticParams) -> lsp.WorkspaceDiagnosticReport:
-    """The diagnostics of everything that is to be shown. From now on other files are not told unasked."""
+    """All diagnostics to show. From now on those of other files are no longer pushed."""
     ls.pulls_workspace = True
     ls.board.only(())
     await ls.desk.settled()
@@ -67,7 +67,7 @@ def _report(item: Shown, known: dict[str, str]) -> lsp.WorkspaceDocumentDiagnost
 
 
 async def code_action(ls: Server, params: lsp.CodeActionParams) -> list[lsp.CodeAction | lsp.Command]:
-    """What can be done about the findings in a range. Nothing is offered for a text that has changed since."""
+    """The code actions for the findings in a range; empty if the text has changed since."""
     uri = params.text_document.uri
     result = await ls.desk.current(uri)
     if result is None or ls.desk.stale(uri):
@@ -75,9 +75,9 @@ async def code_action(ls: Server, params: lsp.CodeActionParams) -> list[lsp.Code
     proposer = _proposer(ls, result)
     found: list[lsp.CodeAction | lsp.Command] = []
     if _wanted(lsp.CodeActionKind.QuickFix, params.context.only):
-        asked = _asked(ls, result, params)
-        shown = ls.screen().diagnostics(asked)
-        for finding, diagnostic in zip(asked, shown, strict=True):  # in a thread: a long file takes its time
+        requested = _requested(ls, result, params)
+        shown = ls.screen().diagnostics(requested)
+        for finding, diagnostic in zip(requested, shown, strict=True):  # in a thread: long files take time
             found += await asyncio.to_thread(proposer.for_finding, finding, diagnostic)
     if _wanted(FIX_ALL, params.context.only):
         everything = await asyncio.to_thread(proposer.fix_all, result.findings)
@@ -91,8 +91,8 @@ def _wanted(kind: str, only: Sequence[str] | None) -> bool:
     return not words or any(kind == word or kind.startswith(f"{word}.") for word in words)
 
 
-def _asked(ls: Server, result: StoredResult, params: lsp.CodeActionParams) -> list[Finding]:
-    """The findings in the range, and those of the diagnostics that the editor sends along."""
+def _requested(ls: Server, result: StoredResult, params: lsp.CodeActionParams) -> list[Finding]:
+    """The findings in the range, and those of the diagnostics in the request."""
     data = [shown.data for shown in params.context.diagnostics]
     named = {one.get("fingerprint") for one in data if isinstance(one, dict)}
     span = Places(result.seen.lines, ls.encoding).span(params.range)
@@ -118,7 +118,7 @@ def _proposer(ls: Server, result: StoredResult) -> Proposer:
 
 
 async def hover(ls: Server, params: lsp.HoverParams) -> lsp.Hover | None:
-    """The page of a check that a comment names, or the story of the findings under the mouse."""
+    """The documentation of a check that a comment names, or the findings at the position."""
     uri = params.text_document.uri
     result = await ls.desk.current(uri)
     if result is None or result.seen.cells:
@@ -136,7 +136,7 @@ async def hover(ls: Server, params: lsp.HoverParams) -> lsp.Hover | None:
     here = [finding for finding in result.findings if meets(finding.span, at)]
     if not here:
         return None
-    return _hover(ls, await asyncio.to_thread(told, here, lang, ls.page), places.range(here[0].span))
+    return _hover(ls, await asyncio.to_thread(as_markdown, here, lang, ls.page), places.range(here[0].span))
 
 
 def _hover(ls: Server, markdown: str, place: lsp.Range) -> lsp.Hover:
@@ -148,7 +148,7 @@ def _hover(ls: Server, markdown: str, place: lsp.Range) -> lsp.Hover:
 
 
 async def show_page(ls: Server, code: str) -> str | None:
-    """Open the page of a check in the editor where it can; its Markdown is the answer in any case."""
+    """Open the documentation of a check in the client if possible; returns its Markdown."""
     page = await asyncio.to_thread(ls.page, code)
     if page is None:
         return None
@@ -164,7 +164,7 @@ async def show_page(ls: Server, code: str) -> str | None:
 
 
 def _pages_folder(ls: Server) -> str:
-    """A folder that goes when the server does."""
+    """A temporary folder that is deleted with the server."""
     if not ls.pages_folder:
         ls.pages_folder = tempfile.mkdtemp(prefix="npulint-pages-")
         atexit.register(partial(shutil.rmtree, ls.pages_folder, ignore_errors=True))

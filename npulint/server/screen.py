@@ -1,4 +1,4 @@
-"""From results to what each address shows: open documents, cells of notebooks, other files, configuration files."""
+"""Converts results to diagnostics by URI: documents, notebook cells, other files, configuration files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from npulint.source_lines import FileLines, cell_line
 
 
 class Shown(msgspec.Struct, frozen=True):
-    """What is to be seen at one address. `version` is that of the document, None for a file that is not open."""
+    """The diagnostics of one URI. `version` is that of the document, None when it is not open."""
 
     uri: str
     version: int | None
@@ -28,7 +28,7 @@ class Shown(msgspec.Struct, frozen=True):
 
 
 class Screen:
-    """Shows what a desk has found, in the units of one editor. It is made anew for each run: it keeps lines."""
+    """Converts the results of a document store for one client. Create one per run, because it caches lines."""
 
     def __init__(self, desk: DocumentStore, encoding: str, can: Abilities) -> None:
         self._desk = desk
@@ -38,21 +38,21 @@ class Screen:
         self._open: dict[str, StoredResult] = {result.seen.path: result for result in desk.results.values()}
 
     def opened(self) -> Iterator[Shown]:
-        """Every open document that was looked at."""
+        """The diagnostics of every open document with a result."""
         for uri in self._desk.documents:
             result = self._desk.results.get(uri)
             if result is not None:
                 yield from self.of(result)
 
     def of(self, result: StoredResult) -> list[Shown]:
-        """What one open document shows; a notebook does in each of its cells."""
+        """The diagnostics of one open document; of a notebook, of each cell."""
         if result.seen.cells:
             return self._cells(result)
         own = [self._problem(problem, result.seen.lines) for problem in self._problems().get(result.seen.path, ())]
         return [Shown(result.seen.uri, result.seen.version, [*own, *self.diagnostics(result.findings)])]
 
     def elsewhere(self) -> Iterator[Shown]:
-        """Files that are not open, in path order."""
+        """The diagnostics of files that are not open, by path."""
         desk, problems = self._desk, self._problems()
         opened = {document.path for document in desk.documents.values()}
         others = shown_elsewhere(desk.answer.findings, opened, desk.answer.near, desk.client.scope)
@@ -61,11 +61,10 @@ class Screen:
             yield Shown(uri_of(path), None, [*own, *self.diagnostics(others.get(path, ()))])
 
     def diagnostics(self, findings: Sequence[Finding]) -> list[Diagnostic]:
-        """Findings as the editor shows them."""
         return [diagnostic(finding, self.sight, self._can) for finding in findings]
 
     def sight(self, path: str) -> tuple[str, Places, Sequence[str]]:
-        """Address, places and lines of a file, as they were when it was looked at."""
+        """URI, positions and lines of a file as checked."""
         path = os.path.abspath(path)
         result = self._open.get(path)
         lines = self._lines(path) if result is None else result.seen.lines
@@ -107,7 +106,7 @@ class Screen:
 
 
 def in_cell(span: Span, cells: Mapping[int, tuple[str, int, int]]) -> Span:
-    """A span on the lines of a notebook file as one on the lines of the cell where it begins."""
+    """A span in a notebook file as a span in the cell where it begins."""
     address, _, line = cells[span.line]
     last = cells.get(span.end_line)
     if last is None or last[0] != address:

@@ -1,4 +1,4 @@
-"""The server: the protocol on one side, the desk on the other."""
+"""The server: connects the protocol with the document store."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ Pages = Callable[[Settings], Callable[[str], RulePage | None]]
 
 
 class _Protocol(LanguageServerProtocol):
-    """pygls keeps texts by lines that also end at form feeds and the like; npulint keeps its own."""
+    """A pygls protocol without its workspace, which also ends lines at form feeds and the like; npulint keeps its own
+    texts."""
 
     @lsp_method(lsp.TEXT_DOCUMENT_DID_OPEN)
     def lsp_text_document__did_open(self, params: lsp.DidOpenTextDocumentParams) -> None:
@@ -60,12 +61,12 @@ class _Protocol(LanguageServerProtocol):
 
     @property
     def ended_well(self) -> bool:
-        """Whether the editor asked for the end before it ended."""
+        """Whether the client requested the shutdown before exiting."""
         return bool(self._shutdown)
 
 
 class Server(LanguageServer):
-    """One editor's server. `environ` are the variables of the process, `pages` gives what can be read of checks."""
+    """The server of one client. `environ` are environment variables, `pages` returns documentation of checks."""
 
     protocol: _Protocol
 
@@ -85,7 +86,7 @@ class Server(LanguageServer):
         )
         self.environ = environ
         self.pages = pages
-        self.desk = DocumentStore(environ, self._told, lambda done, total: self.bar.report(done, total))
+        self.desk = DocumentStore(environ, self._on_answer, lambda done, total: self.bar.report(done, total))
         self.board = Board(self._publish)
         self.bar = Bar(self)
         self.encoding = "utf-16"
@@ -100,24 +101,24 @@ class Server(LanguageServer):
 
     @property
     def lang(self) -> str:
-        """The language of what the server itself says."""
+        """The language of the server's own messages."""
         wanted = self.desk.client.words.get("lang")
         spoken = {"NPULINT_LANG": self.desk.locale} if self.desk.locale else {}
         return language({**spoken, **self.environ}, wanted[-1] if isinstance(wanted, list) and wanted else "auto")
 
     @property
     def capabilities(self) -> lsp.ClientCapabilities:
-        """What the editor can do."""
+        """The client capabilities."""
         return self.protocol.client_capabilities
 
     @property
     def pulls(self) -> bool:
-        """Whether the editor asks for diagnostics by itself."""
+        """Whether the client uses pull diagnostics."""
         documents = self.capabilities.text_document
         return documents is not None and documents.diagnostic is not None
 
     def met(self, params: lsp.InitializeParams) -> None:
-        """The editor introduced itself."""
+        """Store the parameters of the initialize request."""
         general = params.capabilities.general
         self.encoding = agreed(general.position_encodings if general else None)
         self.can = _abilities(params.capabilities)
@@ -125,7 +126,7 @@ class Server(LanguageServer):
         self.given = params.initialization_options
 
     def reconfigure(self) -> None:
-        """Read the settings of the editor and all configuration files anew."""
+        """Read client settings and configuration files again."""
         client = understood(self.given, self.lang)
         self._said = set()
         for problem in client.problems:
@@ -133,17 +134,17 @@ class Server(LanguageServer):
         self.desk.configure(self.folders(), client, self.desk.locale)
 
     def folders(self) -> list[str]:
-        """The folders of the workspace that are on this machine, absolute."""
+        """The absolute paths of local workspace folders."""
         workspace = self.workspace
         uris = [folder.uri for folder in workspace.folders.values()] or [workspace.root_uri or ""]
         return [path for path in map(path_of, uris) if path is not None and os.path.isdir(path)]
 
     def screen(self) -> Screen:
-        """What there is to be seen now."""
+        """The current diagnostics."""
         return Screen(self.desk, self.encoding, self.can)
 
     def page(self, word: str) -> RulePage | None:
-        """What can be read about the check with a code or name, in the editor's language."""
+        """The documentation of the check with this code or name, in the client's language."""
         settings = next(iter(self.desk.answer.settings.values()), None) or Settings(lang=self.lang)
         if self._told_by is None or self._told_by[0] != settings:
             self._told_by = (settings, self.pages(settings))
@@ -151,8 +152,7 @@ class Server(LanguageServer):
         return pages(word) or pages(word.upper()) or pages(word.lower())
 
     def show(self) -> None:
-        """Tell the editor what has changed. One that asks for the diagnostics of open documents is not told them
-        twice."""
+        """Publish what has changed, except open documents for clients with pull diagnostics."""
         screen = self.screen()
         items = [] if self.pulls_workspace else list(screen.elsewhere())
         waiting: set[str] = set()
@@ -172,14 +172,14 @@ class Server(LanguageServer):
             self.window_show_message(lsp.ShowMessageParams(type=kind, message=text))
 
     def log(self, kind: lsp.MessageType, text: str) -> None:
-        """Write into the log that the editor keeps."""
+        """Write to the client's log."""
         self.window_log_message(lsp.LogMessageParams(type=kind, message=text))
 
     def report_server_error(self, error: Exception, source: Any) -> None:
-        """A message that cannot be understood, or a bug: nothing to interrupt people for."""
+        """Log an invalid message or internal error without interrupting the user."""
         self.log(lsp.MessageType.Error, f"{type(error).__name__}: {error}")
 
-    def _told(self, answer: EngineAnswer) -> None:
+    def _on_answer(self, answer: EngineAnswer) -> None:
         for notice in answer.notices:
             if notice not in self._said:
                 self._said.add(notice)
@@ -193,7 +193,7 @@ class Server(LanguageServer):
             self.say_once(lsp.MessageType.Error, text)
         try:
             self.show()
-        except Exception:  # a bug in what is shown must not keep later runs from being shown
+        except Exception:  # a bug in one update must not prevent later ones
             self.log(lsp.MessageType.Error, traceback.format_exc())
             self.say_once(lsp.MessageType.Error, say(self.lang, "server.internal"))
 
@@ -202,7 +202,7 @@ class Server(LanguageServer):
         self.text_document_publish_diagnostics(params)
 
     def _outdated(self, screen: Screen) -> bool:
-        """Whether the editor was given something else for a document that did not change meanwhile."""
+        """Whether the client has pulled other diagnostics for an unchanged document."""
         now = {item.uri: identity(item) for item in screen.opened()}
         return any(
             uri in now and now[uri] != before and now[uri].partition(":")[0] == before.partition(":")[0]
@@ -215,12 +215,12 @@ class Server(LanguageServer):
             self.pulled.clear()
             try:
                 await self.workspace_diagnostic_refresh_async(None)
-            except REFUSED as error:  # what the editor answers is its own affair
+            except REFUSED as error:  # the client may refuse
                 self.log(lsp.MessageType.Warning, str(error))
 
 
 def identity(item: Shown) -> str:
-    """Names what an address shows: its version, and a digest of the diagnostics."""
+    """A result id: the version and a digest of the diagnostics."""
     return f"{item.version}:{blake2b(repr(item.diagnostics).encode('utf-8', 'replace'), digest_size=8).hexdigest()}"
 
 

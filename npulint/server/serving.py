@@ -1,4 +1,4 @@
-"""Runs the server on the standard streams until the editor is gone."""
+"""Runs the server on standard input and output."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from npulint.server.server import Pages, Server
 
 
 def serve(environ: Mapping[str, str], pages: Pages) -> int:
-    """Answer on standard input and output; 0 when the editor asked for the end, 1 when it just went away."""
+    """Serve until the client disconnects; returns 0 after a regular shutdown, else 1."""
     out = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # nothing else may come between the messages
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # prints must not corrupt the message stream
     gc.enable()
     server = Server(environ, pages)
     register(server)

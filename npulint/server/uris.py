@@ -1,4 +1,4 @@
-"""Addresses of files as editors spell them."""
+"""Conversion between ``file:`` URIs and paths."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ WINDOWS = os.name == "nt"
 
 
 def path_of(uri: str) -> str | None:
-    """The absolute path of a ``file:`` address; None for any other and for one that is no path here."""
+    """The absolute path of a ``file:`` URI; None for other URIs and invalid paths."""
     try:
         parts = urlsplit(uri)
     except ValueError:
         return None
     if parts.scheme.lower() != "file":
         return None
-    written = uri.split(":", 1)[1]  # a ``?`` or ``#`` that an editor forgot to encode belongs to the path
+    written = uri.split(":", 1)[1]  # an unencoded ``?`` or ``#`` belongs to the path
     written = written[2 + len(parts.netloc) :] if written.startswith("//") else written
     path = os.fsdecode(unquote_to_bytes(written))
     host = parts.netloc if parts.netloc.lower() != "localhost" else ""
@@ -33,5 +33,5 @@ def path_of(uri: str) -> str | None:
 
 
 def uri_of(path: str) -> str:
-    """The address of an absolute path."""
+    """The ``file:`` URI of an absolute path."""
     return Path(path).as_uri()

@@ -1,4 +1,4 @@
-"""One thread that does the work in order, so that the protocol is always answered."""
+"""A worker thread, so that the protocol thread stays responsive."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ T = TypeVar("T")
 
 
 class Worker:
-    """Runs jobs one after the other. Its thread ends with the process, whatever it is doing."""
+    """Runs jobs one by one in a daemon thread."""
 
     def __init__(self) -> None:
         self._jobs: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
 
     def submit(self, job: Callable[[], T]) -> asyncio.Future[T]:
-        """The future of what `job` returns or raises; only in a running event loop."""
+        """A future for the result of `job`; call it in a running event loop."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
 
@@ -53,5 +53,5 @@ def _hand_over(
             else:
                 future.set_exception(error)
 
-    with suppress(RuntimeError):  # the server may have ended meanwhile
+    with suppress(RuntimeError):  # the event loop may be closed
         loop.call_soon_threadsafe(settle)

@@ -1,4 +1,4 @@
-"""Projects kept in memory, for editors: after an edit only the edited file is read again."""
+"""Projects kept in memory for editors: after an edit only the edited file is read again."""
 
 from __future__ import annotations
 
@@ -24,14 +24,13 @@ from npulint.settings import Settings
 from npulint.source_lines import FileLines
 from npulint.workers import collector_at_rest
 
-_MUCH = 4000  # files judged since the last rest; what they leave behind takes about 200 megabytes
+_COLLECT_AFTER = 4000  # files checked between two collections; their garbage takes about 200 MB
 
 
 class Checked(msgspec.Struct, frozen=True):
-    """What is to be said of one project. `root` is its folder. `findings` are by path, with an empty list for files
-    that were read and of which nothing is said; of a file that is no part of the workspace (excluded, or elsewhere)
-    there are its own findings only. Paths are those of results: POSIX, relative to the working directory of the
-    process where they lie below it, else absolute; `os.path.abspath` leads to the file either way."""
+    """The result of checking one project with the folder `root`. `findings` are by path, with an empty list for files
+    without any; for a file outside the workspace (or excluded) only its own. Paths are as in results: POSIX, relative
+    to the working directory for files below it, else absolute; `os.path.abspath` resolves both."""
 
     root: str
     findings: dict[str, list[Finding]]
@@ -42,91 +41,85 @@ class Checked(msgspec.Struct, frozen=True):
 
 
 class Session:
-    """One workspace whose files may be open in an editor. Not thread-safe; use it from one thread.
-
-    `settings.paths` are the folders of the workspace; there may be none: then every file is judged with its company
-    alone. Paths that are handed in may be absolute or relative to the working directory, which must stay what it is.
-    Nothing is read or watched but in `check`.
-    """
+    """One workspace whose files may be open in an editor. Not thread-safe. `settings.paths` are the folders of the
+    workspace; without any, each file is checked as if it alone were named. Paths passed in may be absolute or relative
+    to the working directory, which must not change. Only `check` reads files."""
 
     def __init__(self, settings: Settings) -> None:
-        """Loads the catalogue. Raises `CatalogueError` for a broken check file."""
+        """Load the catalogue. Raises `CatalogueError` for a broken check file."""
         self._settings = settings
         self._catalogue = _catalogue(settings)
         self._sources = Sources(settings.paths, settings.discovery())
         self._knowledge = FactStore(settings.cache)
-        self._outcomes: dict[tuple[str, str], _Judged] = {}
-        self._told: dict[tuple[str, str], _Told] = {}
-        self._waiting = 0
+        self._outcomes: dict[tuple[str, str], _Evaluated] = {}
+        self._answers: dict[tuple[str, str], _Answer] = {}
+        self._checked = 0
 
     def change(self, path: str, data: bytes | None) -> None:
-        """Let `data` be the content of the file at `path`, which need not be on disk; None: what is on disk counts
-        again. Such texts take part in programs; which folders are projects, and .gitignore, is read from the disk."""
+        """Use `data` as the content of the file at `path`, which may not exist on disk; None: use the file on disk
+        again. Project roots and .gitignore are always read from disk."""
         self._sources.change(os.path.abspath(path), data)
 
     def touched(self, paths: Iterable[str]) -> None:
-        """Files or folders were created, changed or deleted on disk. Files that changed their size or time, and
-        folders that got or lost entries, are noticed anyway."""
+        """Tell the session that files or folders were created, changed or deleted on disk. Changes of size, time or
+        folder entries are noticed anyway."""
         self._sources.look_again()
         for path in paths:
             self._knowledge.forget(os.path.abspath(path))
 
     def reconfigure(self, settings: Settings) -> None:
-        """Judge with other settings from now on; what is known of the files stays. Raises `CatalogueError`; then the
-        earlier settings stay in force."""
+        """Use other settings from now on and keep the facts. Raises `CatalogueError`; then the previous settings stay
+        in force."""
         self._catalogue = _catalogue(settings)
         self._settings = settings
         self._sources.configure(settings.paths, settings.discovery())
         self._outcomes.clear()
-        self._told.clear()
+        self._answers.clear()
 
     def check(self, path: str) -> Checked:
-        """Judge the project of the file at `path` as it is now, as a fresh run would. Raises `ConfigError` when
-        the settings select a check that does not exist or name a baseline that cannot be read.
-
-        Of a file whose text cannot be read for the moment (a statement half typed) only that is told; the others are
-        judged as if it still held what could be read last.
-        """
+        """The result for the project of the file at `path`, equal to that of a fresh run. A file that cannot be parsed
+        (while being edited) has only that problem; the other files are evaluated with its last good facts. Raises
+        `ConfigError` when the settings select an unknown check or an unreadable baseline."""
         with collector_at_rest():
             checked = self._check(path)
-            gc.freeze()  # or the next allocation would look through all that is left behind
-        self._waiting += len(checked.findings)
-        if self._waiting > _MUCH:
+            gc.freeze()  # or the next collection would traverse it all
+        self._checked += len(checked.findings)
+        if self._checked > _COLLECT_AFTER:
             self.rest()
         return checked
 
     def rest(self) -> None:
-        """Give back what earlier checks left behind: for a moment when nobody waits, since it takes some tens of
-        milliseconds. `check` does it at times by itself."""
-        self._waiting = 0
+        """Collect the garbage of earlier checks; call it when idle, since it takes tens of milliseconds. `check` does
+        so after many files."""
+        self._checked = 0
         gc.unfreeze()
         gc.collect()
         gc.freeze()
 
     def _check(self, path: str) -> Checked:
         project = self._sources.project(path)
-        known = self._knowledge.of(project.files, self._sources.given)
-        before = self._told.get((project.root, project.alone))
+        known = self._knowledge.of(project.files, self._sources.buffers)
+        before = self._answers.get((project.root, project.alone))
         state = (project.files, project.problems, known.marks)
         if before is not None and before.state == state and not self._settings.baseline:
             return before.checked
         checked = self._judged(project, known)
-        self._told[project.root, project.alone] = _Told(state, checked)
+        self._answers[project.root, project.alone] = _Answer(state, checked)
         return checked
 
     def _outcome(self, project: SessionProject, known: FactsSnapshot) -> RawResults:
-        """What the facts give, worked out anew when any of them is another one: not for a word in a comment, and not
-        while a file stays broken."""
+        """The raw results for these facts, evaluated again only when some facts changed: not for an edited comment, and
+        not while a file stays broken."""
         key = (project.root, project.alone)
         before = self._outcomes.get(key)
         if before is not None and list(map(id, before.facts)) == list(map(id, known.facts)):
             return before.outcome
         outcome = evaluate_project(project.root, known.facts, self._catalogue, self._settings)
-        self._outcomes[key] = _Judged(known.facts, outcome)
+        self._outcomes[key] = _Evaluated(known.facts, outcome)
         return outcome
 
     def _judged(self, project: SessionProject, known: FactsSnapshot) -> Checked:
-        given = {shown(local(place)): data for place, data in self._sources.given.items()}
+        buffers = {shown(local(place)): data for place, data in self._sources.buffers.items()}
         outcome = self._outcome(project, known)
         broken = {path for path, _ in known.broken}
         raw = RawResults(
@@ -136,25 +129,25 @@ class Session:
             problems=project.problems,
         )
         result = finalize(
-            raw, RunContext(self._settings, self._catalogue, FileLines(given), Scope(project.context_only))
+            raw, RunContext(self._settings, self._catalogue, FileLines(buffers), Scope(project.context_only))
         )
-        told = {file.path for file in project.files if file.path not in project.context_only}
-        findings: dict[str, list[Finding]] = {path: [] for path in sorted(told | {project.alone} - {""})}
+        reported = {file.path for file in project.files if file.path not in project.context_only}
+        findings: dict[str, list[Finding]] = {path: [] for path in sorted(reported | {project.alone} - {""})}
         for one in result.findings:
             if not project.alone or one.path == project.alone:
                 findings.setdefault(one.path, []).append(one)
         return Checked(project.root, findings, result.suppressed, result.unreadable, result.programs, result.notices)
 
 
-class _Judged(msgspec.Struct, frozen=True):
-    """What some facts give."""
+class _Evaluated(msgspec.Struct, frozen=True):
+    """Raw results and the facts that they are based on."""
 
     facts: list[FileFacts]
     outcome: RawResults
 
 
-class _Told(msgspec.Struct, frozen=True):
-    """An answer, and what it is about."""
+class _Answer(msgspec.Struct, frozen=True):
+    """An answer of `Session.check` and the project state that it was computed for."""
 
     state: tuple[list[SourceFile], list[Problem], list[Version]]
     checked: Checked
@@ -164,13 +157,13 @@ _LOADED: dict[str, Catalogue] = {}
 
 
 def _catalogue(settings: Settings) -> Catalogue:
-    """The catalogue; sessions with the same checks share it, for it takes time to get it ready."""
+    """The catalogue; sessions with the same checks share one, because preparing it takes time."""
     catalogue = load_catalogue(settings.checks, whole=False)
     return _LOADED.setdefault(catalogue.digest, catalogue)
 
 
 def _certain(one: Finding, broken: Collection[str]) -> Finding:
-    """A finding without the places in broken files, which may have moved."""
+    """A finding without related locations in broken files, whose lines may have moved."""
     if not any(place.path in broken for place in one.related):
         return one
     return msgspec.structs.replace(one, related=tuple(place for place in one.related if place.path not in broken))

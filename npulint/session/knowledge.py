@@ -1,4 +1,4 @@
-"""What is known of files: their facts while they stay as they are, and the last good ones while they are broken."""
+"""Facts of files, read again when the file changes; broken files keep their last good facts."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from npulint.facts.model import FileFacts
 from npulint.project_runner import facts_of
 from npulint.read.files import load
 
-_MOST = 6000  # files of which facts are kept
+_MAX_FILES = 6000  # files whose facts are kept
 _UNSURE = (-1,)
 _GONE = ()
 
 Version: TypeAlias = bytes | tuple[int, ...]
-"""Tells two states of a file apart: its text in an editor, or what the disk says of it."""
+"""The version of a file: its text in an editor, or its file status."""
 
 
 class _Held(msgspec.Struct, frozen=True):
@@ -31,9 +31,9 @@ class _Held(msgspec.Struct, frozen=True):
 
 
 class FactsSnapshot(msgspec.Struct, frozen=True):
-    """What is known of files. They are judged by their `facts`, which stay the same objects as long as nothing else is
-    known: of the `broken` ones, by path and kind, they are what could be read last; there it also says what is to be
-    told of them now. Equal `marks` mean equal files."""
+    """The facts of some files at one time. `facts` are the same objects as long as the file is unchanged; for `broken`
+    files, which map (path, kind) to the current facts with their problem, they are the last good ones. Equal `marks`
+    mean equal files."""
 
     facts: list[FileFacts]
     broken: dict[tuple[str, str], FileFacts]
@@ -41,30 +41,29 @@ class FactsSnapshot(msgspec.Struct, frozen=True):
 
 
 class FactStore:
-    """The facts of files, of which only those that changed are read again. Of very many the latest are kept."""
+    """Caches the facts of files by content; keeps those of the most recent files."""
 
     def __init__(self, cache: bool) -> None:
         self._cache = open_cache(cache)
         self._held: OrderedDict[tuple[str, str], _Held] = OrderedDict()
 
     def forget(self, location: str) -> None:
-        """Read a file again, or all below a folder, whatever the disk says of them. While it is broken the last good
-        facts still count."""
+        """Read this file, or all files below this folder, again next time. Last good facts are kept."""
         inside = os.path.join(location, "")
         for key, held in self._held.items():
             if key[0] == location or key[0].startswith(inside):
                 self._held[key] = msgspec.structs.replace(held, mark=_UNSURE)
 
-    def of(self, files: Sequence[SourceFile], given: Mapping[str, bytes]) -> FactsSnapshot:
-        """The facts of files as they are now; `given` are texts by absolute location."""
+    def of(self, files: Sequence[SourceFile], buffers: Mapping[str, bytes]) -> FactsSnapshot:
+        """The facts of files as they are now; `buffers` are editor texts by absolute path."""
         keys = [(os.path.abspath(file.location), file.kind) for file in files]
-        marks = [given[place] if place in given else _on_disk(place) for place, _ in keys]
+        marks = [buffers[place] if place in buffers else _on_disk(place) for place, _ in keys]
         missing = [
             (key, mark, file)
             for key, mark, file in zip(keys, marks, files, strict=True)
             if key not in self._held or self._held[key].mark != mark
         ]
-        loaded = [load(file, given.get(place)) for (place, _), _, file in missing]
+        loaded = [load(file, buffers.get(place)) for (place, _), _, file in missing]
         facts = facts_of(loaded, self._cache)
         for (key, mark, _), item, fresh in zip(missing, loaded, facts, strict=True):
             before = self._held.get(key)
@@ -76,7 +75,7 @@ class FactStore:
         held = [self._held[key] for key in keys]
         for key in keys:
             self._held.move_to_end(key)
-        while len(self._held) > max(_MOST, len(keys)):
+        while len(self._held) > max(_MAX_FILES, len(keys)):
             self._held.popitem(last=False)
         broken_files = {(one.facts.path, one.facts.kind): one.facts for one in held if one.broken and one.good}
         return FactsSnapshot([one.good or one.facts for one in held], broken_files, marks)

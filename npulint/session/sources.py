@@ -1,4 +1,4 @@
-"""Which files the project of a path has now, texts of an editor included."""
+"""The files of the project that a path belongs to, editor texts included."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ from npulint.facts.model import Problem
 
 
 class SessionProject(msgspec.Struct, frozen=True):
-    """The files of one project, in order, and what of it cannot be read. Nothing but `alone` is told of, where that is
-    the path of a file that is no part of the workspace, and the `context_only` ones keep it company. `rests_on` are the
-    folders that were looked at, with their times; when there are none the project has to be looked for anew."""
+    """The files of one project in order, and the problems of discovery. When `alone` is set, it is the path of a file
+    outside the workspace, and findings are reported for it only; the `context_only` files are read as its context.
+    `rests_on` maps the folders that were listed to their modification times; without any, the project is discovered
+    again each time."""
 
     root: str
     files: list[SourceFile]
@@ -30,44 +31,44 @@ class SessionProject(msgspec.Struct, frozen=True):
     context_only: frozenset[str] = frozenset()
 
     def holds(self) -> bool:
-        """Whether no file came to any of the folders or went from there."""
+        """Whether no file was added to or removed from any of the listed folders."""
         return bool(self.rests_on) and all(_changed(folder) == time for folder, time in self.rests_on.items())
 
 
 class Sources:
-    """The files of a workspace. `given` are the texts of an editor by absolute location."""
+    """The files of a workspace. `buffers` are editor texts by absolute path."""
 
     def __init__(self, paths: Sequence[str], options: DiscoverOptions) -> None:
-        self.given: dict[str, bytes] = {}
+        self.buffers: dict[str, bytes] = {}
         self._paths = paths
         self._options = options
         self._known: dict[str, SessionProject] = {}
 
     def configure(self, paths: Sequence[str], options: DiscoverOptions) -> None:
-        """Look at other folders, or in another way."""
+        """Use other workspace folders and discovery options."""
         self._paths, self._options = paths, options
         self.look_again()
 
     def look_again(self) -> None:
-        """Forget which files there are."""
+        """Discover all projects again next time."""
         self._known.clear()
 
     def change(self, location: str, data: bytes | None) -> None:
-        """See `Session.change`; the files that there are stay known where the text cannot change them."""
-        before = self.given.pop(location, None)
+        """See `Session.change`; discovers projects again only if the text may change which files belong to them."""
+        before = self.buffers.pop(location, None)
         if data is not None:
-            self.given[location] = data
-        if before is None or data is None or self._verdicts(location, before) != self._verdicts(location, data):
+            self.buffers[location] = data
+        if before is None or data is None or self._classified(location, before) != self._classified(location, data):
             self.look_again()
 
-    def _verdicts(self, location: str, data: bytes) -> Sequence[object]:
-        """As what a walk takes the file, and as what one takes it who names it."""
+    def _classified(self, location: str, data: bytes) -> Sequence[object]:
+        """How discovery classifies a file with this content when it walks a folder, and when the file is named."""
         kinds = kinds_of(os.path.basename(location))
         ways = ((kinds, False), (kinds or kinds_by_content(data[:200]), True))
         return [of_text(location, some, data, self._options.max_bytes, named) for some, named in ways]
 
     def project(self, path: str) -> SessionProject:
-        """The project of the file at `path`: that of the workspace it is in, else what a run finds that names it."""
+        """The project of the file at `path`: from the workspace, else as a run that names the file finds it."""
         name = shown(local(path))
         known = self._known.get(name)
         if known is None or not known.holds():
@@ -77,14 +78,14 @@ class Sources:
         return known
 
     def _within(self, name: str) -> SessionProject | None:
-        """The project as a run over the workspace finds it, if it does."""
+        """The project as a run over the workspace finds it; None when the file is not part of the workspace."""
         place = os.path.abspath(name)
         for top in sorted(map(local, self._paths), key=len):
             if not place.startswith(os.path.join(os.path.abspath(top), "")):
                 continue
             base, roots = base_of(top, folder=True), Roots()
             root = roots.root(posixpath.dirname(name) or ".", base) or base
-            found = discover(self._paths, self._options, self.given, os.path.abspath(root))
+            found = discover(self._paths, self._options, self.buffers, os.path.abspath(root))
             files = group(_of_code(found.files)).get(root, [])
             problems = [
                 one for one in found.problems if (roots.root(posixpath.dirname(one.path) or ".", base) or base) == root
@@ -95,24 +96,24 @@ class Sources:
         return None
 
     def _alone(self, path: str, name: str) -> SessionProject:
-        """The project as a run finds it that names the file."""
-        found = discover([path], self._options, self.given)
-        more = context_files(found, self._options, self.given)
+        """The project as a run that names the file finds it."""
+        found = discover([path], self._options, self.buffers)
+        more = context_files(found, self._options, self.buffers)
         projects = group(_of_code([*found.files, *more]))
         for root, files in projects.items():
             if any(file.path == name for file in files):
-                silent = frozenset(file.path for file in more)
-                return SessionProject(root, files, found.problems, alone=name, context_only=silent)
+                context = frozenset(file.path for file in more)
+                return SessionProject(root, files, found.problems, alone=name, context_only=context)
         return SessionProject(posixpath.dirname(name) or ".", [], found.problems, alone=name)
 
 
 def _of_code(files: Iterable[SourceFile]) -> list[SourceFile]:
-    """Files without those of graphs: nobody edits these, and to judge them takes longer than to type a word."""
+    """Files without graphs and artifacts: nobody edits these, and they take too long to evaluate while typing."""
     return [file for file in files if file.kind not in ("graph", "artifact")]
 
 
 def _changed(folder: str) -> int:
-    """When a file last came to a folder or went from there; 0 when the folder is gone."""
+    """The modification time of a folder in ns: a file was added or removed then; 0 when it does not exist."""
     try:
         return os.stat(folder).st_mtime_ns
     except OSError:

@@ -144,7 +144,7 @@ class SitePage(CheckPage):
         if example.bad:
             found = examples.said(example.files, example.target, self.alone, self.check.code, self.lang)
             parts.append(examples.reported(found, len(example.files) > 1, self.lang))
-            parts += self.mended(example)
+            parts += self.fix_diff(example)
         return "\n\n".join(parts)
 
     def reference(self, reference: Reference) -> str:

@@ -1,4 +1,4 @@
-"""The kinds of facts that a question may name, with their attributes (docs/writing-checks.md explains them)."""
+"""The fact kinds that queries may name, with their attributes (documented in docs/writing-checks.md)."""
 
 from functools import cache
 
@@ -13,14 +13,14 @@ _TABLED: Kinds = (
 
 @cache
 def fact_kinds() -> Kinds:
-    """All kinds of facts by name."""
+    """All fact kinds by name."""
     declared = declared_kinds()
     mixed = {name: _both(_TABLED[name], kind) for name, kind in declared.items() if name in _TABLED}
     return _TABLED | declared | mixed
 
 
 def _both(one: Kind, other: Kind) -> Kind:
-    """A kind that comes from a table and from classes."""
+    """The union of a kind declared in a table and by classes."""
     words = {
         name: one.attributes[name] | kind if one.attributes.get(name) and kind else kind
         for name, kind in other.attributes.items()

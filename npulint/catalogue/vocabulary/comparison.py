@@ -1,4 +1,4 @@
-"""Kinds of facts that only a comparison has: of a reference and of what was made of it."""
+"""Fact kinds of comparisons."""
 
 from __future__ import annotations
 

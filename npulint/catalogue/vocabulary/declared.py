@@ -1,4 +1,4 @@
-"""The kinds of facts that classes declare: their attributes are the fields and `attribute` methods of these."""
+"""Fact kinds declared by classes: their attributes are fields and `attribute` methods."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from npulint.facts.attributes import attribute
 from npulint.facts.kinds import FACT_CLASSES
 from npulint.facts.model import Fact
 
-# Every module of these packages is imported, so that its classes are declared; a package may hold packages.
+# All modules of these packages are imported recursively, so that their classes are declared.
 _PACKAGES = ("npulint.assemble.recognizers",)
 
 
 @cache
 def declared_kinds() -> Kinds:
-    """The kinds that fact classes declare, of all packages."""
+    """The kinds of all fact classes."""
     for package in _PACKAGES:
         for module in pkgutil.walk_packages(import_module(package).__path__, f"{package}."):
             import_module(module.name)
@@ -27,7 +27,7 @@ def declared_kinds() -> Kinds:
 
 
 def _kind(classes: list[type[Fact]]) -> Kind:
-    """What the classes of one kind have between them."""
+    """The kind of these classes, with the attributes of all."""
     found: dict[str, Values] = {}
     for cls in classes:
         for name, words in attributes_of(cls).items():
@@ -37,7 +37,7 @@ def _kind(classes: list[type[Fact]]) -> Kind:
 
 
 def attributes_of(cls: type[Fact]) -> dict[str, Values]:
-    """The attributes of a class by name, with the words that each may hold (none: any value)."""
+    """The attributes of a class by name, with their possible words (none: any value)."""
     fields = get_type_hints(cls)
     return {name: _words(_hint(cls, name, fields)) for name in sorted(cls.attribute_names())}
 
@@ -48,7 +48,7 @@ def _hint(cls: type[Fact], name: str, fields: dict[str, Any]) -> Any:
 
 
 def _words(hint: Any) -> Values:
-    """The words of a type: of ``Literal``, ``bool`` and unions of these; none for any other type."""
+    """The words of a type: of ``Literal``, ``bool`` and unions of these; empty for other types."""
     if hint is bool:
         return frozenset(("yes", "no"))
     if get_origin(hint) is Literal:

@@ -1,4 +1,4 @@
-"""Kinds of facts that graph files have, of both frameworks."""
+"""Fact kinds of graph files of both frameworks."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""Kinds of facts that graphs of TensorFlow have."""
+"""Fact kinds of TensorFlow graphs."""
 
 from __future__ import annotations
 
 from npulint.catalogue.vocabulary.words import ANY, FLAG, Kind, Kinds, Values, plain, words
 
 NODES: dict[str, Values] = {"node": ANY, "nodes": ANY, "count": ANY}
-"""What all facts about some nodes tell."""
+"""Attributes of all facts about nodes."""
 
 _FAMILY = words("python gpu block collective summary opencv print table input file text custom other")
 _STYLE = words("session function")

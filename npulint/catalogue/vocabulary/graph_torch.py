@@ -1,4 +1,4 @@
-"""Kinds of facts that graphs of PyTorch have."""
+"""Fact kinds of PyTorch graphs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kinds of facts about the Python code of both frameworks, and about programs as a whole."""
+"""Fact kinds of Python code in both frameworks, and of whole programs."""
 
 from __future__ import annotations
 

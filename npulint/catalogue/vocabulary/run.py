@@ -1,4 +1,4 @@
-"""Kinds of facts about what a run left behind."""
+"""Fact kinds of run artifacts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PLACED = words("run_event run_wait run_line run_host run_compared run_statistic
 
 
 def _added(name: str) -> dict[str, Values]:
-    """What assembling a run adds to the facts of a kind."""
+    """The attributes that assembling a run adds to facts of a kind."""
     found: dict[str, Values] = {"at": ANY, "at_line": ANY} if name in _PLACED else {}
     return found | {"of_step": ANY} if name in _OF_COMPUTING else found
 

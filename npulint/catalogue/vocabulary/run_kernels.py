@@ -1,4 +1,4 @@
-"""Kinds of facts that kernel tables of a run have, and the one that every file of a run has."""
+"""Fact kinds of kernel tables, and the kind that every run artifact has."""
 
 from __future__ import annotations
 

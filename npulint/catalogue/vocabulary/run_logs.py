@@ -1,4 +1,4 @@
-"""Kinds of facts about the log of a run: what it is, and the messages in it."""
+"""Fact kinds of logs: the log itself and its messages."""
 
 from __future__ import annotations
 

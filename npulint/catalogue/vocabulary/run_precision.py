@@ -1,4 +1,4 @@
-"""Kinds of facts about the numbers of a run: comparisons with a reference, overflow, fusion, recorded statistics."""
+"""Fact kinds about precision: comparisons with a reference, overflow, fusion, tensor statistics."""
 
 from __future__ import annotations
 

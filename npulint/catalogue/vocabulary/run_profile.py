@@ -1,4 +1,4 @@
-"""Kinds of facts that profiles of a run have, beside those of single operators."""
+"""Fact kinds of profiles, except those of single operators."""
 
 from __future__ import annotations
 

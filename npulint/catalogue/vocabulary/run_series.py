@@ -1,4 +1,4 @@
-"""Kinds of facts about what goes on over time in a run: loss scale, loss, times of steps, device graphs."""
+"""Fact kinds of time series: loss scale, loss, step times, device graphs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kinds of facts about what stands around the code: launchers, environment, dependencies, operator lists."""
+"""Fact kinds outside of code: launchers, environment, dependencies, operator lists."""
 
 from __future__ import annotations
 

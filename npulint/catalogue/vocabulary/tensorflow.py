@@ -1,4 +1,4 @@
-"""Kinds of facts that only TensorFlow programs have."""
+"""Fact kinds of TensorFlow programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kinds of facts that only PyTorch programs have."""
+"""Fact kinds of PyTorch programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a fix may do: the closed set of verbs, with the words that each takes (docs/writing-checks.md explains them)."""
+"""The closed set of fix verbs with their arguments (documented in docs/writing-checks.md)."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import msgspec
 
 
 class Verb(msgspec.Struct, frozen=True):
-    """`words` are needed, the first is what a plain text stands for; `optional` may be there. `choices` are the words
-    that hold one of a few."""
+    """`words` are required arguments, the first is what a plain text sets; `optional` ones may be omitted. `choices`
+    are the arguments with a closed set of values."""
 
     words: tuple[str, ...]
     optional: tuple[str, ...] = ()

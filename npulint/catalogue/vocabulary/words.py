@@ -1,4 +1,4 @@
-"""What kinds of facts are made of: their attributes and the words that these may hold."""
+"""Building blocks of fact kinds: attributes and their possible words."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ PURPOSE: Values = frozenset(("train", "evaluate", "export", "data", "unknown"))
 
 
 class Kind(msgspec.Struct, frozen=True):
-    """One kind of fact. `attributes` maps each attribute to the words that it may hold (none: any value);
-    `arguments` tells whether facts of this kind are calls, so that `args` may be asked. `names` are those that its
-    facts can have (none: any)."""
+    """One fact kind. `attributes` maps each attribute to its possible words (none: any value); `arguments` says whether
+    its facts are calls, so that `args` can be queried. `names` are the possible fact names (none: any)."""
 
     attributes: dict[str, Values]
     arguments: bool = False
@@ -25,7 +24,7 @@ Kinds = dict[str, Kind]
 
 
 def words(text: str) -> Values:
-    """The words of an attribute, written with blanks between them."""
+    """The words of an attribute from a blank-separated text."""
     return frozenset(text.split())
 
 
@@ -43,12 +42,12 @@ _PLACE: dict[str, Values] = {
 
 
 def plain(**attributes: Values) -> Kind:
-    """A kind whose facts come from no Python code."""
+    """A kind whose facts do not come from Python code."""
     return Kind({"value": ANY, **attributes})
 
 
 def code(**attributes: Values) -> Kind:
-    """A kind whose facts are assignments or mentions in Python code."""
+    """A kind whose facts are assignments or name uses in Python code."""
     return Kind({"value": ANY, **_PLACE, **attributes})
 
 

@@ -1,5 +1,5 @@
-"""``npulint completion``: a script that lets a shell complete npulint's words. It is static text made from the tables
-of commands, options and checks, so that pressing Tab starts no program."""
+"""``npulint completion``: prints a shell completion script. It is static text made from the tables of commands, options
+and checks, so that pressing Tab starts no program."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class _Shell(Protocol):
 
 
 def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang: str) -> int:
-    """Print the script of one shell; raises `ConfigError` for a shell that is not known."""
+    """Print the script for one shell; raises `ConfigError` for an unknown shell."""
     try:
         name = choice(words[0], SHELLS, lang)
     except InvalidOption as refused:

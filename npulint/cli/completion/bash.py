@@ -1,4 +1,4 @@
-"""Completion for bash, from 3.2 (macOS) on; the package bash-completion is not needed."""
+"""Completion for bash 3.2 (macOS) and later; does not need the package bash-completion."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ complete -F _npulint npulint
 
 
 def script(verbs: tuple[Verb, ...], checks: tuple[str, ...]) -> str:
-    """The whole script."""
+    """The complete script."""
     head = [
         f"# bash completion for npulint {__version__}",
         '# to use it here: eval "$(npulint completion bash)"',
@@ -112,7 +112,7 @@ def script(verbs: tuple[Verb, ...], checks: tuple[str, ...]) -> str:
 
 
 def _function(name: str, rows: Iterable[tuple[str, str]], subject: str) -> list[str]:
-    """A function that prints what belongs to its arguments."""
+    """The lines of a function that prints the row for its arguments."""
     arms = [f'        "{key}") echo "{text}" ;;' for key, text in rows]
     return [f"{name}() {{", f'    case "{subject}" in', *arms, "    esac", "}"]
 

@@ -1,4 +1,4 @@
-"""Completion for fish, from 3.0 on."""
+"""Completion for fish 3.0 and later."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ complete -c npulint -f
 
 
 def script(verbs: tuple[Verb, ...], checks: tuple[str, ...]) -> str:
-    """The whole script."""
+    """The complete script."""
     lines = [
         f"# fish completion for npulint {__version__}",
         "# to use it here: npulint completion fish | source",

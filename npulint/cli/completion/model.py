@@ -1,4 +1,4 @@
-"""What can be completed, without a word about any shell."""
+"""What can be completed, independent of the shell."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ __all__ = ["SHELLS", "Flag", "Value", "Verb", "check_words", "verbs"]
 
 
 class Value(msgspec.Struct, frozen=True):
-    """What stands behind a flag or a command. Kinds: ``none`` (nothing does), ``any`` (nothing is known about it),
-    ``words`` (one of them), ``list`` (some of them, with commas), ``keys`` (one, then ``=`` and a text), ``reports``
-    (one, then ``=`` and a file), ``checks`` (names of checks with commas), ``check`` (one), ``file`` and ``folder``."""
+    """What follows a flag or command. Kinds: ``none`` (nothing), ``any`` (free text), ``words`` (one of them), ``list``
+    (several of them, comma-separated), ``keys`` (one, then ``=`` and a text), ``reports`` (one, then ``=`` and a file),
+    ``checks`` (check names, comma-separated), ``check`` (one), ``file`` and ``folder``."""
 
     kind: str = "none"
     words: tuple[str, ...] = ()
 
 
 class Flag(msgspec.Struct, frozen=True):
-    """An option with its dashes, what follows it, and what it is for."""
+    """An option with its dashes, the value that follows, and its help."""
 
     name: str
     value: Value
@@ -29,7 +29,7 @@ class Flag(msgspec.Struct, frozen=True):
 
 
 class Verb(msgspec.Struct, frozen=True):
-    """A command, its flags, and what its plain words are."""
+    """A command, its flags, and the kind of its positional arguments."""
 
     name: str
     help: str
@@ -38,7 +38,7 @@ class Verb(msgspec.Struct, frozen=True):
 
 
 def verbs(lang: str) -> tuple[Verb, ...]:
-    """All commands, told in ``en`` or ``zh``."""
+    """All commands, described in ``en`` or ``zh``."""
     return tuple(_verb(command, lang) for command in COMMANDS)
 
 

@@ -1,4 +1,4 @@
-"""Completion for PowerShell, from 5.0 on."""
+"""Completion for PowerShell 5.0 and later."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ Register-ArgumentCompleter -Native -CommandName npulint -ScriptBlock {
 
 
 def script(verbs: tuple[Verb, ...], checks: tuple[str, ...]) -> str:
-    """The whole script. Where it has no answer PowerShell completes files itself."""
+    """The complete script. Where it returns nothing, PowerShell completes files itself."""
     lines = [
         f"# PowerShell completion for npulint {__version__}",
         "# to use it here: npulint completion powershell | Out-String | Invoke-Expression",
@@ -72,8 +72,8 @@ def script(verbs: tuple[Verb, ...], checks: tuple[str, ...]) -> str:
 
 def _table(verb: Verb) -> list[str]:
     rows = [("", verb.words), *((flag.name, flag.value) for flag in verb.flags)]
-    told = [f"        {_quoted(name)} = {_quoted(_told(value))}" for name, value in rows]
-    return [f"    {_quoted(verb.name)} = [ordered]@{{", *told, "    }"]
+    entries = [f"        {_quoted(name)} = {_quoted(_told(value))}" for name, value in rows]
+    return [f"    {_quoted(verb.name)} = [ordered]@{{", *entries, "    }"]
 
 
 def _told(value: Value) -> str:

@@ -1,4 +1,4 @@
-"""Completion for zsh: to be evaluated, or saved as ``_npulint`` in a folder of ``fpath``."""
+"""Completion for zsh: evaluate it, or save it as ``_npulint`` in a folder of ``fpath``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ fi
 
 
 def script(verbs: tuple[Verb, ...], checks: tuple[str, ...]) -> str:
-    """The whole script."""
+    """The complete script."""
     lines = [
         "#compdef npulint",
         f"# zsh completion for npulint {__version__}",
@@ -50,7 +50,7 @@ def script(verbs: tuple[Verb, ...], checks: tuple[str, ...]) -> str:
 
 
 def _arm(verb: Verb) -> list[str]:
-    """What `_arguments` is told about one command."""
+    """The `_arguments` specification of one command."""
     specs = [_spec(flag) for flag in verb.flags]
     action = _action(verb.words)
     if action:

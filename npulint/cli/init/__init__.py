@@ -1,4 +1,4 @@
-"""``npulint init``: writes what makes npulint part of a project. Nothing that exists is changed."""
+"""``npulint init``: adds configuration, CI and hook files for npulint to a project; never changes existing files."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ _CANNOT = 2
 
 
 def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang: str) -> int:
-    """Write what is missing below a folder, or show it as a patch. 2 when something could not be written. Raises
-    `ConfigError`, and `NpulintError` when there is no such folder."""
+    """Write the missing files below a folder, or print them as a patch. Returns 2 when one could not be written. Raises
+    `ConfigError`, or `NpulintError` when the folder does not exist."""
     folder = words[0] if words else "."
     if not os.path.isdir(folder):
         raise NpulintError(say(lang, "init.no-folder", path=leading(folder)))
-    pieces = plan(folder, _asked(options.get("with"), lang), lang)
+    pieces = plan(folder, _requested(options.get("with"), lang), lang)
     if options.get("dry_run"):
         for piece in pieces:
             if piece.why:
-                _tell(piece, host.warn, lang)
+                _print_piece(piece, host.warn, lang)
             else:
                 host.write(_patch(piece))
         return 0
@@ -35,11 +35,11 @@ def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang
     return _CANNOT if None in done else 0
 
 
-def _asked(given: list[str] | bool | None, lang: str) -> tuple[str, ...]:
-    """The parts that are asked for; none: those that the project shows it has a use for."""
-    if not isinstance(given, list):
+def _requested(values: list[str] | bool | None, lang: str) -> tuple[str, ...]:
+    """The parts named by the option; empty when it is not set. Raises `ConfigError`."""
+    if not isinstance(values, list):
         return ()
-    words = [word.strip() for text in given for word in text.split(",") if word.strip()]
+    words = [word.strip() for text in values for word in text.split(",") if word.strip()]
     problems: list[str] = []
     for word in words:
         try:
@@ -54,7 +54,7 @@ def _asked(given: list[str] | bool | None, lang: str) -> tuple[str, ...]:
 
 
 def _written(folder: str, piece: Piece, host: Host, lang: str) -> Piece | None:
-    """What became of a piece; None when it could not be written."""
+    """The piece after writing it; None on failure."""
     if not piece.why:
         try:
             create(folder, piece.path, piece.text)
@@ -65,12 +65,12 @@ def _written(folder: str, piece: Piece, host: Host, lang: str) -> Piece | None:
             path = leading(os.path.join(folder, piece.path))
             host.warn(say(lang, "error", text=say(lang, "output.failed", path=path, detail=detail)))
             return None
-    _tell(piece, lambda text: host.write(f"{text}\n"), lang)
+    _print_piece(piece, lambda text: host.write(f"{text}\n"), lang)
     return piece
 
 
-def _tell(piece: Piece, write: Callable[[str], None], lang: str) -> None:
-    """A line about one file; where it exists already, what belongs into it."""
+def _print_piece(piece: Piece, write: Callable[[str], None], lang: str) -> None:
+    """Print one line about a file and, where it exists already, the snippet to add."""
     if not piece.why:
         write(say(lang, "init.written", path=piece.path))
         return
@@ -80,7 +80,7 @@ def _tell(piece: Piece, write: Callable[[str], None], lang: str) -> None:
 
 
 def _patch(piece: Piece) -> str:
-    """A new file as ``git apply`` takes it."""
+    """A new file as a patch for ``git apply``."""
     lines = piece.text.splitlines()
     head = [f"diff --git a/{piece.path} b/{piece.path}", "new file mode 100644", "--- /dev/null"]
     body = [f"+++ b/{piece.path}", f"@@ -0,0 +1,{len(lines)} @@", *(f"+{line}" for line in lines)]
@@ -88,7 +88,7 @@ def _patch(piece: Piece) -> str:
 
 
 def _finish(folder: str, pieces: list[Piece], host: Host, lang: str) -> None:
-    """The next commands to type."""
+    """Print the next commands to run."""
     left = [part for part in PARTS if part not in {piece.part for piece in pieces}]
     if left:
         host.write(say(lang, "init.more", parts=",".join(left)) + "\n")

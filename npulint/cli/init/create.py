@@ -1,4 +1,4 @@
-"""New files below a folder: nothing is overwritten, and no link leads out of it."""
+"""Creates files below a folder without overwriting anything or following links out of it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from contextlib import ExitStack
 
 
 def create(folder: str, path: str, text: str) -> None:
-    """Write the file `path` (with slashes) below `folder`, and the folders that it needs. Raises `FileExistsError` when
-    there is anything of that name, and `OSError` when it cannot be written; then nothing is left behind."""
+    """Write the new file `path` (with slashes) below `folder`, with its parent folders. Raises `FileExistsError` when
+    the name exists, `OSError` when writing fails; then nothing is left behind."""
     place = os.path.join(folder, *path.split("/"))
     parent = os.path.dirname(place)
     if os.path.lexists(place):
@@ -26,6 +26,6 @@ def create(folder: str, path: str, text: str) -> None:
 
 
 def _inside(place: str, folder: str) -> bool:
-    """Whether `place` lies in `folder` also after links were followed."""
+    """Whether `place` lies in `folder` after resolving links."""
     root = os.path.realpath(folder)
     return os.path.commonpath([os.path.realpath(place), root]) == root

@@ -1,4 +1,4 @@
-"""Which files a project gets, and which it has already."""
+"""Decides which files ``npulint init`` writes and which exist already."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ _SIGNS = {
     "gitlab": (".gitlab-ci.yml", ".gitlab"),
     "vscode": (".vscode",),
 }
-_LIMIT = 1_000_000  # bytes of a file that are looked through
+_LIMIT = 1_000_000  # bytes of a file that are searched
 
 
 class Piece(msgspec.Struct, frozen=True):
-    """One file: its `path` below the folder, its `text`, and the `snippet` that a file which is there already needs.
-    `why` it is not written: ``exists``, ``exists.add`` (the snippet belongs into it), ``exists.has`` (npulint stands in
-    it), ``exists.section`` (pyproject.toml configures npulint) or ``several`` (`count` projects lie below)."""
+    """One file: its `path` below the folder, its `text`, and the `snippet` to add to an existing file. `why` it is not
+    written: ``exists``, ``exists.add`` (add the snippet), ``exists.has`` (it mentions npulint), ``exists.section``
+    (pyproject.toml configures npulint) or ``several`` (`count` projects lie below)."""
 
     part: str
     path: str
@@ -43,18 +43,18 @@ class Piece(msgspec.Struct, frozen=True):
     count: int = 0
 
     def kept(self, why: str) -> Piece:
-        """The same, not to be written."""
+        """A copy that is not to be written, with the reason."""
         return msgspec.structs.replace(self, why=why, snippet=self.snippet if why == "exists.add" else "")
 
 
-def plan(folder: str, asked: Sequence[str], lang: str) -> list[Piece]:
-    """The pieces for a folder in the order of `PARTS`: those `asked` for, else the configuration and what the folder
-    shows a use for."""
-    wanted = asked or ["config", *(part for part, signs in _SIGNS.items() if _any(folder, signs))]
+def plan(folder: str, requested: Sequence[str], lang: str) -> list[Piece]:
+    """The pieces for a folder in the order of `PARTS`: the `requested` ones, else the configuration and those that the
+    files of the folder suggest."""
+    parts = requested or ["config", *(part for part, signs in _SIGNS.items() if _any(folder, signs))]
     pieces = []
-    for part in (part for part in PARTS if part in wanted):
+    for part in (part for part in PARTS if part in parts):
         if part == "config":
-            pieces.append(_config(folder, look(folder), bool(asked), lang))
+            pieces.append(_config(folder, look(folder), bool(requested), lang))
         else:
             path, name = _FILES[part]
             pieces.append(_settled(folder, Piece(part, path, template(name), _snippet(part, template(name)))))
@@ -65,19 +65,19 @@ def _any(folder: str, names: Sequence[str]) -> bool:
     return any(os.path.lexists(os.path.join(folder, name)) for name in names)
 
 
-def _config(folder: str, seen: Pinned, asked: bool, lang: str) -> Piece:
+def _config(folder: str, seen: Pinned, requested: bool, lang: str) -> Piece:
     piece = Piece("config", CONFIG_NAME, configuration(seen, lang))
     if os.path.lexists(os.path.join(folder, CONFIG_NAME)):
         return piece.kept("exists")
     if has_section(os.path.join(folder, "pyproject.toml")):
         return msgspec.structs.replace(piece, path="pyproject.toml").kept("exists.section")
-    if seen.projects > 1 and not asked:
+    if seen.projects > 1 and not requested:
         return msgspec.structs.replace(piece, count=seen.projects).kept("several")
     return piece
 
 
 def _settled(folder: str, piece: Piece) -> Piece:
-    """The piece as it is, or kept from being written by what is there."""
+    """The piece, marked as not to be written if its file exists."""
     place = os.path.join(folder, *piece.path.split("/"))
     if not os.path.lexists(place):
         return piece
@@ -93,7 +93,7 @@ def _beginning(place: str) -> str:
 
 
 def _snippet(part: str, text: str) -> str:
-    """What a file of this kind that is there already needs of the template."""
+    """The part of the template to add to an existing file."""
     if part == "pre-commit":
         return text[text.index("repos:\n") + len("repos:\n") :]
     if part == "gitlab":

@@ -1,4 +1,4 @@
-"""The configuration file of a project that has none: explained, and with the versions that the project pins."""
+"""The configuration file for a new project, with comments and the versions that the project pins."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _NOT_DEPENDENCIES = ("mixlist", "cuda", "shell")
 
 
 class Pinned(msgspec.Struct, frozen=True):
-    """What a folder tells about its target: versions with the place (``file:line``) that pins them, both empty when
-    nothing does, and how many `projects` lie below."""
+    """The target versions that a folder pins, each with its place (``file:line``), empty when not pinned, and the
+    number of `projects` below."""
 
     tensorflow: tuple[str, str] = ("", "")
     torch: tuple[str, str] = ("", "")
@@ -31,7 +31,7 @@ class Pinned(msgspec.Struct, frozen=True):
 
 
 def look(folder: str) -> Pinned:
-    """Read what a folder pins. Of several projects nothing is told but their number."""
+    """The versions that a folder pins; for several projects only their number."""
     projects = group(discover([folder]).files)
     if len(projects) > 1:
         return Pinned(projects=len(projects))
@@ -42,7 +42,7 @@ def look(folder: str) -> Pinned:
 
 
 def _tensorflow(pins: list[Fact], folder: str) -> tuple[str, str]:
-    """The release that all pins agree on, if there is an adapter for it."""
+    """The TensorFlow release that all pins agree on and its place; empty when no adapter supports it."""
     found: dict[tuple[int, int], Fact] = {}
     for fact in pins:
         number = release(str(fact.get("version") or "")) if fact.name in _TENSORFLOW else None
@@ -65,7 +65,7 @@ def _place(fact: Fact, folder: str) -> str:
 
 
 def configuration(seen: Pinned, lang: str) -> str:
-    """The text of npulint.toml in ``en`` or ``zh``; what is only suggested is a comment."""
+    """The text of npulint.toml in ``en`` or ``zh``; suggested settings are comments."""
     lines = [
         *_comment(say(lang, "init.config.head")),
         *_comment(say(lang, "init.config.more", url=DOCS_URL)),

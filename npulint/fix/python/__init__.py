@@ -1,4 +1,4 @@
-"""What the verbs of fixes do in Python files."""
+"""Applies fix steps in Python files."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _EXACT = ("rename", "rename_part", "wrap", "replace")
 
 
 def plan(step: FixStep, text: Text) -> Plan:
-    """What one step comes to in a Python file; raises `FixRefused` where it cannot be taken for sure."""
+    """The plan of one step in a Python file; raises `FixRefused` where it is not certain."""
     return plan_all((step,), text)
 
 
 def plan_all(steps: Sequence[FixStep], text: Text) -> Plan:
-    """What the steps of one change come to in one file. Those about the arguments of a call are worked out together."""
+    """The plan of several steps in one file; those about arguments of one call are planned together."""
     edits: list[Edit] = []
     wishes: list[Wish] = []
     done: set[int] = set()
@@ -48,7 +48,7 @@ def plan_all(steps: Sequence[FixStep], text: Text) -> Plan:
 
 
 def _fit_in_strings(tree: Tree, edits: Sequence[Edit]) -> None:
-    """Raise `FixRefused` for what may not be written in an f-string in all releases of Python."""
+    """Raise `FixRefused` for edits in an f-string that older Python versions do not accept."""
     for edit in edits:
         start, end = tree.offsets(edit.span)
         if tree.field_at(start, end) is not None and (edit.text.startswith("{") or set(edit.text) & set("'\"\\\n#")):

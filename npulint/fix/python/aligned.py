@@ -1,4 +1,4 @@
-"""Lines within brackets that stood below the first element, and do so again where fixes moved that."""
+"""Keeps the alignment of continuation lines below the first element in brackets."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ _CLOSES = {"(": ")", "[": "]", "{": "}"}
 
 
 def realigned(before: Tree, after: Tree, origin: Callable[[int], int]) -> list[Edit]:
-    """What moves lines on that stood exactly below what follows a bracket before the fixes. `origin` tells where a
-    line stood then."""
+    """The edits that move continuation lines whose first element moved. `origin` maps lines to original lines."""
     edits: list[Edit] = []
     moved: set[int] = set()
     for start, end in _brackets(after):
@@ -29,7 +28,7 @@ def realigned(before: Tree, after: Tree, origin: Callable[[int], int]) -> list[E
 
 
 def _brackets(tree: Tree) -> list[Range]:
-    """Where brackets over several lines stand that something follows in their first line, outer ones first."""
+    """Multi-line brackets with an element in the first line, outer ones first."""
     found: list[Range] = []
     open_: list[int] = []
     lexed = tree.lexed
@@ -46,7 +45,7 @@ def _brackets(tree: Tree) -> list[Range]:
 
 
 def _shift(before: Tree, after: Tree, bracket: int, origin: int) -> int:
-    """By how many columns a bracket moved, whose line ends as it did."""
+    """The number of columns by which a bracket moved, if the rest of its line is unchanged."""
     if not 0 < origin <= len(before.lines):
         return 0
     old, rest = before.lines[origin - 1], after.source[bracket : after.line_end(bracket)]
@@ -55,13 +54,13 @@ def _shift(before: Tree, after: Tree, bracket: int, origin: int) -> int:
 
 
 def _begins_line(tree: Tree, number: int) -> bool:
-    """Whether a line has code or a comment, and begins in no string."""
+    """Whether a line begins with code or a comment, outside of strings."""
     place, line = tree.starts[number - 1], tree.lines[number - 1]
     return bool(line.strip()) and not any(start < place < end for start, end in tree.lexed.strings)
 
 
 def _below(tree: Tree, bracket: int, shift: int, lines: list[int]) -> bool:
-    """Whether the leftmost of some lines begins where the first element did before it moved."""
+    """Whether the leftmost of these lines begins below the first element before it moved."""
     if not lines or any(tree.lines[number - 1].startswith("\t") for number in lines):
         return False
     column = tree.lexed.after(bracket + 1)[0] - tree.line_start(bracket)

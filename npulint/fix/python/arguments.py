@@ -1,4 +1,4 @@
-"""Arguments of a call: given another value or name, added, taken out. Steps about one call are worked out together."""
+"""Edits call arguments: changes, renames, adds and removes them. Steps about one call are planned together."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Given = ast.expr | ast.keyword
 
 
 def call_at(tree: Tree, node: ast.AST) -> ast.Call:
-    """The call that a place is about."""
+    """The call at a place."""
     if isinstance(node, ast.keyword):
         node = tree.parent(node)
     if isinstance(node, ast.Expr | ast.Assign | ast.AnnAssign | ast.Return) and isinstance(node.value, ast.Call):
@@ -28,41 +28,41 @@ def call_at(tree: Tree, node: ast.AST) -> ast.Call:
 
 
 def changed_arguments(tree: Tree, call: ast.Call, steps: Sequence[FixStep]) -> list[Edit]:
-    """The edits of steps ``argument`` and ``drop`` about one call."""
-    given: list[Given] = sorted((*call.args, *call.keywords), key=tree.range)
+    """The edits of ``argument`` and ``drop`` steps about one call."""
+    passed: list[Given] = sorted((*call.args, *call.keywords), key=tree.range)
     edits: list[Edit] = []
     dropped: set[int] = set()
     added: list[str] = []
     for step in steps:
         name, position = step.words["name"], int(step.words.get("position", "-1"))
-        number = _number(call, given, name, position)
+        number = _number(call, passed, name, position)
         if number in dropped:
             raise FixRefused("overlap")
         if step.verb == "drop":
             if number is not None:
                 dropped.add(number)
         elif number is not None:
-            edits += _rewritten(tree, call, given, number, step)
+            edits += _rewritten(tree, call, passed, number, step)
         elif "missing" in step.words:
             value = Templates(tree, call).expression(step.words["missing"]).within(levels.LAMBDA)
             added.append(f"{step.words.get('to', name)}={value.text}")
         else:
             raise FixRefused("argument")
-    _movable(given, dropped)
+    _movable(passed, dropped)
     if not dropped and not added:
         return edits
-    return edits + _relisted(tree, call, given, dropped, added)
+    return edits + _relisted(tree, call, passed, dropped, added)
 
 
-def _number(call: ast.Call, given: Sequence[Given], name: str, position: int) -> int | None:
-    """Which of the arguments is meant; None when it is certainly not given."""
-    for number, one in enumerate(given):
+def _number(call: ast.Call, passed: Sequence[Given], name: str, position: int) -> int | None:
+    """The index of the argument with this name or position; None when it is certainly not passed."""
+    for number, one in enumerate(passed):
         if isinstance(one, ast.keyword) and one.arg == name:
             return number
     if any(isinstance(one, ast.Starred) for one in call.args[: position + 1]):
         raise FixRefused("starred")
     if 0 <= position < len(call.args):
-        return given.index(call.args[position])
+        return passed.index(call.args[position])
     if any(keyword.arg is None for keyword in call.keywords):
         raise FixRefused("starred")
     if position >= 0 and any(isinstance(one, ast.Starred) for one in call.args):
@@ -70,31 +70,33 @@ def _number(call: ast.Call, given: Sequence[Given], name: str, position: int) ->
     return None
 
 
-def _movable(given: Sequence[Given], dropped: set[int]) -> None:
-    """Raise `FixRefused` where an argument goes and others behind it are told by position."""
+def _movable(passed: Sequence[Given], dropped: set[int]) -> None:
+    """Raise `FixRefused` where removing an argument would shift later positional ones."""
     if dropped:
         kept = [
-            number for number, one in enumerate(given) if number not in dropped and not isinstance(one, ast.keyword)
+            number for number, one in enumerate(passed) if number not in dropped and not isinstance(one, ast.keyword)
         ]
-        if any(isinstance(given[gone], ast.expr) and kept and kept[-1] > gone for gone in dropped):
+        if any(isinstance(passed[gone], ast.expr) and kept and kept[-1] > gone for gone in dropped):
             raise FixRefused("positional")
 
 
-def _rewritten(tree: Tree, call: ast.Call, given: Sequence[Given], number: int, step: FixStep) -> list[Edit]:
-    """Another value, another name, or both."""
-    one = given[number]
+def _rewritten(tree: Tree, call: ast.Call, passed: Sequence[Given], number: int, step: FixStep) -> list[Edit]:
+    """The edits for a new value or name of an argument."""
+    one = passed[number]
     edits: list[Edit] = []
     value = one.value if isinstance(one, ast.keyword) else one
     if "to" in step.words:
         start = tree.range(one)[0]
         tree.tokens(one)
-        if any(isinstance(other, ast.keyword) and other.arg == step.words["to"] for other in given if other is not one):
+        if any(
+            isinstance(other, ast.keyword) and other.arg == step.words["to"] for other in passed if other is not one
+        ):
             raise FixRefused("argument")
         if isinstance(one, ast.keyword):
             edits.append(tree.edit(start, start + len(step.words["name"]), step.words["to"]))
         elif shares_parentheses(tree, one) or "value" in step.words:
             raise FixRefused("generator" if shares_parentheses(tree, one) else "positional")
-        elif any(isinstance(other, ast.expr) for other in given[number + 1 :]):
+        elif any(isinstance(other, ast.expr) for other in passed[number + 1 :]):
             raise FixRefused("positional")
         else:
             start = tree.outer(one)[0]
@@ -107,20 +109,20 @@ def _rewritten(tree: Tree, call: ast.Call, given: Sequence[Given], number: int, 
 
 
 def _relisted(
-    tree: Tree, call: ast.Call, given: Sequence[Given], dropped: set[int], added: Sequence[str]
+    tree: Tree, call: ast.Call, passed: Sequence[Given], dropped: set[int], added: Sequence[str]
 ) -> list[Edit]:
     begin, end = tree.opening(call) + 1, tree.range(call)[1] - 1
     edits: list[Edit] = []
-    if len(given) == 1 and shares_parentheses(tree, given[0]):
+    if len(passed) == 1 and shares_parentheses(tree, passed[0]):
         if dropped:
             return [tree.edit(begin, end, ", ".join(added))]
         return [tree.edit(begin, begin, "("), tree.edit(end, end, f"), {', '.join(added)}")]
-    listed = Listed(tree, tree.tokens(call), [_range(tree, one) for one in given], begin, end)
+    listed = Listed(tree, tree.tokens(call), [_range(tree, one) for one in passed], begin, end)
     return edits + listed.changed(dropped, added)
 
 
 def _range(tree: Tree, one: Given) -> Range:
-    """Where an argument stands with its name and with parentheses around it."""
+    """The range of an argument including its name and parentheses."""
     if isinstance(one, ast.keyword):
         return tree.range(one)[0], tree.outer(one.value)[1]
     if isinstance(one, ast.Starred):

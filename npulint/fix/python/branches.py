@@ -1,4 +1,4 @@
-"""Conditions of which one branch goes."""
+"""Removes a branch of an ``if`` statement."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _OPPOSITE = {
 
 
 def turned_round(tree: Tree, statement: ast.stmt) -> list[Edit]:
-    """The edits that leave of ``if … else …``, of whose first branch this is the only statement, what stands behind
-    ``else``, under the opposite condition; none where that cannot be written well."""
+    """The edits that remove the first branch of ``if … else …``, given its only statement, and negate the condition;
+    empty where the result would not be idiomatic."""
     around = tree.parent(statement)
     if not isinstance(around, ast.If) or tree.field(statement) != "body" or len(around.body) > 1 or not around.orelse:
         return []

@@ -1,4 +1,4 @@
-"""Questions about devices whose answer nothing reads since a fix took its uses out."""
+"""Removes device checks whose result is unused after fixes."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ _QUERIES = frozenset(
 
 
 def without_unread(before: Tree, after: Tree, exported: Callable[[str], bool]) -> list[Edit]:
-    """What takes them out. `exported` tells whether another file may look a name up."""
+    """The edits that remove them. `exported` says whether another file may use a name."""
     if looks_names_up(after.module) or after.path.rpartition("/")[2] == "__init__.py":
         return []
     old, new = read_names(before.module), read_names(after.module)
     edits: list[Edit] = []
-    for statement, name in _questions(after):
+    for statement, name in _device_checks(after):
         one_of_several = len(after.block(statement)) > 1
         if one_of_several and old[name] and not new[name] and _bound_once(after, name) and not exported(name):
             edits += without(after, statement)
     return edits
 
 
-def _questions(tree: Tree) -> Iterable[tuple[ast.Assign, str]]:
-    """The statements that do nothing but name the devices there are, and that name."""
+def _device_checks(tree: Tree) -> Iterable[tuple[ast.Assign, str]]:
+    """Assignments of available devices without side effects, and the assigned name."""
     for _, _, node in tree.nodes:
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-            asked = any(
+            checked = any(
                 isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr in _QUERIES
                 for part in ast.walk(node.value)
             )
-            if asked and is_idle(node.value):
+            if checked and is_idle(node.value):
                 yield node, node.targets[0].id
 
 

@@ -1,4 +1,4 @@
-"""Expressions that are wrapped, replaced, or given another value."""
+"""Edits expressions: wraps, replaces, or assigns another value."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from npulint.fix.python.tree import Tree
 
 
 def replaced(tree: Tree, node: ast.AST, template: str) -> list[Edit]:
-    """The expression at a place told by a template."""
+    """The edits that replace the expression at a place by a template."""
     expression = _expression(tree, node)
     return rewritten(tree, expression, Templates(tree, expression, expression).expression(template))
 
 
 def leaves_nothing(tree: Tree, node: ast.AST, edits: Sequence[Edit]) -> bool:
-    """Whether what replaces an expression leaves a statement that does nothing: ``x = x``, or a name alone."""
+    """Whether a replacement leaves a statement without effect: ``x = x``, or a name alone."""
     statement = tree.parent(node)
     if len(edits) != 1 or not isinstance(statement, ast.Expr | ast.Assign) or statement.value is not node:
         return False
@@ -31,21 +31,22 @@ def leaves_nothing(tree: Tree, node: ast.AST, edits: Sequence[Edit]) -> bool:
 
 
 def valued(tree: Tree, node: ast.AST, template: str) -> list[Edit]:
-    """The right side of the assignment at a place, or the value of the argument there, told by a template."""
+    """The edits that replace the right side of the assignment, or the value of the argument, at a place by a
+    template."""
     old = value_of(tree, node)
     return rewritten(tree, old, Templates(tree, old, old).expression(template))
 
 
 def rewritten(tree: Tree, old: ast.expr, filled: Filled) -> list[Edit]:
-    """A filled template for an expression; what stays of it is not touched."""
+    """The edits that replace an expression by a filled template; unchanged parts are not edited."""
     if shares_parentheses(tree, old):
         raise FixRefused("generator")
     start, end = tree.outer(old)
-    filled = filled.within(levels.asked(tree.parent(old), tree.field(old), old))
+    filled = filled.within(levels.required(tree.parent(old), tree.field(old), old))
     if filled.around is not None:
         before, behind = filled.around
         if (start, end) != tree.range(old) and before.endswith("(") and behind.startswith(")"):
-            before, behind = before[:-1], behind[1:]  # its own parentheses become those of the call
+            before, behind = before[:-1], behind[1:]  # its parentheses become those of the call
         before, behind = tree.apart(start, start, before), tree.apart(end, end, behind)
         edits = [tree.edit(start, start, before)] if before else []
         return edits + ([tree.edit(end, end, behind)] if behind else [])
@@ -59,7 +60,7 @@ def rewritten(tree: Tree, old: ast.expr, filled: Filled) -> list[Edit]:
 
 
 def widest(tree: Tree, node: ast.AST) -> ast.AST:
-    """The whole arithmetic expression that the one at a place is a part of."""
+    """The largest arithmetic expression that contains the one at a place."""
     parent = tree.parent(node)
     while isinstance(parent, ast.BinOp | ast.UnaryOp):
         node, parent = parent, tree.parent(parent)
@@ -67,7 +68,7 @@ def widest(tree: Tree, node: ast.AST) -> ast.AST:
 
 
 def value_of(tree: Tree, node: ast.AST) -> ast.expr:
-    """What is assigned at a place; raises `FixRefused` where it is not assigned there alone."""
+    """The value assigned at a place; raises `FixRefused` where several targets are assigned."""
     if isinstance(node, ast.keyword | ast.NamedExpr):
         return node.value
     statement: ast.AST | None = node
@@ -89,7 +90,7 @@ def value_of(tree: Tree, node: ast.AST) -> ast.expr:
 
 
 def _element(tree: Tree, targets: ast.Tuple | ast.List, node: ast.AST) -> ast.expr:
-    """The part of a display that goes to one of as many targets."""
+    """The element of a tuple or list that is assigned to one of as many targets."""
     statement = tree.parent(targets)
     assert isinstance(statement, ast.Assign)
     values = statement.value

@@ -1,4 +1,4 @@
-"""Imports that must come before all others of a file, for they change what the others find."""
+"""Inserts imports that must run before all others, because they affect them."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from npulint.fix.python.tree import Tree, parsed
 
 
 def put_first(tree: Tree, wanted: Sequence[str]) -> tuple[Edit, ...]:
-    """The edits after which some import statements, in their order, stand before all other imports but those of the
-    standard library. Raises `FixRefused` where one of them runs already, but not at the top."""
+    """The edits that place import statements, in order, before all but standard library imports. Raises `FixRefused`
+    where one of them exists elsewhere."""
     known = [ast.dump(parsed(statement).body[0]) for statement in wanted]
     leading = [one for one in tree.module.body if imports(one) and not _is_future(one)]
-    told = [ast.dump(one) for one in leading]
-    if _in_time(leading, told, known):
+    existing = [ast.dump(one) for one in leading]
+    if _in_time(leading, existing, known):
         return ()
     kept = 0
-    while kept < min(len(told), len(known)) and told[kept] == known[kept]:
+    while kept < min(len(existing), len(known)) and existing[kept] == known[kept]:
         kept += 1
     edits: list[Edit] = []
-    for statement, text in zip(leading[kept:], told[kept:], strict=True):
+    for statement, text in zip(leading[kept:], existing[kept:], strict=True):
         if text in known:
             edits += without(tree, statement)
     lines = "\n".join(wanted[kept:])
@@ -40,12 +40,12 @@ def put_first(tree: Tree, wanted: Sequence[str]) -> tuple[Edit, ...]:
     return (*edits, tree.edit(start, start, lines + "\n"))
 
 
-def _in_time(leading: Sequence[ast.stmt], told: Sequence[str], known: Sequence[str]) -> bool:
-    """Whether all stand there in their order, behind nothing but the standard library."""
-    if any(text not in told for text in known):
+def _in_time(leading: Sequence[ast.stmt], existing: Sequence[str], known: Sequence[str]) -> bool:
+    """Whether all of them are there in order, after standard library imports only."""
+    if any(text not in existing for text in known):
         return False
-    places = [told.index(text) for text in known]
-    before = [one for one, text in zip(leading[: places[-1]], told, strict=False) if text not in known]
+    places = [existing.index(text) for text in known]
+    before = [one for one, text in zip(leading[: places[-1]], existing, strict=False) if text not in known]
     return places == sorted(places) and all(_is_standard(one) for one in before)
 
 

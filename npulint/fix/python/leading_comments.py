@@ -1,4 +1,4 @@
-"""Comments that tell what the statements below them do."""
+"""Comments that describe the statement below."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ _DEVICE = lazy_compile(r"(?i)gpu|cuda|cudnn|nccl|xla|memory|显存|显卡")
 _CODE = lazy_compile(r"npulint|noqa|pylint|pragma|type:|TODO|FIXME|[^=]=[^=]|\w\(")
 
 
-def told_above(tree: Tree, start: int, end: int) -> int:
-    """Where the comment begins that tells of a device and of nothing but the statement below it, which stands from
-    `start` to `end` on lines of its own; `start` where there is none."""
+def comment_start(tree: Tree, start: int, end: int) -> int:
+    """The start of the comment about a device that describes only the statement below, which has the lines from `start`
+    to `end`; `start` if there is none."""
     first, last = tree.line_of(start) - 1, tree.line_of(end)
     indent = tree.indent(start)
     top = first
@@ -26,6 +26,6 @@ def told_above(tree: Tree, start: int, end: int) -> int:
 
 
 def _is_paragraph(tree: Tree, indent: str, line: int) -> bool:
-    """Whether what stands above a line is over there: it is blank, or belongs to a block outside."""
+    """Whether the code above a line has ended: a blank line or an outer block."""
     following = tree.lines[line] if line < len(tree.lines) else ""
     return not following.strip() or not following.startswith(indent)

@@ -1,4 +1,4 @@
-"""How tightly expressions bind, and how tightly a place for one asks for: where parentheses are needed."""
+"""Operator precedence: where parentheses are needed."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _KINDS: dict[type, int] = {
 
 
 def level(node: ast.expr, written: str) -> int:
-    """How tightly an expression binds that is written so."""
+    """The precedence of an expression as written."""
     kind = type(node)
     if kind is ast.Tuple:
         return ATOM if written.startswith("(") and written.endswith(")") else TUPLE
@@ -58,7 +58,7 @@ def level(node: ast.expr, written: str) -> int:
     if isinstance(node, ast.BoolOp):
         return AND if isinstance(node.op, ast.And) else OR
     if isinstance(node, ast.Constant) and isinstance(node.value, int | float | complex):
-        return AWAIT  # a dot behind it would be a part of the number
+        return AWAIT  # a following dot would be part of the number
     return _KINDS.get(kind, ATOM)
 
 
@@ -85,8 +85,8 @@ _ASKED |= {(kind, "value"): TUPLE for kind in ("Expr", "Assign", "AugAssign", "A
 _ASKED |= {(kind, "iter"): TUPLE for kind in ("For", "AsyncFor")}
 
 
-def asked(parent: ast.AST, field: str, node: ast.AST) -> int:
-    """How tightly an expression has to bind to stand as this field of `parent`, in the place of `node`."""
+def required(parent: ast.AST, field: str, node: ast.AST) -> int:
+    """The minimum precedence of an expression in this field of `parent`, in place of `node`."""
     if isinstance(parent, ast.BinOp):
         own = _BINARY.get(type(parent.op), PRODUCT)
         if isinstance(parent.op, ast.Pow):
@@ -103,5 +103,5 @@ def asked(parent: ast.AST, field: str, node: ast.AST) -> int:
 
 
 def _unpacked(parent: ast.Dict, node: ast.AST) -> bool:
-    """Whether an expression stands behind ``**`` in a dict display."""
+    """Whether an expression follows ``**`` in a dict display."""
     return any(value is node and key is None for key, value in zip(parent.keys, parent.values, strict=True))

@@ -1,4 +1,4 @@
-"""Where the tokens of a source stand. Strings are one token each; the expressions in f-strings are fields of them."""
+"""Token positions of a source. Strings are single tokens; expressions in f-strings are fields of them."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _OPENING, _CLOSING = "([{", ")]}"
 
 
 class Lexed:
-    """The tokens of a part of a source as (start, end), in offsets of the whole source; `comments` and `strings`
-    alike. `fields` are the expressions within f-strings, outer ones first."""
+    """The tokens of a source range as (start, end) offsets in the whole source; also `comments` and `strings`. `fields`
+    are the expressions in f-strings, outer ones first."""
 
     def __init__(self, source: str, begin: int, end: int) -> None:
         self.source = source
@@ -44,21 +44,21 @@ class Lexed:
             self.ends.append(place)
 
     def before(self, place: int) -> tuple[int, int]:
-        """The last token that ends at `place` or earlier; (-1, -1) when there is none."""
+        """The last token that ends at or before `place`; (-1, -1) if none."""
         index = bisect_right(self.ends, place) - 1
         return (self.starts[index], self.ends[index]) if index >= 0 else (-1, -1)
 
     def after(self, place: int) -> tuple[int, int]:
-        """The first token that starts at `place` or later; (-1, -1) when there is none."""
+        """The first token that starts at or after `place`; (-1, -1) if none."""
         index = bisect_left(self.starts, place)
         return (self.starts[index], self.ends[index]) if index < len(self.starts) else (-1, -1)
 
     def text(self, token: tuple[int, int]) -> str:
-        """The text of a token; empty for none."""
+        """The text of a token; empty for (-1, -1)."""
         return self.source[token[0] : token[1]] if token[0] >= 0 else ""
 
     def between(self, start: int, end: int) -> list[tuple[int, int]]:
-        """The tokens that lie within a range."""
+        """The tokens within a range."""
         first, last = bisect_left(self.starts, start), bisect_right(self.ends, end)
         return list(zip(self.starts[first:last], self.ends[first:last], strict=True))
 
@@ -69,13 +69,13 @@ class Lexed:
 
 
 def parts_of(source: str, start: int) -> tuple[str, str]:
-    """The prefix and the quotes of the string literal that starts at `start`."""
+    """The prefix and quotes of the string literal at `start`."""
     match = _TOKEN.match(source, start)
     return (match["prefix"] or "", match["quote"] or "") if match else ("", "")
 
 
 def string_end(source: str, start: int, fields: list[tuple[int, int]]) -> int:
-    """Where the string literal that starts at `start` ends; the expressions of an f-string are added to `fields`."""
+    """The end of the string literal at `start`; appends expressions of an f-string to `fields`."""
     prefix, quote = parts_of(source, start)
     begin = start + len(prefix) + len(quote)
     if not set(prefix) & set("fFtT"):
@@ -85,7 +85,7 @@ def string_end(source: str, start: int, fields: list[tuple[int, int]]) -> int:
 
 
 def _literal(source: str, place: int, quote: str, raw: bool, fields: list[tuple[int, int]]) -> int:
-    """The end of an f-string behind its closing quotes; with the quote ``}`` of a format behind its colon."""
+    """The end of an f-string after its closing quotes; with `quote` ``}``, of a format specification."""
     while place < len(source):
         char = source[place]
         if char == "\\":
@@ -105,7 +105,7 @@ def _literal(source: str, place: int, quote: str, raw: bool, fields: list[tuple[
 
 
 def _field(source: str, begin: int, raw: bool, fields: list[tuple[int, int]]) -> int:
-    """The end of a replacement field behind its brace."""
+    """The end of a replacement field after its brace."""
     place, depth, index = begin, 0, len(fields)
     fields.append((begin, begin))
     while place < len(source):

@@ -1,4 +1,4 @@
-"""Lists between commas (arguments, imported names): what is added to them or taken out, in the way they are written."""
+"""Adds and removes elements of comma-separated lists (arguments, imported names) in their formatting."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ from npulint.findings import Edit
 from npulint.fix.python.lexing import Lexed
 from npulint.fix.python.tree import Range, Tree
 
-_LIMIT = 120  # columns of a line that is not broken
+_LIMIT = 120  # maximum line length
 
 
 class Listed:
-    """The elements of a list, each with parentheses around it, between `begin` and `end` (behind the opening bracket
-    and before the closing one)."""
+    """The elements of a list, with parentheses, between `begin` and `end` (inside the brackets)."""
 
     def __init__(self, tree: Tree, tokens: Lexed, elements: Sequence[Range], begin: int, end: int) -> None:
         self._tree = tree
@@ -23,7 +22,7 @@ class Listed:
         self._end = end
 
     def changed(self, dropped: set[int], added: Sequence[str]) -> list[Edit]:
-        """The edits that take out the elements with these numbers and append others."""
+        """The edits that remove the elements with these indices and append others."""
         kept = [number for number in range(len(self._elements)) if number not in dropped]
         if not kept:
             return self._refilled(added)
@@ -48,30 +47,30 @@ class Listed:
             return [self._tree.edit(start, start, ", ".join(added))] if added else []
         start, end = self._elements[0][0], self._behind(len(self._elements) - 1)
         line_end = self._tree.line_end(end) if self._alone(0, len(self._elements) - 1) else end
-        beside = self._tokens.comment_in(self._begin, start) or self._tokens.comment_in(line_end, self._end)
-        if not added and not beside:
+        commented = self._tokens.comment_in(self._begin, start) or self._tokens.comment_in(line_end, self._end)
+        if not added and not commented:
             start, end = self._begin, self._end
         return [self._tree.edit(start, end, ", ".join(added))]
 
     def _comma(self, number: int) -> Range:
-        """The comma behind an element; (-1, -1) when there is none."""
+        """The comma after an element; (-1, -1) if none."""
         token = self._tokens.after(self._elements[number][1])
         return token if self._tokens.text(token) == "," and token[1] <= self._end else (-1, -1)
 
     def _behind(self, number: int) -> int:
-        """Where an element ends with its comma."""
+        """The end of an element including its comma."""
         comma = self._comma(number)
         return comma[1] if comma[0] >= 0 else self._elements[number][1]
 
     def _alone(self, first: int, last: int) -> bool:
-        """Whether elements have their lines for themselves."""
+        """Whether elements occupy whole lines."""
         if not self._tree.leads(self._elements[first][0]):
             return False
         following = self._tokens.after(self._behind(last))
         return following[0] < 0 or self._tree.line_of(following[0]) > self._tree.line_of(self._behind(last))
 
     def _without(self, first: int, following: int) -> Edit:
-        """Elements with others behind them."""
+        """The edit that removes elements before others."""
         start, end = self._elements[first][0], self._elements[following][0]
         if self._alone(first, following - 1):
             return self._lines(start, self._behind(following - 1))
@@ -80,7 +79,7 @@ class Listed:
         return self._tree.edit(start, end, "")
 
     def _without_last(self, first: int) -> Edit:
-        """Elements with others before them only. Their own lines go as a whole, and so does a comma before them."""
+        """The edit that removes trailing elements, with their lines or the comma before them."""
         last = len(self._elements) - 1
         if self._alone(first, last):
             if self._comma(last)[0] >= 0:
@@ -105,7 +104,7 @@ class Listed:
         return self._tree.edit(self._tree.line_start(start), self._tree.line_end(end) + 1, "")
 
     def _appended(self, last: int, added: Sequence[str], dropped: bool) -> list[Edit]:
-        """New elements behind the last one that stays."""
+        """The edits that append elements after the last remaining one."""
         start, end = self._elements[last]
         comma = (-1, -1) if dropped else self._comma(last)
         text = ", ".join(added)
@@ -123,18 +122,19 @@ class Listed:
         return [self._tree.edit(line_end, line_end, "".join(f"{line}," for line in lines))]
 
     def _in_lines(self) -> bool:
-        """Whether the elements stand below each other; the first may stand behind the bracket."""
+        """Whether each element has its own line; the first may follow the bracket."""
         starts = [start for start, _ in self._elements]
         return all(map(self._tree.leads, starts[1:] or starts))
 
     def _width(self, end: int) -> int:
-        """The columns of the code in the line of a place."""
+        """The width of the code in the line of an offset."""
         start, stop = self._tree.line_start(end), self._tree.line_end(end)
         comment = next((begin for begin, _ in self._tree.lexed.comments if start <= begin < stop), stop)
         return len(self._tree.source[start:comment].rstrip())
 
     def _continued(self, start: int, end: int, text: str) -> str:
-        """More of a line, or a new one below the first element where it would get too long, a comment not counted."""
+        """The text appended to a line, or on a new line below the first element if it would be too long; comments do
+        not count."""
         width = self._width(end)
         if not _LIMIT - len(text) - 2 < width <= _LIMIT or not self._elements or self._begin < 0:
             return f", {text}"

@@ -1,4 +1,4 @@
-"""Renaming what is called or named, and the names by which a file knows modules."""
+"""Renames callees and names, and resolves the names by which a file knows modules."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ from npulint.findings import Edit, FixStep
 from npulint.fix.model import FixRefused
 from npulint.fix.python.tree import Tree, is_dotted
 
-_SAME_MODULE = {"tensorflow": ("tensorflow.compat.v1", "tensorflow.compat.v2")}  # known by one name in a program
+_SAME_MODULE = {
+    "tensorflow": ("tensorflow.compat.v1", "tensorflow.compat.v2")
+}  # alternative modules with the same names
 
 Segment = tuple[str, int]
-"""A part of a dotted name, and where it stands."""
+"""A segment of a dotted name, and its offset."""
 
 
 def module_name(tree: Tree, module: str) -> str:
-    """The dotted name by which a file knows a module; raises `FixRefused` where it does not."""
+    """The dotted name by which a file knows a module; raises `FixRefused` if it has none."""
     found = {target: name for name, target in imported(tree.module)}
     for known in (module, *_SAME_MODULE.get(module, ())):
         if known in found:
@@ -31,7 +33,7 @@ def module_name(tree: Tree, module: str) -> str:
 
 
 def imported(module: ast.Module) -> Iterator[tuple[str, str]]:
-    """(name, what it stands for) of every import that runs with the module itself, the first ones last."""
+    """(name, target) of every module-level import, first ones last."""
     statements: list[ast.AST] = list(module.body)
     found: list[tuple[str, str]] = []
     while statements:
@@ -48,7 +50,7 @@ def imported(module: ast.Module) -> Iterator[tuple[str, str]]:
 
 
 def renamed(tree: Tree, node: ast.AST, to: str) -> list[Edit]:
-    """Another name for what is called, or for the dotted name, at a place."""
+    """The edits that rename the callee or dotted name at a place."""
     named = node.func if isinstance(node, ast.Call) else node
     if isinstance(named, ast.Name) and not isinstance(named.ctx, ast.Load):
         raise FixRefused("name")
@@ -67,7 +69,7 @@ def _whole(tree: Tree, named: ast.expr, to: str) -> list[Edit]:
 
 
 def keeps_receiver(node: ast.AST) -> bool:
-    """Whether a callee is no plain name, so that to replace it would drop code."""
+    """Whether the receiver of a callee is an expression whose replacement would drop code."""
     named = node.func if isinstance(node, ast.Call) else node
     return not is_dotted(named)
 
@@ -76,7 +78,7 @@ def keeps_receiver(node: ast.AST) -> bool:
 
 
 def renamed_part(tree: Tree, node: ast.AST, step: FixStep) -> list[Edit]:
-    """Another name for one segment of what is called, assigned, named or imported at a place."""
+    """The edits that rename one segment of the callee, assigned name or import at a place."""
     part, to = step.words["part"].split("."), step.words["to"]
     if isinstance(node, ast.alias):
         node = tree.parent(node)
@@ -105,7 +107,7 @@ def renamed_part(tree: Tree, node: ast.AST, step: FixStep) -> list[Edit]:
 
 
 def _segments(tree: Tree, node: ast.AST) -> Iterator[Segment]:
-    """The segments of a name in their order: of ``a.b[0].c`` a, b, c; what lies before a call is left out."""
+    """The segments of a dotted name in order: a, b, c for ``a.b[0].c``; those before a call are omitted."""
     found: list[Segment] = []
     tree.tokens(node)
     while True:
@@ -124,7 +126,7 @@ def _segments(tree: Tree, node: ast.AST) -> Iterator[Segment]:
 
 def _written(tree: Tree, name: str, start: int) -> Segment:
     if not tree.source.startswith(name, start):
-        raise FixRefused("place")  # an identifier that is written otherwise than it is read
+        raise FixRefused("place")  # an identifier that Python normalizes (NFKC)
     return name, start
 
 
@@ -163,8 +165,8 @@ def _renamed_import(tree: Tree, node: ast.Import | ast.ImportFrom, part: list[st
 
 
 def _renamed_where_imported(tree: Tree, named: ast.AST, part: list[str], to: str) -> list[Edit]:
-    """Another name for a segment that a name does not show, because an import hides it: the import is changed, which
-    changes what its other names stand for too. Those that it takes from the very module renamed may not be there."""
+    """The edits that rename a segment hidden by an import, which also affects other names of that import. Imports from
+    the renamed module itself are refused if the names may be missing."""
     if not _rooted_in_name(named):
         raise FixRefused("no-part")
     root = next(name for name, _ in _segments(tree, named))
@@ -200,7 +202,7 @@ def _renamed_in(tree: Tree, segments: list[Segment], part: list[str], to: str) -
 
 
 def _dotted_at(tree: Tree, place: int, name: str) -> list[Segment]:
-    """The segments of a dotted name that is written in the tokens from `place` on."""
+    """The segments of a dotted name in the tokens from `place` on."""
     parts = name.split(".")
     found: list[Segment] = []
     while len(found) < len(parts):
@@ -217,7 +219,7 @@ def _dotted_at(tree: Tree, place: int, name: str) -> list[Segment]:
 
 
 def _uses(tree: Tree, name: str, to: str) -> list[Edit]:
-    """The uses of an imported name that gets another one; the file may bind neither of them otherwise."""
+    """The edits that rename the uses of an imported name; the file may not bind either name otherwise."""
     edits, bindings = [], 0
     for _, _, node in tree.nodes:
         if isinstance(node, ast.Name) and node.id in (name, to):
@@ -238,7 +240,7 @@ def _uses(tree: Tree, name: str, to: str) -> list[Edit]:
 
 
 def _binds(node: ast.AST) -> set[str]:
-    """The names that a definition, a parameter or a declaration binds."""
+    """The names bound by a definition, parameter or declaration."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.ExceptHandler):
         return {node.name} if node.name else set()
     if isinstance(node, ast.arg):

@@ -1,4 +1,4 @@
-"""Whether names that a change no longer binds are still used."""
+"""Detects names that are used but no longer bound after a fix."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from npulint.fix.source import edited_text
 
 
 def still_bound(text: Text, plan: Plan) -> None:
-    """Raise `FixRefused` where a file that is changed so would use a name that it bound before only."""
+    """Raise `FixRefused` if a fix removes the binding of a name that the file still uses."""
     tree = tree_of(text)
     ranges = [tree.offsets(edit.span) for edit in plan.edits]
     if not any(_binds(node) and _meets(start, end, ranges) for start, end, node in tree.nodes):
@@ -37,7 +37,7 @@ def _meets(start: int, end: int, ranges: list[tuple[int, int]]) -> bool:
 
 
 def _names(module: ast.Module) -> tuple[set[str], set[str]]:
-    """The names that a file binds anywhere, and those that it uses."""
+    """The names that a file binds, and those that it uses."""
     bound: set[str] = set()
     used: set[str] = set()
     for node in ast.walk(module):

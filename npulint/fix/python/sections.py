@@ -1,4 +1,4 @@
-"""The head of a file: docstring, ``from __future__``, imports and what stands between them."""
+"""The head of a file: docstring, ``from __future__``, imports."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ _BLOCKS = (ast.If, ast.With, ast.Try, *((ast.TryStar,) if hasattr(ast, "TryStar"
 
 
 def leading_import(tree: Tree) -> ast.stmt | None:
-    """The last import of those that a file begins with. Blocks that import, assignments to the environment and to
-    dunder names, and plain calls may stand between them."""
+    """The last import at the head of a file. Blocks with imports, assignments to the environment and dunder names, and
+    plain calls may be between them."""
     last: ast.stmt | None = None
     for number, statement in enumerate(tree.module.body):
         if isinstance(statement, ast.Import | ast.ImportFrom) or (
@@ -25,8 +25,8 @@ def leading_import(tree: Tree) -> ast.stmt | None:
 
 
 def imports(statement: ast.stmt, package: str = "") -> bool:
-    """Whether a statement of the module imports a package (any when none is named), by itself or in its blocks; what
-    only runs in a program of its own does not count."""
+    """Whether a module-level statement imports `package` (empty: any), blocks included; ``if __name__ == "__main__"``
+    does not count."""
     waiting: list[ast.AST] = [statement]
     while waiting:
         node = waiting.pop()
@@ -42,16 +42,16 @@ def imports(statement: ast.stmt, package: str = "") -> bool:
 
 
 def is_main(node: ast.If) -> bool:
-    """Whether a block runs only in the script that is started."""
+    """Whether a block is ``if __name__ == "__main__"``."""
     return isinstance(node.test, ast.Compare) and any(
         isinstance(part, ast.Name) and part.id == "__name__" for part in (node.test.left, *node.test.comparators)
     )
 
 
 def import_place(tree: Tree, package: str = "", own: str = "") -> tuple[int, bool]:
-    """Where a new import goes, and whether it stands behind another one: the end of a line, or 0 for the very
-    beginning. Best is behind the first import of `package`, or ``import package`` itself where only imports stand
-    before it, and behind those of the package `own` below it."""
+    """The offset for a new import (the end of a line, or 0), and whether another import precedes it: after the first
+    import of `package`, or after ``import package`` itself if only imports precede it, and after those of `own` below
+    it."""
     statement = None
     if package:
         statement = next((one for one in tree.module.body if imports(one, package)), None)
@@ -69,7 +69,7 @@ def import_place(tree: Tree, package: str = "", own: str = "") -> tuple[int, boo
 
 
 def _plain(tree: Tree, first: ast.stmt | None, package: str) -> ast.stmt | None:
-    """The import of a package by its own name, where only imports stand between `first` and it."""
+    """The plain import of a package, if only imports are between `first` and it."""
     body = tree.module.body
     for statement in body[body.index(first) :] if first is not None else ():
         if not isinstance(statement, ast.Import | ast.ImportFrom):
@@ -82,7 +82,7 @@ def _plain(tree: Tree, first: ast.stmt | None, package: str) -> ast.stmt | None:
 
 
 def _line_of_statements(tree: Tree, statement: ast.stmt) -> int:
-    """Where the last of the statements ends that share the last line of one."""
+    """The end of the last statement in the last line of one."""
     end = tree.range(statement)[1]
     for other in tree.module.body:
         start, stop = tree.range(other)
@@ -92,7 +92,7 @@ def _line_of_statements(tree: Tree, statement: ast.stmt) -> int:
 
 
 def _behind_head(tree: Tree) -> int:
-    """The end of the line of the docstring, or of the comments at the top that are not about the first statement."""
+    """The end of the line of the docstring, or of the leading comments that do not belong to the first statement."""
     body = tree.module.body
     if body and is_docstring(body[0]):
         return tree.line_end(_line_of_statements(tree, body[0]))
@@ -114,7 +114,6 @@ def _start(tree: Tree, statement: ast.stmt) -> int:
 
 
 def is_docstring(statement: ast.stmt) -> bool:
-    """Whether a statement is but a text."""
     return (
         isinstance(statement, ast.Expr)
         and isinstance(statement.value, ast.Constant)
@@ -123,8 +122,8 @@ def is_docstring(statement: ast.stmt) -> bool:
 
 
 def put(tree: Tree, place: int, behind_import: bool, lines: str, spaced: bool) -> Edit:
-    """Lines put at what `import_place` tells. A blank line follows where code would follow directly, unless they are
-    imports behind another one; `spaced`: one stands before them too."""
+    """The edit that inserts lines at an `import_place`, followed by a blank line before code unless after another
+    import; `spaced`: also preceded by one."""
     following = tree.line_of(place) if place else 0
     code = following < len(tree.lines) and bool(tree.lines[following].strip())
     gap = "\n" if code and (spaced or not behind_import) else ""
@@ -140,7 +139,7 @@ def put(tree: Tree, place: int, behind_import: bool, lines: str, spaced: bool) -
 
 
 def behind_imports(tree: Tree, text: str) -> Edit:
-    """Statements put behind the imports at the head of a file."""
+    """The edit that inserts statements after the imports at the head of a file."""
     place, behind = import_place(tree)
     only_imports = all(isinstance(one, ast.Import | ast.ImportFrom) for one in ast.parse(text).body)
     return put(tree, place, behind, text, not only_imports)
@@ -151,7 +150,7 @@ def _of(module: str, package: str) -> bool:
 
 
 def _between(statement: ast.stmt, number: int) -> bool:
-    """Whether a statement may stand between the imports at the head of a file."""
+    """Whether a statement may be between the imports at the head of a file."""
     if isinstance(statement, ast.Expr):
         return isinstance(statement.value, ast.Call) or is_docstring(statement)
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:

@@ -1,4 +1,4 @@
-"""Statements: taken out with their lines, or put before and behind others at their indentation."""
+"""Deletes and inserts statements."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from npulint.findings import Edit, FixStep
 from npulint.fix.model import FixRefused
 from npulint.fix.python.branches import turned_round
-from npulint.fix.python.leading_comments import told_above
+from npulint.fix.python.leading_comments import comment_start
 from npulint.fix.python.lists import Listed
 from npulint.fix.python.sections import behind_imports
 from npulint.fix.python.templates import Templates
@@ -26,13 +26,13 @@ _READING = frozenset(
     "len range enumerate str int bool getattr hasattr isinstance get is_available device_count"
     " list_physical_devices list_logical_devices get_visible_devices list_local_devices".split()
 )
-_ASKING = ("is_", "has_")  # how functions are named that only tell whether
+_ASKING = ("is_", "has_")  # prefixes of predicate functions
 
 # -- delete ---------------------------------------------------------------------------------------
 
 
 def deleted(tree: Tree, node: ast.AST, step: FixStep) -> list[Edit]:
-    """The statement at a place taken out, or one name of an import."""
+    """The edits that delete the statement at a place, or one name of an import."""
     what, name = step.words["what"], step.words.get("name", "")
     statement = tree.statement(node)
     if isinstance(statement, ast.Import | ast.ImportFrom) and (what == "name" or name) and what != "line":
@@ -58,7 +58,7 @@ def deleted(tree: Tree, node: ast.AST, step: FixStep) -> list[Edit]:
 
 
 def _emptied(tree: Tree, statement: ast.stmt) -> ast.stmt:
-    """The outermost loop, condition or ``try`` that nothing is left to do for when a statement goes."""
+    """The outermost loop, condition or ``try`` that has no effect without the statement; None if there is none."""
     while len(tree.block(statement)) == 1:
         around = tree.parent(statement)
         if not isinstance(around, ast.For | ast.If | ast.Try) or around.orelse or _head(tree, around) is not around:
@@ -74,7 +74,7 @@ def _emptied(tree: Tree, statement: ast.stmt) -> ast.stmt:
 
 
 def _without_else(tree: Tree, statement: ast.stmt) -> Edit | None:
-    """The edit that takes out an ``else`` with the only statement in it."""
+    """The edit that deletes an ``else`` with its only statement."""
     start, end = tree.range(statement)
     if tree.field(statement) != "orelse" or len(tree.block(statement)) > 1 or not _last_of_line(tree, statement):
         return None
@@ -90,7 +90,7 @@ def _names_only(target: ast.expr) -> bool:
 
 
 def is_idle(node: ast.expr) -> bool:
-    """Whether an expression only reads names: nobody notices when it is left out."""
+    """Whether an expression only reads names, so that it can be removed."""
     for part in ast.walk(node):
         if isinstance(part, ast.Call):
             name = part.func.id if isinstance(part.func, ast.Name) else getattr(part.func, "attr", "")
@@ -102,8 +102,8 @@ def is_idle(node: ast.expr) -> bool:
 
 
 def _is_whole(tree: Tree, statement: ast.stmt, node: ast.AST) -> Edit | None:
-    """The edit that takes out one of several targets. Raises `FixRefused` where the place is but a part of what the
-    statement does."""
+    """The edit that deletes one of several targets; None for the whole statement. Raises `FixRefused` for another part
+    of it."""
     if node is statement or node is getattr(statement, "value", None):
         return None
     if isinstance(node, ast.alias):
@@ -136,7 +136,7 @@ def _without_name(tree: Tree, statement: ast.Import | ast.ImportFrom, node: ast.
 
 
 def listed_names(tree: Tree, statement: ast.Import | ast.ImportFrom) -> Listed:
-    """The names of an import as a list that may be changed."""
+    """The names of an import as an editable list."""
     ranges = [tree.range(alias) for alias in statement.names]
     begin, end = -1, tree.range(statement)[1]
     if tree.lexed.text(tree.lexed.before(ranges[0][0])) == "(":
@@ -145,7 +145,7 @@ def listed_names(tree: Tree, statement: ast.Import | ast.ImportFrom) -> Listed:
 
 
 def without(tree: Tree, statement: ast.stmt) -> list[Edit]:
-    """A statement taken out; ``pass`` stands for it where its block would be empty."""
+    """The edits that delete a statement, replacing it by ``pass`` if its block would be empty."""
     block = tree.block(statement)
     start, end = tree.range(statement)
     lone = len(block) == 1 and tree.parent(statement) is not tree.module
@@ -153,7 +153,7 @@ def without(tree: Tree, statement: ast.stmt) -> list[Edit]:
     if lone:
         return [tree.edit(start, tree.line_end(end) if whole else end, "pass")]
     if whole:
-        return [tree.edit(*_lines(tree, told_above(tree, start, end), end), "")]
+        return [tree.edit(*_lines(tree, comment_start(tree, start, end), end), "")]
     following = tree.lexed.after(end)
     if tree.lexed.text(following) == ";":
         behind = tree.lexed.after(following[1])
@@ -167,7 +167,7 @@ def without(tree: Tree, statement: ast.stmt) -> list[Edit]:
 
 
 def _last_of_line(tree: Tree, statement: ast.stmt) -> bool:
-    """Whether nothing but a semicolon and a comment stands behind a statement in its line."""
+    """Whether only a semicolon and a comment follow a statement in its line."""
     end = tree.range(statement)[1]
     following = tree.lexed.after(end)
     if tree.lexed.text(following) == ";":
@@ -176,16 +176,16 @@ def _last_of_line(tree: Tree, statement: ast.stmt) -> bool:
 
 
 def _lines(tree: Tree, start: int, end: int) -> Range:
-    """The lines of a statement, with blank lines behind it that would stand beside others before it."""
+    """The lines of a statement, with surplus blank lines after it."""
     first, last = tree.line_of(start), tree.line_of(end)
-    if last == len(tree.lines) and first > 1:  # the text ends without a line end
+    if last == len(tree.lines) and first > 1:  # no line end at end of file
         return tree.starts[first - 1] - 1, len(tree.source)
     before, behind = first - 2, last
     above = 0
     while before >= 0 and not tree.lines[before].strip():
         before, above = before - 1, above + 1
     if before >= 0 and not any(line.strip() for line in tree.lines[last:]):
-        return tree.starts[before + 1], len(tree.source)  # blank lines before the last statement end no text
+        return tree.starts[before + 1], len(tree.source)  # no trailing blank lines at end of file
     if before < 0 or (not above and _opens_block(tree, before, first - 1)):
         above = len(tree.lines)
     while behind < len(tree.lines) - 1 and not tree.lines[behind].strip() and behind - last < above:
@@ -194,7 +194,7 @@ def _lines(tree: Tree, start: int, end: int) -> Range:
 
 
 def _opens_block(tree: Tree, header: int, line: int) -> bool:
-    """Whether a line is the first of the block that another begins."""
+    """Whether a line is the first of the block of `header`."""
     indents = [len(text) - len(text.lstrip()) for text in (tree.lines[header], tree.lines[line])]
     return tree.lines[header].rstrip().endswith(":") and indents[0] < indents[1]
 
@@ -203,7 +203,7 @@ def _opens_block(tree: Tree, header: int, line: int) -> bool:
 
 
 def inserted(tree: Tree, node: ast.AST | None, step: FixStep) -> list[Edit]:
-    """Statements put before or behind the one at a place, instead of it, or behind the imports of the file."""
+    """The edits that insert statements before, after or instead of the one at a place, or after the imports."""
     where = step.words["where"]
     old = node if isinstance(node, ast.expr) else None
     at = node if node is not None else tree.module
@@ -214,7 +214,7 @@ def inserted(tree: Tree, node: ast.AST | None, step: FixStep) -> list[Edit]:
     statement = _head(tree, tree.statement(node))
     text = Templates(tree, at, old).statements(step.words["text"]).strip("\n")
     if _commented_out(tree, text):
-        raise FixRefused("commented-out")  # somebody wanted it so
+        raise FixRefused("commented-out")  # the author disabled it on purpose
     if where == "instead":
         return _instead(tree, statement, text)
     if where == "past":
@@ -223,7 +223,7 @@ def inserted(tree: Tree, node: ast.AST | None, step: FixStep) -> list[Edit]:
 
 
 def _outermost(tree: Tree, statement: ast.stmt) -> ast.stmt:
-    """What stands around a statement in its function, or in the module."""
+    """The outermost statement around one in its function or module."""
     around = tree.parent(statement)
     while isinstance(around, ast.stmt) and not isinstance(around, _SCOPES):
         statement, around = around, tree.parent(around)
@@ -231,7 +231,7 @@ def _outermost(tree: Tree, statement: ast.stmt) -> ast.stmt:
 
 
 def _commented_out(tree: Tree, text: str) -> bool:
-    """Whether a comment of the file holds a statement."""
+    """Whether a comment of the file contains this statement."""
     comments = (tree.source[start:end].lstrip("# \t") for start, end in tree.lexed.comments)
     return any(comment.startswith(text) for comment in comments)
 
@@ -248,7 +248,7 @@ def _instead(tree: Tree, statement: ast.stmt, text: str) -> list[Edit]:
 
 
 def _head(tree: Tree, statement: ast.stmt) -> ast.stmt:
-    """The statement itself, for an ``elif`` that which begins with ``if``."""
+    """The statement, for ``elif`` the ``if`` that it belongs to."""
     while isinstance(statement, ast.If) and tree.source.startswith("elif", tree.range(statement)[0]):
         parent = tree.parent(statement)
         if not isinstance(parent, ast.If):
@@ -283,7 +283,7 @@ def _behind(tree: Tree, statement: ast.stmt, text: str) -> Edit:
 
 
 def _simple(text: str) -> str:
-    """One line of simple statements; raises `FixRefused` for more."""
+    """One line of simple statements; raises `FixRefused` otherwise."""
     body = ast.parse(text).body
     if "\n" in text or "#" in text or any(isinstance(one, _COMPOUND) for one in body):
         raise FixRefused("one-line")
@@ -291,7 +291,7 @@ def _simple(text: str) -> str:
 
 
 def _indented(tree: Tree, text: str, place: int) -> str:
-    """The lines of a text at the indentation of a place, in the unit of the file."""
+    """The lines of a text, indented as `place` in the unit of the file."""
     indent, unit = tree.indent(place), tree.unit
     lines = []
     for line in text.split("\n"):

@@ -1,4 +1,4 @@
-"""Words in string literals."""
+"""Replaces words in string literals."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from npulint.fix.python.tree import Range, Tree
 
 
 def retexted(tree: Tree, node: ast.AST, step: FixStep) -> list[Edit]:
-    """Another word in the string literals at a place: in those of the arguments, parameters or values that `in` names,
-    else in what the place holds itself, else in all that stands there."""
+    """The edits that replace a word in string literals at a place: in the arguments, parameters or values that `in`
+    names, else in the place's own literals, else in all within it."""
     part, to = step.words["part"], step.words["to"]
     within = step.words.get("in", "").split()
     roots = [found for word in within for found in _named(tree, node, word)] if within else _roots(tree, node)
@@ -35,7 +35,7 @@ def retexted(tree: Tree, node: ast.AST, step: FixStep) -> list[Edit]:
 
 
 def _constant(tree: Tree, node: ast.AST) -> Iterator[ast.expr]:
-    """The text that a name stands for, which the file binds once, at its top level."""
+    """The literal of a name that the file binds once, at module level."""
     if isinstance(node, ast.Name):
         stores = [
             one
@@ -50,11 +50,11 @@ def _constant(tree: Tree, node: ast.AST) -> Iterator[ast.expr]:
 
 
 def _named(tree: Tree, node: ast.AST, word: str) -> Iterator[ast.AST]:
-    """What a word of `in` stands for: an argument by position or name, a parameter's default, or the value."""
+    """The nodes for a word of `in`: an argument by position or name, a parameter's default, or the value."""
     if isinstance(node, ast.keyword):
         node = tree.parent(node)
     if word == "value":
-        yield from (root for one in _beside(node) for root in _roots(tree, one))
+        yield from (root for one in _head_expressions(node) for root in _roots(tree, one))
     elif isinstance(node, ast.Call):
         if word.isdigit() and int(word) < len(node.args):
             before = node.args[: int(word)]
@@ -68,8 +68,8 @@ def _named(tree: Tree, node: ast.AST, word: str) -> Iterator[ast.AST]:
         yield from _in_call(tree, node, word)
 
 
-def _beside(node: ast.AST) -> list[ast.AST]:
-    """What stands in one line with a condition or a loop; else the node itself."""
+def _head_expressions(node: ast.AST) -> list[ast.AST]:
+    """The head expressions of a condition or loop; else the node itself."""
     if not isinstance(node, ast.If | ast.For | ast.While | ast.With):
         return [node]
     return [one for one in node.body if one.lineno == node.lineno] or [node]
@@ -89,7 +89,7 @@ def _default(args: ast.arguments, name: str) -> Iterator[ast.expr]:
 
 
 def _roots(tree: Tree, node: ast.AST) -> list[ast.AST]:
-    """Where the text is that a place is about: the arguments of a call, the value that is assigned or returned."""
+    """The expressions to search for the literal: the arguments of a call, the assigned or returned value."""
     if isinstance(node, ast.Call):
         return [*node.args, *(keyword.value for keyword in node.keywords)]
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -106,8 +106,8 @@ def _roots(tree: Tree, node: ast.AST) -> list[ast.AST]:
 
 
 def _literals(root: ast.AST, deep: bool) -> Iterator[ast.expr]:
-    """The string literals of an expression in their order. What is not deep: no keys, no indices, no arguments of
-    calls in it, but the text that a method of a literal works on."""
+    """The string literals of an expression in order; unless `deep`, without keys, indices and arguments of inner calls,
+    but with literals whose methods are called."""
     stack: list[ast.AST] = [root]
     while stack:
         node = stack.pop()
@@ -155,7 +155,7 @@ def _reworded(tree: Tree, literal: ast.expr, part: str, to: str) -> list[Edit]:
 
 
 def _escaped(source: str, place: int, body: Range) -> bool:
-    """Whether a backslash stands right before a place and takes its first character."""
+    """Whether a backslash before an offset escapes its first character."""
     count = 0
     while place - count - 1 >= body[0] and source[place - count - 1] == "\\":
         count += 1

@@ -1,4 +1,4 @@
-"""The syntax tree of a source, also of one from before Python 3.7 that gives an argument called ``async``."""
+"""Parses Python, including code from before 3.7 with arguments named ``async``."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import re
 import warnings
 
 _ASYNC = re.compile(r"\basync(?=\s*=[^=])")
-_STAND_IN = "ASYNC"  # as long, so that nothing moves
+_STAND_IN = "ASYNC"  # of the same length, so that columns stay
 
 
 def syntax(source: str) -> ast.Module:
-    """The tree. Raises what `ast.parse` raises."""
+    """The syntax tree of a source; raises what `ast.parse` raises."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:

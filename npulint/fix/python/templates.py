@@ -1,4 +1,4 @@
-"""Texts with $placeholders: what they stand for in the source, with the parentheses that they need there."""
+"""Fills templates with $placeholders, adding parentheses where needed."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _NO_ARGUMENTS = re.compile(r"\$arguments\s*,\s*|(?:,\s*)?\$arguments\b")
 
 
 class Part:
-    """What a placeholder stands for: a text, how tightly it binds, and where it stands when it is just a piece of the
-    source. `listed`: it is all arguments of a call."""
+    """The value of a placeholder: its text, precedence, and range if it is a piece of source. `listed`: all arguments
+    of a call."""
 
     def __init__(self, text: str, level: int, place: Range | None = None, listed: bool = False) -> None:
         self.text = text
@@ -28,24 +28,24 @@ class Part:
 
 
 class Filled:
-    """A template with its placeholders filled: its text, how tightly it binds, and `around`, what stands before and
-    behind the old expression where that is in it as it was, once."""
+    """A filled template: its text, precedence, and `around`, the text before and after the old expression if that
+    occurs in it unchanged and once."""
 
     def __init__(self, text: str, level: int, around: tuple[str, str] | None) -> None:
         self.text = text
         self.level = level
         self.around = around
 
-    def within(self, asked: int) -> Filled:
-        """The same in parentheses, if its place asks for that."""
-        if self.level >= asked:
+    def within(self, required: int) -> Filled:
+        """The filled template, in parentheses if its precedence is below `required`."""
+        if self.level >= required:
             return self
         around = None if self.around is None else (f"({self.around[0]}", f"{self.around[1]})")
         return Filled(f"({self.text})", levels.ATOM, around)
 
 
 class Templates:
-    """Fills templates for a place: `old` is the expression concerned, `call` the call there, if any."""
+    """Fills templates for a place: `old` is the expression, `call` the call there, if any."""
 
     def __init__(self, tree: Tree, at: ast.AST, old: ast.expr | None = None) -> None:
         self._tree = tree
@@ -54,7 +54,7 @@ class Templates:
         self._call = at if isinstance(at, ast.Call) else None
 
     def expression(self, template: str) -> Filled:
-        """A template for an expression; raises `FixRefused` where it cannot be filled, or does not come to one."""
+        """A template for an expression; raises `FixRefused` if it cannot be filled or is no expression."""
         source, parts = self._stood_in(template)
         body = _expression(source)
         texts = self._texts(body, parts)
@@ -65,7 +65,7 @@ class Templates:
             level = levels.level(body, source.strip())
         around = self._around(source, texts, parts)
         if not _stands_alone(text) and around is None:
-            level = -1  # its lines hold together in parentheses only
+            level = -1  # multi-line expressions need parentheses
         return Filled(text, level, around)
 
     def statements(self, template: str) -> str:
@@ -91,7 +91,7 @@ class Templates:
         return _PLACEHOLDER.sub(stand_in, template), parts
 
     def _quoted(self, template: str) -> str:
-        """A template with the quotes that the code there is written with."""
+        """A template with the quotes used in the surrounding code."""
         own = [quote for quote in "'\"" if quote in template]
         if len(own) != 1 or "\\" in template or own[0] * 3 in template:
             return template
@@ -124,7 +124,7 @@ class Templates:
         return self._source(_argument(call, operand))
 
     def _source(self, node: ast.expr) -> Part:
-        """An expression with the parentheses that stand around it already."""
+        """An expression with its parentheses."""
         if shares_parentheses(self._tree, node):
             start, end = self._tree.range(node)
             return Part(self._tree.source[start:end], levels.ATOM)
@@ -145,7 +145,7 @@ class Templates:
         return Part(f"1 - {text}", levels.SUM)
 
     def _arguments(self, call: ast.Call) -> Part:
-        """All arguments as written. They stand in the template for one name, which their text replaces."""
+        """All arguments as written. The template has one name as stand-in for them."""
         start, end = self._tree.opening(call) + 1, self._tree.range(call)[1] - 1
         tokens = self._tree.tokens(call)
         last = tokens.before(end)
@@ -154,7 +154,7 @@ class Templates:
         return Part(self._tree.source[start:end], levels.ATOM, listed=True)
 
     def _texts(self, body: ast.AST, parts: dict[str, Part]) -> dict[str, str]:
-        """What each stand-in is replaced by: in parentheses where its place in the template asks for them."""
+        """The replacement of each stand-in, parenthesized where necessary."""
         texts = {name: part.text for name, part in parts.items()}
         for parent in ast.walk(_rooted(body)):
             for field, value in ast.iter_fields(parent):
@@ -163,12 +163,12 @@ class Templates:
                         part = parts[child.id]
                         if part.listed and (type(parent), field) != (ast.Call, "args"):
                             raise FixRefused("template")
-                        if part.level < levels.asked(parent, field, child):
+                        if part.level < levels.required(parent, field, child):
                             texts[child.id] = f"({part.text})"
         return texts
 
     def _around(self, source: str, texts: dict[str, str], parts: dict[str, Part]) -> tuple[str, str] | None:
-        """What stands before and behind the old expression."""
+        """The text before and after the old expression; None if it does not occur exactly once."""
         if self._old is None or shares_parentheses(self._tree, self._old):
             return None
         place = self._tree.outer(self._old)
@@ -183,7 +183,7 @@ class Templates:
 
 
 def shares_parentheses(tree: Tree, node: ast.AST) -> bool:
-    """Whether a generator is the only argument of a call and has no parentheses of its own."""
+    """Whether a generator is the only argument of a call, without own parentheses."""
     parent = tree.parent(node)
     if not isinstance(node, ast.GeneratorExp) or not isinstance(parent, ast.Call) or node is parent.func:
         return False
@@ -204,7 +204,7 @@ def _expression(source: str) -> ast.expr:
 
 
 def _stands_alone(text: str) -> bool:
-    """Whether an expression needs no brackets around its lines. Raises `FixRefused` for what is none at all."""
+    """Whether an expression may span lines without brackets around it. Raises `FixRefused` for invalid ones."""
     _expression(text)
     try:
         ast.parse(text.strip(), mode="eval")
@@ -226,7 +226,7 @@ def _is_one(node: ast.expr) -> bool:
 
 
 def _argument(call: ast.Call, operand: str) -> ast.expr:
-    """The argument that ``$arg(name|position)`` tells; raises `FixRefused` where it is not given for sure."""
+    """The argument of ``$arg(name|position)``; raises `FixRefused` if it is not certainly passed."""
     name, _, position = operand.partition("|")
     if name.isdigit():
         name, position = "", name
@@ -234,7 +234,7 @@ def _argument(call: ast.Call, operand: str) -> ast.expr:
         if name and keyword.arg == name:
             return keyword.value
     index = int(position) if position else -1
-    if any(isinstance(given, ast.Starred) for given in call.args[: index + 1]):
+    if any(isinstance(passed, ast.Starred) for passed in call.args[: index + 1]):
         raise FixRefused("starred")
     if 0 <= index < len(call.args):
         return call.args[index]

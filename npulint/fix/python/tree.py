@@ -1,4 +1,4 @@
-"""One source with its syntax tree: nodes by place, places by node, and what stands around them."""
+"""A source with its syntax tree: nodes by place, and places and surroundings of nodes."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from npulint.fix.python.lexing import Lexed, parts_of
 from npulint.fix.python.syntax import syntax
 
 Range = tuple[int, int]
-"""Offsets in a text: the first character, and the one behind the last."""
+"""Offsets in a text: start, and end (exclusive)."""
 
 
 class Tree:
-    """A parsed text. All places are offsets in it; use `tree_of`, which parses a text only once."""
+    """A parsed text. All places are offsets in it; use `tree_of`, which caches."""
 
     def __init__(self, text: Text) -> None:
         self.path = text.path
@@ -63,46 +63,46 @@ class Tree:
         return self.starts[min(line, len(self.starts)) - 1] + column
 
     def range(self, node: Any) -> Range:
-        """Where a node stands, without parentheses around it."""
+        """The range of a node, without parentheses around it."""
         return self._offset(node.lineno, node.col_offset), self._offset(node.end_lineno, node.end_col_offset)
 
     def text(self, node: ast.AST) -> str:
-        """A node as it is written."""
+        """The source of a node."""
         start, end = self.range(node)
         return self.source[start:end]
 
     def line_of(self, place: int) -> int:
-        """The line of an offset, from 1."""
+        """The line number of an offset, from 1."""
         from bisect import bisect_right
 
         return bisect_right(self.starts, place)
 
     def line_start(self, place: int) -> int:
-        """Where the line of an offset begins."""
+        """The start offset of the line of an offset."""
         return self.starts[self.line_of(place) - 1]
 
     def line_end(self, place: int) -> int:
-        """Where the line of an offset ends, before its line end."""
+        """The end offset of the line of an offset, without line end."""
         line = self.line_of(place)
         return self.starts[line - 1] + len(self.lines[line - 1])
 
     def indent(self, place: int) -> str:
-        """The blanks at the beginning of the line of an offset."""
+        """The indentation of the line of an offset."""
         line = self.lines[self.line_of(place) - 1]
         return line[: len(line) - len(line.lstrip(" \t\f"))]
 
     def leads(self, place: int) -> bool:
-        """Whether nothing but blanks stands before an offset in its line."""
+        """Whether only blanks precede an offset in its line."""
         return not self.source[self.line_start(place) : place].strip(" \t\f")
 
     def edit(self, start: int, end: int, text: str) -> Edit:
-        """`text` instead of what stands from `start` to `end`."""
+        """The edit that replaces the range by `text`."""
         first, last = self.line_of(start), self.line_of(end)
         span = Span(first, start - self.starts[first - 1] + 1, last, end - self.starts[last - 1] + 1)
         return Edit(self.path, span, text)
 
     def apart(self, start: int, end: int, text: str) -> str:
-        """`text` for a range, with blanks where a word of it would run into one beside the range: ``if(x)``."""
+        """`text` for a range, with blanks where it would merge with a neighbouring word: ``if(x)``."""
         if text and start and _is_word(self.source[start - 1]) and (_is_word(text[0]) or text[0] in "'\""):
             text = f" {text}"
         if text and _is_word(text[-1]) and _is_word(self.source[end : end + 1]):
@@ -111,14 +111,14 @@ class Tree:
 
     @cached_property
     def quotes(self) -> list[tuple[int, int, str]]:
-        """Where string literals stand, with what quotes; those of several lines are left out."""
+        """The single-line string literals with their quotes."""
         found = ((start, end, parts_of(self.source, start)[1]) for start, end in self.lexed.strings)
         return [(start, end, quote) for start, end, quote in found if len(quote) == 1]
 
     # -- nodes ----------------------------------------------------------------------------------
 
     def parent(self, node: ast.AST) -> ast.AST:
-        """The node that holds this one; the module holds itself."""
+        """The parent of a node; the module is its own."""
         return self._parents.get(node, (node, ""))[0]
 
     def field(self, node: ast.AST) -> str:
@@ -134,27 +134,27 @@ class Tree:
         return node
 
     def block(self, statement: ast.stmt) -> list[ast.stmt]:
-        """The statements among which one stands."""
+        """The statements of the block that contains one."""
         parent, field = self._parents[statement]
         block: list[ast.stmt] = getattr(parent, field)
         return block
 
     def exactly_at(self, span: Span) -> ast.AST:
-        """The node that stands exactly at a place, goes on from there over lines, or is a call over lines that ends
-        there; raises `FixRefused` for any other."""
+        """The node at exactly this place, one that begins there and spans lines, or a multi-line call that ends there;
+        raises `FixRefused` for any other."""
         start, end = self.offsets(span)
         found = self._exact.get((start, end)) is not None or (end - start == 1 and self._begun(start) is not None)
         return self.at(span) if found or self._ends_call(start, end) else _no_place()
 
     def _ends_call(self, start: int, end: int) -> bool:
-        """Whether a place is the end of a call over several lines: where facts about its last part stand."""
+        """Whether a place is the end of a multi-line call, where facts about its last part are placed."""
         node = self._covering(start, end)
         begin, stop = self.range(node) if hasattr(node, "lineno") else (start, start)
         return isinstance(node, ast.Call) and stop == end and self.line_of(begin) != self.line_of(end)
 
     def at(self, span: Span) -> ast.AST:
-        """The node that a fact with this place is about: the one that stands exactly there (the outermost of several,
-        but no statement), the statement of a line, or the innermost that covers the place."""
+        """The node for a fact at this place: the node exactly there (the outermost of several, except statements), the
+        statement of a line, or the innermost node that covers it."""
         start, end = self.offsets(span)
         if start == end:
             return self._of_line(span)
@@ -166,7 +166,7 @@ class Tree:
         return self._covering(start, end)
 
     def offsets(self, span: Span) -> Range:
-        """A place as offsets; raises `FixRefused` where the text has no such place."""
+        """A span as offsets; raises `FixRefused` if the text has no such place."""
         if not 0 < span.line <= span.end_line <= len(self.lines):
             raise FixRefused("place")
         start = self.starts[span.line - 1] + span.column - 1
@@ -182,7 +182,7 @@ class Tree:
         return found[0] if found else self._covering(*self.offsets(span))
 
     def _begun(self, start: int) -> ast.AST | None:
-        """What goes on in another line stands in facts for its first character only."""
+        """The multi-line node that begins at an offset; facts cover only its first character."""
         for begin, end, node in self.nodes:
             if begin == start and self.line_of(end) != self.line_of(start):
                 if isinstance(node, ast.Import | ast.ImportFrom):
@@ -203,8 +203,8 @@ class Tree:
     # -- tokens ---------------------------------------------------------------------------------
 
     def tokens(self, node: ast.AST) -> Lexed:
-        """The tokens among which a node stands. Raises Refused("f-string") where a node in an f-string cannot be
-        found for sure: releases of Python tell different places."""
+        """The tokens around a node. Raises `FixRefused` (``f-string``) where a node in an f-string cannot be located,
+        because Python versions report different places."""
         inner = node
         while not isinstance(inner, ast.stmt | ast.Module):
             inner = self.parent(inner)
@@ -223,12 +223,12 @@ class Tree:
         return self._regions[field]
 
     def field_at(self, start: int, end: int) -> Range | None:
-        """The innermost expression in an f-string that a range lies in."""
+        """The innermost f-string expression that contains a range."""
         fields = [field for field in self.lexed.fields if field[0] <= start and end <= field[1]]
         return min(fields, key=lambda one: one[1] - one[0], default=None)
 
     def outer(self, node: ast.AST) -> Range:
-        """Where a node stands with the parentheses around it that belong to no call or class."""
+        """The range of a node including parentheses that do not belong to a call or class."""
         start, end = self.range(node)
         tokens = self.tokens(node)
         parent = self.parent(node)
@@ -246,7 +246,7 @@ class Tree:
             start, end = before[0], after[1]
 
     def opening(self, call: ast.Call) -> int:
-        """Where the parenthesis of the arguments of a call stands."""
+        """The offset of the opening parenthesis of a call."""
         tokens = self.tokens(call)
         end = self.range(call.func)[1]
         while True:
@@ -259,7 +259,7 @@ class Tree:
 
     @property
     def unit(self) -> str:
-        """What a block is indented by in this text."""
+        """The indentation unit of the text."""
         for _, _, node in self.nodes:
             body = getattr(node, "body", None)
             if isinstance(node, ast.stmt) and body and self.leads(self.range(body[0])[0]):
@@ -269,12 +269,12 @@ class Tree:
         return "    "
 
 
-_SHARED = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)  # one object stands at many places
+_SHARED = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)  # shared by many nodes
 _FORMATTED = tuple(getattr(ast, name) for name in ("JoinedStr", "TemplateStr") if hasattr(ast, name))
 
 
 def parsed(source: str) -> ast.Module:
-    """The syntax tree of a source; raises `FixRefused` where it is no Python 3 or nested too deep."""
+    """The syntax tree of a source; raises `FixRefused` if it is not Python 3 or nested too deeply."""
     try:
         return syntax(source)
     except SyntaxError as error:
@@ -287,7 +287,7 @@ def parsed(source: str) -> ast.Module:
 
 @lru_cache(maxsize=8)
 def tree_of(text: Text) -> Tree:
-    """The tree of a text; the last few are kept."""
+    """The tree of a text; the last few are cached."""
     return Tree(text)
 
 
@@ -300,14 +300,14 @@ def _is_word(char: str) -> bool:
 
 
 def is_dotted(node: ast.AST) -> bool:
-    """Whether an expression is a name, or a name with attributes."""
+    """Whether an expression is a name or an attribute of one."""
     while isinstance(node, ast.Attribute):
         node = node.value
     return isinstance(node, ast.Name)
 
 
 def _same(written: str, node: ast.AST) -> bool:
-    """Whether a text is the source of an expression."""
+    """Whether `written` is the source of an expression."""
     try:
         found = ast.parse(f"({written}\n)", mode="eval").body
         return ast.dump(found) == ast.dump(node)

@@ -1,5 +1,4 @@
-"""Imports that a file does not use because of its fixes: those that lost their last use, and those that came for
-something that is gone again."""
+"""Imports that became unused by fixes: existing ones without uses, and added ones that are no longer needed."""
 
 from __future__ import annotations
 
@@ -15,9 +14,9 @@ from npulint.fix.python.statements import listed_names, without
 from npulint.fix.python.tree import Tree
 from npulint.lazy_regex import lazy_compile
 
-# What only defines names when it is imported, and is loaded long before; apex for the NPU lacks the classes.
+# Packages without import side effects that are loaded anyway; apex for the NPU lacks the classes.
 _QUIET = ("torch", "apex", "tensorflow")
-_ADDED = ("npu_bridge.npu_init", "os")  # what fixes import for its names alone
+_ADDED = ("npu_bridge.npu_init", "os")  # added by fixes for their names only
 _DYNAMIC = frozenset(("eval", "exec", "globals", "locals", "vars"))
 _KEPT = lazy_compile(r"\bnoqa\b|\bnoinspection\b|pylint:|\bisort:")
 _DEVICE = lazy_compile(r"(?<!i)npu|cuda")  # no input
@@ -25,7 +24,7 @@ _REFERENCE = lazy_compile(r"^[\w.\[\]|]+(?:, ?[\w.\[\]|]+)*$")
 
 
 class _Imported(msgspec.Struct, frozen=True):
-    """A name that an import at the top level of a file binds: the `number`-th of its statement."""
+    """A name bound by a top-level import: the `number`-th of its statement."""
 
     statement: ast.Import | ast.ImportFrom
     number: int
@@ -34,8 +33,8 @@ class _Imported(msgspec.Struct, frozen=True):
 
 
 def without_unused(before: Tree, after: Tree, exported: Callable[[str], bool]) -> list[Edit]:
-    """What takes imports out of a file that it used before its fixes, or has got by them, and does not use. Names
-    that it had stay where others may look them up: `exported` tells whether another file does."""
+    """The edits that remove imports which were used before the fixes, or added by them, and are unused now. Names that
+    other files may use (`exported`) stay."""
     if looks_names_up(after.module):
         return []
     old, new = read_names(before.module), read_names(after.module)
@@ -54,7 +53,7 @@ def without_unused(before: Tree, after: Tree, exported: Callable[[str], bool]) -
 
 
 def _is_lost(one: _Imported, after: Tree, old: Counter[str], exported: Callable[[str], bool]) -> bool:
-    """Whether a name that the file had from a quiet package has lost its last use, and nobody else wants it."""
+    """Whether a name from a package without import side effects lost its last use, also in other files."""
     inner = isinstance(one.statement, ast.ImportFrom) or "." in one.origin
     quiet = inner and one.origin.partition(".")[0] in _QUIET and not getattr(one.statement, "level", 0)
     kept = after.path.rpartition("/")[2] == "__init__.py" or _is_kept(after, one.statement)
@@ -62,7 +61,7 @@ def _is_lost(one: _Imported, after: Tree, old: Counter[str], exported: Callable[
 
 
 def looks_up(text: str, module: str, name: str) -> bool:
-    """Whether a file may take a name from a module: by ``from module import name`` or a star, or as an attribute."""
+    """Whether a file may use a name of a module: by ``from module import name``, a star, or as an attribute."""
     word, own = re.escape(name), re.escape(module)
     return re.search(rf"\b{own}\s+import\b[^\n]*(?:\*|\(|\\|\b{word}\b)|\b{own}\.{word}\b", text) is not None
 
@@ -78,7 +77,7 @@ def _imported(module: ast.Module) -> Iterable[_Imported]:
 
 
 def read_names(module: ast.Module) -> Counter[str]:
-    """How often names are read in a file, also by texts that name them."""
+    """How often names are read in a file, also by strings that contain them."""
     found: Counter[str] = Counter()
     for node in ast.walk(module):
         if isinstance(node, ast.Name):
@@ -93,20 +92,20 @@ def read_names(module: ast.Module) -> Counter[str]:
 
 
 def looks_names_up(module: ast.Module) -> bool:
-    """Whether a file may use names that it does not spell."""
+    """Whether a file may use names dynamically."""
     named = {node.id for node in ast.walk(module) if isinstance(node, ast.Name)}
     own = {node.name for node in ast.walk(module) if isinstance(node, ast.FunctionDef)}
     return bool(_DYNAMIC & named - own)
 
 
 def _is_kept(tree: Tree, statement: ast.stmt) -> bool:
-    """Whether a comment in the lines of a statement says that somebody wants it so."""
+    """Whether a comment in the lines of a statement asks to keep it (``noqa``)."""
     start, end = tree.range(statement)
     return _KEPT.search(tree.source[tree.line_start(start) : tree.line_end(end)]) is not None
 
 
 def _needless(before: Tree, after: Tree) -> Sequence[Edit]:
-    """``import torch_npu`` that came for a call which is gone again: nothing is left that names CUDA or the NPU."""
+    """The edits that remove an added ``import torch_npu`` when nothing names CUDA or the NPU any more."""
     added = [node for node in after.module.body if _is_adapter(node)]
     if len(added) != 1 or any(_is_adapter(node) for node in before.module.body):
         return ()

@@ -1,1 +1,1 @@
-"""Live checks of TensorFlow; its modules import the framework when they are called."""
+"""Live checks of TensorFlow, which is imported only when they are called."""

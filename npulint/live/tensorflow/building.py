@@ -1,4 +1,4 @@
-"""From what is handed in to the graph that TensorFlow makes of it. Functions are traced, never run."""
+"""Builds the TensorFlow graph of an object. Functions are traced, never run."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from npulint.live.tensorflow.examples import next_of, placeholders, specified
 from npulint.live.tensorflow.kinds import parameters
 
 Built = tuple[Any, Any]
-"""A ``GraphDef``, and the graph that it was made of (None where there is none)."""
+"""A ``GraphDef``, and the TensorFlow graph that it was made from, or None."""
 
 
 def built(thing: Any, kind: str, inputs: Sequence[Any], train: bool) -> Built:
-    """The graph of `thing`, which is of a `kind` that `npulint.live.tensorflow.kinds` tells. Raises what the user's own
-    code raises."""
+    """The graph of `thing`, of a `kind` from `npulint.live.tensorflow.kinds`. Raises what the user's code raises."""
     if kind == "graph_def":
         return thing, None
     if kind == "meta_graph":
@@ -30,7 +29,7 @@ def built(thing: Any, kind: str, inputs: Sequence[Any], train: bool) -> Built:
 
 
 def _functions(thing: Any, kind: str, inputs: Sequence[Any], train: bool) -> list[Any]:
-    """The concrete functions of a thing."""
+    """The concrete functions of an object."""
     if kind == "concrete":
         return [thing]
     if kind == "saved_model":
@@ -47,7 +46,7 @@ def _functions(thing: Any, kind: str, inputs: Sequence[Any], train: bool) -> lis
 
 
 def _of_functions(functions: Sequence[Any]) -> Built:
-    """A graph that holds concrete functions, as that of a SavedModel does."""
+    """A graph that contains concrete functions, as in a SavedModel."""
     import tensorflow as tf
 
     graph = tf.Graph()
@@ -57,36 +56,36 @@ def _of_functions(functions: Sequence[Any]) -> Built:
 
 
 def _of_model_fn(thing: Any, kind: str, inputs: Sequence[Any], train: bool) -> Built:
-    """The graph that an Estimator trains or predicts with. Its inputs are an ``input_fn``, or examples of features and
+    """The graph in which an Estimator trains or predicts. `inputs` are an ``input_fn``, or examples of features and
     labels."""
     function = thing.model_fn if kind == "estimator" else thing
     mode = "train" if train else "infer"
-    wanted = parameters(function)
+    accepted = parameters(function)
     more: dict[str, Any] = {"mode": mode}
-    more |= {"params": getattr(thing, "params", {})} if "params" in wanted else {}
-    more |= {"config": getattr(thing, "config", None)} if "config" in wanted else {}
+    more |= {"params": getattr(thing, "params", {})} if "params" in accepted else {}
+    more |= {"config": getattr(thing, "config", None)} if "config" in accepted else {}
 
     def draw() -> None:
         import tensorflow as tf
 
         tf.compat.v1.train.get_or_create_global_step()
         features, labels = _fed(inputs)
-        function(features, *([labels] if "labels" in wanted else []), **more)
+        function(features, *([labels] if "labels" in accepted else []), **more)
 
     return _drawn(draw)
 
 
 def _fed(inputs: Sequence[Any]) -> tuple[Any, Any]:
-    """Features and labels: what an ``input_fn`` gives, or placeholders like the examples."""
+    """Features and labels: those of an ``input_fn``, or placeholders like the examples."""
     if len(inputs) == 1 and callable(inputs[0]):
-        given = next_of(inputs[0]())
-        return given if isinstance(given, tuple) and len(given) == 2 else (given, None)
+        produced = next_of(inputs[0]())
+        return produced if isinstance(produced, tuple) and len(produced) == 2 else (produced, None)
     features = placeholders(inputs[0], "features") if inputs else None
     return features, placeholders(inputs[1], "labels") if len(inputs) > 1 else None
 
 
 def _drawn(draw: Callable[[], object]) -> Built:
-    """The graph that `draw` makes in an empty one."""
+    """The graph that `draw` builds in an empty one."""
     import tensorflow as tf
 
     graph = tf.Graph()

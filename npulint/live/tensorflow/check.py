@@ -1,4 +1,4 @@
-"""A live check of TensorFlow: the graph of whatever holds one, with the user's lines."""
+"""Live checks of TensorFlow: the graph of any object that has one, with user code lines."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ def check_tensorflow(
     select: Sequence[str] = (),
     ignore: Sequence[str] = (),
 ) -> LiveResult:
-    """What the NPU would make of the graph that `obj` holds or builds. Nothing of it is run: functions are traced.
+    """The result of checking the graph that `obj` holds or builds. Functions are traced, nothing is run.
 
     `obj` is a ``tf.Graph``, ``GraphDef``, ``MetaGraphDef``, ``tf.compat.v1.Session``, ``ConcreteFunction``,
     ``tf.function``, a plain function, a Keras model, a loaded SavedModel, an Estimator or a ``model_fn``. `inputs` are
-    examples (arrays, tensors, ``TensorSpec``) of what it is called with; of a Keras model x, y and sample weights, of a
-    ``model_fn`` features and labels, or an ``input_fn``. With `train` models build a training step.
-    `target` are declared releases (``{"cann": "8.0", "soc": "910B"}``), over those of the configuration; `lang` is
-    ``en`` or ``zh``; `root` is the folder of the project, found by itself otherwise; `select` and `ignore` are checks.
+    example arguments (arrays, tensors, ``TensorSpec``): of a Keras model x, y and sample weights, of a ``model_fn``
+    features and labels, or an ``input_fn``. With `train` models build a training step. `target` are declared versions
+    (``{"cann": "8.0", "soc": "910B"}``), overriding the configuration; `lang` is ``en`` or ``zh``; `root` is the
+    project folder (default: detected); `select` and `ignore` are checks.
 
-    Raises `TypeError` for what holds no graph, `npulint.errors.ConfigError` for options that cannot be used, and what
-    the user's own code raises while its graph is built.
+    Raises `TypeError` for an object without graph, `npulint.errors.ConfigError` for invalid options, and what the
+    user's code raises while its graph is built.
     """
     kind = "" if isinstance(obj, (str, bytes, os.PathLike)) else kind_of(obj)
     if not kind:

@@ -1,4 +1,4 @@
-"""From example inputs to what TensorFlow traces functions with, or feeds graphs by."""
+"""Converts example inputs to specifications for tracing, or to placeholders."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from typing import Any
 
 
 def specified(value: Any) -> Any:
-    """An example with its arrays and tensors as ``TensorSpec``s of the same type and shape, however it is nested;
-    everything else stays as it is."""
+    """An example with arrays and tensors replaced by ``TensorSpec``s, nested structures included."""
     import tensorflow as tf
 
     if isinstance(value, tf.TensorSpec):
@@ -18,7 +17,8 @@ def specified(value: Any) -> Any:
 
 
 def placeholders(value: Any, name: str) -> Any:
-    """The same with placeholders in the default graph; functions without arguments (``input_fn``) are called there."""
+    """An example with placeholders in the default graph; functions without arguments (``input_fn``) are called
+    there."""
     import tensorflow as tf
 
     if callable(value):
@@ -29,7 +29,7 @@ def placeholders(value: Any, name: str) -> Any:
 
 
 def next_of(value: Any) -> Any:
-    """What an ``input_fn`` gives: the next element of a dataset, else tensors as they are."""
+    """The result of an ``input_fn``: the next element of a dataset, or tensors as they are."""
     import tensorflow as tf
 
     if isinstance(value, (tf.data.Dataset, tf.compat.v1.data.Dataset)):

@@ -1,4 +1,4 @@
-"""Which operator of the forward pass a gradient belongs to: TensorFlow says so in the names of nodes."""
+"""Maps gradients to the operators of the forward pass by node names."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from npulint.lazy_regex import lazy_compile
 
 _OLDER = lazy_compile(r"(?:^|/)gradients(?:_\d+)?/(?!.*gradients(?:_\d+)?/)(.+?)_grad/")
 _TAPE = "gradient_tape/"
-_DEEPEST = 32  # scopes of a name that are looked at
+_DEEPEST = 32  # scopes of a name that are searched
 
 Frames = dict[str, tuple[NodeFrame, ...]]
 """The frames of the nodes of one body, by their names."""
 
 
 def gradient_frames(frames: Frames, inputs: Mapping[str, tuple[str, ...]]) -> Frames:
-    """The frames of the gradients among the nodes of a body: those of the operators that they belong to. `inputs` are
-    the nodes whose values each takes."""
+    """The frames of gradient nodes in a body: those of their forward operators. `inputs` are the input nodes of each
+    node."""
     scopes: dict[str, list[str]] = defaultdict(list)
     for name in frames:
         if not is_gradient(name):
@@ -31,13 +31,12 @@ def gradient_frames(frames: Frames, inputs: Mapping[str, tuple[str, ...]]) -> Fr
 
 
 def is_gradient(name: str) -> bool:
-    """Whether a node is part of a gradient, by its name."""
+    """Whether a node name is that of a gradient."""
     return bool(_OLDER.search(name)) or bool(_scope(name))
 
 
 def forward_names(name: str) -> list[str]:
-    """Which operators a node may be part of the gradient of, as TensorFlow spells it in the node's name; the likeliest
-    first, none for other nodes."""
+    """The possible forward operators of a gradient node, likeliest first; empty for other nodes."""
     older = _OLDER.search(name)
     if older:
         return [older[1]]
@@ -52,7 +51,7 @@ def forward_names(name: str) -> list[str]:
 
 
 def _scope(name: str) -> str:
-    """What a gradient of ``GradientTape`` is called below the scope of the tape; empty for other nodes."""
+    """The name that ``GradientTape`` gives a gradient within its scope; empty for other nodes."""
     before, tape, rest = name.rpartition(_TAPE)
     return rest if tape and (not before or before.endswith("/")) else ""
 
@@ -60,12 +59,12 @@ def _scope(name: str) -> str:
 def _near(
     name: str, frames: Frames, inputs: Mapping[str, tuple[str, ...]], scopes: Mapping[str, list[str]]
 ) -> tuple[NodeFrame, ...]:
-    """The frames of the operators in the scope of a gradient of ``GradientTape`` that it shares a value with, else of
-    all of the scope, if these come from one line."""
-    beside = scopes.get(_scope(name).rpartition("/")[0], [])
+    """The frames of operators in the scope of a ``GradientTape`` gradient with a common input, else of the whole scope
+    if from one line."""
+    siblings = scopes.get(_scope(name).rpartition("/")[0], [])
     taken = set(inputs.get(name, ()))
-    sharing = [one for one in beside if one in taken or not taken.isdisjoint(inputs.get(one, ()))]
-    for some in (sharing, beside):
+    sharing = [one for one in siblings if one in taken or not taken.isdisjoint(inputs.get(one, ()))]
+    for some in (sharing, siblings):
         lines = {frames[one][-1]: frames[one] for one in some if frames[one]}
         if len(lines) == 1:
             return next(iter(lines.values()))

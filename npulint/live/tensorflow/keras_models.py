@@ -1,4 +1,4 @@
-"""Models of Keras: their forward pass, or one training step."""
+"""Keras models: the forward pass, or one training step."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from npulint.live.tensorflow.examples import specified
 
 def concrete(model: Any, inputs: Sequence[Any], train: bool) -> Any:
     """The concrete function of a step of `model`. `inputs` are those of ``fit``: x, y, sample weights. With a compiled
-    loss and y a step is the model's own ``train_step``; else its forward pass, and if it is to `train` the gradients of
-    the sum of its outputs."""
+    loss and y it is the model's ``train_step``; else the forward pass and, with `train`, the gradients of the sum of
+    its outputs."""
     import tensorflow as tf
 
     specs = specified(tuple(inputs)) or (_declared(model),)
@@ -36,19 +36,19 @@ def _with_gradients(model: Any, x: Any) -> Any:
 
 
 def _compiled(model: Any) -> bool:
-    """Whether the model has been given an optimizer, by Keras 2 or 3."""
+    """Whether the model has an optimizer, in Keras 2 or 3."""
     return getattr(model, "optimizer", None) is not None
 
 
 def _build_optimizer(model: Any) -> None:
-    """Give the optimizer its variables beforehand, as `fit` does: a trace in which they appear is made twice."""
+    """Create the optimizer's variables before tracing, as `fit` does, because creating them retraces."""
     optimizer = model.optimizer
     if getattr(model, "built", False) and getattr(optimizer, "built", True) is False:
         optimizer.build(model.trainable_variables)
 
 
 def _declared(model: Any) -> Any:
-    """The inputs that a model was built for, as Keras spells their shapes."""
+    """The inputs that a model was built for, from Keras' shapes."""
     import tensorflow as tf
 
     inputs = getattr(model, "inputs", None)

@@ -1,4 +1,4 @@
-"""What somebody hands in to be checked: told without importing anything, from what an object can do."""
+"""Classifies the object to check without importing TensorFlow, by its attributes."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 KINDS = "graph graph_def meta_graph session concrete function keras saved_model estimator model_fn callable".split()
-"""The answers of `kind_of`."""
+"""The results of `kind_of`."""
 
 
 def kind_of(thing: Any) -> str:
-    """One of `KINDS`; empty for what holds no graph."""
+    """One of `KINDS`; empty for an object without graph."""
     classes = [f"{one.__module__}.{one.__qualname__}" for one in type(thing).__mro__]
     return next((kind for kind, fits in _TESTS if fits(thing, classes)), "")
 
@@ -81,7 +81,7 @@ def _has(thing: Any, *names: str) -> bool:
 
 
 def parameters(function: Any) -> list[str]:
-    """The names of a function's parameters; none when it does not tell."""
+    """The parameter names of a function; empty if unknown."""
     try:
         return list(inspect.signature(function).parameters)
     except (TypeError, ValueError):
@@ -89,7 +89,7 @@ def parameters(function: Any) -> list[str]:
 
 
 def name_of(thing: Any) -> str:
-    """What people call a thing: the name of a function, else of its class."""
+    """The display name: of a function, else of its class."""
     for holder in (thing, getattr(thing, "python_function", None)):
         name = getattr(holder, "__name__", "")
         if isinstance(name, str) and name.isidentifier():

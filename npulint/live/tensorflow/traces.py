@@ -1,4 +1,4 @@
-"""From a graph that TensorFlow holds to the neutral record, with the source lines that made its nodes."""
+"""Converts a TensorFlow graph to the neutral record, with the source lines of its nodes."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from npulint.read.graph.tensorflow.binary import read_binary
 
 
 def recorded(graph_def: Any, graph: Any, version: str) -> Graph:
-    """A ``GraphDef`` as a record. `graph` is the graph of TensorFlow that it was made of, which still knows where its
-    operators come from; None where there is none. Raises `npulint.read.graph.errors.GraphError`."""
+    """The record of a ``GraphDef``. `graph` is the TensorFlow graph it was made from, which has the tracebacks, or
+    None. Raises `npulint.read.graph.errors.GraphError`."""
     read = read_binary("graph_def", "", graph_def.SerializeToString())
     traced = {} if graph is None else _traces(graph)
     return Graph("live_tensorflow", [_traced(body, traced.get(body.name, {})) for body in read.bodies], version)
@@ -33,7 +33,7 @@ def _traces(graph: Any) -> dict[str, Frames]:
 
 
 def _functions(graph: Any) -> dict[str, Any]:
-    """The graphs of all functions that a graph knows, by name."""
+    """The graphs of all functions in a graph, by name."""
     found: dict[str, Any] = {}
     queue = [graph]
     while queue:
@@ -45,8 +45,8 @@ def _functions(graph: Any) -> dict[str, Any]:
 
 
 def _inner(graph: Any) -> Iterator[tuple[str, Any]]:
-    """The functions of one graph. TensorFlow 1.15 and 2 keep them in the same attribute, in objects of different
-    classes that know their graph by one of two names."""
+    """The functions of one graph. TensorFlow 1.15 and 2 have them in the same attribute, as different classes with
+    different names for their graph."""
     functions = getattr(graph, "_functions", None)
     for name, function in dict(functions or {}).items():
         inner = getattr(function, "graph", None) or getattr(function, "_sub_graph", None)
@@ -55,8 +55,8 @@ def _inner(graph: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _frames(graph: Any) -> Frames:
-    """The user's frames of every operator, of gradients those of the operator that they belong to: a gradient itself
-    comes from one line. Many share a stack, so each stack is looked through once."""
+    """The user frames of every operator; of gradients, those of their forward operators. Stacks are shared, so each is
+    processed once."""
     known: dict[tuple[Any, ...], tuple[NodeFrame, ...]] = {}
     found: Frames = {}
     inputs: dict[str, tuple[str, ...]] = {}
@@ -70,7 +70,7 @@ def _frames(graph: Any) -> Frames:
 
 
 def _stack(operator: Any) -> Iterator[tuple[str, int, str]]:
-    """The frames of an operator's traceback, the outermost first; none for what C++ made. TensorFlow 1.15 gives
+    """The frames of an operator's traceback, outermost first; none for operators made in C++. TensorFlow 1.15 has
     tuples, 2 objects."""
     for entry in operator.traceback or ():
         if isinstance(entry, tuple):

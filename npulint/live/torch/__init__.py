@@ -1,1 +1,1 @@
-"""Live checks of PyTorch: a step that really runs, recorded operator by operator. Everything here imports torch."""
+"""Live checks of PyTorch: a step that really runs, recorded operator by operator. All modules import torch."""

@@ -1,4 +1,4 @@
-"""Automatic mixed precision of the imaginary device: the casts that an autocast region makes on accelerators."""
+"""Autocast on the fake NPU: the casts of an autocast region on accelerators."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ _LOW = frozenset(
     _thnn_fused_lstm_cell _thnn_fused_gru_cell lstm_cell gru_cell rnn_tanh_cell rnn_relu_cell
     _scaled_dot_product_flash_attention scaled_dot_product_attention""".split()
 )
-"""Operators that compute in the region's type."""
+"""Operators cast to the type of the region."""
 _WIDEST = frozenset(
     "addcdiv addcmul atan2 bilinear cross dot vdot grid_sampler index_put tensordot scatter_add cat stack".split()
 )
-"""Operators that compute in the widest type among their inputs; all others that are cast at all do in float32."""
+"""Operators cast to the widest type among their inputs; all others that are cast at all do in float32."""
 
 
 @cache
 def casting_kernels() -> list[tuple[Any, Any]]:
-    """The operators that an autocast region treats, with their kernels."""
+    """The operators that an autocast region casts, with kernels that do it."""
     found = []
     for name in sorted(_C._dispatch_get_all_op_names()):
         if name.startswith("aten::") and _has(name, "AutocastCUDA"):
@@ -42,11 +42,11 @@ def _kernel(op: Any, base: str) -> Any:
 
     def kernel(*args: Any, **kwargs: Any) -> Any:
         if base in _LOW:
-            wanted = torch.get_autocast_dtype(NAME)
+            dtype = torch.get_autocast_dtype(NAME)
         else:
-            wanted = _widest((*args, *kwargs.values())) if base in _WIDEST else torch.float32
+            dtype = _widest((*args, *kwargs.values())) if base in _WIDEST else torch.float32
         with _C._ExcludeDispatchKeyGuard(_C.DispatchKeySet(key)):
-            return op(*_cast(args, wanted), **dict(zip(kwargs, _cast(kwargs.values(), wanted), strict=True)))
+            return op(*_cast(args, dtype), **dict(zip(kwargs, _cast(kwargs.values(), dtype), strict=True)))
 
     return kernel
 
@@ -57,20 +57,20 @@ def _castable(one: Any) -> bool:
     )
 
 
-def _widest(given: Any) -> torch.dtype:
+def _widest(values: Any) -> torch.dtype:
     wide = torch.get_autocast_dtype(NAME)
-    for one in given:
+    for one in values:
         inner = _widest(one) if isinstance(one, (list, tuple)) else one.dtype if _castable(one) else wide
         wide = torch.float32 if inner is torch.float32 else wide
     return wide
 
 
-def _cast(given: Any, wanted: torch.dtype) -> list[Any]:
+def _cast(values: Any, dtype: torch.dtype) -> list[Any]:
     return [
-        one.to(wanted)
-        if _castable(one) and one.dtype is not wanted
-        else _cast(one, wanted)
+        one.to(dtype)
+        if _castable(one) and one.dtype is not dtype
+        else _cast(one, dtype)
         if isinstance(one, (list, tuple))
         else one
-        for one in given
+        for one in values
     ]

@@ -1,4 +1,4 @@
-"""A dry run of one training step on an imaginary NPU."""
+"""A dry run of one training step on the fake NPU."""
 
 from __future__ import annotations
 
@@ -35,38 +35,36 @@ def check_torch(
     select: Sequence[str] = (),
     ignore: Sequence[str] = (),
 ) -> LiveResult:
-    """What the NPU would make of one step of `model` on `example_inputs`, run for real on the CPU.
+    """The result of one step of `model` on `example_inputs`, run on the CPU as if on an NPU.
 
-    A tuple of inputs holds positional arguments, a mapping those by name; they may hold any records of tensors. With
-    `train` the step has a loss and a backward pass, else the model is evaluated without gradients. `loss` is called
-    with the output, and with `targets` if they are given; without it the model's own loss counts (``.loss``,
-    ``["loss"]``, a first scalar), else the sum of its outputs. `optimizer`, or a list of them, makes its step at the
-    end. `step` is a function that does all of that itself, called with `example_inputs` if there are any; what its
-    names lead to (modules, optimizers, tensors) is moved to the device for it. `autocast` is ``float16`` or
-    ``bfloat16``.
+    A tuple of inputs holds positional arguments, a mapping keyword arguments; they may contain nested structures of
+    tensors. With `train` the step has a loss and a backward pass, else the model is evaluated without gradients. `loss`
+    is called with the output, and with `targets` if passed; the default is the model's own loss (``.loss``,
+    ``["loss"]``, a first scalar), else the sum of its outputs. `optimizer`, or a list of them, steps at the end. `step`
+    replaces all of that; it is called with `example_inputs`, if any, after moving what it references (modules,
+    optimizers, tensors) to the device. `autocast` is ``float16`` or ``bfloat16``.
 
-    `method` ``imaginary`` runs on an imaginary NPU, ``dispatch`` on ordinary tensors with less to be seen, ``auto`` on
-    the first that works. The imaginary NPU takes the PrivateUse1 backend of this process under the name ``npu``, for as
-    long as the process lives. Afterwards the model, its gradients and buffers, the optimizer and all random generators
-    are as before.
+    `method` ``imaginary`` uses the fake NPU, ``dispatch`` ordinary tensors with less detail, ``auto`` the first that
+    works. The fake NPU occupies the PrivateUse1 backend under the name ``npu`` until the process ends. Afterwards the
+    model, its gradients and buffers, the optimizer and all random generators are as before.
 
-    `target` are declared releases (``{"torch": "2.7", "soc": "910B"}``); without one the project's requirements tell
-    the release of PyTorch, else the one that runs. `lang`, `root`, `select` and `ignore` are as in `check_tensorflow`.
+    `target` are declared versions (``{"torch": "2.7", "soc": "910B"}``); the default PyTorch version is that of the
+    project's requirements, else the installed one. `lang`, `root`, `select` and `ignore` are as in `check_tensorflow`.
 
-    Raises `npulint.live.torch.errors.LiveError` when the check cannot be made (torch_npu is loaded, the model is spread
-    over devices), `npulint.errors.ConfigError` for options that cannot be used, `ValueError` for words that are none of
-    those above, and what the user's own code raises.
+    Raises `npulint.live.torch.errors.LiveError` when the check is not possible (torch_npu is loaded, the model is on
+    several devices), `npulint.errors.ConfigError` for invalid options, `ValueError` for an unknown `method` or
+    `autocast`, and what the user's code raises.
     """
     if method not in METHODS:
         raise ValueError(f"method: {method!r} is not one of {', '.join(METHODS)}")
     if autocast not in ("", "float16", "bfloat16"):
         raise ValueError(f"autocast: {autocast!r} is neither float16 nor bfloat16")
     release = release_for(caller(), root, target)
-    spoken = "zh" if lang == "zh" else "en"
-    wanted = TrainingStep(model, example_inputs, train, loss, targets, optimizer, step, autocast)
-    begin(spoken)
+    language = "zh" if lang == "zh" else "en"
+    training_step = TrainingStep(model, example_inputs, train, loss, targets, optimizer, step, autocast)
+    begin(language)
     try:
-        recorded = record(wanted, release, method, spoken)
+        recorded = record(training_step, release, method, language)
     finally:
         end()
     return judged(
@@ -82,13 +80,13 @@ def check_torch(
 
 
 def release_for(near: str, root: str, target: Mapping[str, str] | None) -> str:
-    """The release of PyTorch that code at the path `near` is judged by."""
-    given = (target or {}).get("torch", "")
-    return given or declared_torch(near, root, target) or torch.__version__.partition("+")[0]
+    """The PyTorch version that code at the path `near` is checked for."""
+    declared = (target or {}).get("torch", "")
+    return declared or declared_torch(near, root, target) or torch.__version__.partition("+")[0]
 
 
 def caller() -> str:
-    """The file of the user's code that asks, or the folder of the process."""
+    """The file of the calling user code, or the working directory."""
     frame = sys._getframe(1)
     while frame is not None:
         if is_own(frame.f_code.co_filename) and os.path.isfile(frame.f_code.co_filename):
@@ -100,5 +98,5 @@ def caller() -> str:
 
 
 def name_of(thing: Any) -> str:
-    """How people call a model or a function."""
+    """The display name of a model or function."""
     return str(getattr(thing, "__qualname__", "") or type(thing).__name__)

@@ -1,7 +1,5 @@
-"""Composite operators that an NPU runs as a whole, with gradients of their own that torch has no formula for.
-
-The gradient is computed on the CPU by the parts and reported under the name of the operator itself.
-"""
+"""Composite operators that the NPU runs as a whole, with gradients that torch has no formula for. The gradient is
+computed on the CPU from the parts and reported under the name of the operator."""
 
 from __future__ import annotations
 
@@ -22,7 +20,7 @@ _below: Any = _C._AutoDispatchBelowAutograd
 
 
 class Registration:
-    """The operators of the device for a release, known to the dispatcher until `end`."""
+    """The kernels of the fake NPU for a version, registered with the dispatcher until `end`."""
 
     def __init__(self, kernels: Kernels, release: str) -> None:
         self._boxed = _Library("_", "IMPL")
@@ -42,36 +40,36 @@ class Registration:
             self._own.impl(op, kernel, "AutocastPrivateUse1")
 
     def end(self) -> None:
-        """The dispatcher forgets them."""
+        """Unregister the kernels."""
         self._own._destroy()
         self._boxed._destroy()
 
 
 def _whole(op: Any, kernel: Kernel, kernels: Kernels) -> Kernel:
-    """The operator above its gradient."""
+    """A kernel above autograd that treats the operator as a whole."""
     changes = any(one.alias_info is not None and one.alias_info.is_write for one in op._schema.arguments)
     is_contiguous = op._schema.name == "aten::contiguous"
     composite = _C.DispatchKey.CompositeImplicitAutograd
 
     def differentiated(*args: Any, **kwargs: Any) -> Any:
-        given = list(tensors_in((*args, *kwargs.values())))
-        if not (torch.is_grad_enabled() and any(one.requires_grad for one in given)):
+        tensors = list(tensors_in((*args, *kwargs.values())))
+        if not (torch.is_grad_enabled() and any(one.requires_grad for one in tensors)):
             with _below():
                 return kernel(*args, **kwargs)
         if changes or (is_contiguous and args[0].is_contiguous(**_format(args, kwargs))):
             return op._op_dk(composite, *args, **kwargs)
-        return _Whole.apply(_Call(op, args, kwargs, kernels), *given)
+        return _Whole.apply(_Call(op, args, kwargs, kernels), *tensors)
 
     return differentiated
 
 
 def _format(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-    """The memory format that `contiguous` was asked for."""
+    """The memory format requested from `contiguous`."""
     return {"memory_format": args[1]} if len(args) > 1 else kwargs
 
 
 class _Call:
-    """An operator and its arguments, where tensors can be replaced by others in their order."""
+    """An operator call whose tensor arguments can be replaced in order."""
 
     def __init__(self, op: Any, args: tuple[Any, ...], kwargs: dict[str, Any], kernels: Kernels) -> None:
         self.op, self.args, self.kwargs, self.kernels = op, args, kwargs, kernels
@@ -79,26 +77,26 @@ class _Call:
         self.several = len(op._schema.returns) > 1
 
     def on(self, tensors: list[torch.Tensor]) -> Any:
-        """What the operator gives for other tensors."""
+        """The result for other tensors."""
         left = iter(tensors)
         return self.op(*_put(self.args, left), **dict(zip(self.kwargs, _put(self.kwargs.values(), left), strict=True)))
 
 
-def _put(given: Any, left: Any) -> list[Any]:
+def _put(tensors: Any, left: Any) -> list[Any]:
     return [
         next(left) if isinstance(one, torch.Tensor) else _put(one, left) if isinstance(one, (list, tuple)) else one
-        for one in given
+        for one in tensors
     ]
 
 
 class _Whole(_Function):
-    """A composite as one operator: its parts and their gradients stay on the CPU."""
+    """A composite as one autograd function: its parts and their gradients run on the CPU."""
 
     @staticmethod
-    def forward(ctx: Any, call: _Call, *given: torch.Tensor) -> Any:
-        held = [(one if one.is_cpu else held_by(one)).detach().requires_grad_(one.requires_grad) for one in given]
+    def forward(ctx: Any, call: _Call, *tensors: torch.Tensor) -> Any:
+        held = [(one if one.is_cpu else held_by(one)).detach().requires_grad_(one.requires_grad) for one in tensors]
         recorder = call.kernels.recorder
-        site, phase = recorder.sites.here()  # the parts will make nodes of their own
+        site, phase = recorder.sites.here()  # the parts create their own nodes
         with torch.enable_grad():
             out = call.on(held)
         parts = list(out) if call.several or isinstance(out, (list, tuple)) else [out]

@@ -1,8 +1,8 @@
-"""A device that does not exist: tensors say that they lie on it, and their numbers are on the CPU.
+"""The fake NPU: a device whose tensors hold CPU data.
 
-Such a tensor is an ordinary one of the PrivateUse1 backend with true strides; its storage, a Python object that lives
-as long as the storage itself, leads to the tensor on the CPU that holds the numbers. Views, ``detach``, saved tensors
-and whatever else shares a storage therefore share the numbers as well.
+Such a tensor belongs to the PrivateUse1 backend and has real strides; its storage, a Python object that lives as long
+as the storage itself, refers to the CPU tensor with the data. Views, ``detach``, saved tensors and everything else that
+shares a storage therefore share the data.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _native: Any = _C.DispatchKeySet(_Key.CPU)
 
 
 class _Module:
-    """What `torch.npu` is while no real one is there."""
+    """A stand-in for `torch.npu` without torch_npu."""
 
     active = False
 
@@ -47,16 +47,16 @@ class _Module:
         return 0
 
     def set_device(self, device: Any) -> None:
-        """There is one."""
+        """Does nothing: there is one device."""
 
     def synchronize(self, device: Any = None) -> None:
-        """Nothing is ever under way."""
+        """Does nothing: all work is synchronous."""
 
     def empty_cache(self) -> None:
-        """Nothing is kept."""
+        """Does nothing: nothing is cached."""
 
     def manual_seed_all(self, seed: int) -> None:
-        """The generator of the CPU serves: `torch.manual_seed` has set it."""
+        """Does nothing: `torch.manual_seed` has seeded the CPU generator, which is used."""
 
     manual_seed = manual_seed_all
 
@@ -76,7 +76,7 @@ class _Module:
         return False
 
     class device:
-        """The context of a device: there is only one."""
+        """The device context; there is only one device."""
 
         def __init__(self, device: Any = None) -> None:
             self.idx = 0
@@ -92,7 +92,7 @@ _module = _Module()
 
 
 def why_not() -> str:
-    """Why there can be no imaginary device in this process: a word, empty if there can."""
+    """A key for why there can be no fake NPU in this process; empty if there can."""
     if "torch_npu" in sys.modules:
         return "real-npu"
     if _C._get_privateuse1_backend_name() not in (_UNNAMED, NAME) or (
@@ -107,8 +107,8 @@ def why_not() -> str:
 
 
 def prepare() -> Any:
-    """The imaginary device; registers it at the first call, which cannot be undone in this process. Raises `LiveError`
-    when another backend is there, or this torch cannot do it."""
+    """The fake NPU, registered on the first call, which cannot be undone in this process. Raises `LiveError` when
+    another backend is registered, or torch does not support it."""
     global _device, _make, _storage_at
     reason = why_not()
     if reason:
@@ -123,22 +123,22 @@ def prepare() -> Any:
 
 
 def activate(active: bool) -> None:
-    """Whether `torch.npu.is_available()`; only then has the host no pinned memory of its own."""
+    """Set `torch.npu.is_available()`; memory is pinned only while it is false."""
     if active != _module.active:
         _module.active = active
         if active:
             _Tensor.pin_memory = _unpinned
         else:
-            del _Tensor.pin_memory  # that of the class above shows again
+            del _Tensor.pin_memory  # uncovers the inherited method
 
 
 def _unpinned(tensor: torch.Tensor, device: Any = None) -> torch.Tensor:
-    """Where all memory is the host's there is nothing to pin."""
+    """The tensor itself: CPU memory needs no pinning."""
     return tensor
 
 
 def _give_storage() -> None:
-    """Without an allocator a new storage of the device would end the process: it gets memory of the CPU."""
+    """Register a CPU allocator for the device; without one, a new storage would abort the process."""
     storages: Any = torch.UntypedStorage
     original = storages.__new__
 
@@ -179,7 +179,7 @@ def _hook() -> Any:
 
 
 def to_device(held: torch.Tensor) -> torch.Tensor:
-    """A tensor on the device whose numbers are those of `held`, a plain tensor on the CPU (not copied)."""
+    """A device tensor that shares the data of `held`, a plain CPU tensor."""
     if held.layout is not torch.strided:
         raise FakeNpuError("sparse", str(held.layout))
     if torch._is_zerotensor(held):
@@ -196,14 +196,14 @@ def to_device(held: torch.Tensor) -> torch.Tensor:
 
 
 def viewed(held: torch.Tensor, storage: Any) -> torch.Tensor:
-    """The same for what shares a storage of the device already."""
+    """As `to_device`, for a tensor that shares an existing device storage."""
     made = _make([0], held.dtype)
     _set.redispatch(_native, made, storage, held.storage_offset(), held.shape, held.stride())
     return _marked(made, held.is_conj(), held.is_neg())
 
 
 def held_by(tensor: torch.Tensor) -> torch.Tensor:
-    """The tensor on the CPU that holds the numbers of one on the device, with the same sizes and strides."""
+    """The CPU tensor with the data of a device tensor, of the same sizes and strides."""
     storage: Any = tensor.untyped_storage()
     base: torch.Tensor = storage.held
     if base.dtype is not tensor.dtype:
@@ -218,7 +218,7 @@ def held_by(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def renew(tensor: torch.Tensor, held: torch.Tensor) -> None:
-    """Tell a tensor of the device that the one that holds its numbers was resized."""
+    """Update a device tensor after its CPU tensor was resized."""
     fresh = to_device(held)
     _set.redispatch(_native, tensor, fresh.untyped_storage(), held.storage_offset(), held.shape, held.stride())
 

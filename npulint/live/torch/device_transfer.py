@@ -1,4 +1,4 @@
-"""What a step works on, moved to another device while it lasts, and put back as it was."""
+"""Moves everything that a step works on to another device, and restores it afterwards."""
 
 from __future__ import annotations
 
@@ -17,21 +17,18 @@ _C: Any = torch._C
 _PLAIN: Any = _C._disabled_torch_dispatch_impl
 _LAZY = (torch.nn.UninitializedParameter, torch.nn.UninitializedBuffer)
 _Packed: Any = torch.nn.utils.rnn.PackedSequence
-_DEEPEST = 6  # batches within batches
+_DEEPEST = 6  # nesting of batches
 _MOST = 10_000  # parts of a batch
 CONTAINERS = (dict, list, set, defaultdict, OrderedDict, deque)
-"""What is put back with its contents."""
+"""Containers whose contents are restored."""
 
 Place = Callable[[torch.Tensor], torch.Tensor]
 
 
 class Moved:
-    """Modules, optimizers and tensors whose contents are elsewhere until `back`. `place` makes of a tensor without
-    gradient one of its own memory where the step shall run.
-
-    Every Python object stays the one it is: what it leads to is exchanged, and exchanged again afterwards. So closures,
-    optimizers and hooks see the moved contents, and the originals are not touched.
-    """
+    """Moved modules, optimizers and tensors until `back`. `place` copies a tensor without gradient to its own memory on
+    the device. Python objects keep their identity: their contents are exchanged and exchanged back, so closures,
+    optimizers and hooks see the moved contents, and the originals stay unchanged."""
 
     def __init__(self, place: Place) -> None:
         self._place = place
@@ -40,14 +37,14 @@ class Moved:
         self._known: set[int] = set()
 
     def back(self) -> None:
-        """Everything as it was."""
+        """Restore everything."""
         while self._undo:
             self._undo.pop()()
         while self._swapped:
             _C._swap_tensor_impl(*self._swapped.pop())
 
     def module(self, module: torch.nn.Module) -> None:
-        """A module with all its parts. Raises `LiveError` for modules that run on several devices, or not yet."""
+        """Move a module with all submodules. Raises `LiveError` for modules on several devices or on none yet."""
         for part in module.modules():
             kind = type(part).__name__
             if isinstance(part, torch.nn.DataParallel):
@@ -64,7 +61,7 @@ class Moved:
                         self.tensor(one)
 
     def tensor(self, tensor: torch.Tensor) -> None:
-        """A tensor that stands at the beginning of the computation; others are left alone."""
+        """Move a leaf tensor; others are ignored."""
         if id(tensor) in self._known or not tensor.is_leaf:
             return
         self._known.add(id(tensor))
@@ -77,7 +74,7 @@ class Moved:
         self._swapped.append((tensor, moved))
 
     def optimizer(self, optimizer: torch.optim.Optimizer) -> None:
-        """An optimizer with its state and its rates; its parameters belong to modules."""
+        """Save an optimizer's state and learning rates and move its state; parameters belong to modules."""
         if id(optimizer) in self._known:
             return
         self._known.add(id(optimizer))
@@ -102,7 +99,7 @@ class Moved:
         optimizer.state = state
 
     def other(self, held: Any) -> None:
-        """An object whose attributes a step may change, such as a scaler of gradients."""
+        """Save the state of an object that a step may change, such as a gradient scaler."""
         if id(held) not in self._known:
             self._known.add(id(held))
             self._remember(held)
@@ -111,40 +108,40 @@ class Moved:
                     self.tensor(one)
 
     def attributes(self, held: Any) -> None:
-        """An object whose attributes a step may change, but for the tensors that they hold."""
+        """Save the attributes of an object that a step may change, except tensors."""
         if id(held) not in self._known:
             self._known.add(id(held))
             self._remember(held)
 
     def contents(self, held: Any) -> None:
-        """A container that a step may change."""
+        """Save the contents of a container that a step may change."""
         self.later(partial(_refill, held, copy.copy(held)))
 
     def later(self, undo: Callable[[], object]) -> None:
-        """What puts something back as it is now."""
+        """Register a function that restores something."""
         self._undo.append(undo)
 
-    def batch(self, given: Any, depth: int = 0) -> Any:
-        """A copy of inputs whose tensors are moved: tensors, containers, records and objects of them."""
-        if isinstance(given, torch.Tensor):
-            return self._of(given)
+    def batch(self, inputs: Any, depth: int = 0) -> Any:
+        """A copy of inputs with moved tensors, in containers, records and objects."""
+        if isinstance(inputs, torch.Tensor):
+            return self._of(inputs)
         if depth >= _DEEPEST:
-            return given
-        if isinstance(given, _Packed):
-            parts = [one if place == 1 or one is None else self._of(one) for place, one in enumerate(given)]
+            return inputs
+        if isinstance(inputs, _Packed):
+            parts = [one if place == 1 or one is None else self._of(one) for place, one in enumerate(inputs)]
             return _Packed(*parts)
-        if isinstance(given, Mapping):
-            return self._mapping(given, depth)
-        if isinstance(given, (list, tuple)) and len(given) <= _MOST:
-            items = [self.batch(one, depth + 1) for one in given]
-            return type(given)(*items) if hasattr(given, "_fields") else type(given)(items)
-        return self._record(given, depth)
+        if isinstance(inputs, Mapping):
+            return self._mapping(inputs, depth)
+        if isinstance(inputs, (list, tuple)) and len(inputs) <= _MOST:
+            items = [self.batch(one, depth + 1) for one in inputs]
+            return type(inputs)(*items) if hasattr(inputs, "_fields") else type(inputs)(items)
+        return self._record(inputs, depth)
 
-    def _mapping(self, given: Mapping[Any, Any], depth: int) -> Any:
-        parts = {key: self.batch(one, depth + 1) for key, one in given.items()}
-        if type(given) is dict:
+    def _mapping(self, inputs: Mapping[Any, Any], depth: int) -> Any:
+        parts = {key: self.batch(one, depth + 1) for key, one in inputs.items()}
+        if type(inputs) is dict:
             return parts
-        made: Any = copy.copy(given)
+        made: Any = copy.copy(inputs)
         held: Any = getattr(made, "data", made)
         try:
             if held is not made:
@@ -155,16 +152,16 @@ class Moved:
             return parts
         return made
 
-    def _record(self, given: Any, depth: int) -> Any:
-        if isinstance(given, (type, torch.nn.Module)) or callable(given) or not _holds_tensors(given, depth):
-            return given
-        made = copy.copy(given)
-        for key, one in vars(given).items():
+    def _record(self, inputs: Any, depth: int) -> Any:
+        if isinstance(inputs, (type, torch.nn.Module)) or callable(inputs) or not _holds_tensors(inputs, depth):
+            return inputs
+        made = copy.copy(inputs)
+        for key, one in vars(inputs).items():
             object.__setattr__(made, key, self.batch(one, depth + 1))
         return made
 
     def _of(self, tensor: torch.Tensor) -> torch.Tensor:
-        """The same numbers elsewhere, as the beginning of a computation."""
+        """A leaf tensor with the same values on the device."""
         if type(tensor).__torch_dispatch__ is not _PLAIN and not isinstance(tensor, torch.nn.Parameter):
             raise LiveError("subclass", kind=type(tensor).__name__)
         return self._place(tensor.detach()).requires_grad_(tensor.requires_grad)
@@ -175,7 +172,7 @@ class Moved:
         return one.clone() if key == "step" and one.is_cpu else self._of(one)
 
     def _remember(self, held: Any) -> None:
-        """The attributes of an object as they are now, also what is in its dictionaries and lists."""
+        """Save the attributes of an object, including contents of its dictionaries and lists."""
         attributes = vars(held)
         old = dict(attributes)
         inner = {key: copy.copy(one) for key, one in old.items() if type(one) in CONTAINERS}
@@ -197,8 +194,8 @@ def _refill(held: Any, old: Any) -> None:
         held.update(old)
 
 
-def _holds_tensors(given: Any, depth: int) -> bool:
-    if dataclasses.is_dataclass(given):
+def _holds_tensors(inputs: Any, depth: int) -> bool:
+    if dataclasses.is_dataclass(inputs):
         return True
-    held: dict[str, Any] = getattr(given, "__dict__", None) or {}
+    held: dict[str, Any] = getattr(inputs, "__dict__", None) or {}
     return any(isinstance(one, (torch.Tensor, list, tuple, dict)) or hasattr(one, "__dict__") for one in held.values())

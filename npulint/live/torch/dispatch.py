@@ -1,8 +1,6 @@
-"""The recorder for ordinary tensors, of the CPU or a GPU: it sees the operators that a backend would get.
-
-Composite operators that the NPU runs as a whole are seen as a whole, by kernels above their gradients; what their parts
-do, also in the gradient, is theirs. Kernels that only the CPU or a GPU has are told by the name of what an NPU gets.
-"""
+"""The recorder for ordinary CPU or GPU tensors: records the operators that reach a backend. Composite operators that
+the NPU runs as a whole are recorded as a whole, by kernels above autograd; their parts, also in the gradient, are
+attributed to them. Operators that only the CPU or a GPU has are recorded under the name of the NPU's."""
 
 from __future__ import annotations
 
@@ -17,7 +15,7 @@ from torch.nn.utils import rnn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from npulint.live.torch.kernels import falls_apart, is_composite, kernel_set
-from npulint.live.torch.recorder import TELLING, TO_CPU, Recorder, Told, op_name
+from npulint.live.torch.recorder import KEY_ARGS, TO_CPU, KeyArgs, Recorder, op_name
 
 _C: Any = torch._C
 _node: Any = _C._current_autograd_node
@@ -45,19 +43,17 @@ _ELSEWHERE = {
     "_ctc_loss_backward": "aten._ctc_loss_backward.default",
     "mkldnn_linear": "aten.linear.default",
 }
-"""Operators that only other devices have, and what an NPU gets in their place."""
+"""Operators that only other devices have, and the NPU's equivalents."""
 
 _READING = "aten._local_scalar_dense.default"
-_PACKING = (rnn.__file__, torch.nn.modules.rnn.__file__)  # they read lengths, which are always on the host
+_PACKING = (rnn.__file__, torch.nn.modules.rnn.__file__)  # these read lengths, which are always on the host
 _NOWHERE = ("profiler.", "prim.", "aten.lift", "aten.detach", "aten._assert_")
 
 
 class Watching(_Mode):
-    """While it is entered, operators are reported to the recorder, composite ones as `release` of PyTorch has them.
-
-    `accelerated` tells whether tensors of an accelerator took part: then what the CPU computes alone is the host's.
-    After `limit` steps (0: none), counted in `steps` by whoever knows, nothing more is reported.
-    """
+    """Context manager that reports operators to the recorder, composite ones as in PyTorch `release`. `accelerated`
+    says whether accelerator tensors took part: then CPU-only operators belong to the host. After `limit` steps (0:
+    none), counted in `steps` by the caller, nothing more is reported."""
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
@@ -106,14 +102,14 @@ class Watching(_Mode):
 
     @property
     def over(self) -> bool:
-        """Whether as many steps ran as were asked for."""
+        """Whether the requested number of steps has run."""
         return bool(self.limit) and self.steps >= self.limit
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         if self.over:
             return func(*args, **kwargs)
-        if func not in self._kept and falls_apart(func):  # without gradients nothing has taken it apart
+        if func not in self._kept and falls_apart(func):  # not decomposed without gradients
             with self:
                 return func.decompose(*args, **kwargs)
         out = func(*args, **kwargs)
@@ -121,10 +117,10 @@ class Watching(_Mode):
         if name is None:
             name = self._names[func] = _elsewhere(func)
         if name and not (name == _READING and sys._getframe(1).f_code.co_filename in _PACKING):
-            self._told(name, out, args, kwargs)
+            self._report(name, out, args, kwargs)
         return out
 
-    def _told(self, name: str, out: Any, args: Any, kwargs: Any) -> None:
+    def _report(self, name: str, out: Any, args: Any, kwargs: Any) -> None:
         node = _node() if self._wholes else None
         whole = None if node is None else self._wholes.holding(node)
         if whole is not None:
@@ -134,13 +130,13 @@ class Watching(_Mode):
         host = _on_host(out) and (not args or _on_host(args[0]))
         self.accelerated = self.accelerated or not host
         device = kwargs.get("device")
-        tells = TELLING.get(name.split(".")[1])
-        told: Told = () if tells is None else tells(args, kwargs)
+        read_key_args = KEY_ARGS.get(name.split(".")[1])
+        key_args: KeyArgs = () if read_key_args is None else read_key_args(args, kwargs)
         if device is not None and torch.device(device).type == "cpu" and args and not _on_host(args[0]):
-            told = TO_CPU
+            key_args = TO_CPU
         if name == "aten.copy_.default" and _on_host(args[0]) and not _on_host(args[1]):
-            told = TO_CPU
-        self.recorder.add(name, out, told, host=host)
+            key_args = TO_CPU
+        self.recorder.add(name, out, key_args, host=host)
 
     def _whole(self, op: Any) -> Any:
         name = op_name(op)
@@ -166,7 +162,7 @@ class Watching(_Mode):
 
 
 class _Made:
-    """The nodes that a composite operator made for its gradient: those numbered from `first` to before `end`."""
+    """The autograd nodes of a composite operator, numbered from `first` to before `end`."""
 
     def __init__(self, end: int, name: str, site: int) -> None:
         self.end, self.name, self.site = end, name, site
@@ -180,7 +176,7 @@ class _Made:
 
 
 class _Wholes:
-    """What composite operators made."""
+    """The autograd nodes of all composite operators."""
 
     def __init__(self) -> None:
         self._first: list[int] = []
@@ -201,7 +197,7 @@ class _Wholes:
 
 
 def _elsewhere(op: Any) -> str:
-    """The name under which an NPU gets an operator; empty for what no device computes."""
+    """The name of the NPU's operator; empty for operators that no device computes."""
     name = op_name(op)
     if name.startswith(_NOWHERE):
         return ""
@@ -211,8 +207,8 @@ def _elsewhere(op: Any) -> str:
     return _ELSEWHERE.get(base, name) if name.startswith("aten.") else name
 
 
-def _on_host(given: Any) -> bool:
-    """Whether the first tensor in it lies on the CPU; so does what holds none."""
-    if isinstance(given, torch.Tensor):
-        return given.is_cpu is True
-    return _on_host(given[0]) if isinstance(given, (list, tuple)) and given else True
+def _on_host(values: Any) -> bool:
+    """Whether the first tensor is on the CPU; true without tensors."""
+    if isinstance(values, torch.Tensor):
+        return values.is_cpu is True
+    return _on_host(values[0]) if isinstance(values, (list, tuple)) and values else True

@@ -1,4 +1,4 @@
-"""Why a live check of PyTorch cannot be made here, or not on the imaginary device."""
+"""Errors of PyTorch live checks."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from npulint.texts import say
 
 
 class LiveError(RuntimeError):
-    """A live check that cannot be made; the text says why and what to do."""
+    """A live check that is not possible; the text says why and what to do."""
 
     def __init__(self, reason: str, lang: str = "en", **values: object) -> None:
         super().__init__(say(lang, f"imaginary.{reason}", **values))
@@ -15,7 +15,7 @@ class LiveError(RuntimeError):
 
 
 class FakeNpuError(RuntimeError):
-    """Something that the imaginary device cannot do, or that no NPU would do."""
+    """An operation that the fake NPU does not support, or no NPU would."""
 
     def __init__(self, reason: str, op: str) -> None:
         super().__init__(f"{op}: {reason}")

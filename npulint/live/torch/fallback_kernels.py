@@ -1,4 +1,4 @@
-"""Operators that a step on an NPU reaches and the CPU has no kernel for, computed from others."""
+"""Operators that a step on the NPU reaches and for which the CPU has no kernel, computed from others."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _rows(tensor: Tensor) -> Tensor:
 
 
 def _gates(inputs: Tensor, hidden: Tensor, bias: Tensor | None, other: Tensor | None, parts: int) -> list[Tensor]:
-    """What the input and the hidden state give to each gate."""
+    """The contributions of input and hidden state to each gate."""
     return [
         *(inputs if bias is None else inputs + bias).chunk(parts, 1),
         *(hidden if other is None else hidden + other).chunk(parts, 1),
@@ -42,8 +42,8 @@ def _gates(inputs: Tensor, hidden: Tensor, bias: Tensor | None, other: Tensor | 
 def _lstm_cell(
     inputs: Tensor, hidden: Tensor, cell: Tensor, bias: Tensor | None = None, other: Tensor | None = None
 ) -> tuple[Tensor, Tensor, Tensor]:
-    given = _gates(inputs, hidden, bias, other, 4)
-    enter, forget, fresh, leave = (one + two for one, two in zip(given[:4], given[4:], strict=True))
+    gates = _gates(inputs, hidden, bias, other, 4)
+    enter, forget, fresh, leave = (one + two for one, two in zip(gates[:4], gates[4:], strict=True))
     enter, forget, fresh, leave = enter.sigmoid(), forget.sigmoid(), fresh.tanh(), leave.sigmoid()
     kept = forget * cell + enter * fresh
     return leave * kept.tanh(), kept, torch.cat([enter, forget, fresh, leave], 1)
@@ -71,11 +71,11 @@ def _lstm_cell_backward(
 def _gru_cell(
     inputs: Tensor, hidden: Tensor, state: Tensor, bias: Tensor | None = None, other: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:
-    given = _gates(inputs, hidden, bias, other, 3)
-    reset = (given[0] + given[3]).sigmoid()
-    update = (given[1] + given[4]).sigmoid()
-    fresh = (given[2] + reset * given[5]).tanh()
-    return (state - fresh) * update + fresh, torch.cat([reset, update, fresh, state, given[5]], 1)
+    gates = _gates(inputs, hidden, bias, other, 3)
+    reset = (gates[0] + gates[3]).sigmoid()
+    update = (gates[1] + gates[4]).sigmoid()
+    fresh = (gates[2] + reset * gates[5]).tanh()
+    return (state - fresh) * update + fresh, torch.cat([reset, update, fresh, state, gates[5]], 1)
 
 
 def gru_cell(
@@ -86,11 +86,11 @@ def gru_cell(
     bias: Tensor | None = None,
     other: Tensor | None = None,
 ) -> Tensor:
-    """The cell in its parts, as releases without a fused kernel compute it."""
+    """The cell computed from its parts, as in versions without a fused kernel."""
     linear = torch.nn.functional.linear
-    given = [*linear(inputs, weight, bias).chunk(3, 1), *linear(state, other_weight, other).chunk(3, 1)]
-    reset, update = (given[0] + given[3]).sigmoid(), (given[1] + given[4]).sigmoid()
-    fresh = (given[2] + given[5] * reset).tanh()
+    gates = [*linear(inputs, weight, bias).chunk(3, 1), *linear(state, other_weight, other).chunk(3, 1)]
+    reset, update = (gates[0] + gates[3]).sigmoid(), (gates[1] + gates[4]).sigmoid()
+    fresh = (gates[2] + gates[5] * reset).tanh()
     return (state - fresh) * update + fresh
 
 
@@ -122,8 +122,8 @@ def _conv_depthwise(
     return torch.conv2d(tensor, weight, bias, stride, padding, dilation, groups=tensor.shape[1])
 
 
-def _nothing(*given: Any) -> None:
-    """Streams do not matter where there are none."""
+def _nothing(*gates: Any) -> None:
+    """Does nothing: streams do not matter on the CPU."""
 
 
 LACKING: dict[str, Callable[..., Any]] = {
@@ -138,4 +138,4 @@ LACKING: dict[str, Callable[..., Any]] = {
     "_conv_depthwise2d": _conv_depthwise,
     "record_stream": _nothing,
 }
-"""By the name of the operator, without its overload."""
+"""Kernels by operator name without overload."""

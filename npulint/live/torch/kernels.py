@@ -1,7 +1,7 @@
-"""What the imaginary device computes, and how that is recorded: every operator that reaches it runs on the CPU.
+"""Runs the operators of the fake NPU on the CPU and records them.
 
-The kernels of a release of torch_npu are registered one by one, so that the dispatcher takes an operator apart exactly
-where it does on an NPU; what has no kernel of its own falls to a boxed kernel, as it falls to the CPU there.
+The kernels of a torch_npu version are registered one by one, so that the dispatcher decomposes operators exactly as on
+an NPU; operators without a kernel reach a boxed kernel, as they fall back to the CPU there.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from npulint.live.torch import device
 from npulint.live.torch.device import held_by, renew, to_device, viewed
 from npulint.live.torch.errors import FakeNpuError
 from npulint.live.torch.fallback_kernels import LACKING
-from npulint.live.torch.recorder import TELLING, TO_CPU, Recorder, Told, op_name
+from npulint.live.torch.recorder import KEY_ARGS, TO_CPU, KeyArgs, Recorder, op_name
 
 _C: Any = torch._C
 _has: Any = _C._dispatch_has_kernel_for_dispatch_key
 _FRESH, _VIEW, _SAME = range(3)
 _MIXING = tuple("copy index foreach fused set_ pin_memory pack_padded pad_packed lstm gru rnn ctc_loss".split())
 _NUMBERS = frozenset(part + end for part in "add sub mul div true_divide floor_divide".split() for end in ("", "_"))
-"""Operators that take plain numbers for tensors themselves."""
+"""Operators that convert plain numbers to tensors themselves."""
 _WITH = {"_thnn_fused_gru_cell_backward": "_thnn_fused_gru_cell"}
 """Gradients that an NPU computes with the kernel of the operator itself."""
-_HOSTED = {"_pack_padded_sequence": 1}  # the result that stays on the host
+_HOSTED = {"_pack_padded_sequence": 1}  # index of the result that stays on the host
 _NATIVE = frozenset(
     "as_strided as_strided_ view _reshape_alias view_as_real view_as_complex set_ alias is_set_to".split()
 )
@@ -37,7 +37,7 @@ Kernel = Callable[..., Any]
 
 
 class Plan:
-    """How to run one operator: which of its arguments it writes to, and what its results are."""
+    """How to run one operator: the arguments it writes to, and what its results are."""
 
     __slots__ = (
         "compute",
@@ -47,9 +47,9 @@ class Plan:
         "name",
         "native",
         "plain",
+        "read_key_args",
         "results",
         "scalars",
-        "tells",
         "writes",
     )
 
@@ -57,7 +57,7 @@ class Plan:
         schema = op._schema
         base = schema.name.partition("::")[2]
         self.name = op_name(op) if base not in _WITH else f"aten.{_WITH[base]}.default"
-        self.tells = TELLING.get(base)
+        self.read_key_args = KEY_ARGS.get(base)
         self.compute = LACKING.get(base, op)
         self.native = op.redispatch if base in _NATIVE and not schema.name.startswith("prim") else None
         self.mixing = base.lstrip("_").startswith(_MIXING) or "copy" in base
@@ -84,7 +84,7 @@ def _writes(argument: Any) -> bool:
 
 
 def _result(returned: Any, spots: dict[frozenset[str], int], names: list[str]) -> tuple[int, int, str]:
-    """What a result is: new, a view of an argument, or the argument (its place and name)."""
+    """What a result is: new, a view of an argument, or the argument (its position and name)."""
     if returned.alias_info is None:
         return _FRESH, -1, ""
     if not returned.alias_info.is_write or _alias(returned) not in spots:
@@ -99,8 +99,8 @@ def _plan(op: Any) -> Plan:
 
 
 class Kernels:
-    """The operators of the device for a release, reported to a recorder. `failed` is the last that could not be
-    run, `reason` why the device could not."""
+    """The kernels of the device for a version, reporting to a recorder. `failed` is the last operator that could not
+    run, `reason` why."""
 
     def __init__(self, recorder: Recorder) -> None:
         self.recorder = recorder
@@ -108,7 +108,7 @@ class Kernels:
         self.reason = ""
 
     def boxed(self, op: Any, *args: Any, **kwargs: Any) -> Any:
-        """Runs an operator without a kernel of its own."""
+        """Run an operator without its own kernel."""
         return self.run(_plan(op), args, kwargs)
 
     def of(self, op: Any) -> Kernel:
@@ -122,7 +122,7 @@ class Kernels:
         return kernel
 
     def run(self, plan: Plan, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """The results of an operator on tensors of the device."""
+        """The results of an operator for device tensors."""
         try:
             if plan.native is not None:
                 out = plan.native(device._native, *args, **kwargs)
@@ -147,26 +147,26 @@ class Kernels:
             raise
 
     def _plain(self, plan: Plan, out: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        told: Told = plan.tells(args, kwargs) if plan.tells is not None else ()
+        key_args: KeyArgs = plan.read_key_args(args, kwargs) if plan.read_key_args is not None else ()
         if plan.device and kwargs.get("device") is not None and kwargs["device"].type == "cpu":
-            told, lifted = TO_CPU, out
+            key_args, lifted = TO_CPU, out
         else:
             lifted = to_device(out) if isinstance(out, torch.Tensor) else _lifted(out)
-        self.recorder.add(plan.name, out, told)
+        self.recorder.add(plan.name, out, key_args)
         return lifted
 
     def _written(
         self, plan: Plan, args: tuple[Any, ...], kwargs: dict[str, Any], lowered: list[Any], named: dict[str, Any]
     ) -> Any:
         out = plan.compute(*lowered, **named)
-        told: Told = plan.tells(args, kwargs) if plan.tells is not None else ()
+        key_args: KeyArgs = plan.read_key_args(args, kwargs) if plan.read_key_args is not None else ()
         for place, name in plan.writes:
             there = place < len(args)
-            given = args[place] if there else kwargs.get(name)
-            _renew(given, lowered[place] if there else named.get(name))
-            if given is not None and isinstance(given, torch.Tensor) and given.is_cpu:
-                told = TO_CPU
-        self.recorder.add(plan.name, out, told)
+            value = args[place] if there else kwargs.get(name)
+            _renew(value, lowered[place] if there else named.get(name))
+            if value is not None and isinstance(value, torch.Tensor) and value.is_cpu:
+                key_args = TO_CPU
+        self.recorder.add(plan.name, out, key_args)
         if not plan.results:
             return None
         several = len(plan.results) > 1
@@ -182,7 +182,7 @@ class Kernels:
 
 @lru_cache(maxsize=8)
 def kernel_set(release: str) -> list[Any]:
-    """The overloads of aten that have a kernel of their own with a release of PyTorch."""
+    """The aten overloads that have a kernel in a PyTorch version."""
     found = []
     for name in sorted(_C._dispatch_get_all_op_names()):
         if not name.startswith("aten::"):
@@ -207,13 +207,13 @@ def _qualified(op: Any) -> str:
 
 
 def is_composite(op: Any) -> bool:
-    """Whether torch itself takes an operator apart, and has no gradient for it as a whole."""
+    """Whether torch decomposes an operator and has no gradient for it as a whole."""
     return falls_apart(op) and not _has(_qualified(op), "Autograd")
 
 
-def _finish(kind: int, part: Any, given: Any, args: tuple[Any, ...]) -> Any:
+def _finish(kind: int, part: Any, value: Any, args: tuple[Any, ...]) -> Any:
     if kind == _SAME:
-        return given
+        return value
     return _lifted(part) if kind == _FRESH else _aliased(part, args)
 
 
@@ -229,22 +229,22 @@ def _aliased(part: Any, args: tuple[Any, ...]) -> Any:
     return to_device(part)
 
 
-def _renew(given: Any, held: Any) -> None:
-    if isinstance(given, (list, tuple)):
-        for one, other in zip(given, held, strict=True):
+def _renew(value: Any, held: Any) -> None:
+    if isinstance(value, (list, tuple)):
+        for one, other in zip(value, held, strict=True):
             _renew(one, other)
-    elif given is not None and not given.is_cpu:
-        storage = given.untyped_storage()
+    elif value is not None and not value.is_cpu:
+        storage = value.untyped_storage()
         moved = (
             storage.nbytes() != held.untyped_storage().nbytes()
             or storage.data_ptr() != held.untyped_storage().data_ptr()
         )
-        if moved or given.shape != held.shape or given.stride() != held.stride():
-            renew(given, held)
+        if moved or value.shape != held.shape or value.stride() != held.stride():
+            renew(value, held)
 
 
 def _lowered(one: Any, strict: bool) -> Any:
-    """An argument for the CPU. `strict`: a tensor of the CPU with dimensions has no business here."""
+    """An argument on the CPU. `strict`: a CPU tensor with dimensions is an error."""
     if isinstance(one, torch.Tensor):
         if not one.is_cpu:
             return held_by(one)
@@ -267,9 +267,9 @@ def _lifted(out: Any) -> Any:
     return [_lifted(one) for one in out] if isinstance(out, (list, tuple)) else out
 
 
-def tensors_in(given: Any) -> Iterator[torch.Tensor]:
-    """The tensors among arguments, also in lists."""
-    for one in given:
+def tensors_in(value: Any) -> Iterator[torch.Tensor]:
+    """The tensors in arguments, including lists."""
+    for one in value:
         if isinstance(one, torch.Tensor):
             yield one
         elif isinstance(one, (list, tuple)):

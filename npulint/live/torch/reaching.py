@@ -1,5 +1,5 @@
-"""What a function works on beside its arguments: modules, optimizers and tensors that its names lead to, and whatever
-else it may change there: schedules, generators, counters, lists of losses."""
+"""Finds what a function works on besides its arguments: modules, optimizers and tensors in its names, and other state
+that it may change: schedulers, generators, counters, lists of losses."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SCHEDULES = "torch.optim.lr_scheduler"
 
 
 def move_reached(function: Any, moved: Moved) -> None:
-    """Move what a function, method, partial or callable object leads to."""
+    """Move what a function, method, partial or callable object references."""
     _visit(function, moved, set(), 0)
 
 
@@ -43,7 +43,7 @@ def _visit(value: Any, moved: Moved, seen: set[int], depth: int) -> None:
 
 
 def _kept_generator(value: Any, moved: Moved) -> bool:
-    """Whether it is a generator of random numbers, which then goes on afterwards from where it is now."""
+    """Whether `value` is a random generator; if so, its state is restored afterwards."""
     numpy: Any = getattr(sys.modules.get("numpy"), "random", None)
     if isinstance(value, random.Random):
         moved.later(partial(value.setstate, value.getstate()))
@@ -59,7 +59,7 @@ def _kept_generator(value: Any, moved: Moved) -> bool:
 
 
 def _parts(value: Any, moved: Moved) -> Iterable[Any]:
-    """What a value leads to. What a step may change of it is put back afterwards."""
+    """What a value references; state that a step may change is saved for restoring."""
     if isinstance(value, FunctionType):
         return _of_function(value, moved)
     if isinstance(value, MethodType):
@@ -81,7 +81,7 @@ def _parts(value: Any, moved: Moved) -> Iterable[Any]:
 
 
 def _is_changed(value: Any) -> bool:
-    """Whether a step may change an object: a schedule of rates, or one of a class of the user's."""
+    """Whether a step may change an object: a learning rate scheduler, or one of a user class."""
     if isinstance(value, (type, ModuleType)):
         return False
     if any(one.__module__ == _SCHEDULES for one in type(value).__mro__):
@@ -98,7 +98,7 @@ def _of_function(function: FunctionType, moved: Moved) -> list[Any]:
     for cell in function.__closure__ or ():
         try:
             found.append(cell.cell_contents)
-        except ValueError:  # not filled yet
+        except ValueError:  # empty cell
             continue
         moved.later(partial(_refilled, cell, found[-1]))
     if is_own(function.__code__.co_filename):

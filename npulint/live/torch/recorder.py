@@ -1,4 +1,4 @@
-"""Operators that ran, added up: one node for each operator, place and phase."""
+"""Aggregates recorded operators: one node per operator, place and phase."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from npulint.facts.graph import Body, Graph, Node
 from npulint.live.torch.sites import SILENT, Sites
 
 _WORDS: dict[Any, str] = {}
-_MOST = 8  # outputs described of one operator
+_MOST = 8  # outputs recorded per operator
 
-Told = tuple[tuple[str, Any], ...]
+KeyArgs = tuple[tuple[str, Any], ...]
 """Arguments by name."""
-TO_CPU: Told = (("device", "cpu"),)
+TO_CPU: KeyArgs = (("device", "cpu"),)
 
 
 class _Entry:
-    """What is known of one node."""
+    """The data of one node."""
 
     __slots__ = ("arguments", "count", "dtypes", "host", "layouts", "shapes")
 
@@ -38,36 +38,36 @@ class _Entry:
 
 
 class Recorder:
-    """Adds up the operators that are reported to it. `torch_version` is that of the process."""
+    """Aggregates reported operators. `torch_version` is that of the process."""
 
     def __init__(self) -> None:
         self.sites = Sites()
         self.quiet = 0
-        self._entries: dict[tuple[str, str, int, Told], _Entry] = {}
+        self._entries: dict[tuple[str, str, int, KeyArgs], _Entry] = {}
 
-    def add(self, op: str, results: Any, told: Told = (), host: bool = False) -> None:
-        """An operator (``aten.add.Tensor``) that gave these results; `told` are arguments that matter. `host`: only the
-        CPU had to do with it."""
+    def add(self, op: str, results: Any, key_args: KeyArgs = (), host: bool = False) -> None:
+        """Record an operator (``aten.add.Tensor``) with its results; `key_args` are relevant arguments. `host`: it
+        involved only CPU tensors."""
         if self.quiet:
             return
         site, phase = self.sites.here(3)
-        self.put(op, results, site, phase, told, host)
+        self.put(op, results, site, phase, key_args, host)
 
-    def put(self, op: str, results: Any, site: int, phase: str, told: Told = (), host: bool = False) -> None:
-        """The same at a known place."""
+    def put(self, op: str, results: Any, site: int, phase: str, key_args: KeyArgs = (), host: bool = False) -> None:
+        """As `add`, at a known place."""
         if site == SILENT or self.quiet:
             return
-        key = (op, phase, site, told)
+        key = (op, phase, site, key_args)
         entry = self._entries.get(key)
         if entry is not None:
             entry.count += 1
             entry.host = entry.host and host
             return
-        self._entries[key] = _Entry(list(_tensors(results)), dict(told), host)
+        self._entries[key] = _Entry(list(_tensors(results)), dict(key_args), host)
 
     def graph(self, accelerated: bool = False) -> Graph:
-        """What was recorded, in the order in which it first ran. `accelerated`: what only the CPU had to do with is the
-        host's part, and left out."""
+        """The recorded graph, in order of first execution. With `accelerated`, operators with CPU tensors only belong
+        to the host and are omitted."""
         nodes, numbers = [], dict[str, int]()
         for (op, phase, site, _), entry in self._entries.items():
             if accelerated and entry.host:
@@ -81,7 +81,7 @@ class Recorder:
 
 
 def dtype_word(dtype: Any) -> str:
-    """An element type as graphs spell it: ``float16``."""
+    """An element type as in graphs: ``float16``."""
     word = _WORDS.get(dtype)
     if word is None:
         word = _WORDS[dtype] = str(dtype).removeprefix("torch.")
@@ -89,7 +89,7 @@ def dtype_word(dtype: Any) -> str:
 
 
 def op_name(op: Any) -> str:
-    """An operator as graphs spell it: ``aten.add.Tensor``, ``aten.relu.default``."""
+    """An operator name as in graphs: ``aten.add.Tensor``, ``aten.relu.default``."""
     namespace, _, base = op._schema.name.partition("::")
     return f"{namespace}.{base}.{op._schema.overload_name or 'default'}"
 
@@ -103,7 +103,7 @@ def _tensors(results: Any) -> Iterable[Any]:
                 yield one
 
 
-def _mask(args: Any, kwargs: Any) -> Told:
+def _mask(args: Any, kwargs: Any) -> KeyArgs:
     taken = args[1] if len(args) > 1 else kwargs.get("indices", ())
     return (
         (("indices", "bool"),)
@@ -112,16 +112,16 @@ def _mask(args: Any, kwargs: Any) -> Told:
     )
 
 
-def _output_size(args: Any, kwargs: Any) -> Told:
+def _output_size(args: Any, kwargs: Any) -> KeyArgs:
     size = kwargs.get("output_size")
     return () if size is None else (("output_size", int(size)),)
 
 
-def _classes(args: Any, kwargs: Any) -> Told:
+def _classes(args: Any, kwargs: Any) -> KeyArgs:
     return (("num_classes", int(args[1] if len(args) > 1 else kwargs.get("num_classes", -1))),)
 
 
-TELLING: dict[str, Callable[[Any, Any], Told]] = {
+KEY_ARGS: dict[str, Callable[[Any, Any], KeyArgs]] = {
     "index": _mask,
     "index_put": _mask,
     "index_put_": _mask,
@@ -129,4 +129,4 @@ TELLING: dict[str, Callable[[Any, Any], Told]] = {
     "repeat_interleave": _output_size,
     "one_hot": _classes,
 }
-"""Operators whose arguments decide whether the host waits for them."""
+"""Operators whose arguments decide whether the host waits, with functions that select these."""

@@ -1,4 +1,4 @@
-"""From a step to what it ran: on the imaginary device, or on ordinary tensors under the dispatcher."""
+"""Records a step: on the fake NPU, or on ordinary tensors with a dispatch mode."""
 
 from __future__ import annotations
 
@@ -31,25 +31,23 @@ Inspect = Callable[[Any], None]
 
 
 class Recorded(msgspec.Struct, frozen=True):
-    """What a step ran. `method` is imaginary or dispatch; `notes` tell what could not be seen."""
+    """A recorded step. `method` is imaginary or dispatch; `notes` say what could not be seen."""
 
     graph: Graph
     method: str
     notes: tuple[str, ...] = ()
 
     def noting(self, note: str) -> Recorded:
-        """The same with a note before the others."""
+        """A copy with a note before the others."""
         return msgspec.structs.replace(self, notes=(note, *self.notes))
 
 
 def record(
     step: TrainingStep, release: str, method: str = AUTO, lang: str = "en", inspect: Inspect | None = None
 ) -> Recorded:
-    """The operators of one step as `release` of PyTorch runs them.
-
-    `inspect` is called with the loss (or output) before everything is put back. Raises `LiveError` when the step cannot
-    be checked, and what the user's own code raises on ordinary tensors as well.
-    """
+    """The operators of one step as PyTorch `release` runs them. `inspect` is called with the loss (or output) before
+    everything is restored. Raises `LiveError` when the step cannot be checked, and what the user's code also raises on
+    ordinary tensors."""
     if step.function is None and step.model is None:
         raise LiveError("nothing", lang)
     try:
@@ -65,14 +63,14 @@ def record(
             failed = error
         if method == IMAGINARY:
             raise failed.error from None
-        again = _dispatched(step, release, lang, inspect)  # an error of the user's own code comes from here
-        return msgspec.structs.replace(again.noting(failed.told(lang)), graph=failed.added(again.graph))
+        again = _dispatched(step, release, lang, inspect)  # errors of user code propagate from here
+        return msgspec.structs.replace(again.noting(failed.message(lang)), graph=failed.added(again.graph))
     except LiveError as error:
         raise LiveError(error.reason, lang, **error.values) from error.__cause__
 
 
 class _Failed(Exception):
-    """A step ended early on the imaginary device, for an `error` that keeps nothing alive."""
+    """A step that failed on the fake NPU, with an `error` that keeps no tensors alive."""
 
     def __init__(self, error: Exception, kernels: Kernels) -> None:
         super().__init__(str(error))
@@ -80,8 +78,8 @@ class _Failed(Exception):
         self.error = error.with_traceback(None)
         self._kernels = kernels
 
-    def told(self, lang: str) -> str:
-        """Why, for people."""
+    def message(self, lang: str) -> str:
+        """The reason for the user."""
         error, op = self.error, self._kernels.failed
         reason = error.reason if isinstance(error, FakeNpuError) else self._kernels.reason or "other"
         text = str(error).strip().split("\n", 1)[0][:200]
@@ -90,7 +88,7 @@ class _Failed(Exception):
         return say(lang, "imaginary.fell-back", at=at or type(error).__name__, why=why)
 
     def added(self, graph: Graph) -> Graph:
-        """The graph with the operator that ended the step, where it has no kernel anywhere."""
+        """The graph with the operator that failed, if no device has a kernel for it."""
         if not isinstance(self.error, NotImplementedError):
             return graph
         lost = [node for node in self._kernels.recorder.graph().bodies[0].nodes if node.op == self._kernels.failed]
@@ -152,7 +150,7 @@ def _dispatched(step: TrainingStep, release: str, lang: str, inspect: Inspect | 
 
 
 def _place(error: Exception) -> str:
-    """The user's innermost line that an error comes through."""
+    """The innermost user line in an error's traceback."""
     found = ""
     for frame, line in walk_tb(error.__traceback__):
         if is_own(frame.f_code.co_filename):
@@ -169,9 +167,9 @@ def _copied(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def _kind(step: TrainingStep, inputs: Any) -> str:
-    """The type of the device that a step runs on by itself."""
-    given = inputs if isinstance(inputs, (list, tuple)) else [inputs]
-    for one in (*(step.model.parameters() if step.model is not None else ()), *given):
+    """The device type that a step normally runs on."""
+    tensors = inputs if isinstance(inputs, (list, tuple)) else [inputs]
+    for one in (*(step.model.parameters() if step.model is not None else ()), *tensors):
         if isinstance(one, torch.Tensor):
             return one.device.type
     return "cpu"

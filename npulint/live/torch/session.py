@@ -1,4 +1,4 @@
-"""What must hold while a step is recorded: one in a process, one thread for gradients, generators put back."""
+"""Global state during recording: one recording per process, gradients in one thread, generators restored."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ _lock = threading.Lock()
 
 
 def begin(lang: str) -> None:
-    """Raises `LiveError` while another recording runs, in whichever thread."""
+    """Start a recording; raises `LiveError` if another one runs in any thread."""
     if not _lock.acquire(blocking=False):
         raise LiveError("busy", lang)
 
 
 def end() -> None:
-    """Another recording may begin."""
+    """End the recording."""
     _lock.release()
 
 
 @contextmanager
 def unchanged() -> Iterator[None]:
-    """Random generators, the mode of gradients and the way of the autograd engine are as before afterwards."""
+    """Context manager that restores random generators, gradient mode and autograd threading."""
     cuda: Any = torch.cuda
     states: list[tuple[Any, Any]] = [(random.setstate, random.getstate()), (torch.set_rng_state, torch.get_rng_state())]
     numpy: Any = sys.modules.get("numpy")
@@ -53,7 +53,7 @@ def unchanged() -> Iterator[None]:
 
 @contextmanager
 def eager() -> Iterator[None]:
-    """Compiled functions run as they are written."""
+    """Context manager in which compiled functions run uncompiled."""
     frames: Any = sys.modules.get("torch._dynamo.eval_frame")
     compiler: Any = torch.compiler
     if frames is None:
@@ -71,4 +71,4 @@ def eager() -> Iterator[None]:
 
 
 def _uncompiled(callback: Any) -> None:
-    """Takes the place of what hands frames to the compiler."""
+    """A replacement for the callback that passes frames to the compiler."""

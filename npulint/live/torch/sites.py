@@ -1,4 +1,4 @@
-"""The user's line that an operator comes from, and the part of the step it belongs to."""
+"""Attributes operators to user lines and to phases of the step."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _STEPPING = tuple(
 )
 _ENGINE = tuple(os.path.join(_TORCH, "autograd", name) for name in ("graph.py", "__init__.py"))
 _LOADING = os.path.join(_TORCH, "utils", "data", "")
-_COUNTING = os.path.join(_TORCH, "optim", "optimizer.py")  # its counts of steps stay on the CPU
+_COUNTING = os.path.join(_TORCH, "optim", "optimizer.py")  # its step counters stay on the CPU
 _ENTRIES = frozenset(("_engine_run_backward", "backward", "grad"))
 _OTHER, _OWN, _OPTIMIZING, _RUNNING, _OUTER, _SILENCED = range(6)
-_DEEPEST = 12  # frames kept of one place, the innermost
-_NEAR = 64  # how far back the maker of a gradient is looked for
+_DEEPEST = 12  # innermost frames kept per place
+_NEAR = 64  # how far back the forward operator is searched
 _node: Any = torch._C._current_autograd_node
 _sequence: Any = getattr(torch.autograd, "_get_sequence_nr", None) or (lambda: 0)
 
@@ -34,23 +34,23 @@ Key = tuple[Any, ...]
 
 _kinds: dict[CodeType, int] = {}
 _outer: set[CodeType] = set()
-_silenced: set[CodeType] = set()
+_unrecorded: set[CodeType] = set()
 
 
 def outermost(function: Any) -> Any:
-    """Decorates what runs the user's code: what called it only counts where the user's code shows no line."""
+    """Decorates a function that runs user code: its callers count only if the user code shows no line."""
     _outer.add(function.__code__)
     return function
 
 
-def silenced(function: Any) -> Any:
-    """Decorates what computes on behalf of a check: its operators are not the user's."""
-    _silenced.add(function.__code__)
+def unrecorded(function: Any) -> Any:
+    """Decorates a function that computes for the check itself: its operators are not recorded."""
+    _unrecorded.add(function.__code__)
     return function
 
 
 class Sites:
-    """The places of a recording, numbered. Gradients belong to the place that their operator was recorded at."""
+    """The numbered places of a recording. Gradients get the place of their forward operator."""
 
     def __init__(self) -> None:
         self._numbers: dict[Key, int] = {}
@@ -58,7 +58,7 @@ class Sites:
         self._makers: dict[int, int] = {}
 
     def here(self, depth: int = 2) -> tuple[int, str]:
-        """The place and the phase of the operator that runs; `depth` frames further out begins the search."""
+        """The place and phase of the current operator; the search begins `depth` frames out."""
         node = _node()
         found, ending, stepping = _walk(sys._getframe(depth), node is not None)
         phase = BACKWARD if node is not None else OPTIMIZER if stepping else FORWARD
@@ -74,13 +74,13 @@ class Sites:
         return site, phase
 
     def frames(self, site: int) -> tuple[NodeFrame, ...]:
-        """The user's own frames of a place, the innermost last."""
+        """The user frames of a place, innermost last."""
         key = self._keys[site]
         pairs = [(key[place], key[place + 1]) for place in range(0, len(key), 2)]
         return tuple(NodeFrame(code.co_filename, _line(code, last), code.co_name) for code, last in reversed(pairs))
 
     def _maker(self, node: Any) -> int | None:
-        """The place of the operator whose gradient this node computes: an operator makes its node before it runs."""
+        """The place of the operator whose gradient this node computes: an operator creates its node before it runs."""
         number = node._sequence_nr() if hasattr(node, "_sequence_nr") else -1
         for earlier in range(number, max(-1, number - _NEAR), -1) if number < 1 << 62 else ():
             if earlier in self._makers:
@@ -96,12 +96,12 @@ class Sites:
 
 
 def _walk(frame: FrameType | None, backward: bool) -> tuple[list[Any], int, bool]:
-    """The user's frames from the innermost on, as pairs of code and instruction; whether they are the operator's own
-    (``_OWN``), those of whoever asked for the gradient (``_RUNNING``), or nobody's (``_SILENCED``); and whether an
-    optimizer is at work."""
+    """The user frames from the innermost outwards, as (code, instruction); whether they are the operator's own
+    (``_OWN``), those of the code that runs the backward pass (``_RUNNING``), or npulint's (``_SILENCED``); and whether
+    an optimizer is running."""
     found: list[Any] = []
     kinds = _kinds
-    alone = asked = stepping = False
+    alone = running = stepping = False
     while frame is not None:
         code = frame.f_code
         kind = kinds.get(code)
@@ -117,17 +117,17 @@ def _walk(frame: FrameType | None, backward: bool) -> tuple[list[Any], int, bool
         elif kind == _SILENCED:
             return found, _SILENCED, stepping
         elif kind == _OUTER or (kind == _RUNNING and backward):
-            if found and (kind == _OUTER or not asked):
+            if found and (kind == _OUTER or not running):
                 break
-            asked = asked or kind == _RUNNING
+            running = running or kind == _RUNNING
             alone = alone or kind == _OUTER
         frame = frame.f_back
-    return found, _RUNNING if asked or not found else _OWN, stepping
+    return found, _RUNNING if running or not found else _OWN, stepping
 
 
 def _kind(code: CodeType) -> int:
     path = code.co_filename
-    if code in _outer or code in _silenced:
+    if code in _outer or code in _unrecorded:
         return _OUTER if code in _outer else _SILENCED
     if path.startswith(_TORCH):
         if path in _ENGINE and code.co_name in _ENTRIES:
@@ -139,7 +139,7 @@ def _kind(code: CodeType) -> int:
 
 
 def _line(code: CodeType, last: int) -> int:
-    """The line of an instruction: the last that begins at or before it."""
+    """The line of an instruction: the last one that begins at or before it."""
     line = code.co_firstlineno
     for start, end, number in code.co_lines():
         if start <= last < end and number is not None:

@@ -13,14 +13,14 @@ import torch
 from npulint.live.torch.device_transfer import Moved
 from npulint.live.torch.errors import LiveError
 from npulint.live.torch.reaching import move_reached
-from npulint.live.torch.sites import outermost, silenced
+from npulint.live.torch.sites import outermost, unrecorded
 
 _LOSSES = ("loss", "total_loss")
 _DEEPEST = 6
 
 
 class TrainingStep(msgspec.Struct, frozen=True):
-    """What shall run. `inputs` and `targets` are as the caller gave them; `autocast` is an element type or empty."""
+    """The step to run. `inputs` and `targets` are those of the caller; `autocast` is an element type or empty."""
 
     model: torch.nn.Module | None = None
     inputs: Any = None
@@ -33,7 +33,7 @@ class TrainingStep(msgspec.Struct, frozen=True):
 
 
 def move(step: TrainingStep, moved: Moved) -> tuple[Any, Any]:
-    """Move what a step works on; its inputs and targets are copies."""
+    """Move what a step works on; returns moved copies of inputs and targets."""
     if step.model is not None:
         moved.module(step.model)
     for one in _optimizers(step.optimizer):
@@ -46,7 +46,7 @@ def move(step: TrainingStep, moved: Moved) -> tuple[Any, Any]:
 
 @outermost
 def run_step(step: TrainingStep, inputs: Any, targets: Any, device: str) -> Any:
-    """The loss (of an evaluation: the output) of one step on moved inputs."""
+    """Run one step on moved inputs and return the loss (for evaluation: the output)."""
     if step.model is not None:
         step.model.train(step.train)
     cast = torch.autocast(device, getattr(torch, step.autocast)) if step.autocast else nullcontext()
@@ -67,7 +67,7 @@ def _optimizers(given: Any) -> list[Any]:
 
 @outermost
 def _called(function: Any, inputs: Any, is_step: bool) -> Any:
-    """The function on example inputs: a tuple holds positional arguments, a mapping those by name."""
+    """The result of the function for example inputs: a tuple of positional or a mapping of keyword arguments."""
     if inputs is None and is_step:
         return function()
     args, kwargs = _spread(function, inputs)
@@ -109,7 +109,7 @@ def _loss(step: TrainingStep, out: Any, targets: Any) -> Any:
 
 
 def _own_loss(out: Any) -> Any:
-    """The loss that a model computes itself, else all that it gives."""
+    """The loss that a model returns, else its whole output."""
     for name in _LOSSES:
         found = out.get(name) if isinstance(out, Mapping) else getattr(out, name, None)
         if isinstance(found, torch.Tensor) and found.requires_grad:
@@ -120,14 +120,14 @@ def _own_loss(out: Any) -> Any:
     return out
 
 
-@silenced
+@unrecorded
 def _one(loss: torch.Tensor) -> torch.Tensor:
     return torch.ones_like(loss)
 
 
-@silenced
+@unrecorded
 def _total(out: Any) -> torch.Tensor | None:
-    """The sum of all numbers that depend on parameters."""
+    """The sum of all outputs that depend on parameters; None without any."""
     total: torch.Tensor | None = None
     for one in _floating(out, 0):
         part = (one.abs() if one.is_complex() else one).sum()

@@ -1,4 +1,4 @@
-"""A few steps of a real training loop, watched where they run."""
+"""Watches a few steps of a real training loop."""
 
 from __future__ import annotations
 
@@ -17,12 +17,10 @@ from npulint.texts import say
 
 
 class watch_torch:
-    """Watches what runs in a ``with`` block: ``with watch_torch(steps=3) as watch: train()``, then ``watch.result``.
-
-    Everything runs as it would, on the CPU or a GPU. After `steps` steps of the optimizer that makes most of them
-    (0: no limit) nothing more is recorded. The other arguments are those of `check_torch`. Raises
-    `npulint.live.torch.errors.LiveError` when another live check runs in this process.
-    """
+    """Watches a ``with`` block: ``with watch_torch(steps=3) as watch: train()``, then ``watch.result``. Everything runs
+    normally, on the CPU or a GPU. After `steps` steps of the most active optimizer (0: no limit) recording ends. The
+    other arguments are those of `check_torch`. Raises `npulint.live.torch.errors.LiveError` when another live check
+    runs in this process."""
 
     def __init__(
         self,
@@ -36,7 +34,7 @@ class watch_torch:
         ignore: Sequence[str] = (),
     ) -> None:
         self._lang = "zh" if lang == "zh" else "en"
-        self._asked = {"lang": lang, "root": root, "select": select, "ignore": ignore, "name": name or "watch_torch"}
+        self._options = {"lang": lang, "root": root, "select": select, "ignore": ignore, "name": name or "watch_torch"}
         self._release = release_for(caller(), root, target)
         self._target = {**(target or {}), "torch": self._release}
         self._recorder = Recorder()
@@ -49,19 +47,19 @@ class watch_torch:
 
     @property
     def steps(self) -> int:
-        """How many steps were recorded."""
+        """The number of recorded steps."""
         return self._watching.steps
 
     @property
     def result(self) -> LiveResult:
-        """What is said of them; raises `LiveError` before the block is over."""
+        """The result; raises `LiveError` before the end of the block."""
         if not self._over:
             raise LiveError("unfinished", self._lang)
         if self._result is None:
             graph = self._recorder.graph(self._watching.accelerated)
             notes = () if self._watching.accelerated else (say(self._lang, "imaginary.watched"),)
-            asked: Any = self._asked
-            self._result = judged(graph, target=self._target, steps=max(1, self.steps), notes=notes, **asked)
+            options: Any = self._options
+            self._result = judged(graph, target=self._target, steps=max(1, self.steps), notes=notes, **options)
         return self._result
 
     def __enter__(self) -> watch_torch:
@@ -90,7 +88,7 @@ class watch_torch:
 
 
 def _counting() -> Any:
-    """Registers what hears of each step of an optimizer; None where this torch cannot."""
+    """Register a hook for optimizer steps; None where torch does not support it."""
     from torch.optim import optimizer
 
     return getattr(optimizer, "register_optimizer_step_post_hook", None)

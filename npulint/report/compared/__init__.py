@@ -1,1 +1,1 @@
-"""The comparison with a reference, as the reports tell it. Nothing of it is imported by runs without one."""
+"""Reports of a comparison with a reference. Runs without one do not import this package."""

@@ -1,4 +1,4 @@
-"""What is reported of a comparison, for every format that people read."""
+"""The content of comparison reports, independent of the format."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from npulint.report.terminal import escape_control_chars
 from npulint.texts import count, known, say
 
 _ROWS = 10  # of an item in a brief report
-_STATIONS = 6  # of the way of a value
+_STATIONS = 6  # names through which a value is passed
 
 
 def checklists(
     comparison: Comparison, lang: str, pairs: int | None = None, *, brief: bool = False, rows: int | None = None
 ) -> Iterator[Checklist]:
-    """The first `pairs` pairs of programs with the first `rows` rows (all without a number). A `brief` report has the
-    first rows of each item that no earlier pair has, for programs share files, and counts the others."""
+    """Checklists of the first `pairs` pairs of programs with the first `rows` rows (None: all). A `brief` report shows
+    the first rows of each item, without rows of earlier pairs (programs share files), and counts the others."""
     builder = _Builder(comparison, lang, brief, rows)
     return map(builder.checklist, differing_first(comparison.pairs)[:pairs])
 
 
 class _Builder:
-    """Builds one checklist after the other: `seen` are the rows of earlier pairs, `left` is how many there may be."""
+    """Builds checklists one by one: `seen` are the rows of earlier pairs, `left` is the remaining number of rows."""
 
     def __init__(self, comparison: Comparison, lang: str, brief: bool, left: int | None) -> None:
         self._comparison = comparison
@@ -67,7 +67,7 @@ class _Builder:
         )
 
     def _chosen(self, item: ComparedItem) -> tuple[Sequence[ComparedRow], Sequence[str]]:
-        """The rows that are shown, and sentences on how many are not. What is unknown is shown where all of it is."""
+        """The rows to show, and notes on how many are left out. Unknown rows are shown only when all rows are."""
         found, seen = _of_interest(item), self._seen
         fresh = [row for row in found if row not in seen and (row.answer != "unknown" or item.status == "unknown")]
         above = sum(row in seen for row in found)
@@ -101,13 +101,13 @@ def _numbers(item: ComparedItem, lang: str) -> str:
 
 
 def _of_interest(item: ComparedItem) -> list[ComparedRow]:
-    """The rows that differ, then those that the NPU asks for, then those that cannot be told."""
+    """The rows that differ, then those with differences that the NPU requires, then the undetermined ones."""
     rank = {word: place for place, word in enumerate(ANSWERS)}
     return sorted((row for row in item.rows if row.answer != "same"), key=lambda row: rank.get(row.answer, 0))
 
 
 def _unspoken(item: ComparedItem) -> list[Evidence]:
-    """The places that make an item differ and that none of its rows names."""
+    """The places that make an item differ without being in any of its rows."""
     named = {
         (place.path, place.span.line)
         for row in item.rows
@@ -120,14 +120,14 @@ def _unspoken(item: ComparedItem) -> list[Evidence]:
 
 
 def way(side: ComparedSide) -> list[str]:
-    """The names that a value has on its way, without the one that it is written with: ``--lr``, ``args.lr``."""
+    """The names through which a value is passed, without its own: ``--lr``, ``args.lr``."""
     names = [place.message for place in places_of(side)[1:] if place.message]
     found = [name for index, name in enumerate(names) if index == 0 or names[index - 1] != name]
     return found if len(found) <= _STATIONS else [*found[: _STATIONS - 2], "...", found[-1]]
 
 
 def _described(framework: str, launcher: str, lang: str) -> str:
-    """The framework of a program and how it is started."""
+    """The framework and the launcher of a program."""
     words = []
     if framework not in ("", "none", "unknown"):
         key = f"framework.{framework}"

@@ -1,4 +1,4 @@
-"""The comparison for programs: the keys of the JSON report, version 1."""
+"""The comparison in the JSON report, version 1."""
 
 from __future__ import annotations
 
@@ -11,18 +11,17 @@ from npulint.findings import ComparedItem, ComparedPair, ComparedRow, ComparedSi
 
 
 def comparison_record(comparison: Comparison, *, rows: bool = True) -> dict[str, Any]:
-    """The whole comparison; without its `rows` only the status of each item."""
+    """The comparison as a JSON object; without `rows` only the status of each item."""
     pairs = [_pair(pair) | {"items": [_item(item, rows=rows) for item in pair.items]} for pair in comparison.pairs]
     return asdict(comparison) | {"pairs": pairs}
 
 
 def _pair(pair: ComparedPair) -> dict[str, Any]:
-    """Both programs of a pair, without their items."""
+    """Both programs of a pair, without items."""
     return {name: value for name, value in asdict(pair).items() if name != "items"}
 
 
 def _item(item: ComparedItem, *, rows: bool = True) -> dict[str, Any]:
-    """One item of the checklist."""
     told: dict[str, Any] = {
         "item": item.item,
         "title": item.title,
@@ -37,8 +36,8 @@ def _item(item: ComparedItem, *, rows: bool = True) -> dict[str, Any]:
 
 
 def lines(comparison: Comparison) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The same for JSON lines: kinds and records, the roots first (``comparison``), then a line for each item of each
-    pair (``compared``)."""
+    """Records for JSON lines with their kinds: the roots (``comparison``), then each item of each pair
+    (``compared``)."""
     yield "comparison", asdict(comparison) | {"pairs": [_pair(pair) for pair in comparison.pairs]}
     for pair in comparison.pairs:
         for item in pair.items:

@@ -1,4 +1,4 @@
-"""What every report needs to know of a comparison: how often which answer was given, and where a value stands."""
+"""Helpers for comparison reports: counts of statuses, places of values, short paths."""
 
 from __future__ import annotations
 
@@ -22,44 +22,46 @@ from npulint.texts import count, say
 SIDES = ("reference", "migrated")
 STATUSES = ("consistent", "differs", "unknown")
 ANSWERS = ("differs", "note", "unknown", "same")
-_NAMED = 5  # programs without a counterpart that are named
+_NAMED = 5  # programs without a counterpart that are listed
 
 
 class Roots:
-    """Shortens the paths of each side by the folder that all of them lie in: a row has little room. That is the folder
-    of all entry scripts or, for a `pair`, of all that is told of it, its entry script included."""
+    """Shortens the paths of each side by their common folder, because rows are narrow: the folder of all entry scripts
+    or, for a `pair`, of all paths in it."""
 
     def __init__(self, comparison: Comparison, pair: ComparedPair | None = None) -> None:
         self._folders = {}
         for side in SIDES:
             entries = [getattr(one, side) for one in comparison.pairs]
-            told = [*entries, *getattr(comparison, f"only_{side}")] if pair is None else _told_of(pair, side)
-            self._folders[side] = _shared(_folder(getattr(comparison, side), entries), told)
+            within = [*entries, *getattr(comparison, f"only_{side}")] if pair is None else _paths_of(pair, side)
+            self._folders[side] = _shared(_folder(getattr(comparison, side), entries), within)
 
     def short(self, path: str, side: str) -> str:
-        """The path below the folder of its `side` (reference or migrated), as it is when it lies elsewhere."""
+        """The path relative to the common folder of its `side` (reference or migrated); unchanged when outside."""
         root = self._folders[side]
         return leading(path.removeprefix(f"{root}/") if root else path)
 
 
 def _folder(root: str, entries: Sequence[str]) -> str:
-    """The folder of a side; the one that an entry script lies in when that was named."""
+    """The folder of a side, also when its root is an entry script."""
     plain = posixpath.normpath(root.replace("\\", "/")) if root else ""
     if plain in entries:
         plain = posixpath.dirname(plain)
     return "" if plain == "." else plain.rstrip("/")
 
 
-def _told_of(pair: ComparedPair, side: str) -> list[str]:
-    """The paths of one side that a pair names."""
+def _paths_of(pair: ComparedPair, side: str) -> list[str]:
+    """The paths of one side in a pair."""
     rows = [getattr(row, side) for item in pair.items for row in item.rows]
     found = [place.path for one in rows if one is not None for place in places_of(one)]
     return [path for path in (getattr(pair, side), getattr(pair, f"{side}_launcher"), *found) if path]
 
 
-def _shared(root: str, told: Sequence[str]) -> str:
-    """The deepest folder below the `root` that holds all of the paths that lie below that."""
-    below = [path for path in told if path.startswith(f"{root}/")] if root else [p for p in told if p[:1] not in "/."]
+def _shared(root: str, within: Sequence[str]) -> str:
+    """The deepest folder below `root` that contains all paths of `within` below it."""
+    below = (
+        [path for path in within if path.startswith(f"{root}/")] if root else [p for p in within if p[:1] not in "/."]
+    )
     folders = [path.split("/")[:-1] for path in below]
     if not folders:
         return root
@@ -68,23 +70,23 @@ def _shared(root: str, told: Sequence[str]) -> str:
 
 
 def items_of(pairs: Iterable[ComparedPair]) -> Counter[str]:
-    """How many items have which status."""
+    """The number of items by status."""
     return Counter(item.status for pair in pairs for item in pair.items)
 
 
 def differing_first(pairs: Iterable[ComparedPair]) -> list[ComparedPair]:
-    """The pairs in their order, those that launchers start before the others, then those of which most items differ."""
+    """The pairs, those with launchers first, then by the number of differing items, stable."""
     return sorted(pairs, key=lambda pair: (not pair.migrated_launcher, -items_of([pair])["differs"]))
 
 
 def tally(pair: ComparedPair, lang: str) -> str:
-    """How many items are consistent, differ, or cannot be told."""
+    """How many items are consistent, differ, or are undetermined."""
     found = items_of([pair])
     return say(lang, "compare.counts", **{status: found[status] for status in STATUSES})
 
 
 def places_of(side: ComparedSide) -> list[Related]:
-    """The way of a value, beginning where it is written."""
+    """The places through which a value is passed, beginning with where it is written."""
     stations = list(side.stations)
     if side.path and not (stations and (stations[0].path, stations[0].span.line) == (side.path, side.span.line)):
         stations.insert(0, Related(side.path, side.span, ""))
@@ -92,7 +94,7 @@ def places_of(side: ComparedSide) -> list[Related]:
 
 
 def paths(comparison: Comparison) -> set[str]:
-    """Every path that a comparison names."""
+    """All paths in a comparison."""
     rows = [row for pair in comparison.pairs for item in pair.items for row in item.rows]
     sides = [side for row in rows for side in (row.reference, row.migrated) if side is not None]
     found = {place.path for side in sides for place in places_of(side)}
@@ -101,21 +103,21 @@ def paths(comparison: Comparison) -> set[str]:
 
 
 def alone(comparison: Comparison, lang: str) -> list[str]:
-    """A sentence about the training programs of each side that have no counterpart."""
+    """A sentence about the training programs of each side without a counterpart."""
     roots = Roots(comparison)
-    told = []
+    sentences = []
     for side, entries in (("reference", comparison.only_reference), ("migrated", comparison.only_migrated)):
         if entries:
             names = [roots.short(entry, side) for entry in entries[:_NAMED]]
             if len(entries) > _NAMED:
                 names.append(count(lang, "compare.only.more", len(entries) - _NAMED))
             listed = say(lang, "list.and").join(names)
-            told.append(count(lang, f"compare.only.{side}", len(entries), list=listed))
-    return told
+            sentences.append(count(lang, f"compare.only.{side}", len(entries), list=listed))
+    return sentences
 
 
 def headline(comparison: Comparison, read: int, lang: str) -> str:
-    """The last line of a run that compares and finds nothing to complain about."""
+    """The last line of a comparison without findings."""
     if not comparison.pairs:
         return say(lang, "compare.pairs.none")
     found = items_of(comparison.pairs)
@@ -126,12 +128,12 @@ def headline(comparison: Comparison, read: int, lang: str) -> str:
 
 
 def consistent(comparison: Comparison) -> bool:
-    """Whether something was compared and nothing of it differs."""
+    """Whether something was compared and nothing differs."""
     return bool(comparison.pairs) and not items_of(comparison.pairs)["differs"]
 
 
 def with_other_sides(findings: Sequence[Finding], comparison: Comparison) -> list[Finding]:
-    """The findings; those that speak of a row have its other side and the way of its value as related places."""
+    """The findings; those about a compared row get the other side and the places of its value as related locations."""
     rows: dict[tuple[str, str, int], list[ComparedRow]] = {}
     for row in (row for pair in comparison.pairs for item in pair.items for row in item.rows if row.code):
         for side in (row.reference, row.migrated):

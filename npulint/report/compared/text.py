@@ -1,4 +1,4 @@
-"""The comparison on a terminal: the first pairs of programs in full, and in a line each what there is besides."""
+"""The comparison on a terminal: the first pairs of programs in full, one line for each further pair."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from npulint.report.terminal import Paint
 from npulint.report.view import ReportView
 from npulint.texts import count, say
 
-_PAIRS = 3  # that are told in full
-_LISTED = 10  # further ones that are named
+_PAIRS = 3  # shown in full
+_LISTED = 10  # further ones listed
 
 
 def blocks(comparison: Comparison, view: ReportView) -> list[list[str]]:
-    """Blocks of lines: one for each pair of programs, one for what could not be compared."""
+    """Blocks of lines: one per pair of programs, one for what could not be compared."""
     shown = None if view.verbose else _PAIRS
     writer = Checklists(view)
     pairs = [writer.lines(one) for one in checklists(comparison, view.lang, shown, brief=not view.verbose)]
@@ -31,7 +31,7 @@ def blocks(comparison: Comparison, view: ReportView) -> list[list[str]]:
 
 
 def _more(comparison: Comparison, pairs: Sequence[ComparedPair], view: ReportView) -> list[str]:
-    """A line for each of the next pairs, and how many there are."""
+    """One line per further pair, and the number of those not listed."""
     if not pairs:
         return []
     roots, width = Roots(comparison), view.width or WIDTH

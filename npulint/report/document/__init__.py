@@ -1,1 +1,1 @@
-"""A report before it has a format: builders say what is reported, and a back end for each format says how it looks."""
+"""Format-independent report documents: builders create the content, a back end per format renders it."""

@@ -1,4 +1,4 @@
-"""Columns of text on a terminal: what does not fit goes on in the next line of its column."""
+"""Text columns on a terminal, wrapped within their column."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from npulint.report.terminal import Paint, cells, cut, linked, wrap
 
 ARROW = "->"
 _GAP = 2  # cells between two columns
-_BREAKS = ("/\\", "_.,;:=-")  # signs after which a long word is best broken, the better ones first
+_BREAKS = ("/\\", "_.,;:=-")  # characters after which to break a long word, best first
 
 
 class Line(msgspec.Struct, frozen=True):
-    """A line of harmless text in a colour of `Paint` (empty: none), leading to an address when that is not empty."""
+    """A line of escaped text in a colour of `Paint` (empty: none), linked to an URL if not empty."""
 
     text: str
     color: str = ""
@@ -22,8 +22,8 @@ class Line(msgspec.Struct, frozen=True):
 
 
 def fold(text: str, room: int, most: int = 0) -> list[str]:
-    """Lines of at most `room` cells, at most `most` of them (0: all); a word that is longer is broken, too. What an
-    arrow leads to stays with it."""
+    """The text wrapped to `room` cells, at most `most` lines (0: all); longer words are broken, and an arrow stays with
+    what follows it."""
     lines = [part for way in _ways(text, room) for line in wrap(way, room) for part in _broken(line, room)] or [""]
     if not most or len(lines) <= most:
         return lines
@@ -31,7 +31,7 @@ def fold(text: str, room: int, most: int = 0) -> list[str]:
 
 
 def _ways(text: str, room: int) -> list[str]:
-    """The text in parts that begin before an arrow, as few as fit."""
+    """The text split before arrows into as few parts as fit `room`."""
     first, *rest = text.split(f" {ARROW} ")
     lines = [first]
     for name in rest:
@@ -55,7 +55,7 @@ def _broken(line: str, room: int) -> list[str]:
 
 
 def widths(rows: Sequence[Sequence[Sequence[Line]]], room: int) -> list[int]:
-    """How wide each column is best: as its longest line if all fit, else the wider ones share what there is."""
+    """The width of each column: its longest line if everything fits, else the wider columns share the rest."""
     longest = [
         max((cells(line.text) for cell in column for line in cell), default=1) for column in zip(*rows, strict=True)
     ]
@@ -70,7 +70,7 @@ def widths(rows: Sequence[Sequence[Sequence[Line]]], room: int) -> list[int]:
 
 
 def laid(row: Sequence[Sequence[Line]], columns: Sequence[int], paint: Paint, tall: int = 0) -> list[str]:
-    """The lines of a row; a text takes at most `tall` lines (0: as many as it needs)."""
+    """The lines of a row; each cell has at most `tall` lines (0: any number)."""
     folded = [
         [Line(part, line.color, line.url) for line in cell for part in fold(line.text, width, tall)]
         for cell, width in zip(row, columns, strict=True)
@@ -86,6 +86,6 @@ def laid(row: Sequence[Sequence[Line]], columns: Sequence[int], paint: Paint, ta
 
 
 def drawn(line: Line, paint: Paint) -> str:
-    """A line with its colour and its link."""
+    """A line with its colour and link."""
     text = paint(line.color, line.text) if line.color else line.text
     return linked(text, line.url) if line.url else text

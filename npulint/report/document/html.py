@@ -1,4 +1,4 @@
-"""The parts of a report as HTML."""
+"""The HTML back end of report documents."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ROWS = 2000  # of a table
 
 
 def markup(page: Page, one: model.Block) -> str:
-    """The markup of a block."""
+    """The HTML of a block."""
     match one:
         case model.Table():
             return _table(page, one)
@@ -35,8 +35,7 @@ def _blocks(page: Page, blocks: Sequence[model.Block]) -> str:
 
 
 def _table(page: Page, one: model.Table) -> str:
-    """Rows that are too many for a page are counted; what is wider than the screen is within reach of the
-    keyboard."""
+    """The HTML of a table, scrollable by keyboard; rows beyond `ROWS` are only counted."""
     rows = [[cell(page, each) for each in row] for row in one.rows[:ROWS]]
     heads = [cell(page, each) for each in one.heads]
     title, note = escape_html(one.title), f' <span class="muted">{escape_html(one.note)}</span>' if one.note else ""
@@ -49,7 +48,7 @@ def _table(page: Page, one: model.Table) -> str:
 
 
 def cell(page: Page, one: model.Cell) -> str:
-    """The markup of what stands in a cell or in a line."""
+    """The HTML of a cell or line."""
     if not isinstance(one, Sequence) or isinstance(one, str):
         return inline(page, one)
     first, *rest = one
@@ -58,7 +57,7 @@ def cell(page: Page, one: model.Cell) -> str:
 
 
 def inline(page: Page, one: model.Inline) -> str:
-    """The markup of a text, a place or a bar."""
+    """The HTML of a text, a place or a bar."""
     match one:
         case str():
             return escape_html(one)
@@ -82,14 +81,14 @@ def inline(page: Page, one: model.Inline) -> str:
 
 
 def place(page: Page, one: model.Place) -> str:
-    """A place, leading to the finding there if that is on the page."""
+    """The HTML of a place, linked to its finding if that is on the page."""
     path = escape_html(one.label or page.paths(one.path)).replace("/", "/<wbr>")
     shown = f'<span class="path">{path}{f":{one.span.line}" if one.span.line else ""}</span>'
     return page.link_as(Evidence(one.path, one.span, "", one.code), shown)
 
 
 def _bar(one: model.Bar) -> str:
-    """A part of the `whole` is as wide as the room there is."""
+    """The HTML of a bar; the `whole` is the full width."""
     rects, begin = [], 0.0
     whole = max(one.whole, sum(share for _, share in one.parts)) or 1.0
     for name, share in one.parts:

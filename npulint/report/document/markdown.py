@@ -1,4 +1,4 @@
-"""The parts of a report as Markdown, in as many bytes as there is room for."""
+"""The Markdown back end of report documents, with a size limit."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _STRESSED = ("failed", "differs")
 
 
 def size(text: str) -> int:
-    """The bytes that a text takes with the blank line after it."""
+    """The bytes of a text and the blank line after it."""
     return len(text.encode("utf-8", "backslashreplace")) + 2
 
 
 def fitting(parts: Iterable[str], room: int) -> list[str]:
-    """The first parts that take at most `room` bytes together."""
+    """The first parts that fit into `room` bytes together."""
     found = []
     for part in parts:
         room -= size(part)
@@ -31,8 +31,8 @@ def fitting(parts: Iterable[str], room: int) -> list[str]:
 
 
 class Writer:
-    """Lays out blocks in at most `room` bytes and counts the rows that are `cut`. `sources` is the address below which
-    a repository shows the folder of the run."""
+    """Renders blocks into at most `room` bytes and counts the rows that are `cut`. `sources` is the URL of the working
+    directory in the repository."""
 
     def __init__(self, lang: str, room: int, sources: str = "") -> None:
         self._lang = lang
@@ -41,7 +41,7 @@ class Writer:
         self.cut = 0
 
     def section(self, table: model.Table) -> str:
-        """A table below its title, and how many rows it has no room for."""
+        """A table below its title, with the number of omitted rows."""
         title = f"## {table.title}"
         self._room -= size(title)
         parts = [title, *self.table(table.heads, table.rows)]
@@ -49,7 +49,7 @@ class Writer:
         return "\n\n".join([*parts, *more])
 
     def table(self, heads: Sequence[model.Cell], rows: Sequence[Sequence[model.Cell]]) -> list[str]:
-        """A table of the rows that there is room for; without any, nothing."""
+        """A table of the rows that fit; empty if none does."""
         head = "\n".join((self._row(heads), self._row(["---"] * len(heads))))
         shown = fitting(map(self._row, rows), self._room - size(head))
         self._room -= sum(map(size, (head, *shown))) if shown else 0
@@ -57,7 +57,7 @@ class Writer:
         return ["\n".join([head, *shown])] if shown else []
 
     def checklist(self, one: model.Checklist) -> list[str]:
-        """Both programs, the items in one table, then both sides of what differs, item by item."""
+        """Both programs, a table of items, then both sides of each difference by item."""
         between = " → ".join(code(each.entry) for each in one.programs)
         heads = [say(self._lang, f"compare.heading.{word}") for word in ("item", "result", "rows", "look")]
         rows = [(model.Prose(item.title), item.status, item.numbers, model.Prose(item.look)) for item in one.items]
@@ -73,7 +73,7 @@ class Writer:
         return "\n".join(lines)
 
     def _details(self, item: model.Item) -> list[str]:
-        """Both sides of an item that is not simply consistent."""
+        """Both sides of an item that is not just consistent."""
         heads = [say(self._lang, f"compare.heading.{word}") for word in ("what", "reference", "migrated")]
         parts = self.table(heads, [self._sides(row) for row in item.rows]) if item.rows else []
         parts += ["\n".join(f"- {self._inline(one)}" for one in item.places)] if item.places else []
@@ -116,7 +116,7 @@ class Writer:
         return f"{text}<br>{' → '.join([shown, *(code(step, cell=True) for step in one.steps)])}"
 
     def _link(self, shown: str, place: model.Place) -> str:
-        """The place, leading to its line where the file lies below the folder of the run."""
+        """The place, linked to its line if the file lies below the working directory."""
         plain = posixpath.normpath(place.path) if place.path else ""
         below = plain and not plain.startswith(("/", "..", "\\")) and plain[1:2] != ":"
         if not below:

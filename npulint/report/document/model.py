@@ -1,4 +1,4 @@
-"""The parts of a report. Their texts are in the language of the reader and as they came: back ends escape them."""
+"""The elements of report documents. Texts are in the report language and not escaped; back ends do that."""
 
 from __future__ import annotations
 
@@ -8,47 +8,45 @@ import msgspec
 
 from npulint.facts.model import Span
 
-# what stands in a line or in a cell; a plain `str` is shown as it is
+# inline elements; a plain `str` is shown as it is
 
 
 class Prose(msgspec.Struct, frozen=True):
-    """Text in which backticks enclose code."""
+    """Text with code in backticks."""
 
     text: str
 
 
 class Code(msgspec.Struct, frozen=True):
-    """A name or an expression, leading to an address of the web or to an anchor (``#name``); nothing where it is
-    empty."""
+    """A name or expression, linked to an URL or anchor (``#name``) if there is one."""
 
     text: str
     url: str = ""
 
 
 class Note(msgspec.Struct, frozen=True):
-    """A remark about what stands before it; nothing where it is empty."""
+    """A remark about what precedes it; may be empty."""
 
     text: str
 
 
 class Label(msgspec.Struct, frozen=True):
-    """The head of a column: `style` is the class of what it names, or ``unseen`` where only readers of the page that
-    cannot see it need it."""
+    """A column head: `style` is the CSS class of its content, or ``unseen`` for screen readers only."""
 
     text: str
     style: str
 
 
 class Status(msgspec.Struct, frozen=True):
-    """The answer for an item of a checklist: its `word` for colours and its text."""
+    """The status of a checklist item: a `word` that selects the colour, and its text."""
 
     word: str
     text: str
 
 
 class Place(msgspec.Struct, frozen=True):
-    """A line of a file, or a whole file (line 0). `label` is a shorter path to show, `check` the name and `code` the
-    code of the finding there."""
+    """A line of a file, or the whole file (line 0). `label` is a shorter path to show; `check` and `code` identify the
+    finding there."""
 
     path: str
     span: Span = Span(0, 0, 0, 0)
@@ -58,7 +56,7 @@ class Place(msgspec.Struct, frozen=True):
 
 
 class Value(msgspec.Struct, frozen=True):
-    """A value of a program, where it is written, and the names that it is passed on by."""
+    """A value of a program, its place, and the names through which it is passed."""
 
     text: str
     place: Place | None = None
@@ -66,7 +64,7 @@ class Value(msgspec.Struct, frozen=True):
 
 
 class Bar(msgspec.Struct, frozen=True):
-    """A stacked bar: parts by name, what the full width stands for (at least), and the same in words."""
+    """A stacked bar: named parts, the value of the full width (at least), and a textual alternative."""
 
     parts: Sequence[tuple[str, float]]
     whole: float
@@ -81,8 +79,8 @@ Cell = Inline | Sequence[Inline]
 
 
 class Table(msgspec.Struct, frozen=True):
-    """Rows below heads. `more` is the key of the sentence about rows that are left out, `style` a class of the page.
-    The title, with a `note`, is seen where it is `titled`; a `wide` table may have no room on a page."""
+    """Rows below heads. `more` is the text key for omitted rows, `style` a CSS class. The title, with a `note`, is
+    visible when `titled`; a `wide` table may need scrolling."""
 
     title: str
     heads: Sequence[Cell]
@@ -95,27 +93,27 @@ class Table(msgspec.Struct, frozen=True):
 
 
 class Facts(msgspec.Struct, frozen=True):
-    """Short texts, each with its label."""
+    """Labelled short texts."""
 
     rows: Sequence[tuple[str, Cell]]
 
 
 class Paragraph(msgspec.Struct, frozen=True):
-    """A paragraph, with a class of the page."""
+    """A paragraph with a CSS class."""
 
     cell: Cell
     style: str = ""
 
 
 class Folded(msgspec.Struct, frozen=True):
-    """Blocks behind a line that is to be clicked on."""
+    """Blocks that a click on the summary shows."""
 
     summary: str
     blocks: Sequence[Block]
 
 
 class Section(msgspec.Struct, frozen=True):
-    """Blocks below a heading; `name` is its anchor."""
+    """Blocks below a heading; `name` is the anchor."""
 
     name: str
     title: str
@@ -129,7 +127,7 @@ Block = Table | Facts | Paragraph | Folded | Section
 
 
 class Difference(msgspec.Struct, frozen=True):
-    """A thing that was compared, the answer (differs, note, unknown or same), and the value of each side."""
+    """A compared value, the answer (differs, note, unknown or same), and the value of each side."""
 
     what: str
     answer: str
@@ -138,9 +136,8 @@ class Difference(msgspec.Struct, frozen=True):
 
 
 class Item(msgspec.Struct, frozen=True):
-    """An item of a checklist: its answer, how many differences there are in words, what a person has to look at, the
-    places that speak against it, and both sides of what was compared. `notes` count the rows that are left out, `equal`
-    those that are the same."""
+    """A checklist item: status, counts in words, what needs review, the failing places, and the compared rows. `notes`
+    describe omitted rows, `equal` are the equal ones."""
 
     name: str
     title: str
@@ -155,7 +152,7 @@ class Item(msgspec.Struct, frozen=True):
 
 
 class Program(msgspec.Struct, frozen=True):
-    """A program of a checklist: its role (reference or migrated), its entry script and its traits in words."""
+    """A program of a checklist: role (reference or migrated), entry script, and properties in words."""
 
     role: str
     entry: str
@@ -163,7 +160,7 @@ class Program(msgspec.Struct, frozen=True):
 
 
 class Checklist(msgspec.Struct, frozen=True):
-    """The items that were compared for a pair of programs, and in a sentence how many of them have which answer."""
+    """The compared items of a pair of programs, with a sentence that counts them by status."""
 
     title: str
     tally: str

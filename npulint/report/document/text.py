@@ -1,4 +1,4 @@
-"""The parts of a report on a terminal."""
+"""The terminal back end of report documents."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from npulint.report.terminal import Paint, cells, escape_control_chars, leading
 from npulint.report.view import ReportView
 from npulint.texts import count, say
 
-WIDTH = 100  # cells when nobody tells the width
-_NARROW = 64  # cells below which the sides stand below each other
+WIDTH = 100  # cells if the terminal width is unknown
+_NARROW = 64  # cells below which both sides are stacked
 _TALL = 4  # lines of one value
 _INDENT = 4
-_NUMBERS = 14  # cells that the numbers of an item have at least
+_NUMBERS = 14  # minimum cells of an item's numbers
 _PLACES = 5  # of an item
 _ORDER = ("differs", "unknown", "consistent")
 _COLOR = {"differs": "red", "unknown": "yellow", "consistent": "green", "note": "cyan", "same": "dim"}
 
 
 class Checklists:
-    """Lays out checklists; only a verbose report lists what is the same."""
+    """Renders checklists; only verbose reports list equal rows."""
 
     def __init__(self, view: ReportView) -> None:
         self._view = view
@@ -31,7 +31,7 @@ class Checklists:
         self._width = view.width or WIDTH
 
     def lines(self, one: Checklist) -> list[str]:
-        """Both programs, the items, both sides of what is not simply the same, and what is left out."""
+        """Both programs, the items, both sides of rows that are not equal, and notes on omissions."""
         head = [self._paint("bold", one.title) + say(self._lang, "aside", text=one.tally)]
         if cells(one.title + say(self._lang, "aside", text=one.tally)) > self._width:
             head = [self._paint("bold", one.title), *self._folded(one.tally)]
@@ -65,17 +65,17 @@ class Checklists:
         return [f"  {line}" for row in rows for line in laid(row, columns, self._paint)]
 
     def _item_columns(self, rows: Sequence[Sequence[Sequence[Line]]]) -> list[int]:
-        """Titles are broken after the numbers are."""
+        """Column widths of the items; titles are wrapped rather than numbers."""
         status, title, numbers = (max(cells(row[column][0].text) for row in rows) for column in range(3))
         room = self._width - status - 6
         title = min(title, max(room - numbers, room - _NUMBERS))
         return [status, title, max(1, min(numbers, room - title))]
 
     def _details(self, items: Sequence[Item]) -> list[str]:
-        """What there is to say below each item, the columns the same for all of them."""
+        """The rows of each item, with the same column widths for all items."""
         verbose = self._view.verbose
         chosen = [(item, [self._row(row) for row in (*item.rows, *(item.same if verbose else ()))]) for item in items]
-        chosen.sort(key=lambda one: (not one[1], _rank(one[0])))  # heads of columns stand above rows
+        chosen.sort(key=lambda one: (not one[1], _rank(one[0])))  # column heads precede their rows
         rows = [row for _, found in chosen for row in found]
         wide = self._width >= _NARROW
         heads = [[Line(self._say(f"heading.{word}"), "dim")] for word in ("what", "reference", "migrated")]
@@ -101,7 +101,7 @@ class Checklists:
         return fold(escape_control_chars(item.look), self._width - _INDENT) if item.look else []
 
     def _stacked(self, row: Sequence[Sequence[Line]]) -> list[str]:
-        """A row on a narrow terminal: its sides below each other."""
+        """A row on a narrow terminal, both sides below each other."""
         names = [Line(self._say(side), "dim") for side in ("reference", "migrated")]
         first = max(cells(name.text) for name in names)
         room = max(10, self._width - _INDENT - first - 4)
@@ -122,7 +122,7 @@ class Checklists:
         return [[first], self._value(row.reference, ""), self._value(row.migrated, color)]
 
     def _value(self, value: Value | None, color: str) -> list[Line]:
-        """The value, where it is written, and the names that it has on its way."""
+        """The value, its place, and the names through which it is passed."""
         if value is None:
             return [Line(self._say("absent"), "dim")]
         lines = [Line(escape_control_chars(value.text), color)]
@@ -132,7 +132,7 @@ class Checklists:
         return lines
 
     def _places(self, places: Sequence[Place]) -> list[str]:
-        """The places that make an item differ and that no row tells."""
+        """The places that make an item differ without being in a row."""
         shown = places if self._view.verbose else places[:_PLACES]
         lines = [self._place(one) for one in shown]
         if len(places) > len(shown):
@@ -144,7 +144,7 @@ class Checklists:
         return f"{drawn(place, self._paint)}  {self._paint('dim', escape_control_chars(one.check))}".rstrip()
 
     def _address(self, path: str) -> str:
-        """Where a terminal opens the file; nothing where it opens none."""
+        """The URL by which a terminal opens the file; empty without links."""
         if not self._view.links:
             return ""
         try:

@@ -1,4 +1,4 @@
-"""The HTML report: one page that holds everything it needs, for the engineer and for who waits for him."""
+"""The HTML report: one self-contained page."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from npulint.report.document.html import markup
 from npulint.report.document.model import Section
 from npulint.report.html.assets import asset, icon, policy
 from npulint.report.html.charts import patterns
-from npulint.report.html.closing import mended, run, silenced, unread
+from npulint.report.html.closing import fixed, run, silenced, unread
 from npulint.report.html.findings import findings
 from npulint.report.html.overview import overview
 from npulint.report.html.page import Page
@@ -23,7 +23,7 @@ _LANGUAGES = {"en": "en", "zh": "zh-CN"}
 
 
 def render(result: RunResult, view: ReportView) -> str:
-    """The whole page. It can be read without scripts, asks for nothing from anywhere, and tells no time."""
+    """The whole page. It is readable without scripts, loads nothing, and contains no timestamp."""
     page = Page(result, view)
     comparing = result.comparison if view.comparing else None
     answer = verdict(page) if comparing is None else compared_verdict(page, comparing)
@@ -35,7 +35,7 @@ def render(result: RunResult, view: ReportView) -> str:
         "overview": overview(page) if page.shown or not comparing else "",
         "programs": "" if comparing else programs(page),
         "findings": findings(page),
-        "fixed": mended(page),
+        "fixed": fixed(page),
         "silenced": silenced(page),
         "unread": unread(page),
         "run": run(page),
@@ -78,7 +78,7 @@ def render(result: RunResult, view: ReportView) -> str:
 
 
 def _optional(page: Page) -> Iterator[tuple[str, str]]:
-    """The sections that few projects have, with their names."""
+    """The optional sections with their names."""
     if page.result.runs:
         from npulint.report.html.runs import runs
 

@@ -1,4 +1,4 @@
-"""The style, script and icon of the page, and the policy that allows them and nothing else."""
+"""Style, script and icon of the page, and the content security policy that allows only these."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ _ICON_COLORS = {"blocked": "b3261e", "open": "b26a00", "check": "2f5f9e", "ready
 
 
 def asset(name: str) -> str:
-    """The text of a file beside this module."""
+    """The text of a file in this folder."""
     return files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
 def policy(style: str, script: str) -> str:
-    """The content security policy of a page with this one style and this one script."""
+    """The content security policy for a page with this style and script."""
     return (
         f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
@@ -28,7 +28,7 @@ def _digest(text: str) -> str:
 
 
 def icon(word: str) -> str:
-    """The icon in the tab of the browser: a disc in the colour of the verdict."""
+    """The favicon: a disc in the colour of the verdict."""
     color = _ICON_COLORS.get(word, "5b6472")
     shape = f"<circle cx='8' cy='8' r='7' fill='%23{color}'/>"
     return f"data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'>{shape}</svg>"

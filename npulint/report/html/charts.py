@@ -1,4 +1,4 @@
-"""Charts: tables whose bars are SVG, so that the numbers are there for everybody."""
+"""Charts as tables with SVG bars, so that the numbers are accessible."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ STATUSES = ("failed", "unknown", "passed")
 def chart(
     caption: str, head: str, rows: Sequence[tuple[str | Code, Counter[str]]], parts: Sequence[str], lang: str
 ) -> Table:
-    """A table with a stacked bar for each row and a column for each of the `parts`, a severity or a status."""
+    """A table with a stacked bar per row and a column per part (a severity or a status)."""
     family = "severity" if parts == SEVERITIES else "status"
     longest = max((found.total() for _, found in rows), default=0)
     heads: list[Cell] = [head, Label(say(lang, "html.bar"), "unseen")]
@@ -29,7 +29,7 @@ def chart(
 
 
 def bar(values: Counter[str], parts: Sequence[str], longest: int, label: str) -> Bar:
-    """A stacked bar; a value of `longest` is as wide as the room there is."""
+    """A stacked bar; a value of `longest` is the full width."""
     return Bar([(part, values[part]) for part in parts], longest, label)
 
 
@@ -49,7 +49,7 @@ _STRIPES = (
 
 
 def patterns() -> str:
-    """The stripes that tell the parts of bars apart on paper."""
+    """SVG patterns that distinguish the parts of bars in print."""
     shapes = "".join(
         f'<pattern id="print-{name}" width="6" height="6" patternUnits="userSpaceOnUse">{shape}</pattern>'
         for name, shape in _STRIPES

@@ -1,4 +1,4 @@
-"""The end of the page: what was fixed and what was silenced, what was not read, and the figures of the run."""
+"""The last sections of the page: fixes, suppressed findings, unread files, figures of the run."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from npulint.report.summary import fixable, reason
 from npulint.texts import count, say
 
 
-def mended(page: Page) -> str:
-    """What --fix mended before the report was made, and what it could not mend; empty for a run that fixed nothing."""
-    lang, done = page.lang, page.view.mended
+def fixed(page: Page) -> str:
+    """The applied and refused fixes of --fix; empty if none."""
+    lang, done = page.lang, page.view.applied
     if done is None:
         return ""
     from npulint.report.fix_summary import headline, why
@@ -39,7 +39,7 @@ def mended(page: Page) -> str:
 
 
 def silenced(page: Page) -> str:
-    """The findings that comments and the baseline keep out of the report; empty when there are none."""
+    """The findings that comments and the baseline suppress; empty if none."""
     lang, found = page.lang, page.result.suppressed
     if not found:
         return ""
@@ -58,7 +58,7 @@ def silenced(page: Page) -> str:
 
 
 def _folded(page: Page, name: str, summary: str, heads: str, rows: list[list[Cell]]) -> str:
-    """A section with a table that is folded away behind its `summary`."""
+    """A section with a table that is collapsed below its `summary`."""
     table = Table(summary, [say(page.lang, f"html.{word}") for word in heads.split()], rows)
     return markup(
         page, Section(name, say(page.lang, f"html.section.{name}"), [Folded(summary, [table] if rows else [])])
@@ -66,7 +66,7 @@ def _folded(page: Page, name: str, summary: str, heads: str, rows: list[list[Cel
 
 
 def unread(page: Page) -> str:
-    """The files that were not read, or only in part, and why; empty when there are none."""
+    """The files that were not or only partly read, with reasons; empty if none."""
     lang, problems = page.lang, page.result.unreadable
     if not problems:
         return ""
@@ -80,7 +80,7 @@ def unread(page: Page) -> str:
 
 
 def run(page: Page) -> str:
-    """The figures of the run, and how many findings each check has."""
+    """The figures of the run and the number of findings per check."""
     lang, summary = page.lang, page.result.summary
     figures = [
         ("version", __version__),
@@ -88,7 +88,7 @@ def run(page: Page) -> str:
         ("read", summary.read),
         ("skipped", summary.skipped),
         ("findings", len(page.shown)),
-        *(() if page.view.mended is not None else fixable(page.result.findings).items()),
+        *(() if page.view.applied is not None else fixable(page.result.findings).items()),
         ("hidden", summary.hidden),
         ("comments", summary.suppressed),
         ("known", summary.known),

@@ -1,4 +1,4 @@
-"""The comparison with a reference: a card for each item, then both sides of what was compared next to each other."""
+"""The comparison with a reference: a card per item, then both sides of each row next to each other."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from npulint.texts import count, say
 _PAIRS = 50
 _ROWS = 2000  # of the page
 _ROOMY = 40  # characters that fit into half of a page
-_FRAMES = 100  # rows with their source around them; the others show a line
+_FRAMES = 100  # rows with source context; the others show one line
 
 
 def compared(page: Page) -> str:
-    """The section about the comparison; empty when there was no reference."""
+    """The section about the comparison; empty without a reference."""
     comparison = page.result.comparison
     if comparison is None:
         return ""
@@ -42,7 +42,7 @@ def compared(page: Page) -> str:
 
 
 class _Writer:
-    """Writes the pairs one after the other. `shown` are the rows that are on the page."""
+    """Renders the pairs one by one. `shown` counts the rows on the page."""
 
     def __init__(self, page: Page) -> None:
         self._page = page
@@ -129,7 +129,7 @@ class _Writer:
         return f'<tr data-a="{attribute(row.answer)}"><th scope="row">{escape_html(row.what)}{aside}</th>{sides}</tr>'
 
     def _side(self, row: Difference, side: Value | None, name: str, framed: bool) -> str:
-        """The value, the way that it came by, and the source where it is written."""
+        """The value, the names through which it is passed, and the source where it is written."""
         if side is None:
             return f'<span class="muted">{self._say("absent")}</span>'
         value = f'<code class="value {attribute(row.answer)}">{escape_html(side.text)}</code>'
@@ -143,7 +143,7 @@ class _Writer:
         return f'{value}<p class="at">{place(self._page, side.place)}{steps}</p>{code}'
 
     def filters(self, numbers: Counter[str]) -> str:
-        """Answers, search, and how much is shown: of use only to the script, which shows them."""
+        """Filters by answer and text; hidden until the script runs."""
         chips = "".join(
             f'<label class="chip {word}"><input type="checkbox" name="answer" value="{word}" checked>'
             f"<span>{self._say(f'answer.{word}')} <b>{numbers[word]}</b></span></label>"
@@ -162,5 +162,5 @@ class _Writer:
 
 
 def _kind(item: Item) -> str:
-    """The answer that an item without rows stands for."""
+    """The answer that an item without rows counts as."""
     return {"differs": "differs", "unknown": "unknown"}.get(item.status.word, "same")

@@ -1,4 +1,4 @@
-"""The exact change that mends a finding, as lines taken out and put in."""
+"""The fix of a finding as removed and added lines."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _TALL = 40  # lines of a change that are shown
 
 
 def change(page: Page, finding: Finding) -> str:
-    """The edits of a finding's fix; empty when it has none, or the lines they are about are not there."""
+    """The edits of a finding's fix; empty when it has none or the lines have changed."""
     found = [
         f'<p class="path">{page.place(one.path, one.line)}</p>'
         f'<pre class="diff"><code>{_diff(one.old, one.new)}</code></pre>'

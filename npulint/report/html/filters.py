@@ -1,4 +1,4 @@
-"""The controls over the findings. They are of use only to the script, which shows them."""
+"""The filters above the findings; hidden until the script runs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from npulint.texts import say
 
 
 def filters(page: Page) -> str:
-    """Search, severities, categories, topics, the way of grouping, and how many findings are left."""
+    """Search, severities, categories, topics, grouping, and the number of matching findings."""
     lang, carried = page.lang, page.carried
     severities = Counter(one.severity for one in carried)
     grave = bool(severities["error"] or severities["warning"])

@@ -1,4 +1,4 @@
-"""The findings by check: what is true of all findings of a check is said once, then a card for each."""
+"""The findings by check: common texts once per check, then a card per finding."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from npulint.report.html.source import frame
 from npulint.report.summary import first_steps
 from npulint.texts import count, say
 
-_HEAD = 8  # cards of a check that are shown at once
+_HEAD = 8  # cards per check that are not collapsed
 _WHOLE = Span()
-_RELATED = 3  # related places that are shown at once
+_RELATED = 3  # related locations that are not collapsed
 _MOST_RELATED = 40
 
 
 def findings(page: Page) -> str:
-    """The section with all findings, the gravest checks first."""
+    """The section with all findings, most severe checks first."""
     lang = page.lang
     groups: dict[str, list[tuple[str, Finding]]] = {}
     for name, one in page.numbered():
@@ -40,9 +40,9 @@ def findings(page: Page) -> str:
 
 
 def _cards(page: Page, groups: dict[str, list[tuple[str, Finding]]]) -> dict[str, str]:
-    """The card of each finding by its id. They are made in the order of files, so that each file is read once."""
-    spoken = {code: group[0][1] for code, group in groups.items()}
-    return {name: _card(page, name, one, spoken[one.code]) for name, one in page.numbered()}
+    """The card of each finding by its id, created in file order so that each file is read once."""
+    first = {code: group[0][1] for code, group in groups.items()}
+    return {name: _card(page, name, one, first[one.code]) for name, one in page.numbered()}
 
 
 def _group(page: Page, group: Sequence[tuple[str, Finding]], cards: dict[str, str]) -> str:
@@ -85,8 +85,8 @@ def _advice(page: Page, one: Finding, why: bool = True, fix: bool = True) -> str
     return told
 
 
-def _card(page: Page, name: str, one: Finding, spoken: Finding) -> str:
-    """One finding. What `spoken`, the first of its check, says of all is not said again."""
+def _card(page: Page, name: str, one: Finding, first: Finding) -> str:
+    """One finding, without the texts that it shares with `first`, the first finding of its check."""
     lang, span = page.lang, one.span
     place = f"{escape_html(page.paths(one.path))}:{span.line}:{span.column}"
     asides = []
@@ -100,7 +100,7 @@ def _card(page: Page, name: str, one: Finding, spoken: Finding) -> str:
         )
     told = "".join(f"<span>{aside}</span>" for aside in asides)
     mark = f'<code class="print" title="{say(lang, "html.fingerprint")}">{escape_html(one.fingerprint)}</code>'
-    own = _advice(page, one, one.why != spoken.why, one.fix.text != spoken.fix.text)
+    own = _advice(page, one, one.why != first.why, one.fix.text != first.fix.text)
     return (
         f'<article class="f {one.severity}" id="{name}" data-s="{one.severity}">'
         f'<h4><b class="s {one.severity}">{say(lang, f"severity.{one.severity}")}</b>'
@@ -112,7 +112,7 @@ def _card(page: Page, name: str, one: Finding, spoken: Finding) -> str:
 
 
 def _line(page: Page, place: Related) -> str:
-    """Its line of source; of a file as a whole, such as a graph, none."""
+    """The source line of a place; empty for whole files such as graphs."""
     return "" if place.span == _WHOLE else page.line(place.path, place.span.line)
 
 

@@ -1,4 +1,4 @@
-"""HTML written by hand. Foreign text gets onto the page only through the functions of this module."""
+"""HTML generation. All text from outside must pass through these functions."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from html import escape
 
 from npulint.report.terminal import escape_control_chars
 
-_LINKED = ("https://", "http://", "file://")  # anything else could be a script
+_LINKED = ("https://", "http://", "file://")  # other schemes could run a script
 _UNSAFE = re.compile("[^A-Za-z0-9_-]")
 _BLANKS = re.compile("[ \t\r\n]+")
 _ABSOLUTE = re.compile("/|[A-Za-z]:/")
 
 
 def escape_html(text: str) -> str:
-    """`text` for the content of an element, on one line, its unseen characters as escapes."""
+    """`text` escaped for element content, on one line, control characters visible."""
     return escape(escape_control_chars(text), quote=False)
 
 
 def attribute(text: str) -> str:
-    """`text` for an attribute in double quotes."""
+    """`text` escaped for a double-quoted attribute."""
     return escape(escape_control_chars(text), quote=True)
 
 
 def inline_markdown(text: str) -> str:
-    """`text` as `escape_html`, with what stands between backticks as code; one without a partner stays what it is."""
+    """`text` as `escape_html`, with backticks as code; an unpaired backtick stays."""
     if "`" not in text:
         return escape_html(text)
     parts = escape_html(text).split("`")
@@ -35,24 +35,24 @@ def inline_markdown(text: str) -> str:
 
 
 def paragraph(text: str) -> str:
-    """`inline_markdown` of a text whose line breaks mean nothing."""
+    """`inline_markdown` of a text with line breaks replaced by blanks."""
     return inline_markdown(_BLANKS.sub(" ", text).strip(" "))
 
 
 def identifier(prefix: str, name: str) -> str:
-    """An element's id made of a code or a fingerprint."""
+    """An element id from a code or fingerprint."""
     return f"{prefix}-{_UNSAFE.sub('_', name)}"
 
 
 def outside(url: str, label: str) -> str:
-    """A link that leaves the page; only its `label` when `url` is no address of a page."""
+    """An external link; only the `label` when `url` is not a web address."""
     if not url.lower().startswith(_LINKED):
         return escape_html(label) if url else ""
     return f'<a href="{attribute(url)}" target="_blank" rel="noopener noreferrer">{escape_html(label)}</a>'
 
 
 def table(caption: str, heads: Sequence[str], rows: Iterable[Sequence[str]], name: str = "") -> str:
-    """A table of cells that are markup already; the first cell of a row is its header."""
+    """A table of cells that are HTML already; the first cell of each row is its header."""
     marked = f' class="{name}"' if name else ""
     top = "".join(f'<th scope="col">{head}</th>' for head in heads)
     body = "\n".join(
@@ -65,14 +65,14 @@ def table(caption: str, heads: Sequence[str], rows: Iterable[Sequence[str]], nam
 
 
 def section(name: str, title: str, body: str, kind: str = "") -> str:
-    """A part of the page with a heading."""
+    """A section with a heading."""
     marked = f' class="{kind}"' if kind else ""
     head = f'<h2 id="{name}-title">{title}</h2>'
     return f'<section id="{name}"{marked} aria-labelledby="{name}-title">\n{head}\n{body}\n</section>'
 
 
 class Paths:
-    """How paths are told: those that name a place of the machine without the folder that all of them share."""
+    """Shortens absolute paths by their common folder."""
 
     def __init__(self, paths: Iterable[str]) -> None:
         folders = [path.split("/")[:-1] for path in paths if _ABSOLUTE.match(path)]
@@ -81,7 +81,7 @@ class Paths:
         self._cut = len("/".join(shared)) + 1 if shared else 0
 
     def __call__(self, path: str) -> str:
-        """The path as it is told; not yet escaped."""
+        """The shortened path, not escaped."""
         return path[self._cut :] if self._cut and _ABSOLUTE.match(path) else path
 
 

@@ -1,4 +1,4 @@
-"""The charts: what kind of findings there are, which checks speak most, which readiness items fail."""
+"""The charts: findings by category, most frequent checks, failing readiness items."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def overview(page: Page) -> str:
 
 
 def severities_by(page: Page, key: Callable[[Finding], str]) -> dict[str, Counter[str]]:
-    """How many findings of each severity there are for each value of `key`."""
+    """Counts of findings by severity for each value of `key`."""
     found: dict[str, Counter[str]] = defaultdict(Counter)
     for one in page.shown:
         found[key(one)][one.severity] += 1
@@ -64,7 +64,7 @@ def _checks(page: Page) -> list[_Row]:
 
 
 def _items(page: Page) -> list[_Row]:
-    """The items of all lists, most failures first; of a single list it would say nothing new."""
+    """Rows of the readiness items of all programs, most failures first; none for a single program."""
     programs = lists(page.result)
     if len(programs) < 2:
         return []

@@ -1,4 +1,4 @@
-"""What the parts of the page share: the findings that are shown, where each of them is, and the source."""
+"""State shared by the sections of the page: findings, their anchors, and the source."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from npulint.settings import RANK
 if TYPE_CHECKING:
     from npulint.fix.model import FixResult
 
-CARDS = 20_000  # findings that are on the page; more make it too large to use
+CARDS = 20_000  # displayed findings; more make the page too large
 
 
 class Page:
-    """One report. `shown` are the findings that it counts, `carried` those that it shows: the gravest `CARDS`."""
+    """One report. `shown` are the findings that it counts, `carried` the `CARDS` most severe ones, which it
+    displays."""
 
     def __init__(self, result: RunResult, view: ReportView) -> None:
         self.result = result
@@ -27,7 +28,7 @@ class Page:
         self.lang = view.lang
         self.shown = visible(result, view)
         self.carried = _gravest(self.shown)
-        self.paths = Paths(_paths(result, view.mended))
+        self.paths = Paths(_paths(result, view.applied))
         self._ids: list[str] = []
         self._at: dict[tuple[str, str, Span], str] = {}
         taken: set[str] = set()
@@ -40,20 +41,20 @@ class Page:
             self._at.setdefault((one.code, one.path, one.span), name)
 
     def numbered(self) -> list[tuple[str, Finding]]:
-        """The findings of the page with the ids of their cards, in the order of the run."""
+        """The displayed findings with their card ids, in the order of the run."""
         return list(zip(self._ids, self.carried, strict=True))
 
     def place(self, path: str, line: int) -> str:
-        """``path:line`` as markup that may be broken after a slash."""
+        """``path:line`` as HTML with line break opportunities after slashes."""
         return f"{escape_html(self.paths(path)).replace('/', '/<wbr>')}:{line}"
 
     def link(self, evidence: Evidence) -> str:
-        """The place of some evidence, leading to the finding there if it is on the page."""
+        """The place of evidence, linked to the finding there if displayed."""
         text = f'<span class="path">{self.place(evidence.path, evidence.span.line)}</span>'
         return self.link_as(evidence, text)
 
     def link_as(self, evidence: Evidence, label: str) -> str:
-        """Markup that leads to the finding at the place of some evidence, if that is on the page."""
+        """`label` (HTML), linked to the finding at the place of evidence if displayed."""
         target = self._at.get((evidence.code, evidence.path, evidence.span))
         return label if target is None else f'<a href="#{target}">{label}</a>'
 
@@ -62,7 +63,7 @@ class Page:
         return self.link(Evidence(one.path, one.span, one.name, one.code))
 
     def check(self, code: str, label: str) -> str:
-        """A link to the findings of a check; `label` is markup."""
+        """A link to the findings of a check; `label` is HTML."""
         return f'<a href="#{attribute(identifier("check", code))}">{label}</a>'
 
     def line(self, path: str, number: int) -> str:
@@ -77,7 +78,7 @@ def _gravest(findings: Sequence[Finding]) -> list[Finding]:
     return [findings[index] for index in sorted(order[:CARDS])]
 
 
-def _paths(result: RunResult, mended: FixResult | None) -> set[str]:
+def _paths(result: RunResult, applied: FixResult | None) -> set[str]:
     found = {one.path for one in result.findings} | {one.finding.path for one in result.suppressed}
     found |= {place.path for one in result.findings for place in one.related}
     found |= {edit.path for one in result.findings for edit in one.fix.edits}
@@ -91,6 +92,6 @@ def _paths(result: RunResult, mended: FixResult | None) -> set[str]:
         from npulint.report.compared.rows import paths
 
         found |= paths(result.comparison)
-    if mended is not None:
-        found |= {one.path for one in mended.fixed} | {one.path for one in mended.refused}
+    if applied is not None:
+        found |= {one.path for one in applied.fixed} | {one.path for one in applied.refused}
     return found

@@ -1,4 +1,4 @@
-"""Curves as SVG: a field with a grid, whose labels stand beside it, and the same numbers as a table."""
+"""Curves as SVG with a labelled grid, and the same numbers as a table."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from npulint.run_summary import RunCurve
 from npulint.texts import count, say
 
 _STEPS = 4  # of the grid
-_DECADES = 1000  # so many times the lowest value: the axis is logarithmic
+_DECADES = 1000  # ratio of maximum to minimum from which the axis is logarithmic
 _NICE = (1.0, 2.0, 2.5, 5.0, 10.0)
 _WIDTH, _HEIGHT = 1000, 400  # of the field; it is stretched
 
 
 class Axis(msgspec.Struct, frozen=True):
-    """The vertical axis: from `low` to `high` in heights, with the label of each line of the grid, the highest first.
-    `height` tells how high a value lies; `kind` is linear, log2 or log10."""
+    """The vertical axis from `low` to `high`, in transformed units, with grid labels from top to bottom; `kind` is
+    linear, log2 or log10."""
 
     kind: str
     low: float
@@ -28,19 +28,19 @@ class Axis(msgspec.Struct, frozen=True):
     labels: tuple[str, ...]
 
     def height(self, one: float) -> float:
-        """How high a value lies."""
+        """The value in transformed units."""
         if self.kind == "linear":
             return one
         return (math.log2 if self.kind == "log2" else math.log10)(one) if one > 0 else self.low
 
     def down(self, one: float) -> float:
-        """How far below the upper edge a value lies, as a part of the field (0 to 1)."""
+        """The distance of a value from the upper edge, as a fraction of the plot (0 to 1)."""
         part = (self.high - self.height(one)) / (self.high - self.low)
         return min(max(part, 0.0), 1.0)
 
 
 def axis(curve: RunCurve) -> Axis:
-    """An axis that suits the values of a curve."""
+    """A suitable axis for the values of a curve."""
     known = [one for one in curve.points if one is not None] or [0.0]
     low, high = min(known), max(known)
     if curve.what == "similarity":
@@ -74,13 +74,13 @@ def _of_two(power: float) -> str:
 
 
 def _nice(step: float) -> float:
-    """The next larger step that is easily read."""
+    """The next larger round step."""
     size = 10.0 ** math.floor(math.log10(step))
     return next(size * one for one in _NICE if size * one >= step * (1 - 1e-9))
 
 
 def plot(curve: RunCurve, name: str, place: str, lang: str) -> str:
-    """A curve with its title; `name` begins the ids of its parts, `place` is markup that tells where it is from."""
+    """The HTML of a curve with its title; `name` prefixes the ids, `place` is HTML for its origin."""
     scale, title, course = axis(curve), told.title(curve, lang), told.course(curve, lang)
     drawn = count(lang, "runs.drawn", len(curve.points), what=title, course=course)
     note = say(lang, "aside", text=say(lang, "runs.axis.log")) if scale.kind != "linear" else ""
@@ -120,7 +120,7 @@ def _field(curve: RunCurve, scale: Axis, lang: str) -> Iterator[str]:
 
 
 def _band(points: Sequence[float | None], scale: Axis) -> tuple[str, str]:
-    """The line in the middle, and the area from the lowest to the highest, both over three points."""
+    """SVG paths of the middle line and of the area from minimum to maximum, each over three points."""
     known = [one for one in points if one is not None]
     last = max(len(known) - 1, 1)
     near = [known[max(index - 1, 0) : index + 2] for index in range(len(known))]
@@ -133,7 +133,7 @@ def _band(points: Sequence[float | None], scale: Axis) -> tuple[str, str]:
 
 
 def _dots(curve: RunCurve, scale: Axis) -> Iterator[str]:
-    """What has to be seen: outputs that deviate, and points without neighbours."""
+    """Dots for deviating outputs and isolated points."""
     last = max(len(curve.points) - 1, 1)
     for index, one in enumerate(curve.points):
         if one is None:
@@ -148,7 +148,7 @@ def _dots(curve: RunCurve, scale: Axis) -> Iterator[str]:
 
 
 def _paths(curve: RunCurve, scale: Axis) -> tuple[str, str]:
-    """The line, and the area below it; a loss scale stays where it is until it changes."""
+    """SVG paths of the line and the area below; a loss scale is drawn as steps."""
     last = max(len(curve.points) - 1, 1)
     line, area, run = [], [], list[tuple[str, str]]()
     for index, one in enumerate((*curve.points, None)):

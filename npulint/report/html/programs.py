@@ -1,4 +1,4 @@
-"""The readiness lists: one for each program that trains, and the other programs in a table."""
+"""The readiness checklists of training programs, and a table of other programs."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from npulint.report.readiness import lists, tally, traits
 from npulint.texts import count, say
 
 _PROGRAMS = 500
-_PRINTED = 12  # programs whose lists are printed without being opened before
-_FEW = 3  # programs whose lists are open from the beginning
-_PLACES = 5  # failing places that are named at once
+_PRINTED = 12  # checklists that are expanded in print
+_FEW = 3  # checklists that are expanded initially
+_PLACES = 5  # failing places that are not collapsed
 
 
 def programs(page: Page) -> str:
@@ -77,7 +77,7 @@ def _failure(page: Page, evidence: Evidence) -> str:
 
 
 def _traits(program: ProgramSummary, lang: str) -> str:
-    """Framework, modes, state, what it does, and how many files it has."""
+    """Framework, modes, migration state, roles, and number of files."""
     known = traits(program, ("framework", "mode", "state", "devices", "role"), lang)
     return escape_html(say(lang, "list.and").join([*known, count(lang, "html.files", program.files)]))
 

@@ -1,4 +1,4 @@
-"""Training runs: what was read of them, where their time went, and the courses of their numbers."""
+"""Training runs: artifacts, time breakdown, curves."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TABLES, _PLOTS, _FILES = 6, 12, 5
 
 
 def runs(page: Page) -> str:
-    """The section about runs; empty where there are none."""
+    """The section about training runs; empty if none."""
     run = words.united(page.result.runs)
     return section("runs", say(page.lang, "runs.title"), _run(page, run)) if run.files else ""
 

@@ -1,5 +1,5 @@
-"""Source frames on a page: a few lines of context, the marked part highlighted. The file may have changed since
-it was read, so nothing here trusts a line or column to exist."""
+"""Source excerpts with context and the marked part highlighted. The file may have changed since it was read, so lines
+and columns are checked."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from npulint.source_lines import cell_line
 _CONTEXT = 2  # lines on both sides
 _TALL = 10  # lines of a statement that are all shown
 _WIDE = 200  # characters of a line that are shown
-_LEAD = 60  # of them before the marked part of a line that is longer
-_ROOMY = 88  # characters that fit without scrolling on most screens
+_LEAD = 60  # of these, before the marked part
+_ROOMY = 88  # characters that fit most screens without scrolling
 _GAP = "⋯"
 
 
 def frame(path: str, source: Sequence[str], span: Span, label: str, roomy: int = _ROOMY) -> str:
-    """The source around `span`; empty when there is none. `label` names it where it has to be scrolled, which is where
-    it has more than `roomy` characters in a line."""
+    """The source around `span`; empty if there is none. `label` names the scrollable region, used when a line has more
+    than `roomy` characters."""
     if not 0 < span.line <= len(source):
         return ""
     last = min(max(span.line, span.end_line), len(source))
@@ -43,7 +43,7 @@ def frame(path: str, source: Sequence[str], span: Span, label: str, roomy: int =
 
 
 def line_of(path: str, source: Sequence[str], number: int) -> str:
-    """One line as code, for places that explain; empty when there is none."""
+    """One line as code, for related locations; empty if there is none."""
     if not 0 < number <= len(source):
         return ""
     text = _text(path, source[number - 1]).strip(" \t")
@@ -52,7 +52,7 @@ def line_of(path: str, source: Sequence[str], number: int) -> str:
 
 
 def _texts(path: str, source: Sequence[str], first: int, last: int) -> dict[int, str]:
-    """The lines to show by number: the statement, and neighbours that say something."""
+    """The lines to show by number: the statement and its non-blank neighbours."""
     notebook = path.endswith(".ipynb")
     middle = {number: _text(path, source[number - 1]) for number in _span_numbers(first, last) if number}
     before: dict[int, str] = {}
@@ -63,7 +63,7 @@ def _texts(path: str, source: Sequence[str], first: int, last: int) -> dict[int,
     ):
         for number in numbers:
             text = _text(path, source[number - 1])
-            if notebook and text == source[number - 1]:  # no line of this cell
+            if notebook and text == source[number - 1]:  # not a line of this cell
                 break
             found[number] = text
         while found and not next(reversed(found.values())).strip():
@@ -82,20 +82,20 @@ def _numbers(texts: dict[int, str], first: int, last: int) -> list[int]:
 
 
 def _text(path: str, line: str) -> str:
-    if len(line) > 100_000:  # a whole notebook in one line, or data
+    if len(line) > 100_000:  # data, or a notebook in one line
         return line
     return cell_line(line) if path.endswith(".ipynb") else line
 
 
 def _indent(texts: Sequence[str]) -> int:
-    """How many blanks all lines begin with."""
+    """The common indentation of all lines."""
     starts = [text[: len(text) - len(text.lstrip(" \t"))] for text in texts if text.strip(" \t")]
     least, most = min(starts, default=""), max(starts, default="")
     return next((n for n, (one, other) in enumerate(zip(least, most, strict=False)) if one != other), len(least))
 
 
 def _parts(text: str, number: int, span: Span, last: int, indent: int) -> tuple[str, str, str]:
-    """The line before, in and after the span, without the first `indent` blanks."""
+    """The line before, in and after the span, without the common `indent`."""
     if not span.line <= number <= last:
         return text[indent:], "", ""
     begin = min(max(span.column - 1, 0), len(text)) if number == span.line else len(text) - len(text.lstrip(" \t"))
@@ -106,7 +106,7 @@ def _parts(text: str, number: int, span: Span, last: int, indent: int) -> tuple[
 
 
 def _window(head: str, marked: str, tail: str) -> tuple[str, str, str]:
-    """A long line cut to what is around its marked part."""
+    """A long line cut to the surroundings of its marked part."""
     if len(head) + len(marked) + len(tail) <= _WIDE:
         return head, marked, tail.rstrip(" \t")
     if marked and len(head) > _LEAD and len(head) + min(len(marked), _WIDE - _LEAD) > _WIDE:

@@ -1,4 +1,4 @@
-"""The top of the page: whether the project is ready or consistent with its reference, and where to begin."""
+"""The top of the page: whether the project is ready (or consistent with its reference), and where to begin."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from npulint.report.summary import first_steps
 from npulint.texts import count, say
 
 _STEPS = 5
-_SIGNS = {  # drawn in a square of 24
+_SIGNS = {  # SVG paths in a 24 by 24 box
     "blocked": '<path d="M7 7l10 10M17 7L7 17"/>',
     "open": '<path d="M12 6v8M12 17.5v.5"/>',
     "check": '<path d="M9 9.5a3 3 0 1 1 4.6 2.6c-1 .6-1.6 1.2-1.6 2.4M12 18v.2"/>',
@@ -29,8 +29,8 @@ _TONES = {"differs": "open", "unsure": "check", "same": "ready", "nothing": "not
 
 
 class ReadinessVerdict(msgspec.Struct, frozen=True):
-    """The answer in a word, its tone (a class of the banner), the heading, and the sentences that give the reasons.
-    `tile` is what is counted besides findings and files: a part, a whole and a label; nothing where there is none."""
+    """The verdict: a word, a tone (CSS class), a heading, and reasons. `tile` is an additional figure: part, whole and
+    label; None for none."""
 
     word: str
     tone: str
@@ -40,7 +40,7 @@ class ReadinessVerdict(msgspec.Struct, frozen=True):
 
 
 def verdict(page: Page) -> ReadinessVerdict:
-    """Judge the run by all its findings, shown or not."""
+    """The verdict from all findings, displayed or not."""
     lang, result = page.lang, page.result
     severities = Counter(one.severity for one in result.findings)
     programs = lists(result)
@@ -73,7 +73,7 @@ def _word(page: Page, severities: Counter[str], items: Counter[str]) -> str:
 
 
 def compared_verdict(page: Page, comparison: Comparison) -> ReadinessVerdict:
-    """Judge a comparison by all its items, and by all findings, shown or not."""
+    """The verdict of a comparison from all items and all findings, displayed or not."""
     from npulint.report.compared.rows import items_of  # most runs have no reference
 
     lang, items = page.lang, items_of(comparison.pairs)
@@ -100,7 +100,7 @@ def _unjudged(page: Page) -> list[str]:
 
 
 def banner(page: Page, answer: ReadinessVerdict) -> str:
-    """The verdict, the reasons for it, and the figures of the run."""
+    """The verdict, its reasons, and the figures of the run."""
     reasons = "".join(f"<p>{escape_html(sentence)}</p>" for sentence in answer.reasons)
     sign = f'<circle cx="12" cy="12" r="11"/>{_SIGNS[answer.tone]}'
     return (
@@ -123,7 +123,7 @@ def _tiles(page: Page, answer: ReadinessVerdict) -> str:
 
 
 def target(page: Page) -> str:
-    """What the project is to run with."""
+    """The target environment."""
     rows = "".join(
         f"<div><dt>{escape_html(key)}</dt> <dd>{escape_html(text)}</dd></div>"
         for key, text in page.result.target.items()
@@ -133,7 +133,7 @@ def target(page: Page) -> str:
 
 
 def first(page: Page) -> str:
-    """What to do first: the checks whose findings matter most."""
+    """What to do first: the most important checks."""
     steps = first_steps(page.shown, _STEPS)
     if not steps:
         return ""

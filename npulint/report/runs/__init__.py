@@ -1,1 +1,1 @@
-"""Training runs as the reports tell them, from what they left behind."""
+"""Reports of training runs."""

@@ -1,4 +1,4 @@
-"""Bars and curves made of characters, in cells of a terminal; without blocks where it has none."""
+"""Bars and curves from block characters in terminal cells; ASCII if `plain`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _FILLS, _PLAIN_FILLS = "█▒·░", "#+.:"
 
 
 def bar(share: float, width: int, plain: bool) -> str:
-    """A bar of `share` (0 to 1) of `width` cells, filled up with blanks."""
+    """A bar of `share` (0 to 1) in `width` cells, padded with blanks."""
     share = min(max(share, 0.0), 1.0)
     if plain:
         return ("#" * round(share * width)).ljust(width)
@@ -24,12 +24,12 @@ def bar(share: float, width: int, plain: bool) -> str:
 
 
 def fill(index: int, plain: bool) -> str:
-    """The character of the part with an index."""
+    """The fill character of the part with this index."""
     return (_PLAIN_FILLS if plain else _FILLS)[index % 4]
 
 
 def stacked(shares: Sequence[float], width: int, plain: bool) -> str:
-    """Parts of a whole (0 to 1 each) beside each other; what is there takes a cell at least."""
+    """A stacked bar of shares (0 to 1 each); every part that is not 0 gets at least one cell."""
     total = max(sum(shares), 1.0)
     wanted = [max(round(share / total * width), 1) if share > 0 else 0 for share in shares]
     while sum(wanted) > width and max(wanted) > 1:
@@ -38,7 +38,8 @@ def stacked(shares: Sequence[float], width: int, plain: bool) -> str:
 
 
 def spark(values: Sequence[float | None], width: int, plain: bool) -> str:
-    """A curve of at most `width` cells: of each stretch the value farthest from the middle of all; a gap is a blank."""
+    """A sparkline of at most `width` cells: per interval the value farthest from the overall middle; gaps are
+    blanks."""
     known = [one for one in values if one is not None]
     if not known or width < 1:
         return ""
@@ -61,12 +62,12 @@ def _drawn(values: Sequence[float | None], levels: str) -> str:
 
 
 def powers(values: Sequence[float | None]) -> list[float | None]:
-    """How high the points of a curve lie by their powers of two."""
+    """The base-2 logarithms of the points of a curve."""
     return [None if one is None or one <= 0 else math.log2(one) for one in values]
 
 
 def padded(text: str, width: int) -> str:
-    """`text` in exactly `width` cells, cut with a mark where it is longer."""
+    """`text` in exactly `width` cells, padded or cut with an ellipsis."""
     if cells(text) > width:
         text = cut(text, max(width - 2, 1)) + ".."
     return text + " " * max(width - cells(text), 0)

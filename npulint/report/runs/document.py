@@ -1,4 +1,4 @@
-"""What is reported of training runs as tables."""
+"""Training runs as tables of a report document."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from npulint.run_summary import RunFile, RunGraph, RunPart, RunStall, RunSummary
 from npulint.texts import count, say
 
 _TYPES = 5
-_EACH = 4  # of every sort
+_EACH = 4  # rows of each kind
 _FILES = 3
 
 
 def figures(runs: Sequence[RunSummary], lang: str) -> Table:
-    """The most important figures, a row each."""
+    """The most important figures, one per row."""
     return Table(
         say(lang, "runs.title"), _heads("figure value", lang), list(_figures(words.united(runs), lang)), more=""
     )
@@ -44,7 +44,7 @@ def _times(times: RunTimes, lang: str) -> str:
 
 
 def files(found: Sequence[RunFile], lang: str) -> Table:
-    """What was read of each file, and what could not be."""
+    """What was read of each artifact and what could not be."""
     rows = [
         (Place(one.path), words.form(one.form, lang), words.size(one, lang), words.remark(one, lang)) for one in found
     ]
@@ -53,7 +53,7 @@ def files(found: Sequence[RunFile], lang: str) -> Table:
 
 
 def operators(times: RunTimes, lang: str) -> Table:
-    """Operator types with bars, the longest of which is as wide as the room there is."""
+    """Operator types with bars; the longest bar is the full width."""
     most = max((one.share for one in times.parts), default=0.0)
     rows = [_operator(Code(one.name), "computing", one, most, lang) for one in times.parts]
     if times.more:
@@ -70,7 +70,7 @@ def _operator(name: Cell, style: str, one: RunPart, most: float, lang: str) -> S
 
 
 def parts(found: Sequence[RunTimes], what: str, lang: str) -> Table:
-    """The parts of a step or an iteration, a row for each table."""
+    """The parts of a step or iteration, one row per table."""
     names = dict.fromkeys(part.name for one in found for part in one.parts)
     file, bar, whole = _heads("file - whole", lang)
     keys = [Label(say(lang, f"runs.part.{name}"), f"key {name}") for name in names]
@@ -87,7 +87,7 @@ def parts(found: Sequence[RunTimes], what: str, lang: str) -> Table:
 
 
 def stalls(found: Sequence[RunStall], lang: str) -> Table:
-    """Slow steps that come again."""
+    """Periodic slow steps."""
     rows = [
         (
             f"{one.period:,}",
@@ -106,7 +106,7 @@ def stalls(found: Sequence[RunStall], lang: str) -> Table:
 
 
 def graphs(found: Sequence[RunGraph], lang: str) -> Table:
-    """How long the runs of each graph take."""
+    """Execution times of each graph."""
     rows: list[Sequence[Cell]] = [
         (
             Code(one.graph),
@@ -121,7 +121,7 @@ def graphs(found: Sequence[RunGraph], lang: str) -> Table:
 
 
 def _heads(keys: str, lang: str) -> list[Cell]:
-    """The heads of columns; ``-`` is a column of bars."""
+    """Column heads by key; ``-`` is a column of bars."""
     bar = Label(say(lang, "html.bar"), "unseen")
     return [bar if word == "-" else say(lang, f"runs.head.{word}") for word in keys.split()]
 
@@ -131,5 +131,5 @@ def _share(share: float, us: float, lang: str) -> Cell:
 
 
 def _percent(share: float, lang: str) -> str:
-    """A share that is not broken at its blank."""
+    """A percentage with a non-breaking space."""
     return words.percent(share, lang).replace(" ", "\u202f")

@@ -1,4 +1,4 @@
-"""The lines of the text report about a run: what was read, where the time goes, how its numbers went."""
+"""The text report of training runs: artifacts, time breakdown, curves."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from npulint.report.view import ReportView
 from npulint.run_summary import RunCurve, RunGraph, RunStall, RunSummary, RunTimes
 from npulint.texts import count, say
 
-_WIDTH = 100  # where nobody counts the cells
+_WIDTH = 100  # cells if the terminal width is unknown
 _NARROW, _WIDEST = 40, 120
 _NAME = 24
 _BAR = 24
-_SPARK, _LEAST = 60, 16  # cells of a curve, and those below which it has a line of its own
+_SPARK, _LEAST = 60, 16  # cells of a curve; with fewer it gets its own line
 _TYPES = 5
 _SHOWN = 2  # tables of steps, stalls, files with a remark
 _CURVES = ("loss_scale", "loss", "similarity")
@@ -26,7 +26,7 @@ _PLAIN = str.maketrans({"→": ">", "×": "x", "µ": "u", "…": "."})
 
 
 def block(runs: Sequence[RunSummary], view: ReportView) -> list[str]:
-    """The lines of all runs; empty where there are none."""
+    """The lines of all runs; empty if none."""
     told = list(_Writer(view).lines(words.united(runs)))
     return [Paint(view.color)("bold", say(view.lang, "runs.title")), *told] if told else []
 
@@ -39,7 +39,7 @@ class _Writer:
         self._rest = 0
 
     def lines(self, run: RunSummary) -> Iterator[str]:
-        """What is told of a run."""
+        """The lines of one run."""
         self._rest = run.left_out
         for label, text in words.told_files(run.files, self._lang, _SHOWN):
             yield from self._labelled(label, text)
@@ -58,12 +58,12 @@ class _Writer:
             yield self._told(f"  {count(self._lang, 'runs.rest', self._rest)}")
 
     def _first(self, found: Sequence[_Told], shown: int) -> Sequence[_Told]:
-        """The first of them; the others are counted."""
+        """The first ones; the others are counted."""
         self._rest += max(len(found) - shown, 0)
         return found[:shown]
 
     def _operators(self, tables: Sequence[RunTimes]) -> Iterator[str]:
-        """The table with the most time, and its longest types."""
+        """The table with the most time and its most expensive types."""
         for times in self._first(sorted(tables, key=lambda one: -one.us), 1):
             yield from self._headed(times)
             shown = [(escape_control_chars(one.name), one.us, one.share) for one in times.parts[:_TYPES]]
@@ -81,7 +81,7 @@ class _Writer:
         return f"{words.percent(share, self._lang):>6}  {time(us):>7}"
 
     def _others(self, times: RunTimes, shown: Sequence[tuple[str, float, float]]) -> tuple[str, float, float] | None:
-        """The types that are not shown: how they are called, their µs and their share."""
+        """The omitted types together: label, µs and share; None if there are none."""
         others = times.more + len(times.parts) - len(shown)
         us, share = sum(one[1] for one in shown), sum(one[2] for one in shown)
         name = count(self._lang, "runs.others", others)
@@ -129,7 +129,7 @@ class _Writer:
 
 
 def _foremost(curve: RunCurve) -> tuple[float, int]:
-    """Of several, the similarity that falls lowest is told, else what has most values."""
+    """Sort key of curves: of similarities, the lowest minimum first, else the most values first."""
     compared = curve.what == "similarity" and curve.minimum is not None
     return (curve.minimum or 0.0) if compared else 1.0, -curve.count
 

@@ -1,4 +1,4 @@
-"""The figures of a run in words, for every report that people read."""
+"""Figures of training runs in words, for all formats."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _TINY, _HUGE = 1e-3, 1e7
 
 
 def value(one: float | None) -> str:
-    """A number of a series with three digits; ``-`` where there is none."""
+    """A number with three digits; ``-`` for None."""
     if one is None:
         return "-"
     return number(one) if one == 0 or _TINY <= abs(one) < _HUGE else f"{one:.3g}"
 
 
 def scale(one: float | None) -> str:
-    """A loss scale; large powers of two as such, also of those that six digits are left of."""
+    """A loss scale; large powers of two as such, also from values rounded to six digits."""
     if one is None or one < 1024:
         return value(one)
     power = round(math.log2(one))
@@ -40,18 +40,18 @@ def scale(one: float | None) -> str:
 
 
 def similarity(one: float | None) -> str:
-    """A cosine; what is not 1 does not look like it."""
+    """A cosine similarity; values below 1 are never rounded to 1."""
     return "-" if one is None else f"{one:.6f}".rstrip("0").rstrip(".") if one != 1 else "1"
 
 
 def is_band(curve: RunCurve) -> bool:
-    """Whether the points are the lowest and the highest of many values, and no course by themselves."""
+    """Whether the points alternate between minimum and maximum of many values instead of being samples."""
     return curve.what in ("loss", "accuracy") and curve.count > 2 * len(curve.points) and None not in curve.points
 
 
 def middle(points: Sequence[float | None]) -> list[float]:
-    """The course that a band has: means over five points, the outer ones by half, for the points go from low to high
-    and back within four."""
+    """The middle line of a band: means over five points, the outer ones weighted by half, since the points alternate
+    with a period of four."""
     known = [one for one in points if one is not None]
     padded = [*known[:1], *known[:1], *known, *known[-1:], *known[-1:]]
     fives = (padded[index : index + 5] for index in range(len(known)))
@@ -69,20 +69,20 @@ def percent(share: float, lang: str) -> str:
 
 
 def form(word: str, lang: str) -> str:
-    """What a file is."""
+    """The name of an artifact form."""
     key = f"runs.form.{word}"
     return say(lang, key) if known(key) else word.replace("_", " ")
 
 
 def size(file: RunFile, lang: str) -> str:
-    """How much is in it; empty where it has no rows."""
+    """The size of an artifact in words; empty if it has no rows."""
     if not file.rows or file.form in _DOCUMENTS:
         return ""
     return count(lang, "runs.lines" if file.form in _LINES else "runs.rows", file.rows)
 
 
 def remark(file: RunFile, lang: str) -> str:
-    """Why there is no verdict, and what could not be read; empty where all is well."""
+    """Why an artifact was not evaluated, and what could not be read; empty if all is well."""
     told = []
     if file.note:
         key = f"runs.note.{file.note}"
@@ -95,8 +95,7 @@ def remark(file: RunFile, lang: str) -> str:
 
 
 def told_files(files: Sequence[RunFile], lang: str, most: int) -> list[tuple[str, str]]:
-    """Labels and texts: what was read, what is not used, and at most `most` files each that there is no verdict about,
-    or that are malformed."""
+    """Labels and texts: artifacts read, not used, and up to `most` each that were not evaluated or are malformed."""
     used = [one for one in files if one.note not in _UNUSED]
     unused = [one for one in files if one.note in _UNUSED]
     silent = [one for one in used if one.note]
@@ -130,19 +129,19 @@ def _by_form(files: Sequence[RunFile], lang: str, sized: bool = True) -> str:
 
 
 def whole(times: RunTimes, lang: str) -> str:
-    """How long it takes altogether."""
+    """The total time in words."""
     if times.what != "operators" and times.count < 2:
         return say(lang, f"runs.single.{times.what}", time=time(times.us))
     return count(lang, f"runs.{times.what}.whole", times.count, time=time(times.us))
 
 
 def part(times: RunTimes, one: RunPart, lang: str) -> str:
-    """The name of a part; of an operator type as it is written."""
+    """The name of a part; of an operator type as it is."""
     return one.name if times.what == "operators" else say(lang, f"runs.part.{one.name}")
 
 
 def title(curve: RunCurve, lang: str) -> str:
-    """What a curve shows; its own label where it says more."""
+    """The title of a curve; its own label if more specific."""
     named = say(lang, f"runs.curve.{curve.what}")
     plain = not curve.label or curve.what == "similarity" or curve.label == named
     label = say(lang, "runs.scaler", name=curve.label) if curve.what == "loss_scale" else curve.label
@@ -150,7 +149,7 @@ def title(curve: RunCurve, lang: str) -> str:
 
 
 def course(curve: RunCurve, lang: str) -> str:
-    """Where a curve goes, in a few words."""
+    """The course of a curve in a few words."""
     parts = []
     if curve.what == "similarity":
         parts.append(say(lang, "runs.lowest", value=figure(curve, curve.minimum)))
@@ -167,12 +166,12 @@ def course(curve: RunCurve, lang: str) -> str:
 
 
 def stall(one: RunStall, lang: str) -> str:
-    """What a periodic stall costs."""
+    """The cost of a periodic stall in words."""
     return count(lang, "runs.stall", one.count, period=one.period, share=percent(one.lost_share, lang))
 
 
 def graph(one: RunGraph, lang: str) -> str:
-    """How long the runs of a graph take."""
+    """The execution times of a graph in words."""
     first = time(one.first_ms * 1000)
     if one.count < 2:
         return say(lang, "runs.graph.once", first=first)
@@ -180,7 +179,7 @@ def graph(one: RunGraph, lang: str) -> str:
 
 
 def united(runs: Sequence[RunSummary]) -> RunSummary:
-    """What people are told of as one run, however many projects its artifacts belong to; curves in a fixed order."""
+    """All runs as one summary, however many projects the artifacts belong to; curves in a fixed order."""
     return RunSummary(
         files=tuple(one for run in runs for one in run.files),
         times=tuple(one for run in runs for one in run.times),

@@ -1,9 +1,9 @@
-"""SARIF 2.1.0, for code scanning services and editors. What GitHub demands beyond the standard is kept as well.
+"""SARIF 2.1.0 for code scanning services and editors, including the additional requirements of GitHub.
 
-Silenced findings are in it with their `suppressions`, after the others. GitHub shows those as open alerts unless they
-are dismissed by the action ``advanced-security/dismiss-alerts`` or taken out before the upload; other readers hide
-them. Files that were not read are notifications of the invocation. The counts of the run and the items of a comparison
-are in its property bag; findings of a comparison have the other side among their related locations.
+Suppressed findings come last, with `suppressions`. GitHub shows those as open alerts unless the action
+``advanced-security/dismiss-alerts`` dismisses them or they are removed before the upload; other viewers hide them.
+Unread files are notifications of the invocation. Counts and comparison items are in the property bag; findings of a
+comparison have the other side as related location.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from npulint.settings import DOCS_URL, RANK
 from npulint.texts import count, say
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
-MOST_RESULTS = 25_000  # GitHub refuses a run with more
+MOST_RESULTS = 25_000  # GitHub rejects runs with more
 
-_NULL = lazy_compile(r"(?<!\\)((?:\\\\)*)\\u0000")  # in JSON; databases of services refuse it
+_NULL = lazy_compile(r"(?<!\\)((?:\\\\)*)\\u0000")  # in JSON; databases of services reject it
 
 _Entry = tuple[Finding, Silenced | None]
 
 
 def render(result: RunResult, view: ReportView) -> str:
-    """A log with one run. Two runs over the same files give the same bytes, so no time is told."""
+    """A log with one run. It contains no timestamp, so equal input gives equal bytes."""
     document = {"$schema": SCHEMA, "version": "2.1.0", "runs": [_run(result, view)]}
     text = msgspec.json.format(msgspec.json.encode(encodable(document)), indent=2).decode()
     return (_NULL.sub(r"\1\\\\x00", text) if "\\u0000" in text else text) + "\n"
@@ -75,7 +75,7 @@ def _with_other_sides(findings: list[Finding], result: RunResult) -> list[Findin
 
 
 def most_important(entries: Sequence[_Entry], limit: int) -> Sequence[_Entry]:
-    """At most `limit` of the entries, in their order: what is not silenced before what is, then by severity."""
+    """At most `limit` entries in their order: unsuppressed before suppressed, then by severity."""
     if len(entries) <= limit:
         return entries
 
@@ -98,8 +98,8 @@ def _driver(described: list[dict[str, Any]], view: ReportView) -> dict[str, Any]
 
 
 def _invocation(result: RunResult, cut: int, view: ReportView) -> dict[str, Any]:
-    """The notifications are warnings, for an error among them would say that the whole run failed. A path that is
-    not there does: whoever named it has no answer."""
+    """The invocation with its notifications. These are warnings, because an error would mark the whole run as failed;
+    only a missing path does."""
     notifications = [_unread(problem, view) for problem in result.unreadable]
     if cut:
         text = count(view.lang, "sarif.cut", cut, limit=MOST_RESULTS)

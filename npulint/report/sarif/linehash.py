@@ -1,9 +1,9 @@
-"""The hash of a line by which GitHub knows a finding again after the file has changed.
+"""The hash of a line (`primaryLocationLineHash`) by which GitHub tracks a finding across changes.
 
-GitHub's upload action computes it where it is missing and complains about every one that differs from its own, and
-uploads by the interface compute none; so it has to be exactly the same. It is the polynomial hash to the base 37, in
-64 bits, of the next hundred UTF-16 units from the start of the line, blanks and tabs left out, in hexadecimal. After
-the last line comes the unit FFFF, then zeros. What follows the colon counts equal hashes from the start of the file.
+It must equal the one that GitHub's upload action computes, which warns about differences; uploads via the API compute
+none. It is the polynomial hash to base 37, in 64 bits, of the next hundred UTF-16 units from the start of the line,
+without blanks and tabs, in hexadecimal. The last line is followed by the unit FFFF, then zeros. The number after the
+colon counts equal hashes from the start of the file.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ _WIDE = lazy_compile("[\U00010000-\U0010ffff]")  # two units each
 
 
 def line_hashes(lines: Sequence[str], wanted: Collection[int]) -> dict[int, str]:
-    """The hashes of the `wanted` lines (from 1) of a file; lines that it does not have are left out."""
+    """The hashes of the `wanted` lines (from 1) of a file; missing lines are omitted."""
     last = min(max(wanted, default=0), len(lines))
-    needed = "\n".join(lines[: last + _UNITS])  # a window of the last line reaches no further
+    needed = "\n".join(lines[: last + _UNITS])  # the window of the last line ends there
     text = _units(needed.replace(" ", "").replace("\t", ""))
     squeezed = text.split("\n", last)[:last]
     text += "\uffff" if last + _UNITS >= len(lines) else "\n"
@@ -40,7 +40,7 @@ def line_hashes(lines: Sequence[str], wanted: Collection[int]) -> dict[int, str]
 
 
 def _units(text: str) -> str:
-    """The text with a character for each UTF-16 unit."""
+    """The text with one character per UTF-16 unit."""
     return text if text.isascii() else _WIDE.sub(_pair, text)
 
 

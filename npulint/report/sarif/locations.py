@@ -1,4 +1,4 @@
-"""Where something stands, in SARIF's words: URIs and regions."""
+"""SARIF locations: URIs and regions."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from npulint.report.view import in_repository
 from npulint.source_lines import LineProvider
 
 ROOT = "%SRCROOT%"
-"""What relative paths are relative to: the working directory of the run. GitHub takes the root of the repository."""
+"""The uriBaseId of relative paths: the working directory; GitHub assumes the repository root."""
 
-_SAFE = "/!$&'()*+,;=@~"  # what a path may hold; a colon would make a scheme of what stands before it
+_SAFE = "/!$&'()*+,;=@~"  # allowed in a path; a colon would begin a scheme
 _DRIVE = lazy_compile(r"[A-Za-z]:/")
 _ESCAPE = lazy_compile(r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)|.", re.DOTALL)
 
 
 def artifact(path: str, folder: str = "") -> dict[str, str]:
-    """The artifactLocation of a path as results of a run in `folder` spell it. What lies below the root is relative to
-    it; a path that leads out of it by ``..`` has no base, and an absolute one is a file URI."""
+    """The artifactLocation of a path from a run in `folder`: relative to the root, without base for a path with leading
+    ``..``, a file URI for an absolute path."""
     uri, below = _uri(in_repository(path, folder))
     return {"uri": uri, "uriBaseId": ROOT} if below else {"uri": uri}
 
 
 @lru_cache(maxsize=1024)
 def _uri(path: str) -> tuple[str, bool]:
-    """The URI of a path, and whether that lies below the root."""
+    """The URI of a path, and whether it lies below the root."""
     if path.startswith("/"):
         return "file://" + _quoted(path), False
     if _DRIVE.match(path):
@@ -42,7 +42,7 @@ def _quoted(path: str) -> str:
 
 
 def region(span: Span) -> dict[str, int]:
-    """All four numbers of the place, the last column exclusive as in spans; numbers that make no sense are mended."""
+    """The region of a span with all four numbers, the end column exclusive; invalid numbers are corrected."""
     line, column = max(1, span.line), max(1, span.column)
     end_line, end_column = max(line, span.end_line), max(1, span.end_column)
     if end_line == line:
@@ -51,8 +51,8 @@ def region(span: Span) -> dict[str, int]:
 
 
 def stored(path: str, span: Span, lines: LineProvider) -> Span:
-    """The span in the file as it is stored. Columns in a notebook count in the code of a cell's line; the file holds
-    it as a JSON string, which begins later and has escapes."""
+    """The span in the file as stored. Columns in a notebook count in the code of a cell line, which the file stores as
+    an indented JSON string with escapes."""
     if not path.endswith(".ipynb"):
         return span
     text = lines(path)

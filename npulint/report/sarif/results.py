@@ -1,4 +1,4 @@
-"""Findings as SARIF's results."""
+"""SARIF results of findings."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from npulint.report.view import ReportView
 from npulint.source_lines import LineProvider
 from npulint.texts import count, say
 
-MOST_LOCATIONS = 1_000  # of a result, GitHub
-_MOST_CHARACTERS = 4_000  # of one part of a message
-_LINKED = 3  # related places that a message names
+MOST_LOCATIONS = 1_000  # per result, limit of GitHub
+_MOST_CHARACTERS = 4_000  # per part of a message
+_LINKED = 3  # related locations linked in a message
 _PLACEHOLDER = lazy_compile(r"\{(\d+)\}")
 
 
 class Writer:
-    """Writes the results of one run. `indices` are the places of the rules by code; `findings` are all that will be
-    written, so that every file is read once."""
+    """Renders the results of one run. `indices` maps codes to rule indices; `findings` are all that will be rendered,
+    so that every file is read once."""
 
     def __init__(self, indices: Mapping[str, int], view: ReportView, findings: Iterable[Finding]) -> None:
         self._indices = indices
@@ -33,7 +33,7 @@ class Writer:
         self._hashes = _hashes(findings, view.lines)
 
     def result(self, finding: Finding, silenced: Silenced | None) -> dict[str, Any]:
-        """One result; `silenced` says what keeps it from being reported."""
+        """One result; `silenced` is its suppression, if any."""
         written: dict[str, Any] = {
             "ruleId": finding.code,
             "ruleIndex": self._indices[finding.code],
@@ -55,8 +55,7 @@ class Writer:
         return written
 
     def _message(self, finding: Finding) -> str:
-        """The message with links to related places, then the advice: it names what was found, which the text of the
-        rule cannot."""
+        """The message with links to related locations, then the advice for this finding."""
         text = _plain(finding.message).strip() or _plain(finding.name).strip() or finding.code
         if finding.related:
             text += say(self._view.lang, "aside", text=self._links(finding))
@@ -85,7 +84,7 @@ class Writer:
         return {"primaryLocationLineHash": line, "npulint/v1": own}
 
     def _changes(self, fix: Fix) -> list[dict[str, Any]]:
-        """The edits by file. Those of notebooks are left out, for the file holds the code as JSON strings."""
+        """The edits by file, without those of notebooks, which store code as JSON strings."""
         files: dict[str, list[dict[str, Any]]] = {}
         if any(edit.path.endswith(".ipynb") for edit in fix.edits):
             return []
@@ -114,7 +113,7 @@ def _suppression(silenced: Silenced) -> dict[str, str]:
 
 
 def _properties(finding: Finding) -> dict[str, str]:
-    """What SARIF has no word for."""
+    """Properties without a standard SARIF field."""
     told = {
         "category": finding.category,
         "confidence": finding.confidence,
@@ -126,7 +125,7 @@ def _properties(finding: Finding) -> dict[str, str]:
 
 
 def _plain(text: str) -> str:
-    """A text that holds no link and no placeholder by accident: code such as ``a[0](1)`` looks like a link."""
+    """A text escaped so that code such as ``a[0](1)`` is no link or placeholder."""
     return _PLACEHOLDER.sub(r"{{\1}}", cut(escape_control_chars(text), _MOST_CHARACTERS).replace("](", "] ("))
 
 

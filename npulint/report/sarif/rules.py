@@ -1,4 +1,4 @@
-"""The checks that occur in a run, as SARIF's reporting descriptors."""
+"""SARIF reporting descriptors of the checks in a run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from npulint.report.view import ReportView, RulePage
 from npulint.report.xmltext import legal
 from npulint.settings import RANK
 
-MOST_CHARACTERS = 1024  # of a description, GitHub
+MOST_CHARACTERS = 1024  # of a description, limit of GitHub
 _NAME_CHARACTERS = 255
 _TAGS = ("ascend", "npu")
 _PROBLEM = {"error": "error", "warning": "warning", "note": "recommendation"}
@@ -19,7 +19,7 @@ _ADDRESS = lazy_compile(r"https?://[!-;=?-\[\]_a-z~]+\Z")
 
 
 def rules(findings: Iterable[Finding], view: ReportView) -> list[dict[str, Any]]:
-    """A descriptor for each check with a finding, in the order of their codes."""
+    """A descriptor for each check with a finding, by code."""
     groups: dict[str, list[Finding]] = {}
     for finding in findings:
         groups.setdefault(finding.code, []).append(finding)
@@ -56,6 +56,6 @@ def _rule(findings: Sequence[Finding], page: RulePage | None) -> dict[str, Any]:
 
 
 def cut(text: str, limit: int) -> str:
-    """`text`, or as much of its beginning as `limit` characters hold; controls stand as escapes and count so."""
+    """`text`, or its beginning in `limit` characters; control characters become escapes and count as such."""
     text = legal(text)
     return text if len(text) <= limit else text[: limit - 1] + "…"
