@@ -13,11 +13,11 @@ Flag = Literal["yes", "no", "unknown"]
 class attribute(Generic[_T]):
     """Marks a method of a fact class as an attribute that checks may ask for; its docstring explains it to their
     authors, its return type (``Literal``, ``bool``, `Flag`) names the words that it may hold. The answer is worked out
-    once."""
+    once. `name` is given where the attribute's is a keyword of Python."""
 
-    def __init__(self, work: Callable[[Any], _T]) -> None:
+    def __init__(self, work: Callable[[Any], _T], name: str = "") -> None:
         self.work = work
-        self.name = work.__name__
+        self.name = name or work.__name__
         self.__doc__ = work.__doc__
 
     @overload

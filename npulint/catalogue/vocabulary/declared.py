@@ -14,7 +14,7 @@ from npulint.facts.kinds import FACT_CLASSES
 from npulint.facts.model import Fact
 
 # Every module of these packages is imported, so that its classes are declared; a package may hold packages.
-_PACKAGES = ("npulint.assemble.recognizers",)
+_PACKAGES = ("npulint.assemble.recognizers", "npulint.assemble.graph")
 
 
 @cache
